@@ -1,0 +1,70 @@
+"""The exceptions psopt raises on purpose.
+
+::
+
+    PsoptError               everything below; the command line prints it as one line and exits with `exit_code`
+    ├── InputError           what the user gave can't be used: a file, a column, an option         exit 2
+    │   ├── DataError        … a data file or a task                                               exit 2
+    │   └── UnknownNameError … a name that is not known, with the nearest known one                exit 2
+    ├── MissingExtraError    a feature needs an optional dependency                                exit 2
+    └── ModelError           a model could not answer                                              exit 2
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class PsoptError(Exception):
+    """Base of every error psopt raises on purpose; its text says what, where and how to mend it."""
+
+    exit_code = 2
+
+
+class InputError(PsoptError, ValueError):
+    """What the user gave can't be used."""
+
+
+class DataError(InputError):
+    """A data file, a task file or a task can't be used."""
+
+
+class UnknownNameError(InputError):
+    """A name is not known; the message suggests the nearest one."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
+        names = sorted(known)
+        near = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
+        suggestion = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names)}"
+        super().__init__(f"unknown {kind} {name!r}; {suggestion}{'; ' + hint if hint else ''}")
+
+
+class MissingExtraError(PsoptError):
+    """An optional dependency is not installed."""
+
+
+class ModelError(PsoptError):
+    """A model could not be loaded or could not answer."""
+
+
+def import_extra(module: str, feature: str, extra: str) -> Any:
+    """Import an optional dependency, or say which feature needs it and how to install it.
+
+    Raises
+    ------
+    MissingExtraError
+        If the module is not installed.
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or module.split(".")[0] != error.name.split(".")[0]:
+            raise
+        raise MissingExtraError(
+            f"{feature} needs {module}, which is not installed: pip install 'psopt[{extra}]'"
+        ) from error
