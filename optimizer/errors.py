@@ -34,6 +34,12 @@ class DataError(InputError):
     """A data file, a task file or a task can't be used."""
 
 
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return ``; did you mean 'x'?`` for the known name nearest to this one, or nothing."""
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
 class UnknownNameError(InputError):
     """A name is not known; the message suggests the nearest one."""
 

@@ -1,1 +1,5 @@
-"""The command line."""
+"""The command line: `psopt`."""
+
+from psopt.cli._main import main
+
+__all__ = ["main"]

@@ -1,0 +1,21 @@
+"""The search for robust prompts: rounds of diagnose, propose, search, in an Optuna study."""
+
+from psopt.search._front import PICKS, Candidate, knee, pareto_front, pick
+from psopt.search._observer import Observer
+from psopt.search._options import SamplerName, SearchOptions
+from psopt.search._search import Search
+from psopt.search._study import OBJECTIVES, open_study
+
+__all__ = [
+    "OBJECTIVES",
+    "PICKS",
+    "Candidate",
+    "Observer",
+    "SamplerName",
+    "Search",
+    "SearchOptions",
+    "knee",
+    "open_study",
+    "pareto_front",
+    "pick",
+]

@@ -1,0 +1,53 @@
+# `make help` lists what there is.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+SETUP := $(VENV)/.set-up
+SOURCES := $(shell find optimizer metrics search_spaces -name '*.py' -o -name '*.toml' -o -name '*.label' -o -name '*.json' -o -name '*.html')
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test lint types wheel check constraints bench-metrics clean
+
+help:  ## List the commands
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+# The editable install is a tree of links: it is made again whenever a file has come or gone.
+$(VENV)/.files: FORCE
+	@mkdir -p $(VENV)
+	@printf '%s\n' $(sort $(SOURCES)) | cmp -s - $@ || printf '%s\n' $(sort $(SOURCES)) > $@
+FORCE:
+
+$(SETUP): pyproject.toml setup.cfg constraints.txt $(VENV)/.files
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local,dev]'
+	@touch $@
+
+setup: $(SETUP)  ## Make the virtual environment with everything in it
+
+run: $(SETUP)  ## Optimize a prompt for TREC with the embedded model: the main job
+	$(BIN)/psopt optimize --dataset trec
+
+test: $(SETUP)  ## Run the tests
+	$(BIN)/pytest
+
+lint: $(SETUP)  ## Check format and style
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(SETUP)  ## Check types, strictly
+	$(BIN)/mypy -p psopt
+
+wheel: $(SETUP)  ## Build the wheel, install it elsewhere, and use it there
+	scripts/check-wheel
+
+check: lint types test wheel  ## Everything CI checks
+
+constraints: $(SETUP)  ## Write constraints.txt anew from what is installed
+	scripts/write-constraints
+
+bench-metrics: $(SETUP)  ## Time the metrics
+	$(BIN)/python benchmarks/metrics.py
+
+clean:  ## Remove what was built, but for the virtual environment and the editable install's links
+	rm -rf dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find build -mindepth 1 -maxdepth 1 -not -name '__editable__*' -exec rm -rf {} + 2>/dev/null || true

@@ -1,0 +1,104 @@
+"""Consistency: whether the members of one class are answered alike. It needs labels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+
+from ._differences import class_distances
+from ._inputs import read_choice, read_counts, read_labels
+from ._ratio import ratio
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+@overload
+def consistency(
+    counts: ArrayLike,
+    y: ArrayLike,
+    average: Literal["pooled", "macro"] = "pooled",
+    *,
+    self_pairs: bool = True,
+) -> float: ...
+@overload
+def consistency(
+    counts: ArrayLike, y: ArrayLike, average: None, *, self_pairs: bool = ...
+) -> NDArray[np.float64]: ...
+def consistency(
+    counts: ArrayLike,
+    y: ArrayLike,
+    average: Literal["pooled", "macro"] | None = "pooled",
+    *,
+    self_pairs: bool = True,
+) -> float | NDArray[np.float64]:
+    r"""Consistency C_y: one minus the mean distance between the answers to two samples of a class.
+
+    .. math:: C_y = \frac{1}{|D_y|^2} \sum_{x, x' \in D_y} 1 - \mathrm{TVD}(p_\tau(.|x), p_\tau(.|x'))
+
+    Linear in the samples: O(N C + Q C) for counts, O(N C log N) for probabilities; it equals the mean of
+    `pairwise_consistency` exactly.
+
+    Parameters
+    ----------
+    counts : (n_samples, n_classes) int or float
+        Integers: counts, from `prediction_counts`. Floats: p_tau, from `prediction_distribution`. N/A's mass
+        is part of the distance.
+    y : (n_samples,) int
+        True labels in [0, n_classes).
+    average : "pooled", "macro" or None
+        "pooled" (the paper's table 1): over all pairs of all classes, so that a class weighs \|D_y\|².
+        "macro": the mean of the classes' values, over the classes that have one. None: one value a class.
+    self_pairs : bool
+        Count a sample's pair with itself (the paper's convention) or leave it out.
+
+    Returns
+    -------
+    float, or (n_classes,) float64 if average is None
+        In [0, 1], higher is better. NaN where there is no pair: a class without samples, and without
+        self-pairs also a class with a single sample (with them it has 1). An average over no value is NaN.
+
+    References
+    ----------
+    E25, eqs. (5) to (7).
+
+    Examples
+    --------
+    Both samples of class 0 agree; those of class 1 never do, each only with itself.
+
+    >>> counts = [[4, 0, 0], [4, 0, 0], [0, 4, 0], [0, 0, 4]]
+    >>> consistency(counts, [0, 0, 1, 1])
+    0.75
+    >>> consistency(counts, [0, 0, 1, 1], average=None)
+    array([1. , 0.5, nan])
+    >>> consistency(counts, [0, 0, 1, 1], average="macro", self_pairs=False)
+    0.5
+    """
+    read_choice(average, "average", ("pooled", "macro", None))
+    table, n_rephrasings = read_counts(counts)
+    y = read_labels(y, *table.shape)
+    distances = class_distances(table, n_rephrasings, y)
+    sizes = np.bincount(y, minlength=table.shape[1]).astype(np.float64)
+    averaged = average_consistency(distances, sizes, average, self_pairs=self_pairs)
+    return averaged if average is None else float(averaged)
+
+
+def average_consistency(
+    distances: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+    average: Literal["pooled", "macro"] | None,
+    *,
+    self_pairs: bool = True,
+) -> NDArray[np.float64]:
+    """From the classes' summed distances and sizes [.., y] to C_y [.., y] or its average [..]."""
+    pairs = sizes * (sizes if self_pairs else sizes - 1)
+    if average == "pooled":
+        distances, pairs = distances.sum(axis=-1), pairs.sum(axis=-1)
+    values = np.clip(1 - ratio(distances, pairs), 0, 1)  # only rounding passes the ends
+    if average != "macro":
+        return values
+    defined = np.isfinite(values)
+    return ratio(np.where(defined, values, 0).sum(axis=-1), defined.sum(axis=-1))

@@ -1,0 +1,192 @@
+"""F1 over all answers, and where they go wrong: the yardstick without which S and C_y can be gamed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._blocks import row_blocks
+from ._inputs import read_counts, read_label_list, read_labels, read_n_classes, read_predictions
+from ._ratio import ratio
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+def confusion_matrix(predictions: ArrayLike, y: ArrayLike, n_classes: int) -> NDArray[np.int64]:
+    """Count the answers by true and by predicted label, over all rephrasings.
+
+    Parameters
+    ----------
+    predictions : (n_samples, n_rephrasings) int
+        Class numbers in [0, n_classes), N/A last.
+    y : (n_samples,) int
+        True labels in [0, n_classes).
+    n_classes : int
+        Number of classes C, N/A included.
+
+    Returns
+    -------
+    (n_classes, n_classes) int64
+        Row: true label, column: predicted label. Sums to N Q.
+
+    Examples
+    --------
+    >>> confusion_matrix([[0, 0], [1, 2]], [0, 1], n_classes=3)
+    array([[2, 0, 0],
+           [0, 1, 1],
+           [0, 0, 0]])
+    """
+    n_classes = read_n_classes(n_classes)
+    predictions = read_predictions(predictions, n_classes)
+    return _confusion(predictions, read_labels(y, len(predictions), n_classes), n_classes)
+
+
+def micro_f1(predictions: ArrayLike, y: ArrayLike, labels: Sequence[int] | None = None) -> float:
+    """Micro-averaged F1 over all N x Q answers.
+
+    Over all labels it is the share of right answers, N/A being a wrong one: the paper's F1.
+
+    Parameters
+    ----------
+    predictions : (n_samples, n_rephrasings) int
+        Class numbers.
+    y : (n_samples,) int
+        True labels.
+    labels : sequence of int, optional
+        Count right and wrong answers for these labels only, as `sklearn.metrics.f1_score` does.
+
+    Returns
+    -------
+    float
+        In [0, 1], higher is better. NaN if no label of the list is ever true or predicted.
+
+    References
+    ----------
+    E25, table 1.
+
+    Examples
+    --------
+    >>> micro_f1([[0, 0, 0, 1], [1, 1, 0, 2]], [0, 1])
+    0.625
+    """
+    predictions, y = _read_both(predictions, y)
+    if labels is None:
+        return float(np.count_nonzero(predictions == y[:, None]) / predictions.size)
+    right, wrong = _right_and_wrong(predictions, y, read_label_list(labels))
+    return float(_f1(right.sum(), wrong.sum()))
+
+
+def class_f1(
+    predictions: ArrayLike, y: ArrayLike, labels: Sequence[int] | None = None
+) -> NDArray[np.float64]:
+    r"""F1 of each label over all N x Q answers.
+
+    .. math:: F_1 = \frac{2\,TP}{2\,TP + FP + FN}
+
+    Parameters
+    ----------
+    predictions : (n_samples, n_rephrasings) int
+        Class numbers.
+    y : (n_samples,) int
+        True labels.
+    labels : sequence of int, optional
+        The labels to score, in this order. By default those that occur in y or in predictions, sorted.
+
+    Returns
+    -------
+    (n_labels,) float64
+        NaN for a label that is neither true nor predicted anywhere.
+
+    Examples
+    --------
+    >>> class_f1([[0, 0], [1, 0]], [0, 1], labels=[0, 1, 2])
+    array([0.8       , 0.66666667,        nan])
+    """
+    predictions, y = _read_both(predictions, y)
+    listed = np.union1d(predictions, y) if labels is None else read_label_list(labels)
+    return _f1(*_right_and_wrong(predictions, y, listed))
+
+
+def macro_f1(predictions: ArrayLike, y: ArrayLike, labels: Sequence[int] | None = None) -> float:
+    """Mean of the labels' F1 over all N x Q answers.
+
+    Parameters
+    ----------
+    predictions : (n_samples, n_rephrasings) int
+        Class numbers.
+    y : (n_samples,) int
+        True labels.
+    labels : sequence of int, optional
+        A fixed list, so that runs compare; ``range(n_classes - 1)`` leaves N/A's own F1 (always 0) out of the
+        mean. By default the labels that occur in y or in predictions, as in `sklearn.metrics.f1_score`.
+
+    Returns
+    -------
+    float
+        In [0, 1], higher is better. A listed label that is neither true nor predicted has no F1 and is
+        left out (scikit-learn: ``zero_division=np.nan``); NaN if that leaves none.
+
+    Examples
+    --------
+    >>> macro_f1([[0, 0], [1, 1]], [0, 1], labels=[0, 1, 2])
+    1.0
+    """
+    values = class_f1(predictions, y, labels)
+    defined = values[np.isfinite(values)]
+    return float(defined.mean()) if len(defined) else float("nan")
+
+
+def na_rate(counts: ArrayLike) -> float:
+    """Share of the answers that name no class: the mean mass of the last column.
+
+    Parameters
+    ----------
+    counts : (n_samples, n_classes) int or float
+        Integers: counts. Floats: p_tau. The last class is N/A.
+
+    Returns
+    -------
+    float
+        In [0, 1], lower is better.
+
+    Examples
+    --------
+    >>> na_rate([[4, 0, 0], [2, 1, 1]])
+    0.125
+    """
+    table, n_rephrasings = read_counts(counts)
+    return float(table[:, -1].mean() / (n_rephrasings or 1))
+
+
+def _read_both(predictions: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+    predictions = read_predictions(predictions)
+    return predictions, read_labels(y, len(predictions))
+
+
+def _confusion(predictions: NDArray[Any], y: NDArray[Any], n_classes: int) -> NDArray[np.int64]:
+    matrix = np.zeros(n_classes * n_classes, dtype=np.int64)
+    for rows in row_blocks(*predictions.shape):
+        first_cell = y[rows].astype(np.intp)[:, None] * n_classes
+        cells = np.add(predictions[rows], first_cell, dtype=np.intp, casting="unsafe")
+        matrix += np.bincount(cells.ravel(), minlength=matrix.size)
+    return matrix.reshape(n_classes, n_classes)
+
+
+def _right_and_wrong(
+    predictions: NDArray[Any], y: NDArray[Any], labels: NDArray[Any]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """TP, and FP + FN, of each listed label."""
+    n_classes = int(max(predictions.max(), y.max(), labels.max())) + 1
+    matrix = _confusion(predictions, y, n_classes)
+    right = np.diag(matrix)
+    wrong = matrix.sum(axis=0) + matrix.sum(axis=1) - 2 * right
+    return right[labels], wrong[labels]
+
+
+def _f1(right: NDArray[np.int64], wrong: NDArray[np.int64]) -> NDArray[np.float64]:
+    twice = 2 * np.asarray(right, dtype=np.float64)
+    return ratio(twice, twice + wrong)

@@ -1,0 +1,98 @@
+"""PromptSensiScore (PSS): how far a sample's scores lie apart between prompts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ._inputs import read_labels, read_predictions, read_scores
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+def correctness(predictions: ArrayLike, y: ArrayLike) -> NDArray[np.bool_]:
+    """Mark the right answers: the scores that PSS reads where no judge gives others.
+
+    Parameters
+    ----------
+    predictions : (n_samples, n_rephrasings) int
+        Class numbers.
+    y : (n_samples,) int
+        True labels.
+
+    Returns
+    -------
+    (n_samples, n_rephrasings) bool
+
+    Examples
+    --------
+    >>> correctness([[0, 1], [1, 1]], [0, 1])
+    array([[ True, False],
+           [ True,  True]])
+    """
+    predictions = read_predictions(predictions)
+    return np.asarray(predictions == read_labels(y, len(predictions))[:, None])
+
+
+def sample_prompt_sensi_score(scores: ArrayLike) -> NDArray[np.float64]:
+    r"""PSS of each sample: the mean difference between its scores under two prompts.
+
+    .. math:: S_i = \sum_{j<k} |Y(p_j) - Y(p_k)| \Big/ \binom{Q}{2}
+
+    O(Q log Q) a sample, by sorting; equal to the sum over pairs.
+
+    Parameters
+    ----------
+    scores : (n_samples, n_rephrasings) float or bool
+        A score in [0, 1] of each answer, or its `correctness`. Two rephrasings or more.
+
+    Returns
+    -------
+    (n_samples,) float64
+        In [0, 1]. Of correctness the most is Q / (2 (Q - 1)), for even Q: half right, half wrong.
+
+    References
+    ----------
+    P24.
+
+    Examples
+    --------
+    >>> sample_prompt_sensi_score([[1, 1, 0], [0.2, 0.2, 0.2]])
+    array([0.66666667, 0.        ])
+    """
+    ordered = np.sort(read_scores(scores), axis=1)
+    n = ordered.shape[1]
+    if n < 2:
+        raise ValueError("scores has one rephrasing; PSS compares pairs, so give 2 or more")
+    # a step between neighbours is crossed by as many pairs as there are scores below times scores above
+    crossings = np.arange(1.0, n) * np.arange(n - 1.0, 0, -1)
+    return np.asarray(np.diff(ordered, axis=1) @ crossings / (n * (n - 1) / 2))
+
+
+def prompt_sensi_score(scores: ArrayLike) -> float:
+    r"""PromptSensiScore: the mean of `sample_prompt_sensi_score`. Lower is better.
+
+    .. math:: \mathrm{PSS} = \frac{1}{N} \sum_i S_i
+
+    Parameters
+    ----------
+    scores : (n_samples, n_rephrasings) float or bool
+        A score in [0, 1] of each answer, or its `correctness`. Two rephrasings or more.
+
+    Returns
+    -------
+    float
+        In [0, 1]. Unlike S_tau it is blind to changes between two wrong labels.
+
+    References
+    ----------
+    P24.
+
+    Examples
+    --------
+    >>> prompt_sensi_score(correctness([[0, 1], [1, 1]], [0, 1]))
+    0.5
+    """
+    return float(sample_prompt_sensi_score(scores).mean())

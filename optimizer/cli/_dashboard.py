@@ -1,0 +1,43 @@
+"""`psopt dashboard`."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import click
+
+from psopt.errors import InputError
+
+
+@click.command(epilog="Example: psopt dashboard runs/trec-minilm --port 8081")
+@click.argument("run", type=click.Path(path_type=Path), required=False)
+@click.option("--storage", metavar="URL", help="An Optuna storage in place of a run directory.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", default=8080, show_default=True, type=click.IntRange(1, 65535), help="Port to listen on.")
+def dashboard(run: Path | None, storage: str | None, host: str, port: int) -> int:
+    """Serve Optuna's dashboard on a run, until Ctrl-C."""
+    import optuna_dashboard
+
+    if (run is None) == (storage is None):
+        raise InputError("say which run: psopt dashboard RUN, or --storage URL")
+    url = storage or _storage_of(run)  # type: ignore[arg-type]
+    _check_free(host, port)
+    click.echo(f"Optuna's dashboard: http://{host}:{port}/  (Ctrl-C ends it)")
+    optuna_dashboard.run_server(url, host=host, port=port)
+    return 0
+
+
+def _storage_of(run: Path) -> str:
+    from psopt.runs import MANIFEST, RunDirectory
+
+    directory = RunDirectory.open(run)
+    return directory.read_json(MANIFEST)["settings"]["storage"] or directory.storage_url
+
+
+def _check_free(host: str, port: int) -> None:
+    try:
+        with socket.create_server((host, port)):
+            pass
+    except OSError as error:
+        raise InputError(f"can't listen on {host}:{port}: {error.strerror}; try --port {port % 65535 + 1}") from error

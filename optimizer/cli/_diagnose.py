@@ -1,0 +1,123 @@
+"""`psopt diagnose`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from psopt.cli._options import dataset_options, model_options, output_options
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from psopt.diagnosing import PromptReport
+
+_EXAMPLE = "Example: psopt diagnose --dataset tickets.csv --prompt prompt.txt --rephrasings 20"
+_ROWS = 12
+
+
+@click.command(epilog=_EXAMPLE)
+@dataset_options
+@click.option("--prompt", type=click.Path(path_type=Path), metavar="P", help="A run's prompts/ID.json, or a text file with the task description [default: the strategy's].")
+@click.option("--split", default="train", show_default=True, type=click.Choice(["train", "val", "test", "all"]), help="Which samples.")
+@model_options
+@output_options
+def diagnose(prompt: Path | None, **options: Any) -> int:
+    """Measure a prompt's sensitivity and consistency, and find the samples that shake.
+
+    Labels are optional: without them only the sensitivity is known.
+    """
+    from rich.console import Console
+
+    from psopt.cli._reading import reading_bar
+    from psopt.diagnosing import diagnose as run_diagnosis
+    from psopt.prompt_files import read_prompt
+    from psopt.tasks import load_task
+
+    as_json, quiet = options.pop("as_json"), options.pop("quiet")
+    data = {name: options.pop(name) for name in ("text_column", "label_column", "task_file", "test_file", "strict_data")}
+    task = load_task(options.pop("dataset"), seed=options["seed"], require_labels=False, **data)
+    given = read_prompt(prompt, task) if prompt else None
+    if task.info.note and not (quiet or as_json):
+        click.echo(f"Note: {task.info.note}", err=True)
+    with reading_bar(quiet=quiet or as_json) as on_progress:
+        report = run_diagnosis(task, given, on_progress=on_progress, **options)
+    if as_json:
+        click.echo(json.dumps(report.to_dict(), indent=2, ensure_ascii=False))
+    elif not quiet:
+        _show(Console(highlight=False), report)
+    return 0
+
+
+def _show(console: Console, report: PromptReport) -> None:
+    n_samples, n_rephrasings = report.predictions.array.shape
+    console.print(f"{n_samples} samples × {n_rephrasings} rephrasings")
+    console.print(_scores(report))
+    if report.diagnosis.groups:
+        console.print(_groups(report))
+    else:
+        console.print("No group of samples with a common wording stands out.")
+    if report.scores is None:
+        console.print("Without labels F1, consistency and the right class of a group can't be told.")
+    console.print(_weakest(report))
+
+
+def _scores(report: PromptReport) -> Table:
+    from rich.table import Table
+
+    table = Table(title="Scores in percent", title_justify="left")
+    for name in ("", "samples", "F1", "S", "C"):
+        table.add_column(name, justify="right" if name else "left")
+    scores, n_samples = report.scores, str(len(report.predictions.samples))
+    if scores is None:
+        table.add_row("all", n_samples, "–", _percent(report.sensitivity), "–")
+        return table
+    whole = [
+        f"{_percent(getattr(scores, name))} [{100 * scores.ci[name][0]:.0f}–{100 * scores.ci[name][1]:.0f}]"
+        for name in ("f1", "sensitivity", "consistency")
+    ]
+    table.add_row("all", n_samples, *whole, style="bold")
+    for label, of_class in scores.per_class.items():
+        numbers = (of_class.f1, of_class.sensitivity, of_class.consistency)
+        table.add_row(label, str(of_class.n), *(_percent(number) for number in numbers))
+    return table
+
+
+def _groups(report: PromptReport) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title="What shaking or wrong samples share", title_justify="left")
+    table.add_column("topic", overflow="fold")
+    table.add_column("class")
+    table.add_column("taken for")
+    table.add_column("samples", justify="right")
+    table.add_column("seen by")
+    for group in sorted(report.diagnosis.groups, key=lambda group: -group.need)[:_ROWS]:
+        cells = [group.topic, group.label or "–", group.predicted or "–", str(len(group.samples)), group.view]
+        table.add_row(*(Text(cell) for cell in cells))
+    return table
+
+
+def _weakest(report: PromptReport) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title="The most sensitive samples", title_justify="left")
+    table.add_column("S", justify="right")
+    table.add_column("right", justify="right")
+    table.add_column("class")
+    table.add_column("text", overflow="ellipsis", no_wrap=True)
+    n_rephrasings = report.predictions.array.shape[1]
+    for sample in report.diagnosis.weak["sensitivity"][:_ROWS]:
+        right = "–" if sample.right is None else f"{sample.right}/{n_rephrasings}"
+        table.add_row(f"{sample.sensitivity:.2f}", right, Text(sample.label or "–"), Text(sample.text[:300]))
+    return table
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.1f}"

@@ -1,0 +1,33 @@
+"""`psopt export`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from psopt.errors import InputError
+
+_EXAMPLE = "Example: psopt export runs/trec-minilm --pick sensitivity --format json > prompt.json"
+
+
+@click.command(epilog=_EXAMPLE)
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--pick", "which", default="knee", show_default=True, metavar="WHICH", help="knee, f1, sensitivity, consistency, or a prompt's id.")
+@click.option("--format", "form", default="text", show_default=True, type=click.Choice(["json", "text"]), help="What to write.")
+def export(run: Path, which: str, form: str) -> int:
+    """Print a prompt of the front: as text to paste, or as JSON to use again."""
+    from psopt.prompts import Prompt, render_instructions
+    from psopt.runs import FRONT, RunDirectory, pick_entry
+
+    directory = RunDirectory.open(run)
+    if not (directory.path / FRONT).exists():
+        raise InputError(f"{run} has no front yet: go on with `psopt resume {run}`")
+    entry = pick_entry(directory.read_json(FRONT)["prompts"], which)
+    prompt = Prompt.from_dict(entry["prompt"])
+    if form == "json":
+        click.echo(json.dumps(prompt.to_dict(), indent=2, ensure_ascii=False))
+    else:
+        click.echo(render_instructions(prompt))
+    return 0

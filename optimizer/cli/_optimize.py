@@ -1,0 +1,103 @@
+"""`psopt optimize` and `psopt resume`."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from psopt.cli._options import dataset_options, model_options, output_options
+from psopt.errors import InputError
+
+if TYPE_CHECKING:
+    from psopt.runs import RunSettings
+    from psopt.tasks import Task
+
+_EPILOG = "Example: psopt optimize --dataset tickets.csv --text-column body --label-column team --trials 60"
+
+
+@click.command(epilog=_EPILOG)
+@dataset_options
+@model_options
+@click.option("--trials", default=40, show_default=True, type=click.IntRange(1), help="Prompts to evaluate in total.")
+@click.option("--rounds", default=3, show_default=True, type=click.IntRange(1), help="How often to diagnose and propose.")
+@click.option("--sampler", default="tpe", show_default=True, metavar="NAME", help="tpe, nsga2, gp or random.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Run directory [default: runs/TASK-MODEL].")
+@click.option("--storage", metavar="URL", help="Optuna storage [default: a SQLite file in the run directory].")
+@click.option("--study-name", default="", metavar="NAME", help="Name of the study in the storage [default: the run directory's].")
+@click.option("--resume", "go_on", is_flag=True, help="Go on with the run in --out.")
+@output_options
+def optimize(**options: Any) -> int:
+    """Search for prompts that are right, insensitive to wording and consistent.
+
+    Writes a run directory with the Pareto front, scored on test under held-out rephrasings.
+    """
+    from psopt.runs import RunSettings
+
+    as_json, quiet, go_on = (options.pop(name) for name in ("as_json", "quiet", "go_on"))
+    out, cache_dir = options.pop("out"), options.pop("cache_dir")
+    if go_on and out is None:
+        raise InputError("--resume needs --out DIR, the run to go on with")
+    plain = {name: str(value) if isinstance(value, Path) else value for name, value in options.items()}
+    settings = RunSettings(command=shlex.join(["psopt", *sys.argv[1:]]), **plain)
+    return _run(settings, out, cache_dir, resume=go_on, as_json=as_json, quiet=quiet)
+
+
+@click.command(epilog="Example: psopt resume runs/trec-minilm")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--trials", type=click.IntRange(1), help="A new total of trials [default: the run's].")
+@click.option("--cache-dir", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Where answers are kept.")
+@output_options
+def resume(run: Path, trials: int | None, cache_dir: Path | None, *, as_json: bool, quiet: bool) -> int:
+    """Go on with an interrupted run, or add trials to a finished one."""
+    from dataclasses import replace
+
+    from psopt.runs import MANIFEST, RunDirectory, RunSettings
+
+    stored = RunDirectory.open(run).read_json(MANIFEST)
+    settings = RunSettings(**stored["settings"])
+    if trials is not None:
+        settings = replace(settings, trials=trials)
+    return _run(settings, run, cache_dir, resume=True, as_json=as_json, quiet=quiet)
+
+
+def _run(
+    settings: RunSettings, out: Path | None, cache_dir: Path | None, *, resume: bool, as_json: bool, quiet: bool
+) -> int:
+    from psopt.cli._screen import Screen
+    from psopt.optimization import carry_out
+    from psopt.runs import MANIFEST, RunDirectory
+
+    screen = Screen(quiet=quiet or as_json)
+    task = _load(settings)
+    screen.dataset(task)
+    with screen:
+        try:
+            run = carry_out(task, settings, out=out, cache_dir=cache_dir, resume=resume, observer=screen)
+        except KeyboardInterrupt:
+            screen.interrupted()
+            raise
+    if as_json:
+        manifest = RunDirectory.open(run.path).read_json(MANIFEST)
+        click.echo(json.dumps({"run": str(run.path), **manifest}, indent=2))
+    else:
+        screen.result(run)
+    return 0
+
+
+def _load(settings: RunSettings) -> Task:
+    from psopt.tasks import load_task
+
+    return load_task(
+        settings.dataset,
+        text_column=settings.text_column,
+        label_column=settings.label_column,
+        task_file=settings.task_file,
+        test_file=settings.test_file,
+        seed=settings.seed,
+        strict_data=settings.strict_data,
+    )

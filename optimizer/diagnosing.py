@@ -1,0 +1,116 @@
+"""`psopt.diagnose`: where does a prompt shake?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from psopt.cache import cache_folder
+from psopt.diagnosis import Diagnosis, diagnose_predictions
+from psopt.errors import InputError
+from psopt.evaluation import Predictions, evaluate
+from psopt.metrics import na_rate, sensitivity
+from psopt.models import load_model
+from psopt.prompts import seed_prompt
+from psopt.scoring import Scores, score
+from psopt.search_spaces import rephrasings_for
+from psopt.tasks import subset
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from psopt.models._base import OnProgress
+    from psopt.prompts import Prompt
+    from psopt.tasks import Sample, Task
+
+SplitChoice = Literal["train", "val", "test", "all"]
+
+
+@dataclass(frozen=True, eq=False)
+class PromptReport:
+    """How a prompt fares on samples under rephrasings.
+
+    Attributes
+    ----------
+    prompt : Prompt
+    predictions : Predictions
+        (N, Q): what was answered.
+    sensitivity : float
+        S_tau in [0, 1]; it needs no labels.
+    na_rate : float
+        Share of answers that name no label.
+    scores : Scores or None
+        F1, C and the rest, with intervals; None without labels.
+    diagnosis : Diagnosis
+        Weak samples, and groups of them with a topic.
+    """
+
+    prompt: Prompt
+    predictions: Predictions
+    sensitivity: float
+    na_rate: float
+    scores: Scores | None
+    diagnosis: Diagnosis
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain JSON data."""
+        n_samples, n_rephrasings = self.predictions.array.shape
+        scores = self.scores.to_dict() if self.scores else {"sensitivity": self.sensitivity, "na_rate": self.na_rate}
+        size = {"n_samples": n_samples, "n_rephrasings": n_rephrasings, "labelled": self.scores is not None}
+        return {"prompt": self.prompt.to_dict(), **size, **scores, **self.diagnosis.to_dict()}
+
+
+def diagnose(
+    task: Task,
+    prompt: Prompt | None = None,
+    *,
+    model: str = "minilm",
+    rephrasings: int = 10,
+    split: SplitChoice = "train",
+    samples: int = 500,
+    strategy: str = "simple",
+    seed: int = 42,
+    cache_dir: str | Path | None = None,
+    on_progress: OnProgress | None = None,
+) -> PromptReport:
+    """Measure a prompt under rephrasings, and say which samples shake and what they have in common.
+
+    Parameters
+    ----------
+    task : Task
+    prompt : Prompt, optional
+        By default the seed prompt of `strategy`.
+    rephrasings : int
+        Q, the original among them.
+    split : str
+        ``train`` (default: what is learnt from a diagnosis must not come from val or test), ``val``, ``test`` or ``all``.
+        Data without labels are one split, and used whole.
+    samples : int
+        At most so many samples, stratified.
+
+    Raises
+    ------
+    PsoptError
+        If an argument or the task can't be used.
+    """
+    prompt = prompt or seed_prompt(task, strategy, seed=seed)
+    chosen = subset(_samples(task, split), samples, seed=seed)
+    frozen = rephrasings_for(task, n_search=rephrasings, n_heldout=1, description=prompt.description, seed=seed)
+    answering = load_model(model, task, cache_dir=cache_folder(cache_dir))
+    predictions = evaluate(answering, prompt, frozen.search, chosen, on_progress)
+    known = task.train if split == "train" else ()
+    return PromptReport(
+        prompt,
+        predictions,
+        sensitivity(predictions.counts),
+        na_rate(predictions.counts),
+        score(predictions, intervals=True, seed=seed) if predictions.is_labelled else None,
+        diagnose_predictions(predictions, known=known),
+    )
+
+
+def _samples(task: Task, split: str) -> tuple[Sample, ...]:
+    splits = {"train": task.train, "val": task.val, "test": task.test, "all": (*task.train, *task.val, *task.test)}
+    if split not in splits:
+        raise InputError(f"split must be train, val, test or all, not {split!r}")
+    return splits[split] or splits["all"]

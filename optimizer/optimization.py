@@ -1,0 +1,233 @@
+"""`psopt.optimize`: from a task to a run, the whole job."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from psopt.cache import cache_folder
+from psopt.diagnosis import diagnose_predictions
+from psopt.errors import InputError
+from psopt.evaluator import Evaluator
+from psopt.models import load_model
+from psopt.prompts import seed_prompt
+from psopt.report import WEAK_SPOTS, write_report
+from psopt.runs import (
+    FRONT,
+    MANIFEST,
+    RunDirectory,
+    RunSettings,
+    free_folder,
+    front_file,
+    manifest,
+)
+from psopt.scoring import score
+from psopt.search import Observer, Search, SearchOptions, knee, open_study, pick
+from psopt.search_spaces import rephrasings_for
+from psopt.tasks import subset
+
+if TYPE_CHECKING:
+    import optuna
+
+    from psopt.prompts import Prompt
+    from psopt.search import Candidate, SamplerName
+    from psopt.tasks import Task
+
+N_HELDOUT = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What an optimization found.
+
+    Attributes
+    ----------
+    path : Path
+        The run directory.
+    baseline : Candidate
+        The seed prompt, scored on val and test.
+    front : tuple of Candidate
+        The Pareto front by falling F1 on val, scored on val and test.
+    study : optuna.Study
+    finish_reason : str
+        ``trials`` (the total was reached) or ``exhausted`` (nothing new to try).
+    """
+
+    path: Path
+    baseline: Candidate
+    front: tuple[Candidate, ...]
+    study: optuna.Study
+    finish_reason: str
+
+    def pick(self, which: str = "knee") -> Candidate:
+        """Pick from the front: ``knee``, the best ``f1``, ``sensitivity`` or ``consistency``, or a prompt's id."""
+        return pick(self.front, self.baseline, which)
+
+
+def optimize(
+    task: Task,
+    *,
+    model: str = "minilm",
+    trials: int = 40,
+    rephrasings: int = 10,
+    samples: int = 500,
+    seed: int = 42,
+    strategy: str = "simple",
+    sampler: str = "tpe",
+    rounds: int = 3,
+    out: str | Path | None = None,
+    storage: str | None = None,
+    study_name: str = "",
+    cache_dir: str | Path | None = None,
+    resume: bool = False,
+    observer: Observer | None = None,
+) -> Run:
+    """Search for prompts that are right, insensitive and consistent, and score the Pareto front on unseen data.
+
+    Edits are drawn from train, candidates compared on val under the search rephrasings, and the front is scored once on test
+    under held-out rephrasings. Everything is written to a run directory as it comes about; Ctrl-C keeps what was found.
+
+    Parameters
+    ----------
+    task : Task
+    model, trials, rephrasings, samples, seed, strategy, sampler, rounds, storage, study_name
+        See `RunSettings`.
+    out : path, optional
+        The run directory, new or empty; by default ``runs/TASK-MODEL``, numbered where that is taken.
+    cache_dir : path, optional
+        Where embeddings are kept between runs; by default `psopt.cache.cache_folder`.
+    resume : bool
+        Go on with the run in `out`.
+    observer : Observer, optional
+        Is told how the work goes.
+
+    Raises
+    ------
+    PsoptError
+        If an argument, the task or the run directory can't be used.
+    """
+    settings = RunSettings(
+        dataset=task.name,
+        model=model,
+        strategy=strategy,
+        seed=seed,
+        trials=trials,
+        rounds=rounds,
+        rephrasings=rephrasings,
+        samples=samples,
+        sampler=sampler,
+        storage=storage,
+        study_name=study_name,
+    )
+    return carry_out(task, settings, out=out, cache_dir=cache_dir, resume=resume, observer=observer)
+
+
+def carry_out(
+    task: Task,
+    settings: RunSettings,
+    *,
+    out: str | Path | None = None,
+    cache_dir: str | Path | None = None,
+    resume: bool = False,
+    observer: Observer | None = None,
+) -> Run:
+    """Do what `optimize` promises, with its settings in one value."""
+    observer = observer or Observer()
+    options = SearchOptions(settings.trials, settings.rounds, cast("SamplerName", settings.sampler), settings.seed)
+    start = seed_prompt(task, settings.strategy, seed=settings.seed)
+    evaluator = make_evaluator(task, start, settings, cache_dir)
+    evaluator.on_progress = observer.answers
+    if resume and out is None:
+        raise InputError("to resume, say which run: out=...")
+    folder = Path(out) if out else free_folder(Path("runs"), f"{task.name}-{settings.model.replace('/', '-')}")
+    record = _Record(RunDirectory.create(folder, resume=resume), task, settings, evaluator)
+    study = open_study(
+        settings.storage or record.directory.storage_url,
+        settings.study_name or folder.resolve().name,
+        options.sampler,
+        settings.seed,
+        resume=resume,
+    )
+    record.save(None, (), "running")
+    search = Search(task, start, evaluator, study, options, observer)
+    try:
+        search.run()
+        observer.phase("scoring the front on test, under held-out rephrasings")
+        baseline, front = _on_test(search, settings.seed)
+    except KeyboardInterrupt:
+        record.save(search.candidates[0] if search.candidates else None, search.front, "interrupted")
+        raise
+    reason = "trials" if len(search.candidates) >= settings.trials else "exhausted"
+    record.save(baseline, front, reason)
+    record.save_prompts(baseline, front)
+    write_report(record.directory)
+    return Run(folder, baseline, front, study, reason)
+
+
+def make_evaluator(
+    task: Task, prompt: Prompt, settings: RunSettings, cache_dir: str | Path | None = None
+) -> Evaluator:
+    """Freeze what all prompts of a task are compared on: the model, the rephrasings, and a stratified choice of samples."""
+    rephrasings = rephrasings_for(
+        task,
+        n_search=settings.rephrasings,
+        n_heldout=N_HELDOUT,
+        description=prompt.description,
+        seed=settings.seed,
+    )
+    train, val = (subset(samples, settings.samples, seed=settings.seed) for samples in (task.train, task.val))
+    model = load_model(settings.model, task, cache_dir=cache_folder(cache_dir))
+    return Evaluator(model, rephrasings, {"train": train, "val": val, "test": task.test})
+
+
+def _on_test(search: Search, seed: int) -> tuple[Candidate, tuple[Candidate, ...]]:
+    """Score the baseline and the front on val and test with intervals."""
+
+    def scored(candidate: Candidate) -> Candidate:
+        val, test = (search.evaluator.predictions(candidate.prompt, split) for split in ("val", "test"))
+        return replace(
+            candidate, val=score(val, intervals=True, seed=seed), test=score(test, intervals=True, seed=seed)
+        )
+
+    return scored(search.baseline), tuple(scored(one) for one in search.front)
+
+
+@dataclass(eq=False)
+class _Record:
+    """Writes a run down: it holds what every version of run.json says."""
+
+    directory: RunDirectory
+    task: Task
+    settings: RunSettings
+    evaluator: Evaluator
+    started: float = field(default_factory=time.monotonic)
+
+    def save(self, baseline: Candidate | None, front: tuple[Candidate, ...], reason: str) -> None:
+        """Write run.json and front.json as far as the run has come."""
+        best = knee(front, baseline).id if baseline and front else None
+        seconds = time.monotonic() - self.started
+        content = manifest(self.settings, self.task, self.evaluator, baseline, front, best, reason, seconds)
+        self.directory.write_json(MANIFEST, content)
+        if front:
+            self.directory.write_json(FRONT, front_file(front, best))
+
+    def save_prompts(self, baseline: Candidate, front: tuple[Candidate, ...]) -> None:
+        """Write the prompts of the front and the baseline, their predictions, and the weak spots before and after."""
+        for candidate in {one.id: one for one in (baseline, *front)}.values():
+            self.directory.write_prompt(candidate.prompt)
+            val, test = (self.evaluator.predictions(candidate.prompt, split) for split in ("val", "test"))
+            self.directory.write_predictions(candidate.prompt, {"val": val, "test": test})
+        self.directory.write_json(WEAK_SPOTS, self._weak_spots(baseline, knee(front, baseline)))
+
+    def _weak_spots(self, baseline: Candidate, chosen: Candidate) -> dict[str, Any]:
+        """What shook under the seed prompt on train, and how every train sample fares under the chosen one."""
+        before = self.evaluator.predictions(baseline.prompt, "train")
+        after = self.evaluator.predictions(chosen.prompt, "train")
+        right = (after.array == after.truth[:, None]).sum(axis=1)
+        fares = zip(after.samples, right, after.sensitivities, strict=True)
+        return {
+            "before": diagnose_predictions(before, known=self.task.train).to_dict(),
+            "after": {sample.id: {"right": int(n), "sensitivity": float(s)} for sample, n, s in fares},
+        }

@@ -1,0 +1,99 @@
+"""An edit as a value: one change to a prompt, and where it comes from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from psopt.prompts._prompt import Definition, Example, Prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+EditKind = Literal["definition", "note", "example"]
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What an edit was drawn from.
+
+    `author` is ``rules`` or a model's name; `view` is the diagnosis it answers (``sensitivity``, ``consistency``) or
+    ``task`` where the task's own words were used; `samples` are ids of *train* samples, never of val or test.
+    """
+
+    author: str
+    view: str
+    topic: str = ""
+    samples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change to a prompt: a note added, a label defined, an example shown.
+
+    `gain` is what the proposer expects: the share of the diagnosed train answers that would turn right if the model obeyed
+    the edit, in [-1, 1]. It ranks edits before any is paid for, and is no part of the edit's identity.
+    """
+
+    kind: EditKind
+    label: str
+    text: str
+    provenance: Provenance
+    gain: float = 0.0
+
+    @property
+    def id(self) -> str:
+        """A short name by content: the kind's first letter and eight hexadecimal digits."""
+        content = json.dumps([self.kind, self.label, self.text])
+        return self.kind[0] + hashlib.sha256(content.encode()).hexdigest()[:8]
+
+    def __str__(self) -> str:
+        if self.kind == "note":
+            return self.text
+        return f"{self.label}: {self.text}" if self.kind == "definition" else f"example of {self.label}: {self.text}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the edit as plain JSON data, its id among them."""
+        return {"id": self.id, **json.loads(json.dumps(asdict(self)))}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Edit:
+        """Build an edit from `to_dict`'s data."""
+        origin = data["provenance"]
+        return cls(
+            kind=data["kind"],
+            label=data["label"],
+            text=data["text"],
+            provenance=Provenance(
+                origin["author"], origin["view"], origin["topic"], tuple(origin["samples"])
+            ),
+            gain=float(data["gain"]),
+        )
+
+
+def apply_edits(prompt: Prompt, edits: Iterable[Edit]) -> Prompt:
+    """Return `prompt` with `edits` applied.
+
+    What the prompt already holds is not added twice. Several definitions of one label become one, joined by semicolons,
+    so that the order of edits of different labels does not matter.
+    """
+    definitions = {one.label: [one.text] for one in prompt.definitions}
+    notes, examples = list(prompt.notes), list(prompt.examples)
+    for edit in edits:
+        if edit.kind == "definition":
+            texts = definitions.setdefault(edit.label, [])
+            if edit.text not in texts:
+                texts.append(edit.text)
+        elif edit.kind == "note" and edit.text not in notes:
+            notes.append(edit.text)
+        elif edit.kind == "example" and Example(edit.text, edit.label) not in examples:
+            examples.append(Example(edit.text, edit.label))
+    in_order = [label for label in prompt.labels if label in definitions]
+    return replace(
+        prompt,
+        definitions=tuple(Definition(label, "; ".join(definitions[label])) for label in in_order),
+        notes=tuple(notes),
+        examples=tuple(examples),
+    )

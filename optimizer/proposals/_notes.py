@@ -1,0 +1,46 @@
+"""Clarifying notes: one sentence that tells where a group of weak samples belongs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from psopt.prompts import Edit, Provenance
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from psopt.diagnosis import Group
+
+
+def notes_from_groups(groups: Iterable[Group], noun: str) -> list[Edit]:
+    """Write a note for every group whose phrases, if obeyed, would do more good than harm.
+
+    Groups of several views that say the same make one note, credited to the first.
+    """
+    notes: dict[tuple[str, frozenset[str]], Edit] = {}
+    for group in groups:
+        if group.label is None or group.gain <= 0:
+            continue
+        key = (group.label, frozenset(group.phrases))
+        origin = Provenance("rules", group.view, group.topic, group.samples)
+        text = note_text(noun, group.phrases, group.label)
+        notes.setdefault(key, Edit("note", group.label, text, origin, group.gain))
+    return list(notes.values())
+
+
+def note_text(noun: str, phrases: Sequence[str], label: str) -> str:
+    """Say in a sentence that what shows these phrases belongs to a label.
+
+    >>> note_text("question", ["^when", "what year"], "Number")
+    'A question that begins with "when" or contains "what year" belongs to Number.'
+    """
+    openings = [f'"{phrase[1:]}"' for phrase in phrases if phrase.startswith("^")]
+    anywhere = [f'"{phrase}"' for phrase in phrases if not phrase.startswith("^")]
+    conditions = [f"begins with {_or(openings)}"] if openings else []
+    conditions += [f"contains {_or(anywhere)}"] if anywhere else []
+    article = "An" if noun[0].lower() in "aeiou" else "A"
+    return f"{article} {noun} that {' or '.join(conditions)} belongs to {label}."
+
+
+def _or(items: Sequence[str]) -> str:
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} or {items[-1]}"

@@ -1,0 +1,40 @@
+"""The pool of edits that a search chooses from, proposed by rule, without a language model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from psopt.proposals._definitions import (
+    definitions_from_subclasses,
+    definitions_from_task,
+    definitions_from_wordings,
+)
+from psopt.proposals._examples import examples_from_train
+from psopt.proposals._notes import notes_from_groups
+
+if TYPE_CHECKING:
+    from psopt.diagnosis import Diagnosis
+    from psopt.evaluation import Predictions
+    from psopt.prompts import Edit, Prompt
+    from psopt.tasks import Task
+
+
+def propose_edits(task: Task, prompt: Prompt, predictions: Predictions, diagnosis: Diagnosis) -> list[Edit]:
+    """Propose edits for a prompt from its diagnosis on train, those with most to gain first.
+
+    Every edit names the train samples it was drawn from. What the prompt already holds is not proposed.
+    """
+    notes = notes_from_groups(diagnosis.groups, task.noun)
+    definitions = definitions_from_task(task, predictions)
+    definitions += definitions_from_subclasses(task, predictions)
+    definitions += definitions_from_wordings(task, predictions)
+    edits = definitions + notes + examples_from_train(predictions)
+    return sorted((edit for edit in edits if not _holds(prompt, edit)), key=lambda edit: (-edit.gain, edit.id))
+
+
+def _holds(prompt: Prompt, edit: Edit) -> bool:
+    if edit.kind == "note":
+        return edit.text in prompt.notes
+    if edit.kind == "definition":
+        return any(one.label == edit.label and edit.text in one.text for one in prompt.definitions)
+    return any(one.text == edit.text for one in prompt.examples)

@@ -1,0 +1,106 @@
+"""From predictions to the three objectives and what stands beside them in every report."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from psopt.metrics import bootstrap_ci, class_f1, consistency, macro_f1, micro_f1, na_rate, sensitivity
+
+if TYPE_CHECKING:
+    from psopt.evaluation import Predictions
+
+
+@dataclass(frozen=True, slots=True)
+class ClassScores:
+    """The scores of one class; None where the class has no sample."""
+
+    n: int
+    f1: float | None
+    sensitivity: float | None
+    consistency: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What a prompt is worth on N samples under Q rephrasings.
+
+    Attributes
+    ----------
+    f1 : float
+        micro-F1 over all N x Q predictions, in [0, 1]; higher is better.
+    macro_f1 : float
+        Mean F1 over the labels that occur.
+    sensitivity : float
+        S_tau (E25, equations 3 and 4), normalised, in [0, 1]; lower is better.
+    consistency : float
+        C_y pooled over the classes (E25, equation 7), in [0, 1]; higher is better.
+    na_rate : float
+        Share of answers that name no label.
+    per_class : dict of label to ClassScores
+    ci : dict of measure to (low, high)
+        95 % bootstrap intervals of f1, sensitivity and consistency over samples and rephrasings; empty where not asked for.
+    constant : str or None
+        The only class ever predicted, where there is just one: such a prompt has S = 0 and C = 1 for nothing.
+    """
+
+    f1: float
+    macro_f1: float
+    sensitivity: float
+    consistency: float
+    na_rate: float
+    per_class: dict[str, ClassScores]
+    ci: dict[str, tuple[float, float]]
+    constant: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the scores as plain JSON data, as run.json holds them."""
+        data = asdict(self)
+        data["ci"] = {name: list(bounds) for name, bounds in self.ci.items()}
+        return data
+
+
+def score(predictions: Predictions, *, intervals: bool = False, seed: int = 42) -> Scores:
+    """Score labelled predictions, on request with bootstrap intervals (1,000 replicates, seeded)."""
+    counts, truth = predictions.counts, predictions.truth
+    ci: dict[str, tuple[float, float]] = {}
+    if intervals:
+        ci = {
+            name: interval.bounds
+            for name, interval in bootstrap_ci(predictions.array, truth, predictions.n_classes, seed=seed).items()
+        }
+    predicted = np.flatnonzero(counts.sum(axis=0))
+    names = (*predictions.labels, "N/A")
+    return Scores(
+        f1=micro_f1(predictions.array, truth),
+        macro_f1=macro_f1(predictions.array, truth),
+        sensitivity=sensitivity(counts),
+        consistency=consistency(counts, truth),
+        na_rate=na_rate(counts),
+        per_class=_per_class(predictions),
+        ci=ci,
+        constant=names[int(predicted[0])] if len(predicted) == 1 else None,
+    )
+
+
+def _per_class(predictions: Predictions) -> dict[str, ClassScores]:
+    counts, truth = predictions.counts, predictions.truth
+    f1 = class_f1(predictions.array, truth, labels=np.arange(len(predictions.labels)))
+    agreement = consistency(counts, truth, average=None)
+    scores = {}
+    for index, label in enumerate(predictions.labels):
+        members = truth == index
+        n = int(members.sum())
+        scores[label] = ClassScores(
+            n=n,
+            f1=_number(f1[index]),
+            sensitivity=sensitivity(counts[members]) if n else None,
+            consistency=_number(agreement[index]) if n else None,
+        )
+    return scores
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

@@ -1,0 +1,92 @@
+"""The Pareto front of a search, and how to pick one prompt from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from psopt.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from psopt.prompts import Edit, Prompt
+    from psopt.scoring import Scores
+
+PICKS = ("knee", "f1", "sensitivity", "consistency")
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A prompt that was evaluated: its edits, and its scores on val and, once reported, on test."""
+
+    trial: int
+    prompt: Prompt
+    edits: tuple[Edit, ...]
+    val: Scores
+    test: Scores | None = None
+
+    @property
+    def id(self) -> str:
+        """The prompt's id."""
+        return self.prompt.id
+
+
+def pareto_front(candidates: Sequence[Candidate], least_f1: float) -> tuple[Candidate, ...]:
+    """Return the feasible candidates that no feasible one beats in every objective, by falling F1.
+
+    Of candidates with equal scores the one with fewest edits stands for all.
+    """
+    feasible = [one for one in candidates if one.val.f1 >= least_f1]
+    unique: dict[tuple[float, ...], Candidate] = {}
+    for one in sorted(feasible, key=lambda one: (len(one.edits), one.trial)):
+        unique.setdefault(tuple(_gains(one)), one)
+    rest = list(unique.values())
+    front = [one for one in rest if not any(_dominates(other, one) for other in rest)]
+    return tuple(sorted(front, key=lambda one: (-one.val.f1, one.val.sensitivity, one.trial)))
+
+
+def knee(front: Sequence[Candidate], baseline: Candidate) -> Candidate:
+    """Pick the compromise: the candidate nearest to the best of all three objectives, each scaled to the front's range.
+
+    Only candidates that are no worse than the baseline in F1 and in sensitivity come into question, where there are any.
+    """
+    better = [one for one in front if one.val.f1 >= baseline.val.f1 and one.val.sensitivity <= baseline.val.sensitivity]
+    gains = np.array([_gains(one) for one in front])
+    low, high = gains.min(axis=0), gains.max(axis=0)
+    span = np.where(high > low, high - low, 1.0)
+    return min(better or front, key=lambda one: float(np.linalg.norm((high - _gains(one)) / span)))
+
+
+def pick(front: Sequence[Candidate], baseline: Candidate, which: str) -> Candidate:
+    """Pick by ``knee``, by the best ``f1``, ``sensitivity`` or ``consistency``, or by a prompt's id (or its beginning).
+
+    Raises
+    ------
+    UnknownNameError
+        If it is neither of these.
+    """
+    if which == "knee":
+        return knee(front, baseline)
+    if which in PICKS:
+        index = PICKS.index(which) - 1
+        return max(front, key=lambda one: float(_gains(one)[index]))
+    named = [one for one in front if one.id.startswith(which)] if len(which) >= 4 else []
+    if len(named) != 1:
+        raise UnknownNameError("prompt of the front", which, [*PICKS, *(one.id for one in front)])
+    return named[0]
+
+
+def _gains(candidate: Candidate) -> NDArray[np.float64]:
+    """The objectives, all to be maximised."""
+    scores = candidate.val
+    return np.array([scores.f1, -scores.sensitivity, scores.consistency])
+
+
+def _dominates(one: Candidate, other: Candidate) -> bool:
+    a, b = _gains(one), _gains(other)
+    return bool((a >= b).all() and (a > b).any())

@@ -1,0 +1,21 @@
+"""What a search tells whoever watches it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from psopt.search._front import Candidate
+
+
+class Observer:
+    """Watch a search; every method may be overridden, and does nothing here."""
+
+    def phase(self, what: str) -> None:
+        """A new part of the work begins, said in a few words."""
+
+    def answers(self, done: int, total: int) -> None:
+        """A long evaluation goes on: so many of so many new texts read."""
+
+    def trial(self, candidate: Candidate, n_done: int, n_total: int) -> None:
+        """A candidate has been evaluated."""

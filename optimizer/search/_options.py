@@ -1,0 +1,48 @@
+"""What a user may set about a search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from psopt.errors import InputError, UnknownNameError
+
+SamplerName = Literal["tpe", "nsga2", "gp", "random"]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """How to search.
+
+    Attributes
+    ----------
+    trials : int
+        Evaluated candidates in total, the seed prompt among them; resuming runs what is left of them.
+    rounds : int
+        How many times to diagnose the best candidate so far and propose new edits.
+    sampler : str
+        ``tpe``, ``nsga2``, ``gp`` or ``random``.
+    seed : int
+    margin : float
+        A candidate is feasible if its F1 on val is at least the seed prompt's less this margin.
+    most_edits : int
+        How many edits a round may add to the pool; those with most to gain are kept.
+    """
+
+    trials: int = 40
+    rounds: int = 3
+    sampler: SamplerName = "tpe"
+    seed: int = 42
+    margin: float = 0.01
+    most_edits: int = 40
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        if self.trials < 1:
+            raise InputError(f"trials must be at least 1, not {self.trials}")
+        if self.rounds < 1:
+            raise InputError(f"rounds must be at least 1, not {self.rounds}")
+        if self.seed < 0:
+            raise InputError(f"seed must be 0 or more, not {self.seed}")
+        if self.sampler not in get_args(SamplerName):
+            raise UnknownNameError("sampler", self.sampler, get_args(SamplerName))

@@ -1,0 +1,168 @@
+"""The loop: rounds of diagnose, propose, search."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import optuna
+
+from psopt.diagnosis import diagnose_predictions
+from psopt.prompts import apply_edits
+from psopt.proposals import propose_edits
+from psopt.scoring import score
+from psopt.search import _study
+from psopt.search._front import Candidate, knee, pareto_front
+from psopt.search._observer import Observer
+
+if TYPE_CHECKING:
+    from psopt.diagnosis import Diagnosis
+    from psopt.evaluator import Evaluator
+    from psopt.prompts import Edit, Prompt
+    from psopt.search._options import SearchOptions
+    from psopt.tasks import Task
+
+_TRIES_FOR_A_NEW_CANDIDATE = 50
+
+
+class Search:
+    """A search in an Optuna study. Everything it knows can be read back from the study, so that it can be gone on with.
+
+    Attributes
+    ----------
+    candidates : list of Candidate
+        Every distinct prompt evaluated so far, the seed prompt first.
+    pool : list of Edit
+        Every edit proposed so far.
+    first_diagnosis : Diagnosis or None
+        What was wrong with the seed prompt, on train.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        seed_prompt: Prompt,
+        evaluator: Evaluator,
+        study: optuna.Study,
+        options: SearchOptions,
+        observer: Observer | None = None,
+    ) -> None:
+        self.task, self.seed_prompt, self.evaluator, self.study = task, seed_prompt, evaluator, study
+        self.options, self.observer = options, observer or Observer()
+        self.candidates: list[Candidate] = []
+        self.pool: list[Edit] = []
+        self.first_diagnosis: Diagnosis | None = None
+        self._rng = np.random.default_rng(options.seed)
+        self._load()
+
+    @property
+    def baseline(self) -> Candidate:
+        """The seed prompt, as evaluated in trial 0."""
+        return self.candidates[0]
+
+    @property
+    def least_f1(self) -> float:
+        """The F1 on val below which a candidate is infeasible."""
+        return self.baseline.val.f1 - self.options.margin
+
+    @property
+    def front(self) -> tuple[Candidate, ...]:
+        """The Pareto front so far, on val."""
+        return pareto_front(self.candidates, self.least_f1) if self.candidates else ()
+
+    def run(self) -> None:
+        """Run until the total of trials is reached or nothing new can be tried."""
+        if not self.candidates:
+            self.observer.phase("evaluating the seed prompt")
+            self.study.enqueue_trial({})
+            self._try_one()
+        while len(self.candidates) < self.options.trials:
+            if len(self._rounds) <= self._round_due():
+                self._begin_round(self._round_due())
+            if not self._try_one():
+                break
+
+    def _round_due(self) -> int:
+        """The round that the next trial belongs to: the trials after the first are shared out evenly."""
+        done, total = len(self.candidates) - 1, max(1, self.options.trials - 1)
+        return min(self.options.rounds - 1, done * self.options.rounds // total)
+
+    def _begin_round(self, number: int) -> None:
+        """Diagnose the best prompt so far on train, add what it needs to the pool, and queue the obvious candidates."""
+        while len(self._rounds) <= number:
+            incumbent = knee(self.front, self.baseline)
+            self.observer.phase(f"round {len(self._rounds) + 1}: diagnosing {incumbent.id} on train")
+            on_train = self.evaluator.predictions(incumbent.prompt, "train")
+            diagnosis = diagnose_predictions(on_train, known=self.task.train)
+            self.first_diagnosis = self.first_diagnosis or diagnosis
+            known = {edit.id for edit in self.pool}
+            proposed = propose_edits(self.task, incumbent.prompt, on_train, diagnosis)
+            new = [edit for edit in proposed if edit.id not in known][: self.options.most_edits]
+            _study.keep_pool(self.study, len(self._rounds), new)
+            self._rounds.append(new)
+            self.pool += new
+            self._queue(incumbent, new)
+            self.observer.phase(f"round {len(self._rounds)}: searching {len(self.pool)} edits")
+
+    def _queue(self, incumbent: Candidate, new: list[Edit]) -> None:
+        """Queue the obvious: the incumbent with all new edits, with plain families of them, and with the best few."""
+        notes = [edit for edit in new if edit.kind == "note"]
+        definitions = [edit for edit in new if edit.kind == "definition"]
+        whole_labels = [edit for edit in definitions if edit.provenance.topic in self.task.labels]
+        best = [edit for edit in new if edit.gain > 0]
+        for chosen in (new, notes + definitions, notes + whole_labels, notes, best[: (len(best) + 1) // 2]):
+            _study.enqueue(self.study, [edit.id for edit in (*incumbent.edits, *chosen)], self.pool)
+
+    def _try_one(self) -> bool:
+        """Evaluate one candidate that was not evaluated before; False when none can be found."""
+        for _ in range(_TRIES_FOR_A_NEW_CANDIDATE):
+            trial = self.study.ask()
+            edits = _study.suggest(trial, self.pool)
+            prompt = apply_edits(self.seed_prompt, edits)
+            twin = next((one for one in self.candidates if one.id == prompt.id), None)
+            if twin is None:
+                self._evaluate(trial, prompt, edits)
+                return True
+            trial.set_user_attr("duplicate_of", twin.trial)
+            self.study.tell(trial, state=optuna.trial.TrialState.PRUNED)
+            self._queue_neighbour(edits)
+        return False
+
+    def _evaluate(self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...]) -> None:
+        try:
+            scores = score(self.evaluator.predictions(prompt, "val"))
+        except BaseException as error:
+            trial.set_user_attr("failed", f"{type(error).__name__}: {error}"[:500])
+            self.study.tell(trial, state=optuna.trial.TrialState.FAIL)
+            raise
+        candidate = Candidate(trial.number, prompt, edits, scores)
+        self.candidates.append(candidate)
+        trial.set_user_attr("prompt_id", prompt.id)
+        trial.set_user_attr("edits", [str(edit) for edit in edits])
+        if scores.constant is not None:
+            trial.set_user_attr("constant", f"always answers {scores.constant}")
+        _study.tell(self.study, trial, scores, self.least_f1)
+        self.observer.trial(candidate, len(self.candidates), self.options.trials)
+
+    def _queue_neighbour(self, edits: tuple[Edit, ...]) -> None:
+        """In place of a candidate that is known already, queue one that differs from it by one or two edits."""
+        if not self.pool:
+            return
+        on = {edit.id for edit in edits}
+        n_flips = int(self._rng.integers(1, 1 + min(2, len(self.pool))))
+        for index in self._rng.choice(len(self.pool), size=n_flips, replace=False):
+            on ^= {self.pool[int(index)].id}
+        _study.enqueue(self.study, on, self.pool)
+
+    def _load(self) -> None:
+        """Read back what an earlier, interrupted search left in the study."""
+        self._rounds = _study.kept_pools(self.study)
+        self.pool = [edit for new in self._rounds for edit in new]
+        for trial in self.study.trials:
+            if trial.state == optuna.trial.TrialState.RUNNING:  # left by a crash: nobody runs it any more
+                self.study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
+            if trial.state == optuna.trial.TrialState.COMPLETE:
+                edits = _study.chosen_edits(trial.params, self.pool)
+                prompt = apply_edits(self.seed_prompt, edits)
+                scores = score(self.evaluator.predictions(prompt, "val"))
+                self.candidates.append(Candidate(trial.number, prompt, edits, scores))

@@ -1,0 +1,105 @@
+"""The Optuna study: three named objectives, one feasibility constraint, one boolean parameter an edit."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from typing import TYPE_CHECKING, get_args
+
+import optuna
+import sqlalchemy.exc
+
+from psopt.errors import InputError, UnknownNameError, import_extra
+from psopt.prompts import Edit
+from psopt.search._options import SamplerName
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from psopt.scoring import Scores
+
+OBJECTIVES = {"f1": "maximize", "sensitivity": "minimize", "consistency": "maximize"}
+_EDITS = "psopt:edits"
+
+
+def open_study(storage: str, name: str, sampler: SamplerName, seed: int, *, resume: bool = False) -> optuna.Study:
+    """Create a study, or load one to go on with it.
+
+    Raises
+    ------
+    InputError
+        If the storage can't be opened, or already holds a study of this name and `resume` is not asked for.
+    """
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    # Metric names and TPE's groups are called experimental since 2021; they are what we need.
+    warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
+    try:
+        study = optuna.create_study(
+            storage=storage,
+            study_name=name,
+            directions=list(OBJECTIVES.values()),
+            sampler=make_sampler(sampler, seed),
+            load_if_exists=resume,
+        )
+    except optuna.exceptions.DuplicatedStudyError as error:
+        raise InputError(f"the storage already holds a study {name!r}: add --resume, or --study-name NEW") from error
+    except (optuna.exceptions.StorageInternalError, sqlalchemy.exc.SQLAlchemyError, ImportError, ValueError) as error:
+        reason = str(error.__cause__ or error).splitlines()[0]
+        raise InputError(f"the storage {storage!r} can't be opened: {reason}") from error
+    study.set_metric_names(list(OBJECTIVES))
+    return study
+
+
+def make_sampler(name: SamplerName, seed: int) -> optuna.samplers.BaseSampler:
+    """Make the sampler of this name; ``gp`` needs the extra ``local`` (torch)."""
+    if name == "tpe":
+        return optuna.samplers.TPESampler(multivariate=True, group=True, n_startup_trials=8, seed=seed)
+    if name == "nsga2":
+        return optuna.samplers.NSGAIISampler(population_size=12, seed=seed)
+    if name == "gp":
+        import_extra("torch", "the sampler gp", "local")
+        return optuna.samplers.GPSampler(seed=seed)
+    if name == "random":
+        return optuna.samplers.RandomSampler(seed=seed)
+    raise UnknownNameError("sampler", name, get_args(SamplerName))
+
+
+def enqueue(study: optuna.Study, chosen: Iterable[str], pool: Iterable[Edit]) -> None:
+    """Queue the candidate that applies the edits of these ids and no other edit of the pool."""
+    on = set(chosen)
+    study.enqueue_trial({parameter(edit.id): edit.id in on for edit in pool})
+
+
+def suggest(trial: optuna.Trial, pool: Iterable[Edit]) -> tuple[Edit, ...]:
+    """Ask the sampler for a subset of the pool, in the pool's order."""
+    return tuple(edit for edit in pool if trial.suggest_categorical(parameter(edit.id), [False, True]))
+
+
+def parameter(edit_id: str) -> str:
+    """The name of an edit's parameter in the study."""
+    return f"edit:{edit_id}"
+
+
+def chosen_edits(params: Mapping[str, bool], pool: Iterable[Edit]) -> tuple[Edit, ...]:
+    """The edits that a trial's parameters switch on, in the pool's order."""
+    return tuple(edit for edit in pool if params.get(parameter(edit.id)))
+
+
+def tell(study: optuna.Study, trial: optuna.Trial, scores: Scores, least_f1: float) -> None:
+    """Finish a trial with its scores; it is feasible if its F1 reaches `least_f1`."""
+    trial.set_constraint("f1", least_f1 - scores.f1)
+    study.tell(trial, [scores.f1, scores.sensitivity, scores.consistency])
+
+
+def keep_pool(study: optuna.Study, round_number: int, edits: Iterable[Edit]) -> None:
+    """Store a round's new edits in the study, so that whoever loads it can build every prompt."""
+    study.set_user_attr(f"{_EDITS}:{round_number}", json.dumps([edit.to_dict() for edit in edits]))
+
+
+def kept_pools(study: optuna.Study) -> list[list[Edit]]:
+    """Return the new edits of each round so far."""
+    stored = study.user_attrs
+    pools: list[list[Edit]] = []
+    while (key := f"{_EDITS}:{len(pools)}") in stored:
+        pools.append([Edit.from_dict(one) for one in json.loads(stored[key])])
+    return pools

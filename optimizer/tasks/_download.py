@@ -1,0 +1,99 @@
+"""Downloading a built-in data set's files from their origin into the user's cache."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from psopt.errors import DataError
+from psopt.tasks._builtin import find_builtin
+from psopt.tasks._origin import user_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from psopt.tasks._builtin import Builtin, RemoteFile
+
+_CONNECT_S, _READ_S = 2.0, 20.0
+
+
+class DownloadError(DataError):
+    """The origin can't be used now; the text says why."""
+
+
+def fetch_dataset(name: str) -> Path:
+    """Download a built-in data set from its origin into the user's cache, and return the folder.
+
+    Files that are there already, with the right digest, are left as they are.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such data set.
+    DataError
+        If the origin can't be reached, or sends something else than was published.
+    """
+    try:
+        return download(find_builtin(name))
+    except DownloadError as error:
+        raise DataError(f"{name} can't be fetched: {error}") from error
+
+
+def download(builtin: Builtin) -> Path:
+    """Download what is missing in the user's cache, and return the folder.
+
+    Raises
+    ------
+    DownloadError
+        If that is not possible now; without a network, within about two seconds.
+    """
+    if os.environ.get("PSOPT_OFFLINE", "0") not in ("", "0"):
+        raise DownloadError("PSOPT_OFFLINE is set")
+    import pooch
+
+    pooch.get_logger().setLevel("ERROR")  # it tells of every file it fetches
+    folder = user_folder(builtin.name)
+    for file in builtin.files:
+        _retrieve(file, folder)
+    return folder
+
+
+def _retrieve(file: RemoteFile, folder: Path) -> None:
+    import pooch
+    import requests
+
+    host = urlsplit(file.url).hostname or ""
+    downloader = pooch.HTTPDownloader(timeout=(_CONNECT_S, _READ_S))
+    try:
+        if not requests.utils.get_environ_proxies(file.url) and not (folder / file.name).exists():
+            _check_name_server(host)
+        pooch.retrieve(file.url, f"sha256:{file.sha256}", fname=file.name, path=folder, downloader=downloader)
+    except requests.HTTPError as error:
+        raise DownloadError(f"{host} answers {error.response.status_code} to {file.url}") from error
+    except (requests.ConnectionError, requests.Timeout, socket.gaierror) as error:
+        raise DownloadError(f"no connection to {host}") from error
+    except requests.RequestException as error:
+        raise DownloadError(f"{host} can't be used: {type(error).__name__}") from error
+    except ValueError as error:
+        raise DownloadError(f"{file.url} is not the published file, its sha256 differs") from error
+    except OSError as error:
+        raise DownloadError(f"{folder} can't be written: {error.strerror}") from error
+
+
+def _check_name_server(host: str) -> None:
+    """Give up early where no name server answers: the system alone would try for up to 20 s."""
+    answered = threading.Event()
+
+    def ask() -> None:
+        try:
+            socket.getaddrinfo(host, 443)
+        except OSError:
+            pass  # a quick no: the connection itself fails as quickly, and says so
+        answered.set()
+
+    threading.Thread(target=ask, daemon=True).start()
+    if not answered.wait(_CONNECT_S):
+        raise DownloadError(f"no name server answers for {host}")

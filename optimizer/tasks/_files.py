@@ -1,0 +1,92 @@
+"""From a data file to rows, or to one line that says why not."""
+
+from __future__ import annotations
+
+import codecs
+from typing import TYPE_CHECKING
+
+from psopt.errors import DataError, nearest
+from psopt.tasks._formats import delimited_rows, json_rows, parquet_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from psopt.tasks._formats import Row
+
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Read a .csv, .tsv, .jsonl or .parquet file; text is UTF-8, with or without a byte order mark.
+
+    Raises
+    ------
+    DataError
+        If the file is not there, can't be read as what its ending says, or holds no rows.
+    """
+    _check_file(path)
+    rows = list(_rows(path))
+    if not rows:
+        only_header = "a header but " if path.suffix.lower() in (".csv", ".tsv") else ""
+        raise DataError(f"{path}: holds {only_header}no rows; add samples")
+    return rows
+
+
+def _rows(path: Path) -> Iterator[Row]:
+    suffix = path.suffix.lower()
+    if suffix == ".parquet":
+        return parquet_rows(path)
+    if suffix == ".jsonl":
+        return json_rows(path, _read_text(path))
+    return delimited_rows(path, _read_text(path), delimiter="\t" if suffix == ".tsv" else ",")
+
+
+def _check_file(path: Path) -> None:
+    try:
+        if path.is_dir():
+            raise DataError(f"{path}: is a folder; name a file in it ({' '.join(SUFFIXES)})")
+        if not path.exists():
+            names = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+            raise DataError(f"{path}: no such file{nearest(path.name, names)}")
+        if path.suffix.lower() not in SUFFIXES:
+            ending = f"ending in {path.suffix!r}" if path.suffix else "without an ending"
+            raise DataError(
+                f"{path}: files {ending} can't be read; convert it to one of {' '.join(SUFFIXES)}"
+            )
+        if not path.stat().st_size:
+            raise DataError(f"{path}: is empty")
+    except OSError as error:
+        raise DataError(f"{path}: can't be opened: {error.strerror}") from error
+
+
+def _read_text(path: Path) -> str:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path}: can't be read: {error.strerror}") from error
+    _check_bytes(path, data)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        # `error.object` lacks the byte order mark, so positions are counted in it, not in `data`.
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise DataError(
+            f"{path}, line {line}: byte 0x{error.object[error.start]:02x} is not UTF-8; convert the file to UTF-8, "
+            "for example with: iconv -f latin1 -t utf-8"
+        ) from error
+    if not text.strip():
+        raise DataError(f"{path}: is empty")
+    return text
+
+
+def _check_bytes(path: Path, data: bytes) -> None:
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise DataError(
+            f"{path}: is UTF-16; convert the file to UTF-8, for example with: iconv -f utf-16 -t utf-8"
+        )
+    if b"\0" in data:
+        line = data.count(b"\n", 0, data.index(b"\0")) + 1
+        raise DataError(
+            f"{path}, line {line}: holds a NUL byte; remove it, or save the file as plain UTF-8 text"
+        )

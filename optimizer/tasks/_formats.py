@@ -1,0 +1,104 @@
+"""The formats of data files: how each becomes rows, every row with the place where it stands."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from psopt.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+_LONGEST_FIELD = 100_000_000  # so that an overlong text gets our message, not the csv module's
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One record, and where it stands: ``line 7`` of a text file, ``row 7`` of a table, ``record 7`` in memory."""
+
+    where: str
+    values: Mapping[str, Any]
+
+
+def delimited_rows(path: Path, text: str, delimiter: str) -> Iterator[Row]:
+    """Rows of .csv and .tsv text with a header; a quoted field may hold line breaks. `path` is for messages."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    start = 1
+    try:
+        with _wide_fields():
+            header = next(reader)
+            _check_header(path, header)
+            start = reader.line_num + 1
+            for fields in reader:
+                if fields:
+                    yield Row(f"line {start}", _by_name(path, start, header, fields))
+                start = reader.line_num + 1
+    except csv.Error as error:
+        raise DataError(f"{path}, line {start}: {_in_words(error)}") from error
+
+
+@contextmanager
+def _wide_fields() -> Iterator[None]:
+    before = csv.field_size_limit(_LONGEST_FIELD)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def _check_header(path: Path, header: list[str]) -> None:
+    for name in header:
+        if header.count(name) > 1:
+            raise DataError(f"{path}, line 1: two columns are called {name!r}; rename one")
+
+
+def _by_name(path: Path, line: int, header: list[str], fields: list[str]) -> dict[str, str]:
+    if len(fields) != len(header):
+        raise DataError(
+            f"{path}, line {line}: {len(fields)} fields where the header has {len(header)}; "
+            'put "quotes" around a text that holds the delimiter'
+        )
+    return dict(zip(header, fields, strict=True))
+
+
+def _in_words(error: csv.Error) -> str:
+    if "unexpected end of data" in str(error):
+        return 'a quote is opened and never closed; write a quote inside a quoted text twice: ""'
+    return f'{error}; write a quote inside a quoted text twice: ""'
+
+
+def json_rows(path: Path, text: str) -> Iterator[Row]:
+    """Rows of .jsonl text: one object a line; empty lines are skipped. `path` is for messages."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            values = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"{path}, line {number}: no valid JSON: {error}") from error
+        if not isinstance(values, dict):
+            raise DataError(
+                f'{path}, line {number}: expected an object such as {{"text": "..", "label": ".."}}'
+            )
+        yield Row(f"line {number}", values)
+
+
+def parquet_rows(path: Path) -> Iterator[Row]:
+    """Rows of a .parquet file."""
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        with pyarrow.parquet.ParquetFile(path) as file:
+            records = file.read().to_pylist()
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise DataError(f"{path}: can't be read as Parquet: {reason}") from error
+    for number, values in enumerate(records, start=1):
+        yield Row(f"row {number}", values)

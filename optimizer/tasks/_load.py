@@ -1,0 +1,111 @@
+"""`load_task`: from a name or a file to a task."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from psopt.errors import DataError, InputError
+from psopt.tasks._assemble import assemble, left_out
+from psopt.tasks._builtin import BUILTINS, find_builtin
+from psopt.tasks._files import read_rows
+from psopt.tasks._load_builtin import load_builtin
+from psopt.tasks._samples import make_samples
+from psopt.tasks._splits import make_splits
+from psopt.tasks._taskfile import TaskFile, read_task_file
+
+if TYPE_CHECKING:
+    from psopt.tasks._samples import Placed
+    from psopt.tasks._task import Task
+
+
+def load_task(
+    dataset: str | Path,
+    *,
+    text_column: str | None = None,
+    label_column: str | None = None,
+    task_file: str | Path | None = None,
+    test_file: str | Path | None = None,
+    seed: int = 42,
+    strict_data: bool = False,
+    require_labels: bool = True,
+) -> Task:
+    """Load a classification task.
+
+    Parameters
+    ----------
+    dataset : str or Path
+        A built-in name (``trec``), a .csv, .tsv, .jsonl or .parquet file, or a .toml task file that names its data.
+    text_column, label_column : str, optional
+        Which columns hold the texts and the labels; by default customary names are looked for. Columns called ``id``,
+        ``split`` (train, val, test) and ``subclass`` are used where there are any.
+    task_file : path, optional
+        TOML: what the task is called and described as, its labels and their definitions.
+    test_file : path, optional
+        Test samples in a file of their own, with the same columns.
+    seed : int
+        Seeds the splits: 60 : 20 : 20, or a fifth of the rest for val where test is given.
+    strict_data : bool
+        Fail where a built-in data set's files are not at hand, rather than use the bundled sample.
+    require_labels : bool
+        If False, data without labels are taken too: all samples are then in `val`, their labels None, and the task file
+        must name the labels.
+
+    Raises
+    ------
+    DataError, UnknownNameError, InputError
+        If the data can't be used: one line that says what, where, and how to mend it.
+    """
+    name = str(dataset)
+    _check_arguments(name, seed)
+    if name in BUILTINS:
+        _refuse(
+            name, text_column=text_column, label_column=label_column, task_file=task_file, test_file=test_file
+        )
+        return load_builtin(find_builtin(name), seed=seed, strict=strict_data)
+    path, described = _described(Path(dataset), task_file)
+    test = Path(test_file) if test_file else described.test
+    text, label = text_column or described.text_column, label_column or described.label_column
+    placed = _read(path, text, label, require_labels=require_labels)
+    separate = _read(test, text, label, require_labels=True) if test else None
+    splits = make_splits(str(path), placed, separate, seed=seed)
+    note = left_out(len(placed) + len(separate or ()), splits)
+    return assemble(described.name or path.stem, described, splits, source="file", note=note)
+
+
+def _check_arguments(name: str, seed: int) -> None:
+    if seed < 0:
+        raise InputError(f"seed must be 0 or more, not {seed}")
+    if name.startswith("hf:"):
+        raise InputError(
+            f"{name}: hub data sets are not supported yet; download it as .parquet or .csv and name that file"
+        )
+    path = Path(name)
+    if not path.suffix and len(path.parts) < 2 and not path.is_dir():
+        find_builtin(name)
+
+
+def _refuse(name: str, **options: object) -> None:
+    for option, value in options.items():
+        if value is not None:
+            raise InputError(
+                f"--{option.replace('_', '-')} is for data files, and {name} is built in; leave it out"
+            )
+
+
+def _described(path: Path, task_file: str | Path | None) -> tuple[Path, TaskFile]:
+    """Return the data file and what is said about it."""
+    if path.suffix.lower() != ".toml":
+        return path, read_task_file(Path(task_file)) if task_file else TaskFile(origin=str(path))
+    if task_file:
+        raise InputError(
+            f"{path} and {task_file} are both task files; give the data file with --dataset, or leave one out"
+        )
+    described = read_task_file(path)
+    if described.data is None:
+        raise DataError(f'{path}: names no data; add a line such as data = "samples.csv"')
+    return described.data, described
+
+
+def _read(path: Path, text: str | None, label: str | None, *, require_labels: bool) -> list[Placed]:
+    return make_samples(str(path), read_rows(path), text, label, require_labels=require_labels)

@@ -1,0 +1,142 @@
+"""Where a built-in data set's files are: in the data folder, or in the user's cache."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from psopt.errors import DataError
+from psopt.tasks._builtin import BUILTINS
+
+if TYPE_CHECKING:
+    from psopt.tasks._builtin import Builtin, RemoteFile
+    from psopt.tasks._task import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A folder that holds a data set's files; `note` says in one line what the user should know about them."""
+
+    path: Path
+    source: Source
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetStatus:
+    """A built-in data set, and where its files are.
+
+    Attributes
+    ----------
+    name, description : str
+    path : Path or None
+        The folder that holds the files; None where they are not at hand.
+    source : str or None
+        ``local``, or None where they are not at hand.
+    files : tuple of str
+        The names of the files that it consists of.
+    n_bytes : int
+        Their size, as published.
+    note : str
+        What is odd about the files found, in one line.
+    """
+
+    name: str
+    description: str
+    path: Path | None
+    source: str | None
+    files: tuple[str, ...] = ()
+    n_bytes: int = 0
+    note: str = ""
+
+
+def list_datasets() -> list[DatasetStatus]:
+    """List the built-in data sets; nothing is downloaded."""
+    return [_status(builtin) for builtin in BUILTINS.values()]
+
+
+def _status(builtin: Builtin) -> DatasetStatus:
+    try:
+        found, note = find_local(builtin), ""
+    except DataError as error:
+        found, note = None, str(error)
+    return DatasetStatus(
+        builtin.name,
+        builtin.description,
+        path=found.path if found else None,
+        source=found.source if found else None,
+        files=tuple(file.name for file in builtin.files),
+        n_bytes=sum(file.n_bytes for file in builtin.files),
+        note=found.note if found else note,
+    )
+
+
+def find_local(builtin: Builtin) -> Found | None:
+    """Look in ``$PSOPT_DATA_DIR/<name>/``, then in the user's cache.
+
+    In the data folder, which is the user's, other files than the published ones are taken as they are, with a note; in the
+    cache they don't count.
+
+    Raises
+    ------
+    DataError
+        If the data folder holds some of the files but not all, or can't be read.
+    """
+    given = data_folder(builtin.name)
+    if given:
+        present = [file for file in builtin.files if (given / file.name).is_file()]
+        if len(present) == len(builtin.files):
+            return Found(given, "local", _differences(builtin, given))
+        if present:
+            missing = next(file.name for file in builtin.files if file not in present)
+            raise DataError(
+                f"{given}: {missing} is missing; put it there, or set PSOPT_DATA_DIR to another folder"
+            )
+    cached = user_folder(builtin.name)
+    if all(_is_published(cached / file.name, file) for file in builtin.files):
+        return Found(cached, "local")
+    return None
+
+
+def data_folder(name: str) -> Path | None:
+    """Where the user's own data folder would hold a data set, or None where none is set."""
+    folder = os.environ.get("PSOPT_DATA_DIR")
+    return Path(folder) / name if folder else None
+
+
+def user_folder(name: str) -> Path:
+    """The user's cache of a data set."""
+    import platformdirs
+
+    return platformdirs.user_cache_path("psopt") / "data" / name
+
+
+def where_looked(builtin: Builtin) -> str:
+    """Say where the files were looked for."""
+    given = data_folder(builtin.name)
+    return f"not in {given}" if given else "PSOPT_DATA_DIR is not set"
+
+
+def _differences(builtin: Builtin, folder: Path) -> str:
+    for file in builtin.files:
+        digest = _digest(folder / file.name)
+        if digest != file.sha256:
+            return (
+                f"{folder / file.name} is used although it is not the published file: "
+                f"sha256 {digest[:12]}.., published {file.sha256[:12]}.."
+            )
+    return ""
+
+
+def _is_published(path: Path, file: RemoteFile) -> bool:
+    return path.is_file() and _digest(path) == file.sha256
+
+
+def _digest(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise DataError(f"{path}: can't be read: {error.strerror}") from error

@@ -1,0 +1,41 @@
+"""From records in memory to a task."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from psopt.errors import DataError
+from psopt.tasks._assemble import assemble, left_out
+from psopt.tasks._formats import Row
+from psopt.tasks._samples import make_samples
+from psopt.tasks._splits import make_splits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from psopt.tasks._task import Task
+    from psopt.tasks._taskfile import TaskFile
+
+
+def task_from_records(records: Iterable[Any], described: TaskFile, *, seed: int) -> Task:
+    """Build a task from records in memory (see `Task.from_records`)."""
+    source = described.origin
+    rows = [_row(source, number, record) for number, record in enumerate(records, start=1)]
+    if not rows:
+        raise DataError(f"{source}: no records")
+    placed = make_samples(source, rows, described.text_column, described.label_column, require_labels=True)
+    splits = make_splits(source, placed, None, seed=seed)
+    return assemble(source, described, splits, source="memory", note=left_out(len(placed), splits))
+
+
+def _row(source: str, number: int, record: Any) -> Row:
+    where = f"record {number}"
+    if isinstance(record, Mapping):
+        return Row(where, record)
+    if isinstance(record, Sequence) and not isinstance(record, str) and len(record) == 2:
+        return Row(where, {"text": record[0], "label": record[1]})
+    raise DataError(
+        f"{source}, {where}: expected a mapping or a (text, label) pair, not {reprlib.repr(record)}"
+    )

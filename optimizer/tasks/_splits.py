@@ -1,0 +1,126 @@
+"""Splits: stratified, seeded, disjoint, and without a text that stands in two of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from psopt.errors import DataError
+from psopt.tasks._duplicates import normalised, without_duplicates
+from psopt.tasks._strata import class_sizes, part_off
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.tasks._samples import Placed
+    from psopt.tasks._task import Sample
+
+MOST_VAL = 1000
+
+
+class Splits(NamedTuple):
+    """The three splits of a task."""
+
+    train: tuple[Sample, ...]
+    val: tuple[Sample, ...]
+    test: tuple[Sample, ...]
+
+
+def make_splits(
+    source: str, placed: Sequence[Placed], separate_test: Sequence[Placed] | None, *, seed: int
+) -> Splits:
+    """Split samples as the data say, and by chance where they don't.
+
+    ================================  =========================================================
+    the data say                      then
+    ================================  =========================================================
+    nothing                           60 : 20 : 20
+    which are test                    val is a fifth of the rest, at most 1,000
+    which are val                     test is a fifth of the rest
+    all three                         nothing is drawn
+    no labels                         all are val: there is nothing to learn from or to score
+    ================================  =========================================================
+
+    A given test set stays as it is, doubled texts included, so that results compare with published ones. Elsewhere equal
+    texts (see `normalised`) are kept once, those with conflicting labels are dropped, and what stands in test is taken
+    out of train and val, what stands in val out of train.
+
+    Raises
+    ------
+    DataError
+        If there is one class only, a class is missing from train, or has too few samples to split.
+    """
+    if all(sample.label is None for sample, _ in placed):
+        return _unlabelled(source, placed, separate_test)
+    given = _as_given(source, placed, separate_test)
+    _check_classes(source, given)
+    val = without_duplicates(given.val, but=given.test)
+    train = without_duplicates(given.train, but=(*given.val, *given.test))
+    classes = {str(sample.label) for sample in given.train}
+    _require_enough(source, train, classes, n_splits=1 + (not val) + (not given.test))
+    return _draw(Splits(train, val, given.test), seed)
+
+
+def _unlabelled(source: str, placed: Sequence[Placed], separate_test: Sequence[Placed] | None) -> Splits:
+    if separate_test:
+        raise DataError(
+            f"{source}: has no labels, so a test file is of no use; leave it out, or add a label column"
+        )
+    return Splits((), tuple(sample for sample, _ in placed), ())
+
+
+def _as_given(source: str, placed: Sequence[Placed], separate_test: Sequence[Placed] | None) -> Splits:
+    """Put each sample where the data say; samples about which they say nothing are in train."""
+    train, val, test = (
+        tuple(sample for sample, split in placed if (split or "train") == name) for name in Splits._fields
+    )
+    if not train:
+        raise DataError(
+            f"{source}: the split column marks no sample as train; mark some, or leave the column out"
+        )
+    if separate_test and test:
+        raise DataError(
+            f"{source}: marks test samples (split column) beside a test file; use one or the other"
+        )
+    if separate_test:  # ids of two files may be equal
+        test = tuple(replace(sample, id=f"test-{sample.id}") for sample, _ in separate_test)
+    return Splits(train, val, test)
+
+
+def _check_classes(source: str, given: Splits) -> None:
+    known = {sample.label for sample in given.train}
+    if len(known) < 2:
+        where = "train samples" if given.val or given.test else "samples"
+        raise DataError(
+            f"{source}: all {where} have the label {min(known, key=str)!r}; at least two are needed"
+        )
+    for name in ("val", "test"):
+        for sample in getattr(given, name):
+            if sample.label not in known:
+                raise DataError(
+                    f"{source}: {name} sample {sample.id!r} has label {sample.label!r}, which no train sample has; "
+                    f"add some to train, or remove it from {name}"
+                )
+
+
+def _require_enough(source: str, train: Sequence[Sample], classes: set[str], *, n_splits: int) -> None:
+    sizes = class_sizes(train)
+    label = min(sorted(classes), key=lambda label: sizes[label])
+    if sizes[label] < n_splits:
+        raise DataError(
+            f"{source}: class {label!r} has too few samples to split: {sizes[label]}, where every class needs "
+            f"{n_splits} or more (equal texts count once, texts of val and test not at all); add some, or remove the class"
+        )
+
+
+def _draw(given: Splits, seed: int) -> Splits:
+    """Draw the splits that are still empty from train."""
+    train, val, test = given
+    if not (val or test):
+        train, test = part_off(train, 0.2, seed=seed, stream=1)
+        train, val = part_off(train, 0.25, seed=seed, stream=2)
+    elif not test:
+        train, test = part_off(train, 0.2, seed=seed, stream=1)
+    elif not val:
+        train, val = part_off(train, min(0.2, MOST_VAL / len(train)), seed=seed, stream=2)
+    return Splits(train, val, test)

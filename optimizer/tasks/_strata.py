@@ -1,0 +1,77 @@
+"""Drawing samples so that every class keeps its share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+
+    from psopt.tasks._task import Sample
+
+    Samples = tuple[Sample, ...]
+
+
+def subset(samples: Sequence[Sample], n: int, *, seed: int) -> Samples:
+    """Choose at most `n` samples, stratified by label and seeded, in their own order.
+
+    Every label keeps its share, and at least one sample where `n` allows.
+    """
+    if n >= len(samples):
+        return tuple(samples)
+    chosen = _choose(samples, shares(class_sizes(samples), n), _generator(seed, 3))
+    return tuple(sample for index, sample in enumerate(samples) if index in chosen)
+
+
+def part_off(samples: Sequence[Sample], share: float, *, seed: int, stream: int) -> tuple[Samples, Samples]:
+    """Divide samples into (the rest, a stratified `share`), each in its own order.
+
+    Every class of two samples or more is on both sides, even where that makes the share larger. `stream` sets apart
+    the draws of one seed.
+    """
+    sizes = class_sizes(samples)
+    n = max(round(share * len(samples)), len(sizes))
+    wanted = {label: min(size, sizes[label] - 1) for label, size in shares(sizes, n).items()}
+    chosen = _choose(samples, wanted, _generator(seed, stream))
+    rest = tuple(sample for index, sample in enumerate(samples) if index not in chosen)
+    return rest, tuple(sample for index, sample in enumerate(samples) if index in chosen)
+
+
+def class_sizes(samples: Sequence[Sample]) -> Counter[str]:
+    """Count samples by label; None counts as a class of its own."""
+    return Counter(str(sample.label) for sample in samples)
+
+
+def shares(sizes: Mapping[str, int], n: int) -> dict[str, int]:
+    """Share `n` out in proportion to `sizes`, by largest remainder, with at least one each where `n` allows.
+
+    >>> shares({"a": 70, "b": 29, "c": 1}, 10)
+    {'a': 6, 'b': 3, 'c': 1}
+    """
+    total, labels = sum(sizes.values()), sorted(sizes)
+    exact = {label: n * sizes[label] / total for label in labels}
+    least = 1 if n >= len(labels) else 0
+    given = {label: max(least, int(exact[label])) for label in labels}
+    by_remainder = sorted(labels, key=lambda label: (given[label] - exact[label], label))
+    for label in by_remainder[: max(0, n - sum(given.values()))]:
+        given[label] += 1
+    while sum(given.values()) > n:  # the ones for small classes come from the largest
+        given[max(labels, key=lambda label: (given[label], label))] -= 1
+    return given
+
+
+def _choose(samples: Sequence[Sample], wanted: Mapping[str, int], rng: np.random.Generator) -> set[int]:
+    chosen: set[int] = set()
+    for label in sorted(wanted):
+        members = [index for index, sample in enumerate(samples) if str(sample.label) == label]
+        chosen.update(int(index) for index in rng.permutation(members)[: wanted[label]])
+    return chosen
+
+
+def _generator(seed: int, stream: int) -> np.random.Generator:
+    import numpy as np
+
+    return np.random.default_rng([seed, stream])

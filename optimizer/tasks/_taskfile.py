@@ -1,0 +1,113 @@
+"""Task files (TOML): the words that describe a task, and optionally where its data are."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+from psopt.errors import DataError, nearest
+from psopt.tasks._task import check_known, check_labels
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFile:
+    """What a task file says; what it leaves out is empty or None.
+
+    Attributes
+    ----------
+    origin : str
+        The file's path, or what else says these things: named in messages, no key of the file.
+    name, description, noun : str or None
+    labels : tuple of str
+        In the order in which prompts list them; empty for alphabetical order.
+    definitions : dict of label to str
+    subclasses : dict of label to dict of subclass to str
+    data, test : Path or None
+        Data files; in the file, relative to its folder.
+    text_column, label_column : str or None
+    """
+
+    origin: str
+    name: str | None = None
+    description: str | None = None
+    noun: str | None = None
+    labels: tuple[str, ...] = ()
+    definitions: dict[str, str] = field(default_factory=dict)
+    subclasses: dict[str, dict[str, str]] = field(default_factory=dict)
+    data: Path | None = None
+    test: Path | None = None
+    text_column: str | None = None
+    label_column: str | None = None
+
+
+KEYS = tuple(one.name for one in fields(TaskFile) if one.name != "origin")
+
+
+def read_task_file(path: Path) -> TaskFile:
+    """Read a task file.
+
+    Raises
+    ------
+    DataError
+        If it can't be read, is no TOML, or holds a key that is unknown or of the wrong type.
+    """
+    content = _parse(path)
+    for key in content:
+        if key not in KEYS:
+            hint = nearest(key, KEYS) or f"; known: {', '.join(KEYS)}"
+            raise DataError(f"{path}: unknown key {key!r}{hint}")
+    described = TaskFile(str(path), **{key: _value(path, key, value) for key, value in content.items()})
+    if described.labels:
+        check_labels(str(path), described.labels)
+        check_known(str(path), "definitions", described.definitions, described.labels)
+        check_known(str(path), "subclasses", described.subclasses, described.labels)
+    return described
+
+
+def _parse(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError as error:
+        names = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise DataError(f"{path}: no such file{nearest(path.name, names)}") from error
+    except OSError as error:
+        raise DataError(f"{path}: can't be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: is not UTF-8 (byte {error.start + 1}); convert it to UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(f"{path}: no valid TOML: {error}") from error
+
+
+def _value(path: Path, key: str, value: Any) -> Any:
+    match key:
+        case "labels":
+            if not isinstance(value, list) or not value or not all(isinstance(label, str) for label in value):
+                raise DataError(f'{path}: labels must be a list of texts, such as ["good", "bad"]')
+            return tuple(label.strip() for label in value)
+        case "definitions":
+            return _table(path, key, value, '[definitions] and good = "praise"')
+        case "subclasses":
+            example = '[subclasses.good] and warm = "warm praise"'
+            if not isinstance(value, dict):
+                raise DataError(f"{path}: subclasses must be tables, such as {example}")
+            return {label: _table(path, f"{key}.{label}", table, example) for label, table in value.items()}
+        case "data" | "test":
+            return path.parent / _text(path, key, value)
+        case _:
+            return _text(path, key, value)
+
+
+def _table(path: Path, key: str, value: Any, example: str) -> dict[str, str]:
+    if not isinstance(value, dict):
+        raise DataError(f"{path}: {key} must be a table of texts, such as {example}")
+    return {name: _text(path, f"{key}.{name}", text) for name, text in value.items()}
+
+
+def _text(path: Path, key: str, value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise DataError(f"{path}: {key} must be a text, not {value!r}")
+    return " ".join(value.split())  # long texts may be written over several lines

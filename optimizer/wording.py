@@ -1,0 +1,52 @@
+"""Words and phrases of texts: what groups of samples are named by, and what notes quote.
+
+A phrase is one to three words, lower-case and joined by spaces. A phrase that starts with ``^`` opens the text: ``^who``
+stands for texts that begin with "who".
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LONGEST_PHRASE = 3
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text in order, lower-case, without punctuation.
+
+    >>> words_of("What's the capital of Burkina-Faso ?")
+    ['what', 's', 'the', 'capital', 'of', 'burkina', 'faso']
+    """
+    return re.findall(r"[^\W_]+", text.casefold())
+
+
+def phrases_of(text: str) -> set[str]:
+    """Return every phrase a text shows.
+
+    >>> sorted(phrases_of("Who won ?"))
+    ['^who', '^who won', 'who', 'who won', 'won']
+    """
+    return set(_phrases(words_of(text)))
+
+
+def _phrases(words: list[str]) -> Iterator[str]:
+    for length in range(1, LONGEST_PHRASE + 1):
+        for start in range(len(words) - length + 1):
+            phrase = " ".join(words[start : start + length])
+            yield phrase
+            if start == 0:
+                yield f"^{phrase}"
+
+
+def shows(text: str, phrase: str) -> bool:
+    """Tell whether a text shows a phrase, of any length, as whole words.
+
+    >>> shows("When did it end ?", "^when"), shows("Say when !", "^when"), shows("Say when !", "when")
+    (True, False, True)
+    """
+    padded = f" {' '.join(words_of(text))} "
+    return padded.startswith(f" {phrase[1:]} ") if phrase.startswith("^") else f" {phrase} " in padded

@@ -1,0 +1,91 @@
+"""What tests of several floors share: a small task, and a model whose answers can be worked out by hand."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from psopt.tasks import DatasetInfo, Sample, Task
+from psopt.wording import shows
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The folder of real data sets; tests that need it are skipped, with this reason, where it is not."""
+    folder = Path(os.environ.get("PSOPT_DATA_DIR", ROOT.parent / "shared" / "data"))
+    if not (folder / "trec" / "TREC_10.label").is_file():
+        pytest.skip(
+            f"real TREC is not in {folder}: set PSOPT_DATA_DIR to the folder that holds trec/TREC_10.label"
+        )
+    return folder
+
+
+@pytest.fixture(scope="session")
+def cache_dir(tmp_path_factory) -> Path:
+    """One embedding store for the whole session."""
+    return tmp_path_factory.mktemp("cache")
+
+
+def make_samples(prefix: str, n: int, first: int) -> tuple[Sample, ...]:
+    """Questions of two classes: those with "when" or "how many" are Number, those with "who" or "whose" Person."""
+    wordings = [("when did {} end ?", "Number"), ("who built {} ?", "Person")]
+    wordings += [("how many people saw {} ?", "Number"), ("whose idea was {} ?", "Person")]
+    return tuple(
+        Sample(f"{prefix}-{i}", wordings[i % 4][0].format(f"thing {first + i}"), wordings[i % 4][1])
+        for i in range(n)
+    )
+
+
+@pytest.fixture
+def task() -> Task:
+    return Task(
+        name="toy",
+        description="Sort the question by what it asks for.",
+        labels=("Number", "Person"),
+        train=make_samples("train", 40, 0),
+        val=make_samples("val", 40, 100),
+        test=make_samples("test", 40, 200),
+        info=DatasetInfo("toy", "memory", "0" * 64),
+        definitions={"Number": "a count or a date", "Person": "somebody's name"},
+        noun="question",
+    )
+
+
+class KeywordModel:
+    """Obeys quoted notes; otherwise answers "who" and "how many" right, and the rest by the wording's length.
+
+    So under the bare prompt half of the questions get a label that depends on the rephrasing alone, and a note that quotes
+    "when" or "whose" mends a quarter of them.
+    """
+
+    name = "keyword"
+
+    def __init__(self) -> None:
+        self.n_grids = 0
+
+    def predict(self, prompts, texts, on_progress=None):
+        self.n_grids += 1
+        return np.array(
+            [[self._answer(prompt, text) for prompt in prompts] for text in texts], dtype=np.int64
+        )
+
+    def _answer(self, prompt, text: str) -> int:
+        for note in prompt.notes:
+            quoted = [part for part in note.split('"')[1::2] if shows(text, part)]
+            if quoted:
+                return next(index for index, label in enumerate(prompt.labels) if label in note)
+        if shows(text, "who"):
+            return 1
+        if shows(text, "how many"):
+            return 0
+        return len(prompt.description) % 2
+
+
+@pytest.fixture
+def keyword_model() -> KeywordModel:
+    return KeywordModel()

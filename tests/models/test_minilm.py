@@ -1,0 +1,106 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from psopt.errors import InputError, ModelError, UnknownNameError
+from psopt.models import load_model
+from psopt.models.minilm import MiniLM, _encoder
+from psopt.models.minilm._encoder import Encoder
+from psopt.prompts import Definition, Prompt
+
+pytest.importorskip("torch", reason="the extra `local` is not installed")
+
+TEXTS = [
+    "When did the war end ?",
+    "Who wrote Faust ?",
+    "What color is a plum ?",
+    "How many legs has a crab ?",
+]
+PROMPT = Prompt("Say what kind of answer the question asks for.", ("Number", "Person", "Entity"), "question")
+
+
+@pytest.fixture(scope="module")
+def model(cache_dir):
+    return MiniLM(TEXTS, cache_dir=cache_dir)
+
+
+def test_an_embedding_does_not_depend_on_what_is_encoded_beside_it():
+    many = Encoder().encode(TEXTS * 3 + ["a much longer text " * 30])
+    for row, text in enumerate(TEXTS):
+        np.testing.assert_array_equal(Encoder().encode([text])[0], many[row])
+
+
+def test_a_warm_store_gives_the_same_bits_as_a_cold_one(tmp_path):
+    cold = Encoder(tmp_path).encode(TEXTS)
+    warm = Encoder(tmp_path)
+    warm._run = None  # nothing may be left to encode
+    np.testing.assert_array_equal(warm.encode(TEXTS), cold)
+
+
+def test_vectors_have_length_one(model):
+    np.testing.assert_allclose(np.linalg.norm(Encoder().encode(TEXTS), axis=1), 1, atol=1e-3)
+
+
+def test_a_damaged_store_is_done_without(tmp_path):
+    (tmp_path / f"embeddings-minilm-{_encoder.WEIGHTS_SHA256[:8]}.sqlite").write_bytes(b"no database " * 500)
+    np.testing.assert_array_equal(Encoder(tmp_path).encode(TEXTS), Encoder().encode(TEXTS))
+
+
+def test_weights_with_another_digest_are_refused(monkeypatch):
+    monkeypatch.setattr(_encoder, "WEIGHTS_SHA256", "0" * 64)
+    with pytest.raises(ModelError, match="not the published ones"):
+        Encoder()
+
+
+def test_predictions_have_a_row_a_text_and_a_column_a_prompt(model):
+    predictions = model.predict([PROMPT, PROMPT.described_as("Sort."), PROMPT], TEXTS)
+    assert predictions.shape == (4, 3)
+    np.testing.assert_array_equal(predictions[:, 0], predictions[:, 2])
+    assert set(np.unique(predictions)) <= {0, 1, 2}
+
+
+def test_an_empty_text_is_na(model):
+    assert model.predict([PROMPT], [" "])[0, 0] == 3
+
+
+def test_an_obeyed_note_moves_the_texts_that_show_its_phrase_towards_its_label(model):
+    noted = replace(PROMPT, notes=('A question that begins with "what color" belongs to Person.',))
+    change = model.scores(noted, TEXTS) - model.scores(PROMPT, TEXTS)
+    assert change[2, 1] >= 0.2
+    assert np.abs(change[:, [0, 2]]).max() == 0
+    assert change[[0, 1, 3], 1].max() < change[2, 1]
+
+
+def test_swapped_definitions_harm(model):
+    meanings = (
+        "how many, when, a date or a count",
+        "who, the name of somebody",
+        "what color, what animal, a thing",
+    )
+    right = [Definition(label, text) for label, text in zip(PROMPT.labels, meanings, strict=True)]
+    swapped = [
+        Definition(label, text)
+        for label, text in zip(PROMPT.labels, meanings[1:] + meanings[:1], strict=True)
+    ]
+    truth = np.array([0, 1, 2, 0])
+    n_right = [
+        (model.predict([replace(PROMPT, definitions=tuple(which))], TEXTS)[:, 0] == truth).sum()
+        for which in (right, swapped)
+    ]
+    assert n_right[0] > n_right[1]
+
+
+def test_the_description_matters(model):
+    other = PROMPT.described_as("Pick whatever has most to do with colours and animals.")
+    assert np.abs(model.scores(other, TEXTS) - model.scores(PROMPT, TEXTS)).max() > 0.01
+
+
+def test_without_reference_texts_there_is_nothing_to_compare_with():
+    with pytest.raises(InputError, match="unlabelled texts"):
+        MiniLM([])
+
+
+def test_an_unknown_model_names_the_nearest(task):
+    with pytest.raises(UnknownNameError, match="did you mean 'minilm'"):
+        load_model("minlm", task)

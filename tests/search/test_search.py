@@ -1,0 +1,151 @@
+import optuna
+import pytest
+
+from psopt.errors import InputError, UnknownNameError
+from psopt.evaluator import Evaluator
+from psopt.prompts import seed_prompt
+from psopt.search import Search, SearchOptions, open_study
+from psopt.search_spaces import RephrasingSet
+
+SET = RephrasingSet(
+    "Sort the question by what it asks for.",
+    ("Sort the question by what it asks for.", "Sort it by what it asks."),
+    ("Do sort.", "Sort please!!"),
+    "rules",
+)
+
+
+@pytest.fixture
+def evaluator(task, keyword_model):
+    return Evaluator(keyword_model, SET, {"train": task.train, "val": task.val, "test": task.test})
+
+
+def search(task, evaluator, tmp_path, observer=None, *, resume=False, seed=42, **options):
+    options = SearchOptions(**{"trials": 15, "rounds": 2, "seed": seed, **options})
+    study = open_study(f"sqlite:///{tmp_path / 'study.db'}", "toy", options.sampler, seed, resume=resume)
+    return Search(task, seed_prompt(task), evaluator, study, options, observer)
+
+
+def complete(study):
+    return [trial for trial in study.trials if trial.state == optuna.trial.TrialState.COMPLETE]
+
+
+@pytest.mark.parametrize("sampler", ["tpe", "nsga2", "random", "gp"])
+def test_every_sampler_finds_the_prompt_without_a_fault(task, evaluator, tmp_path, sampler):
+    if sampler == "gp":
+        pytest.importorskip("torch", reason="the GP sampler needs torch")
+    found = search(task, evaluator, tmp_path, sampler=sampler)
+    found.run()
+    assert found.baseline.val.f1 == 0.75
+    assert found.front[0].val.f1 == 1.0
+    assert found.front[0].val.sensitivity == 0.0
+
+
+def test_the_seed_prompt_is_trial_0_and_has_no_edits(task, evaluator, tmp_path):
+    found = search(task, evaluator, tmp_path, trials=3)
+    found.run()
+    assert found.baseline.prompt == seed_prompt(task)
+    assert found.study.trials[0].params == {}
+    assert found.study.trials[0].user_attrs["prompt_id"] == seed_prompt(task).id
+
+
+def test_trials_is_the_number_of_distinct_prompts_evaluated(task, evaluator, tmp_path):
+    found = search(task, evaluator, tmp_path, trials=12)
+    found.run()
+    ids = [trial.user_attrs["prompt_id"] for trial in complete(found.study)]
+    assert len(ids) == len(set(ids)) == 12
+
+
+def test_no_prompt_is_put_to_the_model_twice_on_the_same_split(task, evaluator, tmp_path, keyword_model):
+    found = search(task, evaluator, tmp_path, trials=12)
+    found.run()
+    assert keyword_model.n_grids == 12 + len(
+        {c.id for c in found.candidates if (c.id, "train") in evaluator._known}
+    )
+
+
+def test_objectives_are_named_and_point_the_right_way(task, evaluator, tmp_path):
+    found = search(task, evaluator, tmp_path, trials=1)
+    assert found.study.metric_names == ["f1", "sensitivity", "consistency"]
+    assert [direction.name for direction in found.study.directions] == ["MAXIMIZE", "MINIMIZE", "MAXIMIZE"]
+
+
+def test_a_candidate_below_the_baseline_s_f1_is_infeasible_in_the_study_too(task, evaluator, tmp_path):
+    found = search(task, evaluator, tmp_path)
+    found.run()
+    for trial in complete(found.study):
+        assert (trial.constraints["f1"] > 0) == (trial.values[0] < 0.74)
+
+
+def test_the_same_seed_tries_the_same_prompts_and_another_seed_others(task, evaluator, tmp_path):
+    tried = []
+    for folder, seed in (("a", 0), ("b", 0), ("c", 1)):
+        (tmp_path / folder).mkdir()
+        found = search(task, evaluator, tmp_path / folder, seed=seed)
+        found.run()
+        tried.append([candidate.id for candidate in found.candidates])
+    assert tried[0] == tried[1] != tried[2]
+
+
+def test_an_interrupted_search_goes_on_where_it_stopped(task, evaluator, tmp_path, keyword_model):
+    first = search(task, evaluator, tmp_path, trials=5)
+    first.run()
+    study = first.study
+    study.ask()  # a trial that a crash left running
+    again = search(task, evaluator, tmp_path, trials=9, resume=True)
+    assert [one.id for one in again.candidates] == [one.id for one in first.candidates]
+    assert [edit.id for edit in again.pool] == [edit.id for edit in first.pool]
+    again.run()
+    assert len(again.candidates) == len(complete(again.study)) == 9
+    assert not [trial for trial in again.study.trials if trial.state == optuna.trial.TrialState.RUNNING]
+
+
+def test_a_failing_model_fails_the_trial_with_the_reason_and_is_no_score(
+    task, evaluator, tmp_path, keyword_model
+):
+    found = search(task, evaluator, tmp_path)
+    keyword_model.predict = lambda *_: (_ for _ in ()).throw(ConnectionError("no route"))
+    with pytest.raises(ConnectionError):
+        found.run()
+    (trial,) = found.study.trials
+    assert trial.state == optuna.trial.TrialState.FAIL
+    assert trial.user_attrs["failed"] == "ConnectionError: no route"
+
+
+def test_a_task_with_nothing_to_mend_ends_when_nothing_new_can_be_tried(
+    task, evaluator, tmp_path, keyword_model
+):
+    import dataclasses
+
+    right = [dataclasses.replace(s, text=f"who {s.text}", label="Person") for s in task.train]
+    keyword_model._answer = lambda prompt, text: 1 if text.startswith("who") else 0
+    samples = tuple(right[:20] + [dataclasses.replace(s, label="Number") for s in task.train[20:]])
+    task = dataclasses.replace(task, train=samples, definitions={})
+    evaluator.samples = {"train": samples, "val": samples, "test": samples}
+    found = search(task, evaluator, tmp_path, trials=500, rounds=1)
+    found.run()
+    assert len(found.candidates) < 500
+
+
+def test_a_study_that_exists_is_not_gone_on_with_unasked(task, evaluator, tmp_path):
+    search(task, evaluator, tmp_path)
+    with pytest.raises(InputError, match="--resume"):
+        search(task, evaluator, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "url", ["sqlite:////no/such/folder/x.db", "nonsense://x", "postgresql://nobody@localhost:1/x"]
+)
+def test_a_storage_that_can_t_be_opened_is_one_clear_error(url):
+    with pytest.raises(InputError, match="can't be opened"):
+        open_study(url, "toy", "tpe", 0)
+
+
+def test_bad_options_are_refused():
+    with pytest.raises(UnknownNameError, match="did you mean 'nsga2'"):
+        SearchOptions(sampler="nsga")
+    for name in ("trials", "rounds"):
+        with pytest.raises(InputError, match=name):
+            SearchOptions(**{name: 0})
+    with pytest.raises(InputError, match="seed"):
+        SearchOptions(seed=-1)
