@@ -1,28 +1,127 @@
-"""psopt.metrics."""
+"""Prompt sensitivity in numbers: NumPy arrays in, numbers out, with their uncertainty.
 
+=========================  ========================================================
+Measure                    Question
+=========================  ========================================================
+prediction_counts          How often was each class answered?
+prediction_distribution    How probable is each class over the rephrasings?
+hard_predictions           Which class is most probable in each answer?
+sensitivity                How much do answers change when the task is rephrased?
+sample_sensitivity         Which samples change?
+sensitive_samples          Which samples change at all?
+sensitivity_moments        Do many samples shake a little, or a few much?
+uncertainty                How undecided is the model under one wording?
+consistency                Are the members of a class answered alike?
+sample_consistency         Which samples are unlike their class?
+pairwise_consistency       Which two samples of a class are answered alike?
+micro_f1                   How many answers are right?
+macro_f1                   How right are the answers, each label counting the same?
+class_f1                   Which labels are answered right?
+confusion_matrix           Which label is taken for which?
+na_rate                    How many answers name no class?
+joint_scores               Where does the prompt stand in F1, S and C_y?
+flip_pairs                 Which two labels do samples change between?
+sample_flips               Which two labels does each sample change between?
+rephrasing_damage          Which rephrasing loses right answers?
+rephrasing_disagreement    Which rephrasing contradicts the others?
+prompt_f1                  How good is each rephrasing?
+worst_prompt_f1            What does an unlucky wording get?
+spread                     How far apart are the best and the worst rephrasing?
+accuracy_std               How much does accuracy scatter over rephrasings?
+performance_drop_rate      What does rewording cost against the first prompt?
+consistency_rate           How often do two rephrasings agree?
+correctness                Which answers are right?
+prompt_sensi_score         How much does correctness, or a judge's score, change?
+sample_prompt_sensi_score  Which samples' scores change?
+posix                      How much does an answer's likelihood change?
+sample_posix               Which samples' answers change in likelihood?
+bootstrap_ci               How sure are F1, S and C_y?
+paired_test                Is one prompt better than another?
+rephrasing_curve           How many rephrasings are enough?
+noised_predictions         What if a share of the answers were random?
+reference_scores           What would a noisy and a random predictor score?
+=========================  ========================================================
+
+Predictions are (n_samples, n_rephrasings) integers in [0, n_classes); by convention the last class is N/A. A
+function that must know *which* rephrasing gave an answer takes ``predictions``; one that need not takes ``counts``,
+the (n_samples, n_classes) table of `prediction_counts`, or, with probabilities, of `prediction_distribution`. The
+dtype tells them apart: integers are counts, floats are probabilities.
+
+What is undefined is NaN, as its docstring says, and what is wrong is a ValueError that names the argument. Only
+NumPy is imported.
+
+>>> counts = prediction_counts([[0, 0, 1], [1, 1, 1]], n_classes=3)
+>>> round(sensitivity(counts), 3)
+0.29
+"""
+
+from ._agreement import consistency_rate
 from ._bootstrap import Interval, bootstrap_ci
 from ._consistency import consistency
 from ._counts import hard_predictions, prediction_counts, prediction_distribution
+from ._curve import RephrasingCurve, rephrasing_curve
+from ._damage import rephrasing_damage, rephrasing_disagreement
+from ._drop import performance_drop_rate
 from ._f1 import class_f1, confusion_matrix, macro_f1, micro_f1, na_rate
+from ._flips import FlipPair, flip_pairs, sample_flips
+from ._joint import joint_scores
+from ._moments import SensitivityMoments, sensitivity_moments
+from ._paired import PairedDifference, paired_test
 from ._pairwise import pairwise_consistency
+from ._posix import posix, sample_posix
+from ._prompt_f1 import prompt_f1, worst_prompt_f1
+from ._prosa import correctness, prompt_sensi_score, sample_prompt_sensi_score
+from ._references import Reference, noised_predictions, reference_scores
+from ._registry import MEASURES, Measure
 from ._sample_consistency import sample_consistency
 from ._sensitivity import sample_sensitivity, sensitive_samples, sensitivity
+from ._spread import accuracy_std, spread
+from ._uncertainty import uncertainty
 
 __all__ = [
+    "FlipPair",
     "Interval",
+    "MEASURES",
+    "Measure",
+    "PairedDifference",
+    "Reference",
+    "RephrasingCurve",
+    "SensitivityMoments",
+    "accuracy_std",
     "bootstrap_ci",
     "class_f1",
     "confusion_matrix",
     "consistency",
+    "consistency_rate",
+    "correctness",
+    "flip_pairs",
     "hard_predictions",
+    "joint_scores",
     "macro_f1",
     "micro_f1",
     "na_rate",
+    "noised_predictions",
+    "paired_test",
     "pairwise_consistency",
+    "performance_drop_rate",
+    "posix",
     "prediction_counts",
     "prediction_distribution",
+    "prompt_f1",
+    "prompt_sensi_score",
+    "reference_scores",
+    "rephrasing_curve",
+    "rephrasing_damage",
+    "rephrasing_disagreement",
     "sample_consistency",
+    "sample_flips",
+    "sample_posix",
+    "sample_prompt_sensi_score",
     "sample_sensitivity",
     "sensitive_samples",
     "sensitivity",
+    "sensitivity_moments",
+    "spread",
+    "uncertainty",
+    "worst_prompt_f1",
 ]

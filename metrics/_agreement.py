@@ -22,7 +22,8 @@ def consistency_rate(counts: ArrayLike) -> float:
     Parameters
     ----------
     counts : (n_samples, n_classes) int
-        Counts of two rephrasings or more. Probabilities are refused: they don't tell how many pairs there are.
+        Counts of two rephrasings or more. Probabilities are refused: they don't tell how many pairs
+        there are.
 
     Returns
     -------
@@ -31,8 +32,8 @@ def consistency_rate(counts: ArrayLike) -> float:
 
     Examples
     --------
-    >>> consistency_rate([[3, 0], [2, 1]])
-    0.6666666666666667
+    >>> consistency_rate([[3, 0], [1, 2], [0, 3], [3, 0]])
+    0.8333333333333333
     """
     table, n_rephrasings = read_counts(counts)
     if n_rephrasings is None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from ._differences import class_distances
-from ._inputs import read_choice, read_counts, read_labels
+from ._inputs import read_counts, read_labels
+from ._options import read_choice
 from ._ratio import ratio
 
 if TYPE_CHECKING:
@@ -25,9 +26,7 @@ def consistency(
     self_pairs: bool = True,
 ) -> float: ...
 @overload
-def consistency(
-    counts: ArrayLike, y: ArrayLike, average: None, *, self_pairs: bool = ...
-) -> NDArray[np.float64]: ...
+def consistency(counts: ArrayLike, y: ArrayLike, average: None, *, self_pairs: bool = ...) -> NDArray[np.float64]: ...
 def consistency(
     counts: ArrayLike,
     y: ArrayLike,

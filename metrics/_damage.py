@@ -66,7 +66,5 @@ def rephrasing_disagreement(predictions: ArrayLike) -> NDArray[np.float64]:
 def _read_several(predictions: ArrayLike) -> NDArray[Any]:
     answers = read_predictions(predictions)
     if answers.shape[1] < 2:
-        raise ValueError(
-            "predictions has one rephrasing; there is none to compare it with, so give 2 or more"
-        )
+        raise ValueError("predictions has one rephrasing; none to compare it with: give 2 or more")
     return answers

@@ -55,9 +55,7 @@ def lattice_distances(histogram: NDArray[Any], n_rephrasings: int) -> NDArray[np
     return np.asarray(crossings.sum(axis=(-2, -1)) / n_rephrasings)
 
 
-def sorted_distances(
-    shares: NDArray[np.float64], weights: NDArray[np.float64] | None = None
-) -> NDArray[np.float64]:
+def sorted_distances(shares: NDArray[np.float64], weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
     """Sum of the distances over all ordered pairs of one class: (.., n, c), weights (.., n) -> (..)."""
     if weights is None:
         ordered = np.sort(shares, axis=-2)

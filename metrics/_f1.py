@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._blocks import row_blocks
-from ._inputs import read_counts, read_label_list, read_labels, read_n_classes, read_predictions
+from ._inputs import read_counts, read_labels, read_predictions
+from ._options import read_label_list, read_n_classes
 from ._ratio import ratio
 
 if TYPE_CHECKING:
@@ -80,9 +81,7 @@ def micro_f1(predictions: ArrayLike, y: ArrayLike, labels: Sequence[int] | None 
     return float(_f1(right.sum(), wrong.sum()))
 
 
-def class_f1(
-    predictions: ArrayLike, y: ArrayLike, labels: Sequence[int] | None = None
-) -> NDArray[np.float64]:
+def class_f1(predictions: ArrayLike, y: ArrayLike, labels: Sequence[int] | None = None) -> NDArray[np.float64]:
     r"""F1 of each label over all N x Q answers.
 
     .. math:: F_1 = \frac{2\,TP}{2\,TP + FP + FN}

@@ -44,8 +44,8 @@ def sample_flips(counts: ArrayLike) -> NDArray[np.int64]:
     Returns
     -------
     (n_samples, 2) int64
-        The most frequent label and the next; of equally frequent ones the lower number. -1 in the second place:
-        the sample never changes.
+        The most frequent label and the next; of equally frequent ones the lower number. -1 in the second
+        place: the sample never changes.
 
     Examples
     --------

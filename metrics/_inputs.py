@@ -11,32 +11,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import ArrayLike, NDArray
 
 ROW_SUM_TOLERANCE = 1e-5  # a float32 softmax over a hundred labels is further than 1e-6 from one
 
 
-def read_n_classes(n_classes: int) -> int:
-    """An integer of two or more: with one class there is nothing to change between, and ln C is 0."""
-    if isinstance(n_classes, bool) or not isinstance(n_classes, int | np.integer) or n_classes < 2:
-        raise ValueError(f"n_classes is {n_classes!r}; it must be an integer of 2 or more, N/A included")
-    return int(n_classes)
-
-
-def read_predictions(predictions: ArrayLike, n_classes: int | None = None) -> NDArray[Any]:
+def read_predictions(predictions: ArrayLike, n_classes: int | None = None, name: str = "predictions") -> NDArray[Any]:
     """Hard predictions as an integer array (n_samples, n_rephrasings)."""
-    array = _as_array(predictions, "predictions", (2,), "(n_samples, n_rephrasings)")
-    return _read_class_numbers(array, "predictions", n_classes)
+    array = as_array(predictions, name, (2,), "(n_samples, n_rephrasings)")
+    return read_class_numbers(array, name, n_classes)
 
 
 def read_labels(y: ArrayLike, n_samples: int, n_classes: int | None = None) -> NDArray[Any]:
     """True labels as an integer array (n_samples,)."""
-    array = _as_array(y, "y", (1,), "(n_samples,)")
+    array = as_array(y, "y", (1,), "(n_samples,)")
     if len(array) != n_samples:
         raise ValueError(f"y has {len(array)} labels for {n_samples} samples; give one label a sample")
-    return _read_class_numbers(array, "y", n_classes)
+    return read_class_numbers(array, "y", n_classes)
 
 
 def read_counts(counts: ArrayLike) -> tuple[NDArray[Any], int | None]:
@@ -45,7 +36,7 @@ def read_counts(counts: ArrayLike) -> tuple[NDArray[Any], int | None]:
     The dtype decides. *Integers* are counts: every row sums to the same Q, which is returned. *Floats* are
     probabilities: every row sums to one, and None is returned in the place of Q.
     """
-    array = _as_array(counts, "counts", (2,), "(n_samples, n_classes)")
+    array = as_array(counts, "counts", (2,), "(n_samples, n_classes)")
     if array.shape[1] < 2:
         raise ValueError("counts has one column; it needs one a class, N/A included: 2 or more")
     if array.dtype.kind == "f":
@@ -65,19 +56,21 @@ def read_counts(counts: ArrayLike) -> tuple[NDArray[Any], int | None]:
     return array, int(totals[0])
 
 
-def read_probabilities(probabilities: ArrayLike, ndims: tuple[int, ...] = (3,)) -> NDArray[np.float64]:
+def read_probabilities(
+    probabilities: ArrayLike, ndims: tuple[int, ...] = (3,), name: str = "probabilities"
+) -> NDArray[np.float64]:
     """Probabilities (n_samples, n_rephrasings, n_classes) whose last axis sums to one."""
-    array = _as_array(probabilities, "probabilities", ndims, "(n_samples, n_rephrasings, n_classes)")
+    array = as_array(probabilities, name, ndims, "(n_samples, n_rephrasings, n_classes)")
     if array.shape[-1] < 2:
-        raise ValueError("probabilities has one class on its last axis; it needs 2 or more, N/A included")
+        raise ValueError(f"{name} has one class on its last axis; it needs 2 or more, N/A included")
     if array.dtype.kind != "f":
-        raise ValueError(f"probabilities must be floats, not {array.dtype}")
-    return _read_distributions(array, "probabilities")
+        raise ValueError(f"{name} must hold probabilities (floats), not {array.dtype}")
+    return _read_distributions(array, name)
 
 
 def read_scores(scores: ArrayLike) -> NDArray[Any]:
     """Scores in [0, 1], or correctness as booleans, as floats (n_samples, n_rephrasings)."""
-    array = _as_array(scores, "scores", (2,), "(n_samples, n_rephrasings)")
+    array = as_array(scores, "scores", (2,), "(n_samples, n_rephrasings)")
     if array.dtype.kind not in "biuf":
         raise ValueError(f"scores must hold numbers or booleans, not {array.dtype}")
     array = array.astype(np.float64)
@@ -90,19 +83,17 @@ def read_scores(scores: ArrayLike) -> NDArray[Any]:
 def read_log_probabilities(
     log_probabilities: ArrayLike, lengths: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Log-probabilities (n_samples, Q, Q) of answers under prompts, and the answers' lengths (n_samples, Q)."""
+    """Log-probabilities (n_samples, Q, Q) of answers under prompts, and their lengths (n_samples, Q)."""
     shape = "(n_samples, n_rephrasings, n_rephrasings)"
-    array = _as_array(log_probabilities, "log_probabilities", (3,), shape)
+    array = as_array(log_probabilities, "log_probabilities", (3,), shape)
     if array.shape[1] != array.shape[2] or array.shape[1] < 2:
         raise ValueError(f"log_probabilities has shape {array.shape}; it must be {shape}, with 2 or more")
     if array.dtype.kind not in "if":
         raise ValueError(f"log_probabilities must hold numbers, not {array.dtype}")
     _refuse_nan(array, "log_probabilities")
     if array.max() > 0:
-        raise ValueError(
-            f"log_probabilities holds {array.max():g}; a logarithm of a probability is at most 0"
-        )
-    tokens = _as_array(lengths, "lengths", (2,), "(n_samples, n_rephrasings)")
+        raise ValueError(f"log_probabilities holds {array.max():g}; a log-probability is at most 0")
+    tokens = as_array(lengths, "lengths", (2,), "(n_samples, n_rephrasings)")
     if tokens.shape != array.shape[:2]:
         raise ValueError(f"lengths has shape {tokens.shape}; it must be {array.shape[:2]}, one an answer")
     if tokens.dtype.kind not in "iu" or tokens.min() < 1:
@@ -110,35 +101,7 @@ def read_log_probabilities(
     return array.astype(np.float64), tokens
 
 
-def read_label_list(labels: Sequence[int] | ArrayLike) -> NDArray[Any]:
-    """A fixed list of labels: distinct class numbers, at least one."""
-    array = _read_class_numbers(_as_array(labels, "labels", (1,), "(n_labels,)"), "labels", None)
-    if len(np.unique(array)) != len(array):
-        raise ValueError(f"labels repeats a label: {array.tolist()}; give each once")
-    return array
-
-
-def read_choice(value: str | None, name: str, choices: Sequence[str | None]) -> None:
-    """Refuse a word that is not among the choices."""
-    if value not in choices:
-        raise ValueError(f"{name} is {value!r}; it must be one of {', '.join(map(repr, choices))}")
-
-
-def read_fraction(value: float, name: str) -> float:
-    """A number strictly between zero and one."""
-    if not 0 < value < 1:
-        raise ValueError(f"{name} is {value!r}; it must lie between 0 and 1")
-    return float(value)
-
-
-def read_size(value: int, name: str, least: int = 1) -> int:
-    """An integer that is large enough."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ValueError(f"{name} is {value!r}; it must be an integer of {least} or more")
-    return int(value)
-
-
-def _as_array(values: ArrayLike, name: str, ndims: tuple[int, ...], shape: str) -> NDArray[Any]:
+def as_array(values: ArrayLike, name: str, ndims: tuple[int, ...], shape: str) -> NDArray[Any]:
     try:
         array = np.asarray(values)
     except ValueError as error:
@@ -150,7 +113,7 @@ def _as_array(values: ArrayLike, name: str, ndims: tuple[int, ...], shape: str) 
     return array
 
 
-def _read_class_numbers(array: NDArray[Any], name: str, n_classes: int | None) -> NDArray[Any]:
+def read_class_numbers(array: NDArray[Any], name: str, n_classes: int | None) -> NDArray[Any]:
     if array.dtype.kind == "f":
         _refuse_nan(array, name)
     if array.dtype.kind not in "iu":

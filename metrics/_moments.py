@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._inputs import read_fraction
+from ._options import read_fraction
 from ._sensitivity import sample_sensitivity
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class SensitivityMoments:
     variance : float
         Mean squared deviation over the samples (no ``ddof``).
     skew : float
-        Third standardised moment. Positive: a few samples carry the sensitivity. NaN if all samples are equal.
+        Third standardised moment. Positive: a few samples carry the sensitivity. NaN if all are equal.
     quantiles : dict of float to float
         S at each level, interpolated linearly.
     tail_share : float

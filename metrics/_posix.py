@@ -20,7 +20,7 @@ def sample_posix(log_probabilities: ArrayLike, lengths: ArrayLike) -> NDArray[np
     Parameters
     ----------
     log_probabilities : (n_samples, n_rephrasings, n_rephrasings) float
-        At [s, i, j]: ln P(y_j|x_i), the log-probability under rephrasing i of the answer that rephrasing j got.
+        At [s, i, j]: ln P(y_j|x_i), the log-probability under rephrasing i of the answer that j got.
     lengths : (n_samples, n_rephrasings) int
         At [s, j]: the number of tokens of that answer, 1 or more.
 
@@ -35,8 +35,8 @@ def sample_posix(log_probabilities: ArrayLike, lengths: ArrayLike) -> NDArray[np
 
     Examples
     --------
-    One sample, two rephrasings. Answer 0 has -1 under its own prompt and -3 under the other: 2 over two tokens;
-    answer 1 has -2 and -5: 3 over one token. Their sum, 1 + 3, over two ordered pairs:
+    One sample, two rephrasings. Answer 0 has -1 under its own prompt and -3 under the other: 2 over two
+    tokens; answer 1 has -2 and -5: 3 over one token. Their sum, 1 + 3, over two ordered pairs:
 
     >>> sample_posix([[[-1, -5], [-3, -2]]], [[2, 1]])
     array([2.])
@@ -54,7 +54,7 @@ def posix(log_probabilities: ArrayLike, lengths: ArrayLike) -> float:
     Parameters
     ----------
     log_probabilities : (n_samples, n_rephrasings, n_rephrasings) float
-        At [s, i, j]: ln P(y_j|x_i), the log-probability under rephrasing i of the answer that rephrasing j got.
+        At [s, i, j]: ln P(y_j|x_i), the log-probability under rephrasing i of the answer that j got.
     lengths : (n_samples, n_rephrasings) int
         At [s, j]: the number of tokens of that answer, 1 or more.
 

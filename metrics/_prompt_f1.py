@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ._f1 import macro_f1, micro_f1
-from ._inputs import read_choice, read_labels, read_predictions
+from ._inputs import read_labels, read_predictions
+from ._options import read_choice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

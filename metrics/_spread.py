@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._inputs import read_size
+from ._options import read_size
 from ._prompt_f1 import prompt_f1
 
 if TYPE_CHECKING:

@@ -83,8 +83,8 @@ def diagnose(
     rephrasings : int
         Q, the original among them.
     split : str
-        ``train`` (default: what is learnt from a diagnosis must not come from val or test), ``val``, ``test`` or ``all``.
-        Data without labels are one split, and used whole.
+        ``train`` (default: what is learnt from a diagnosis must not come from val or test), ``val``, ``test`` or
+        ``all``. Data without labels are one split, and used whole.
     samples : int
         At most so many samples, stratified.
 
@@ -110,7 +110,12 @@ def diagnose(
 
 
 def _samples(task: Task, split: str) -> tuple[Sample, ...]:
-    splits = {"train": task.train, "val": task.val, "test": task.test, "all": (*task.train, *task.val, *task.test)}
+    splits = {
+        "train": task.train,
+        "val": task.val,
+        "test": task.test,
+        "all": (*task.train, *task.val, *task.test),
+    }
     if split not in splits:
         raise InputError(f"split must be train, val, test or all, not {split!r}")
     return splits[split] or splits["all"]

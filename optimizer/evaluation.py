@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-
 from psopt.metrics import prediction_counts, sample_sensitivity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-
     from psopt.models import Model
     from psopt.models._base import OnProgress
     from psopt.prompts import Prompt
@@ -52,7 +50,7 @@ class Predictions:
         ValueError
             If a sample has no label.
         """
-        return np.array([self.labels.index(sample.label) for sample in self.samples])  # type: ignore[arg-type]
+        return np.array([self.labels.index(sample.label) for sample in self.samples])
 
     @property
     def counts(self) -> NDArray[np.int64]:

@@ -30,7 +30,6 @@ from psopt.tasks import subset
 
 if TYPE_CHECKING:
     import optuna
-
     from psopt.prompts import Prompt
     from psopt.search import Candidate, SamplerName
     from psopt.tasks import Task
@@ -86,8 +85,9 @@ def optimize(
 ) -> Run:
     """Search for prompts that are right, insensitive and consistent, and score the Pareto front on unseen data.
 
-    Edits are drawn from train, candidates compared on val under the search rephrasings, and the front is scored once on test
-    under held-out rephrasings. Everything is written to a run directory as it comes about; Ctrl-C keeps what was found.
+    Edits are drawn from train, candidates compared on val under the search rephrasings, and the front is scored once
+    on test under held-out rephrasings. Everything is written to a run directory as it comes about; Ctrl-C keeps what
+    was found.
 
     Parameters
     ----------
@@ -143,6 +143,7 @@ def carry_out(
         raise InputError("to resume, say which run: out=...")
     folder = Path(out) if out else free_folder(Path("runs"), f"{task.name}-{settings.model.replace('/', '-')}")
     record = _Record(RunDirectory.create(folder, resume=resume), task, settings, evaluator)
+    observer.started(folder)
     study = open_study(
         settings.storage or record.directory.storage_url,
         settings.study_name or folder.resolve().name,
@@ -166,10 +167,8 @@ def carry_out(
     return Run(folder, baseline, front, study, reason)
 
 
-def make_evaluator(
-    task: Task, prompt: Prompt, settings: RunSettings, cache_dir: str | Path | None = None
-) -> Evaluator:
-    """Freeze what all prompts of a task are compared on: the model, the rephrasings, and a stratified choice of samples."""
+def make_evaluator(task: Task, prompt: Prompt, settings: RunSettings, cache_dir: str | Path | None = None) -> Evaluator:
+    """Freeze what all prompts of a task are compared on: the model, the rephrasings, and a choice of samples."""
     rephrasings = rephrasings_for(
         task,
         n_search=settings.rephrasings,

@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
 from psopt.metrics import bootstrap_ci, class_f1, consistency, macro_f1, micro_f1, na_rate, sensitivity
 
 if TYPE_CHECKING:
@@ -41,7 +40,8 @@ class Scores:
         Share of answers that name no label.
     per_class : dict of label to ClassScores
     ci : dict of measure to (low, high)
-        95 % bootstrap intervals of f1, sensitivity and consistency over samples and rephrasings; empty where not asked for.
+        95 % bootstrap intervals of f1, sensitivity and consistency over samples and rephrasings; empty where not
+        asked for.
     constant : str or None
         The only class ever predicted, where there is just one: such a prompt has S = 0 and C = 1 for nothing.
     """
@@ -87,7 +87,7 @@ def score(predictions: Predictions, *, intervals: bool = False, seed: int = 42) 
 
 def _per_class(predictions: Predictions) -> dict[str, ClassScores]:
     counts, truth = predictions.counts, predictions.truth
-    f1 = class_f1(predictions.array, truth, labels=np.arange(len(predictions.labels)))
+    f1 = class_f1(predictions.array, truth, labels=range(len(predictions.labels)))
     agreement = consistency(counts, truth, average=None)
     scores = {}
     for index, label in enumerate(predictions.labels):

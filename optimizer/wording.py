@@ -1,7 +1,7 @@
 """Words and phrases of texts: what groups of samples are named by, and what notes quote.
 
-A phrase is one to three words, lower-case and joined by spaces. A phrase that starts with ``^`` opens the text: ``^who``
-stands for texts that begin with "who".
+A phrase is one to three words, lower-case and joined by spaces. A phrase that starts with ``^`` opens the text:
+``^who`` stands for texts that begin with "who".
 """
 
 from __future__ import annotations

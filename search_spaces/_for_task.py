@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-
 from psopt.errors import InputError
 
 from ._builtin import Written, read_written
@@ -21,9 +20,9 @@ def rephrasings_for(
 ) -> RephrasingSet:
     """Return the rephrasings of a task's description, frozen.
 
-    For a built-in task with its own description they are those written for this project, in an order that the seed decides
-    (so that a larger set begins with the smaller one); rules fill up what is asked for beyond them, and do everything for
-    any other description.
+    For a built-in task with its own description they are those written for this project, in an order that the seed
+    decides (so that a larger set begins with the smaller one); rules fill up what is asked for beyond them, and do
+    everything for any other description.
 
     Parameters
     ----------
@@ -47,9 +46,7 @@ def rephrasings_for(
     original = " ".join((description or task.description).split())
     written = read_written(task.name)
     if written is None or comparable(written.original) != comparable(original):
-        return rephrase_by_rules(
-            original, n_search=n_search, n_heldout=n_heldout, seed=seed, protect=task.labels
-        )
+        return rephrase_by_rules(original, n_search=n_search, n_heldout=n_heldout, seed=seed, protect=task.labels)
     return _from_written(written, original, n_search, n_heldout, seed, task.labels)
 
 

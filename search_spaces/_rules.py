@@ -7,7 +7,6 @@ import re
 from typing import TYPE_CHECKING
 
 import numpy as np
-
 from psopt.errors import InputError
 
 from ._set import RephrasingSet, comparable
@@ -24,7 +23,8 @@ def rephrase_by_rules(
 ) -> RephrasingSet:
     """Rephrase a description by rule.
 
-    The first ones change little, later ones more. What is held out uses frames and synonyms that the search set does not use.
+    The first ones change little, later ones more. What is held out uses frames and synonyms that the search set does
+    not use.
 
     Parameters
     ----------

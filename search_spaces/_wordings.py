@@ -1,6 +1,8 @@
-"""The tables of the rule-based rephraser: frames and synonyms, one set to search with and another, disjoint, to hold out.
+"""The tables of the rule-based rephraser: frames and synonyms, one set to search with and another, disjoint, to hold
+out.
 
-``{d}`` is the description as it goes on after other words (its first word in lower case), ``{D}`` as a sentence of its own.
+``{d}`` is the description as it goes on after other words (its first word in lower case), ``{D}`` as a sentence of
+its own.
 """
 
 from __future__ import annotations
@@ -130,8 +132,59 @@ HELDOUT = Wordings(
 )
 
 IMPERATIVES = frozenset(
-    "analyze answer assess assign categorize check choose classify compare consider decide detect determine discern "
-    "distinguish estimate evaluate examine figure find flag give group guess identify indicate infer inspect judge label "
-    "look mark match name pick place predict put rate read recognize return route say select separate sort specify state "
-    "tag tell use work".split()
+    [
+        "analyze",
+        "answer",
+        "assess",
+        "assign",
+        "categorize",
+        "check",
+        "choose",
+        "classify",
+        "compare",
+        "consider",
+        "decide",
+        "detect",
+        "determine",
+        "discern",
+        "distinguish",
+        "estimate",
+        "evaluate",
+        "examine",
+        "figure",
+        "find",
+        "flag",
+        "give",
+        "group",
+        "guess",
+        "identify",
+        "indicate",
+        "infer",
+        "inspect",
+        "judge",
+        "label",
+        "look",
+        "mark",
+        "match",
+        "name",
+        "pick",
+        "place",
+        "predict",
+        "put",
+        "rate",
+        "read",
+        "recognize",
+        "return",
+        "route",
+        "say",
+        "select",
+        "separate",
+        "sort",
+        "specify",
+        "state",
+        "tag",
+        "tell",
+        "use",
+        "work",
+    ]
 )

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from psopt.tasks import DatasetInfo, Sample, Task
 from psopt.wording import shows
 
@@ -19,9 +18,7 @@ def data_dir() -> Path:
     """The folder of real data sets; tests that need it are skipped, with this reason, where it is not."""
     folder = Path(os.environ.get("PSOPT_DATA_DIR", ROOT.parent / "shared" / "data"))
     if not (folder / "trec" / "TREC_10.label").is_file():
-        pytest.skip(
-            f"real TREC is not in {folder}: set PSOPT_DATA_DIR to the folder that holds trec/TREC_10.label"
-        )
+        pytest.skip(f"real TREC is not in {folder}: set PSOPT_DATA_DIR to the folder that holds trec/TREC_10.label")
     return folder
 
 
@@ -36,8 +33,7 @@ def make_samples(prefix: str, n: int, first: int) -> tuple[Sample, ...]:
     wordings = [("when did {} end ?", "Number"), ("who built {} ?", "Person")]
     wordings += [("how many people saw {} ?", "Number"), ("whose idea was {} ?", "Person")]
     return tuple(
-        Sample(f"{prefix}-{i}", wordings[i % 4][0].format(f"thing {first + i}"), wordings[i % 4][1])
-        for i in range(n)
+        Sample(f"{prefix}-{i}", wordings[i % 4][0].format(f"thing {first + i}"), wordings[i % 4][1]) for i in range(n)
     )
 
 
@@ -59,8 +55,8 @@ def task() -> Task:
 class KeywordModel:
     """Obeys quoted notes; otherwise answers "who" and "how many" right, and the rest by the wording's length.
 
-    So under the bare prompt half of the questions get a label that depends on the rephrasing alone, and a note that quotes
-    "when" or "whose" mends a quarter of them.
+    So under the bare prompt half of the questions get a label that depends on the rephrasing alone, and a note that
+    quotes "when" or "whose" mends a quarter of them.
     """
 
     name = "keyword"
@@ -70,9 +66,7 @@ class KeywordModel:
 
     def predict(self, prompts, texts, on_progress=None):
         self.n_grids += 1
-        return np.array(
-            [[self._answer(prompt, text) for prompt in prompts] for text in texts], dtype=np.int64
-        )
+        return np.array([[self._answer(prompt, text) for prompt in prompts] for text in texts], dtype=np.int64)
 
     def _answer(self, prompt, text: str) -> int:
         for note in prompt.notes:

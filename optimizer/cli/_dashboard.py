@@ -6,7 +6,6 @@ import socket
 from pathlib import Path
 
 import click
-
 from psopt.errors import InputError
 
 

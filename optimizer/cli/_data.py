@@ -13,10 +13,9 @@ def data() -> None:
 @data.command("list")
 def list_() -> int:
     """List the built-in data sets, and where their files are."""
+    from psopt.tasks import list_datasets
     from rich.console import Console
     from rich.table import Table
-
-    from psopt.tasks import list_datasets
 
     table = Table()
     for name in ("name", "files", "what it is"):

@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-
 from psopt.cli._options import dataset_options, model_options, output_options
 
 if TYPE_CHECKING:
+    from psopt.diagnosing import PromptReport
     from rich.console import Console
     from rich.table import Table
-
-    from psopt.diagnosing import PromptReport
 
 _EXAMPLE = "Example: psopt diagnose --dataset tickets.csv --prompt prompt.txt --rephrasings 20"
 _ROWS = 12
@@ -22,8 +20,19 @@ _ROWS = 12
 
 @click.command(epilog=_EXAMPLE)
 @dataset_options
-@click.option("--prompt", type=click.Path(path_type=Path), metavar="P", help="A run's prompts/ID.json, or a text file with the task description [default: the strategy's].")
-@click.option("--split", default="train", show_default=True, type=click.Choice(["train", "val", "test", "all"]), help="Which samples.")
+@click.option(
+    "--prompt",
+    type=click.Path(path_type=Path),
+    metavar="P",
+    help="A run's prompts/ID.json, or a text file with the task description [default: the strategy's].",
+)
+@click.option(
+    "--split",
+    default="train",
+    show_default=True,
+    type=click.Choice(["train", "val", "test", "all"]),
+    help="Which samples.",
+)
 @model_options
 @output_options
 def diagnose(prompt: Path | None, **options: Any) -> int:
@@ -31,15 +40,16 @@ def diagnose(prompt: Path | None, **options: Any) -> int:
 
     Labels are optional: without them only the sensitivity is known.
     """
-    from rich.console import Console
-
     from psopt.cli._reading import reading_bar
     from psopt.diagnosing import diagnose as run_diagnosis
     from psopt.prompt_files import read_prompt
     from psopt.tasks import load_task
+    from rich.console import Console
 
     as_json, quiet = options.pop("as_json"), options.pop("quiet")
-    data = {name: options.pop(name) for name in ("text_column", "label_column", "task_file", "test_file", "strict_data")}
+    data = {
+        name: options.pop(name) for name in ("text_column", "label_column", "task_file", "test_file", "strict_data")
+    }
     task = load_task(options.pop("dataset"), seed=options["seed"], require_labels=False, **data)
     given = read_prompt(prompt, task) if prompt else None
     if task.info.note and not (quiet or as_json):

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import click
-
 from psopt.errors import InputError
 
 _EXAMPLE = "Example: psopt export runs/trec-minilm --pick sensitivity --format json > prompt.json"
@@ -14,8 +13,22 @@ _EXAMPLE = "Example: psopt export runs/trec-minilm --pick sensitivity --format j
 
 @click.command(epilog=_EXAMPLE)
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--pick", "which", default="knee", show_default=True, metavar="WHICH", help="knee, f1, sensitivity, consistency, or a prompt's id.")
-@click.option("--format", "form", default="text", show_default=True, type=click.Choice(["json", "text"]), help="What to write.")
+@click.option(
+    "--pick",
+    "which",
+    default="knee",
+    show_default=True,
+    metavar="WHICH",
+    help="knee, f1, sensitivity, consistency, or a prompt's id.",
+)
+@click.option(
+    "--format",
+    "form",
+    default="text",
+    show_default=True,
+    type=click.Choice(["json", "text"]),
+    help="What to write.",
+)
 def export(run: Path, which: str, form: str) -> int:
     """Print a prompt of the front: as text to paste, or as JSON to use again."""
     from psopt.prompts import Prompt, render_instructions

@@ -6,7 +6,6 @@ import sys
 from typing import Any
 
 import click
-
 import psopt
 from psopt.errors import PsoptError
 

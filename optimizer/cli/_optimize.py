@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-
 from psopt.cli._options import dataset_options, model_options, output_options
 from psopt.errors import InputError
 
@@ -24,11 +23,22 @@ _EPILOG = "Example: psopt optimize --dataset tickets.csv --text-column body --la
 @dataset_options
 @model_options
 @click.option("--trials", default=40, show_default=True, type=click.IntRange(1), help="Prompts to evaluate in total.")
-@click.option("--rounds", default=3, show_default=True, type=click.IntRange(1), help="How often to diagnose and propose.")
+@click.option(
+    "--rounds",
+    default=3,
+    show_default=True,
+    type=click.IntRange(1),
+    help="How often to diagnose and propose.",
+)
 @click.option("--sampler", default="tpe", show_default=True, metavar="NAME", help="tpe, nsga2, gp or random.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Run directory [default: runs/TASK-MODEL].")
 @click.option("--storage", metavar="URL", help="Optuna storage [default: a SQLite file in the run directory].")
-@click.option("--study-name", default="", metavar="NAME", help="Name of the study in the storage [default: the run directory's].")
+@click.option(
+    "--study-name",
+    default="",
+    metavar="NAME",
+    help="Name of the study in the storage [default: the run directory's].",
+)
 @click.option("--resume", "go_on", is_flag=True, help="Go on with the run in --out.")
 @output_options
 def optimize(**options: Any) -> int:
@@ -42,7 +52,7 @@ def optimize(**options: Any) -> int:
     out, cache_dir = options.pop("out"), options.pop("cache_dir")
     if go_on and out is None:
         raise InputError("--resume needs --out DIR, the run to go on with")
-    plain = {name: str(value) if isinstance(value, Path) else value for name, value in options.items()}
+    plain: dict[str, Any] = {name: str(value) if isinstance(value, Path) else value for name, value in options.items()}
     settings = RunSettings(command=shlex.join(["psopt", *sys.argv[1:]]), **plain)
     return _run(settings, out, cache_dir, resume=go_on, as_json=as_json, quiet=quiet)
 
@@ -50,7 +60,12 @@ def optimize(**options: Any) -> int:
 @click.command(epilog="Example: psopt resume runs/trec-minilm")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--trials", type=click.IntRange(1), help="A new total of trials [default: the run's].")
-@click.option("--cache-dir", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Where answers are kept.")
+@click.option(
+    "--cache-dir",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Where answers are kept.",
+)
 @output_options
 def resume(run: Path, trials: int | None, cache_dir: Path | None, *, as_json: bool, quiet: bool) -> int:
     """Go on with an interrupted run, or add trials to a finished one."""
@@ -66,7 +81,13 @@ def resume(run: Path, trials: int | None, cache_dir: Path | None, *, as_json: bo
 
 
 def _run(
-    settings: RunSettings, out: Path | None, cache_dir: Path | None, *, resume: bool, as_json: bool, quiet: bool
+    settings: RunSettings,
+    out: Path | None,
+    cache_dir: Path | None,
+    *,
+    resume: bool,
+    as_json: bool,
+    quiet: bool,
 ) -> int:
     from psopt.cli._screen import Screen
     from psopt.optimization import carry_out

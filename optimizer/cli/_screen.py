@@ -5,17 +5,24 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+from psopt.search import OBJECTIVES, Observer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
-from psopt.search import Observer
-
 if TYPE_CHECKING:
+    from pathlib import Path
     from types import TracebackType
 
     from psopt.optimization import Run
-    from psopt.scoring import Scores
     from psopt.search import Candidate
     from psopt.tasks import Task
 
@@ -40,7 +47,8 @@ class Screen(Observer):
         )
         self._trials = self._progress.add_task("trials", total=None, best="")
         self._reading = self._progress.add_task("texts read", total=None, visible=False, best="")
-        self._phase = ""
+        self._folder: Path | None = None
+        self._best = (0.0, 1.0, 0.0)
 
     def __enter__(self) -> Screen:
         self._progress.start()
@@ -58,9 +66,13 @@ class Screen(Observer):
         sizes = f"{len(task.train)} train, {len(task.val)} val, {len(task.test)} test"
         self._err.print(f"{task.name} ({task.info.source}): {len(task.labels)} labels, {sizes}", markup=False)
 
+    def started(self, folder: Path) -> None:
+        """Say where the run is written."""
+        self._folder = folder
+        self._err.print(f"Run directory: {folder}", markup=False, soft_wrap=True)
+
     def phase(self, what: str) -> None:
         """Show what is being done."""
-        self._phase = what
         self._progress.update(self._reading, visible=False)
         self._err.print(f"· {what}", markup=False, style="dim")
 
@@ -77,8 +89,6 @@ class Screen(Observer):
             self._trials, completed=n_done, total=n_total, best=f"best F1 {f1:.3f}  S {s:.3f}  C {c:.3f}"
         )
 
-    _best: tuple[float, float, float] = (0.0, 1.0, 0.0)
-
     def _better(self, candidate: Candidate) -> tuple[float, float, float]:
         f1, s, c = self._best
         val = candidate.val
@@ -87,39 +97,46 @@ class Screen(Observer):
     def interrupted(self) -> None:
         """Say that what was found is kept."""
         self._progress.stop()
-        self._err.print("\nInterrupted; what was found is saved. Go on with: psopt resume RUN")
+        folder = shlex.quote(str(self._folder))
+        self._err.print(
+            f"Interrupted. What was found is saved; go on with: psopt resume {folder}", markup=False, soft_wrap=True
+        )
 
     def result(self, run: Run) -> None:
         """Print the front, where the files are, and what to do next."""
         chosen = run.pick("knee")
-        table = Table(title="The front: val chose, test (held-out rephrasings) reports, in percent", title_justify="left")
+        table = Table(
+            title="The front, in percent: chosen on val, reported on test", title_justify="left", box=SIMPLE_HEAD
+        )
         table.add_column("prompt", no_wrap=True)
-        table.add_column("edits", justify="right")
-        for name in ("F1", "S", "C"):
-            table.add_column(f"test {name}", justify="right", no_wrap=True)
-        for name in ("F1", "S", "C"):
-            table.add_column(f"val {name}", justify="right")
+        table.add_column("edits", justify="right", no_wrap=True)
+        table.add_column("F1 on test", justify="right", no_wrap=True)
+        table.add_column("S on test", justify="right", no_wrap=True)
+        table.add_column("C on test", justify="right", no_wrap=True)
+        table.add_column("F1/S/C on val", justify="right", no_wrap=True)
         for candidate in (run.baseline, *(one for one in run.front if one.id != run.baseline.id)):
             name = "baseline" if candidate is run.baseline else candidate.id
-            style = "bold green" if candidate.id == chosen.id else None
-            mark = " ★ knee" if candidate.id == chosen.id else ""
-            cells = [*_cells(candidate.test, intervals=True), *_cells(candidate.val)]
-            table.add_row(name + mark, str(len(candidate.edits)), *cells, style=style)
+            knee = candidate.id == chosen.id
+            cells = [name + ("*" if knee else ""), str(len(candidate.edits)), *_on_test(candidate), _on_val(candidate)]
+            table.add_row(*cells, style="bold green" if knee else None)
         self._out.print(table)
+        self._out.print("* the knee, the best compromise. Test: unseen samples, held-out rephrasings, 95 % intervals.")
         folder = shlex.quote(str(run.path))
         self._out.print(f"Report: {run.path / 'report.html'}", markup=False, soft_wrap=True)
         self._out.print("Next:", f"psopt export {folder} --pick knee --format text", markup=False, soft_wrap=True)
         self._out.print(f"      psopt dashboard {folder}", markup=False, soft_wrap=True)
 
 
-def _cells(scores: Scores | None, *, intervals: bool = False) -> list[str]:
+def _on_test(candidate: Candidate) -> list[str]:
+    scores = candidate.test
     if scores is None:
         return ["–"] * 3
     cells = []
-    for name in ("f1", "sensitivity", "consistency"):
-        cell = f"{100 * getattr(scores, name):.1f}"
-        if intervals:
-            low, high = scores.ci[name]
-            cell += f" [{100 * low:.0f}–{100 * high:.0f}]"
-        cells.append(cell)
+    for name in OBJECTIVES:
+        low, high = scores.ci[name]
+        cells.append(f"{100 * getattr(scores, name):.1f} {100 * low:.0f}–{100 * high:.0f}")
     return cells
+
+
+def _on_val(candidate: Candidate) -> str:
+    return " ".join(f"{100 * getattr(candidate.val, name):.1f}" for name in OBJECTIVES)

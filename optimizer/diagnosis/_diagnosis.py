@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
 from psopt.diagnosis._groups import Group, find_groups
 from psopt.diagnosis._views import VIEWS, View, need
 from psopt.metrics import sample_consistency, sample_sensitivity
@@ -41,7 +40,10 @@ class Diagnosis:
     def to_dict(self) -> dict[str, Any]:
         """Return the diagnosis as plain JSON data (`groups` and `weak` of the contract)."""
         groups = [{**asdict(group), "size": len(group.samples), "topic": group.topic} for group in self.groups]
-        return {"groups": groups, "weak": {view: [asdict(one) for one in weak] for view, weak in self.weak.items()}}
+        return {
+            "groups": groups,
+            "weak": {view: [asdict(one) for one in weak] for view, weak in self.weak.items()},
+        }
 
 
 def diagnose_predictions(

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-
 from psopt.diagnosis._phrase_index import PhraseIndex
 from psopt.diagnosis._views import View, need, share_right
 
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-
     from psopt.evaluation import Predictions
     from psopt.tasks import Sample
 
@@ -67,9 +65,9 @@ def find_groups(
 ) -> tuple[Group, ...]:
     """Find what the samples in need have in common, the group that carries most need first.
 
-    A greedy cover: the phrase whose texts of one class carry most need, less the right answers that the same phrase's other
-    texts would lose if it were taken as a sign of that class; then the samples it explains are taken out, and again.
-    Without labels the need above the mean is covered, and no class is named.
+    A greedy cover: the phrase whose texts of one class carry most need, less the right answers that the same phrase's
+    other texts would lose if it were taken as a sign of that class; then the samples it explains are taken out, and
+    again. Without labels the need above the mean is covered, and no class is named.
 
     Parameters
     ----------
@@ -100,7 +98,7 @@ class _Cover:
         n_labels = len(predictions.labels)
         self._one_hot = np.eye(n_labels)[self._truth]
         samples = known or predictions.samples
-        labels = np.array([predictions.labels.index(sample.label) for sample in samples])  # type: ignore[arg-type]
+        labels = np.array([predictions.labels.index(sample.label) for sample in samples])
         self._purity = self._index.purity([sample.text for sample in samples], labels, n_labels)
 
     def next_group(self) -> Group | None:

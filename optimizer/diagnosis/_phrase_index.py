@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
-
 from psopt.wording import phrases_of
+from scipy import sparse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,8 +23,8 @@ class PhraseIndex:
     Attributes
     ----------
     phrases : tuple of str
-        In an order that depends on the texts only: longest first, then by alphabet, so that the first of several equally
-        good phrases is the most specific.
+        In an order that depends on the texts only: longest first, then by alphabet, so that the first of several
+        equally good phrases is the most specific.
     shown : (n_texts, n_phrases) sparse float
         1 where a text shows a phrase.
     """
@@ -60,4 +59,4 @@ class PhraseIndex:
         elsewhere = PhraseIndex.of(texts, phrases=self.phrases)
         one_hot = np.eye(n_labels)[labels]
         counts = np.asarray(elsewhere.shown.T @ one_hot)
-        return counts / (counts.sum(axis=1, keepdims=True) + 2)
+        return np.asarray(counts / (counts.sum(axis=1, keepdims=True) + 2))

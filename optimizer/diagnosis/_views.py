@@ -9,12 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
-
 from psopt.metrics import sample_consistency, sample_sensitivity
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
     from psopt.evaluation import Predictions
 
 View = Literal["sensitivity", "consistency", "accuracy"]

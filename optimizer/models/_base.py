@@ -9,7 +9,6 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
-
     from psopt.prompts import Prompt
 
     OnProgress = Callable[[int, int], None]
@@ -19,8 +18,8 @@ if TYPE_CHECKING:
 class Model(Protocol):
     """A classifier that reads prompts.
 
-    The evaluation is the only caller. A call is a whole grid, so that a model can batch it as it likes; equal prompts and
-    texts always get equal answers. A model that can't answer raises ModelError: a failure never becomes a label.
+    The evaluation is the only caller. A call is a whole grid, so that a model can batch it as it likes; equal prompts
+    and texts always get equal answers. A model that can't answer raises ModelError: a failure never becomes a label.
     """
 
     @property

@@ -33,8 +33,8 @@ class Provenance:
 class Edit:
     """One change to a prompt: a note added, a label defined, an example shown.
 
-    `gain` is what the proposer expects: the share of the diagnosed train answers that would turn right if the model obeyed
-    the edit, in [-1, 1]. It ranks edits before any is paid for, and is no part of the edit's identity.
+    `gain` is what the proposer expects: the share of the diagnosed train answers that would turn right if the model
+    obeyed the edit, in [-1, 1]. It ranks edits before any is paid for, and is no part of the edit's identity.
     """
 
     kind: EditKind
@@ -66,9 +66,7 @@ class Edit:
             kind=data["kind"],
             label=data["label"],
             text=data["text"],
-            provenance=Provenance(
-                origin["author"], origin["view"], origin["topic"], tuple(origin["samples"])
-            ),
+            provenance=Provenance(origin["author"], origin["view"], origin["topic"], tuple(origin["samples"])),
             gain=float(data["gain"]),
         )
 

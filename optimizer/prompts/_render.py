@@ -15,8 +15,8 @@ SYSTEM = "You are a text classifier."
 def render(prompt: Prompt, text: str) -> Messages:
     """Render a prompt and the text to classify as chat messages.
 
-    The text comes last, so that servers with prefix caching profit, and it is pasted as it is: braces or anything else in
-    it has no meaning here.
+    The text comes last, so that servers with prefix caching profit, and it is pasted as it is: braces or anything
+    else in it has no meaning here.
 
     >>> from psopt.prompts import Prompt
     >>> messages = render(Prompt("Judge the review.", ("good", "bad"), noun="review"), "I {loved} it")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
-
 from psopt.errors import InputError, UnknownNameError
 from psopt.prompts._prompt import Definition, Example, Prompt
 

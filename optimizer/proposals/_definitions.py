@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-
 from psopt.diagnosis import PhraseIndex, share_right
 from psopt.prompts import Edit, Provenance
 
@@ -57,15 +56,23 @@ def definitions_from_wordings(task: Task, predictions: Predictions) -> list[Edit
     truth = predictions.truth
     edits = []
     for index, label in enumerate(task.labels):
-        wordings, ids = _typical_wordings(train, label, task.labels)
+        wordings, ids = _typical_wordings(train, label)
         if wordings:
             gain = float(wrong[truth == index].sum() / len(wrong))
             text = f"typical wordings: {', '.join(wordings)}"
-            edits.append(Edit("definition", label, text, Provenance("rules", "accuracy", f"{label}: wordings", ids), gain))
+            edits.append(
+                Edit(
+                    "definition",
+                    label,
+                    text,
+                    Provenance("rules", "accuracy", f"{label}: wordings", ids),
+                    gain,
+                )
+            )
     return edits
 
 
-def _typical_wordings(train: list[Sample], label: str, labels: tuple[str, ...]) -> tuple[list[str], tuple[str, ...]]:
+def _typical_wordings(train: list[Sample], label: str) -> tuple[list[str], tuple[str, ...]]:
     """Cover the label's train texts greedily by pure phrases; return these and a few texts that show them."""
     index = PhraseIndex.of([sample.text for sample in train], min_texts=max(3, len(train) // 400))
     if not index.phrases:

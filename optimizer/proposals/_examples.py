@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-
 from psopt.diagnosis import need
 from psopt.prompts import Edit, Provenance
+from psopt.wording import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-
     from psopt.evaluation import Predictions
     from psopt.tasks import Sample
 
@@ -23,7 +22,8 @@ _LONGEST_EXAMPLE = 400
 def examples_from_train(predictions: Predictions, *, typical: int = 1, weak: int = 1) -> list[Edit]:
     """Choose for every label `typical` samples nearest to the class's centre and its `weak` most sensitive ones.
 
-    Chosen among the diagnosed train samples; long texts (over 400 characters) are passed over, so that prompts stay short.
+    Chosen among the diagnosed train samples; long texts (over 400 characters) are passed over, so that prompts stay
+    short.
     """
     samples, unstable = predictions.samples, need(predictions, "sensitivity")
     centrality = _nearness_to_class(samples)
@@ -50,7 +50,7 @@ def _nearness_to_class(samples: Sequence[Sample]) -> NDArray[np.float64]:
     """Cosine of each text's words (TF-IDF) with the mean of its class."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    vectors = TfidfVectorizer(token_pattern=r"(?u)[^\W_]+").fit_transform([sample.text for sample in samples])
+    vectors = TfidfVectorizer(tokenizer=words_of, token_pattern=None).fit_transform([sample.text for sample in samples])
     nearness = np.zeros(len(samples))
     for label in {sample.label for sample in samples}:
         members = np.array([index for index, sample in enumerate(samples) if sample.label == label])

@@ -6,7 +6,6 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import jinja2
-
 from psopt.report._plot import front_plot
 from psopt.runs import FRONT, MANIFEST, REPORT
 

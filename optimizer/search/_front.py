@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-
 from psopt.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-
     from psopt.prompts import Edit, Prompt
     from psopt.scoring import Scores
 
@@ -53,7 +51,8 @@ def pareto_front(candidates: Sequence[Candidate], least_f1: float) -> tuple[Cand
 def knee(front: Sequence[Candidate], baseline: Candidate) -> Candidate:
     """Pick the compromise: the candidate nearest to the best of all three objectives, each scaled to the front's range.
 
-    Only candidates that are no worse than the baseline in F1 and in sensitivity come into question, where there are any.
+    Only candidates that are no worse than the baseline in F1 and in sensitivity come into question, where there are
+    any.
     """
     better = [one for one in front if one.val.f1 >= baseline.val.f1 and one.val.sensitivity <= baseline.val.sensitivity]
     gains = np.array([_gains(one) for one in front])

@@ -5,11 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from psopt.search._front import Candidate
 
 
 class Observer:
     """Watch a search; every method may be overridden, and does nothing here."""
+
+    def started(self, folder: Path) -> None:
+        """The run directory is ready."""
 
     def phase(self, what: str) -> None:
         """A new part of the work begins, said in a few words."""

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import optuna
-
 from psopt.diagnosis import diagnose_predictions
 from psopt.prompts import apply_edits
 from psopt.proposals import propose_edits

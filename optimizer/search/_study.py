@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import warnings
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import optuna
 import sqlalchemy.exc
-
 from psopt.errors import InputError, UnknownNameError, import_extra
 from psopt.prompts import Edit
 from psopt.search._options import SamplerName
@@ -18,7 +17,11 @@ if TYPE_CHECKING:
 
     from psopt.scoring import Scores
 
-OBJECTIVES = {"f1": "maximize", "sensitivity": "minimize", "consistency": "maximize"}
+OBJECTIVES: dict[str, Literal["maximize", "minimize"]] = {
+    "f1": "maximize",
+    "sensitivity": "minimize",
+    "consistency": "maximize",
+}
 _EDITS = "psopt:edits"
 
 
@@ -43,7 +46,12 @@ def open_study(storage: str, name: str, sampler: SamplerName, seed: int, *, resu
         )
     except optuna.exceptions.DuplicatedStudyError as error:
         raise InputError(f"the storage already holds a study {name!r}: add --resume, or --study-name NEW") from error
-    except (optuna.exceptions.StorageInternalError, sqlalchemy.exc.SQLAlchemyError, ImportError, ValueError) as error:
+    except (
+        optuna.exceptions.StorageInternalError,
+        sqlalchemy.exc.SQLAlchemyError,
+        ImportError,
+        ValueError,
+    ) as error:
         reason = str(error.__cause__ or error).splitlines()[0]
         raise InputError(f"the storage {storage!r} can't be opened: {reason}") from error
     study.set_metric_names(list(OBJECTIVES))

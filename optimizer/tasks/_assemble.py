@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def assemble(name: str, described: TaskFile, splits: Splits, *, source: Source, note: str = "") -> Task:
     """Put a task together.
 
-    Without a description it is ``Classify the <noun> into one of the given classes.``; without labels those of the
-    samples are taken in alphabetical order.
+    Without a description it is ``Classify the <noun> into one of the given classes.``; without labels those
+    of the samples are taken in alphabetical order.
 
     Raises
     ------
@@ -45,9 +45,7 @@ def _labels(described: TaskFile, splits: Splits) -> tuple[str, ...]:
     found = sorted({sample.label for split in splits for sample in split if sample.label is not None})
     labels = described.labels or tuple(found)
     if not labels:
-        raise DataError(
-            'the data have no labels; name them in a task file (--task-file): labels = ["..", ".."]'
-        )
+        raise DataError('the data have no labels; name them in a task file (--task-file): labels = ["..", ".."]')
     check_labels(described.origin, labels)
     for label in found:
         if label not in labels:

@@ -26,9 +26,9 @@ class Columns:
 
 
 def find_columns(source: str, names: Sequence[str], text: str | None, label: str | None) -> Columns:
-    """Find the text and label columns by the names given, else by customary names; id, split, subclass by theirs.
+    """Find the text and label columns by the names given, else by customary ones; the others by their own.
 
-    `source` is named in messages; `names` are the table's columns. No label column is found where no name fits.
+    `source` is named in messages; `names` are the table's columns. Where no name fits, `label` is None.
 
     Raises
     ------
@@ -37,9 +37,7 @@ def find_columns(source: str, names: Sequence[str], text: str | None, label: str
     """
     for given in (text, label):
         if given is not None and given not in names:
-            raise DataError(
-                f"{source}: has no column {given!r}{nearest(given, names)}; its columns: {listed(names)}"
-            )
+            raise DataError(f"{source}: has no column {given!r}{nearest(given, names)}; its columns: {listed(names)}")
     found_text = text or _customary([name for name in names if name != label], TEXT_NAMES)
     if found_text is None:
         raise missing_column(source, names, "text")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -72,7 +73,7 @@ def _retrieve(file: RemoteFile, folder: Path) -> None:
             _check_name_server(host)
         pooch.retrieve(file.url, f"sha256:{file.sha256}", fname=file.name, path=folder, downloader=downloader)
     except requests.HTTPError as error:
-        raise DownloadError(f"{host} answers {error.response.status_code} to {file.url}") from error
+        raise DownloadError(f"{host} refuses: {error}") from error
     except (requests.ConnectionError, requests.Timeout, socket.gaierror) as error:
         raise DownloadError(f"no connection to {host}") from error
     except requests.RequestException as error:
@@ -88,10 +89,8 @@ def _check_name_server(host: str) -> None:
     answered = threading.Event()
 
     def ask() -> None:
-        try:
+        with suppress(OSError):  # a quick no: the connection itself fails as quickly, and says so
             socket.getaddrinfo(host, 443)
-        except OSError:
-            pass  # a quick no: the connection itself fails as quickly, and says so
         answered.set()
 
     threading.Thread(target=ask, daemon=True).start()

@@ -51,9 +51,7 @@ def _check_file(path: Path) -> None:
             raise DataError(f"{path}: no such file{nearest(path.name, names)}")
         if path.suffix.lower() not in SUFFIXES:
             ending = f"ending in {path.suffix!r}" if path.suffix else "without an ending"
-            raise DataError(
-                f"{path}: files {ending} can't be read; convert it to one of {' '.join(SUFFIXES)}"
-            )
+            raise DataError(f"{path}: files {ending} can't be read; convert it to one of {' '.join(SUFFIXES)}")
         if not path.stat().st_size:
             raise DataError(f"{path}: is empty")
     except OSError as error:
@@ -72,7 +70,7 @@ def _read_text(path: Path) -> str:
         # `error.object` lacks the byte order mark, so positions are counted in it, not in `data`.
         line = error.object.count(b"\n", 0, error.start) + 1
         raise DataError(
-            f"{path}, line {line}: byte 0x{error.object[error.start]:02x} is not UTF-8; convert the file to UTF-8, "
+            f"{path}, line {line}: byte 0x{error.object[error.start]:02x} is not UTF-8; convert the file, "
             "for example with: iconv -f latin1 -t utf-8"
         ) from error
     if not text.strip():
@@ -82,11 +80,7 @@ def _read_text(path: Path) -> str:
 
 def _check_bytes(path: Path, data: bytes) -> None:
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise DataError(
-            f"{path}: is UTF-16; convert the file to UTF-8, for example with: iconv -f utf-16 -t utf-8"
-        )
+        raise DataError(f"{path}: is UTF-16; convert the file to UTF-8, for example with: iconv -f utf-16 -t utf-8")
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
-        raise DataError(
-            f"{path}, line {line}: holds a NUL byte; remove it, or save the file as plain UTF-8 text"
-        )
+        raise DataError(f"{path}, line {line}: holds a NUL byte; remove it, or save the file as plain UTF-8 text")

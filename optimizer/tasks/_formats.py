@@ -20,14 +20,14 @@ _LONGEST_FIELD = 100_000_000  # so that an overlong text gets our message, not t
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One record, and where it stands: ``line 7`` of a text file, ``row 7`` of a table, ``record 7`` in memory."""
+    """One record, and where it stands: ``line 7`` of a text, ``row 7`` of a table, ``record 7`` in memory."""
 
     where: str
     values: Mapping[str, Any]
 
 
 def delimited_rows(path: Path, text: str, delimiter: str) -> Iterator[Row]:
-    """Rows of .csv and .tsv text with a header; a quoted field may hold line breaks. `path` is for messages."""
+    """Rows of .csv and .tsv text with a header; a quoted field may hold line breaks. Messages name `path`."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     start = 1
     try:
@@ -74,7 +74,7 @@ def _in_words(error: csv.Error) -> str:
 
 
 def json_rows(path: Path, text: str) -> Iterator[Row]:
-    """Rows of .jsonl text: one object a line; empty lines are skipped. `path` is for messages."""
+    """Rows of .jsonl text: one object a line; empty lines are skipped. Messages name `path`."""
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
@@ -83,21 +83,19 @@ def json_rows(path: Path, text: str) -> Iterator[Row]:
         except (ValueError, RecursionError) as error:
             raise DataError(f"{path}, line {number}: no valid JSON: {error}") from error
         if not isinstance(values, dict):
-            raise DataError(
-                f'{path}, line {number}: expected an object such as {{"text": "..", "label": ".."}}'
-            )
+            raise DataError(f'{path}, line {number}: expected an object such as {{"text": "..", "label": ".."}}')
         yield Row(f"line {number}", values)
 
 
 def parquet_rows(path: Path) -> Iterator[Row]:
     """Rows of a .parquet file."""
-    import pyarrow
-    import pyarrow.parquet
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
     try:
-        with pyarrow.parquet.ParquetFile(path) as file:
+        with pq.ParquetFile(path) as file:
             records = file.read().to_pylist()
-    except (pyarrow.ArrowException, OSError, ValueError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise DataError(f"{path}: can't be read as Parquet: {reason}") from error
     for number, values in enumerate(records, start=1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,10 +36,11 @@ def load_task(
     Parameters
     ----------
     dataset : str or Path
-        A built-in name (``trec``), a .csv, .tsv, .jsonl or .parquet file, or a .toml task file that names its data.
+        A built-in name (``trec``), a .csv, .tsv, .jsonl or .parquet file, or a .toml task file that names its
+        data.
     text_column, label_column : str, optional
-        Which columns hold the texts and the labels; by default customary names are looked for. Columns called ``id``,
-        ``split`` (train, val, test) and ``subclass`` are used where there are any.
+        Which columns hold the texts and the labels; by default customary names are looked for. Columns called
+        ``id``, ``split`` (train, val, test) and ``subclass`` are used where there are any.
     task_file : path, optional
         TOML: what the task is called and described as, its labels and their definitions.
     test_file : path, optional
@@ -48,8 +50,8 @@ def load_task(
     strict_data : bool
         Fail where a built-in data set's files are not at hand, rather than use the bundled sample.
     require_labels : bool
-        If False, data without labels are taken too: all samples are then in `val`, their labels None, and the task file
-        must name the labels.
+        If False, data without labels are taken too: all samples are then in `val`, their labels None, and the
+        task file must name the labels.
 
     Raises
     ------
@@ -59,9 +61,7 @@ def load_task(
     name = str(dataset)
     _check_arguments(name, seed)
     if name in BUILTINS:
-        _refuse(
-            name, text_column=text_column, label_column=label_column, task_file=task_file, test_file=test_file
-        )
+        _refuse(name, text_column=text_column, label_column=label_column, task_file=task_file, test_file=test_file)
         return load_builtin(find_builtin(name), seed=seed, strict=strict_data)
     path, described = _described(Path(dataset), task_file)
     test = Path(test_file) if test_file else described.test
@@ -81,16 +81,14 @@ def _check_arguments(name: str, seed: int) -> None:
             f"{name}: hub data sets are not supported yet; download it as .parquet or .csv and name that file"
         )
     path = Path(name)
-    if not path.suffix and len(path.parts) < 2 and not path.is_dir():
-        find_builtin(name)
+    if not path.suffix and len(path.parts) < 2 and not os.access(path, os.F_OK):
+        find_builtin(name)  # raises, unless it is one
 
 
 def _refuse(name: str, **options: object) -> None:
     for option, value in options.items():
         if value is not None:
-            raise InputError(
-                f"--{option.replace('_', '-')} is for data files, and {name} is built in; leave it out"
-            )
+            raise InputError(f"--{option.replace('_', '-')} is for data files, and {name} is built in; leave it out")
 
 
 def _described(path: Path, task_file: str | Path | None) -> tuple[Path, TaskFile]:

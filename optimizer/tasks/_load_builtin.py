@@ -28,6 +28,7 @@ def load_builtin(builtin: Builtin, *, seed: int, strict: bool) -> Task:
         If local files can't be used, or, if `strict`, none are at hand.
     """
     package = Path(str(resources.files(builtin.package)))
+    described = read_task_file(package / "task.toml")
     try:
         found = _find(builtin)
         train, test = builtin.read(found.path)
@@ -37,11 +38,10 @@ def load_builtin(builtin: Builtin, *, seed: int, strict: bool) -> Task:
         if strict:
             raise DataError(f"{missing}: {mend}") from error
         train, test = builtin.read_bundled(package)
-        own = f"using psopt's own sample of {len(train) + len(test)} texts in their place"
+        own = f"using psopt's own sample of {len(train) + len(test)} {described.noun}s in their place"
         found = Found(package, "bundled", f"{missing}; {own}. For the real data: {mend}")
     placed = [*(Placed(sample, "train") for sample in train), *(Placed(sample, "test") for sample in test)]
     splits = make_splits(builtin.name, placed, None, seed=seed)
-    described = read_task_file(package / "task.toml")
     return assemble(builtin.name, described, splits, source=found.source, note=found.note)
 
 

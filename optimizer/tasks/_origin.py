@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A folder that holds a data set's files; `note` says in one line what the user should know about them."""
+    """A folder that holds a data set's files; `note` says in one line what to know about them."""
 
     path: Path
     source: Source
@@ -77,8 +77,8 @@ def _status(builtin: Builtin) -> DatasetStatus:
 def find_local(builtin: Builtin) -> Found | None:
     """Look in ``$PSOPT_DATA_DIR/<name>/``, then in the user's cache.
 
-    In the data folder, which is the user's, other files than the published ones are taken as they are, with a note; in the
-    cache they don't count.
+    In the data folder, which is the user's, other files than the published ones are taken as they are, with a
+    note; in the cache they don't count.
 
     Raises
     ------
@@ -87,14 +87,12 @@ def find_local(builtin: Builtin) -> Found | None:
     """
     given = data_folder(builtin.name)
     if given:
-        present = [file for file in builtin.files if (given / file.name).is_file()]
+        present = [file for file in builtin.files if os.access(given / file.name, os.F_OK)]
         if len(present) == len(builtin.files):
             return Found(given, "local", _differences(builtin, given))
         if present:
             missing = next(file.name for file in builtin.files if file not in present)
-            raise DataError(
-                f"{given}: {missing} is missing; put it there, or set PSOPT_DATA_DIR to another folder"
-            )
+            raise DataError(f"{given}: {missing} is missing; put it there, or set PSOPT_DATA_DIR to another folder")
     cached = user_folder(builtin.name)
     if all(_is_published(cached / file.name, file) for file in builtin.files):
         return Found(cached, "local")
@@ -132,7 +130,7 @@ def _differences(builtin: Builtin, folder: Path) -> str:
 
 
 def _is_published(path: Path, file: RemoteFile) -> bool:
-    return path.is_file() and _digest(path) == file.sha256
+    return os.access(path, os.F_OK) and _digest(path) == file.sha256
 
 
 def _digest(path: Path) -> str:

@@ -36,6 +36,4 @@ def _row(source: str, number: int, record: Any) -> Row:
         return Row(where, record)
     if isinstance(record, Sequence) and not isinstance(record, str) and len(record) == 2:
         return Row(where, {"text": record[0], "label": record[1]})
-    raise DataError(
-        f"{source}, {where}: expected a mapping or a (text, label) pair, not {reprlib.repr(record)}"
-    )
+    raise DataError(f"{source}, {where}: expected a mapping or a (text, label) pair, not {reprlib.repr(record)}")

@@ -40,7 +40,7 @@ def make_samples(
 ) -> list[Placed]:
     """Make a sample of each row. Without an id column ids are the rows' numbers, from 1.
 
-    Where labels aren't required, data without a label column, or with an empty one, give samples without labels.
+    Where labels aren't required, data without a label column, or with an empty one, give unlabelled samples.
 
     Raises
     ------
@@ -51,11 +51,9 @@ def make_samples(
     columns = find_columns(source, names, text_column, label_column)
     if columns.label is None and require_labels:
         raise missing_column(source, names, "label")
-    if not require_labels and all(_is_empty(row.values.get(columns.label)) for row in rows):
+    if columns.label and not require_labels and all(_is_empty(row.values.get(columns.label)) for row in rows):
         columns = replace(columns, label=None)
-    placed = [
-        _placed(f"{source}, {row.where}", row, columns, number) for number, row in enumerate(rows, start=1)
-    ]
+    placed = [_placed(f"{source}, {row.where}", row, columns, number) for number, row in enumerate(rows, start=1)]
     _check_ids(source, rows, placed)
     return placed
 
@@ -63,7 +61,7 @@ def make_samples(
 def _placed(where: str, row: Row, columns: Columns, number: int) -> Placed:
     values = row.values
     sample = Sample(
-        id=_id(values[columns.id] if columns.id in values else None, where) if columns.id else str(number),
+        id=_id(values.get(columns.id), where) if columns.id else str(number),
         text=_text(values.get(columns.text), f"{where}: the text (column {columns.text!r})"),
         label=_label(values.get(columns.label), f"{where}: the label (column {columns.label!r})")
         if columns.label
@@ -111,9 +109,7 @@ def _check_characters(value: str, what: str) -> None:
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        raise DataError(
-            f"{what} holds half a surrogate pair at character {error.start + 1}; remove it"
-        ) from error
+        raise DataError(f"{what} holds half a surrogate pair at character {error.start + 1}; remove it") from error
 
 
 def _id(value: Any, where: str) -> str:
@@ -145,4 +141,4 @@ def _optional(value: Any) -> str | None:
 
 def _is_empty(value: Any) -> bool:
     """Tell whether nothing is there: None, NaN or blank text."""
-    return value is None or value != value or (isinstance(value, str) and not value.strip())  # noqa: PLR0124
+    return value is None or value != value or (isinstance(value, str) and not value.strip())

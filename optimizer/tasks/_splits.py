@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from psopt.errors import DataError
-from psopt.tasks._duplicates import normalised, without_duplicates
+from psopt.tasks._duplicates import without_duplicates
 from psopt.tasks._strata import class_sizes, part_off
 
 if TYPE_CHECKING:
@@ -26,9 +26,7 @@ class Splits(NamedTuple):
     test: tuple[Sample, ...]
 
 
-def make_splits(
-    source: str, placed: Sequence[Placed], separate_test: Sequence[Placed] | None, *, seed: int
-) -> Splits:
+def make_splits(source: str, placed: Sequence[Placed], separate_test: Sequence[Placed] | None, *, seed: int) -> Splits:
     """Split samples as the data say, and by chance where they don't.
 
     ================================  =========================================================
@@ -41,9 +39,9 @@ def make_splits(
     no labels                         all are val: there is nothing to learn from or to score
     ================================  =========================================================
 
-    A given test set stays as it is, doubled texts included, so that results compare with published ones. Elsewhere equal
-    texts (see `normalised`) are kept once, those with conflicting labels are dropped, and what stands in test is taken
-    out of train and val, what stands in val out of train.
+    A given test set stays as it is, doubled texts included, so that results compare with published ones.
+    Elsewhere equal texts (but for case and white space) are kept once, those with conflicting labels are
+    dropped, what stands in test is taken out of train and val, and what stands in val out of train.
 
     Raises
     ------
@@ -63,9 +61,7 @@ def make_splits(
 
 def _unlabelled(source: str, placed: Sequence[Placed], separate_test: Sequence[Placed] | None) -> Splits:
     if separate_test:
-        raise DataError(
-            f"{source}: has no labels, so a test file is of no use; leave it out, or add a label column"
-        )
+        raise DataError(f"{source}: has no labels, so a test file is of no use; leave it out, or add a label column")
     return Splits((), tuple(sample for sample, _ in placed), ())
 
 
@@ -75,13 +71,9 @@ def _as_given(source: str, placed: Sequence[Placed], separate_test: Sequence[Pla
         tuple(sample for sample, split in placed if (split or "train") == name) for name in Splits._fields
     )
     if not train:
-        raise DataError(
-            f"{source}: the split column marks no sample as train; mark some, or leave the column out"
-        )
+        raise DataError(f"{source}: the split column marks no sample as train; mark some, or leave the column out")
     if separate_test and test:
-        raise DataError(
-            f"{source}: marks test samples (split column) beside a test file; use one or the other"
-        )
+        raise DataError(f"{source}: marks test samples (split column) beside a test file; use one or the other")
     if separate_test:  # ids of two files may be equal
         test = tuple(replace(sample, id=f"test-{sample.id}") for sample, _ in separate_test)
     return Splits(train, val, test)
@@ -91,15 +83,13 @@ def _check_classes(source: str, given: Splits) -> None:
     known = {sample.label for sample in given.train}
     if len(known) < 2:
         where = "train samples" if given.val or given.test else "samples"
-        raise DataError(
-            f"{source}: all {where} have the label {min(known, key=str)!r}; at least two are needed"
-        )
+        raise DataError(f"{source}: all {where} have the label {min(known, key=str)!r}; at least two are needed")
     for name in ("val", "test"):
         for sample in getattr(given, name):
             if sample.label not in known:
                 raise DataError(
-                    f"{source}: {name} sample {sample.id!r} has label {sample.label!r}, which no train sample has; "
-                    f"add some to train, or remove it from {name}"
+                    f"{source}: {name} sample {sample.id!r} has label {sample.label!r}, which no train "
+                    f"sample has; add some to train, or remove it from {name}"
                 )
 
 
@@ -108,8 +98,8 @@ def _require_enough(source: str, train: Sequence[Sample], classes: set[str], *, 
     label = min(sorted(classes), key=lambda label: sizes[label])
     if sizes[label] < n_splits:
         raise DataError(
-            f"{source}: class {label!r} has too few samples to split: {sizes[label]}, where every class needs "
-            f"{n_splits} or more (equal texts count once, texts of val and test not at all); add some, or remove the class"
+            f"{source}: class {label!r} has too few samples to split: {sizes[label]}, where every class "
+            f"needs at least {n_splits} (equal texts count once); add some, or remove the class"
         )
 
 

@@ -32,9 +32,9 @@ class Sample:
 class DatasetInfo:
     """Where the samples come from; written to run.json as `dataset`.
 
-    `source` is ``local`` (found in PSOPT_DATA_DIR or the user's cache), ``downloaded``, ``bundled`` (psopt's own small
-    sample in place of the real data), ``file`` (given by the user) or ``memory`` (built in Python). `sha256` digests the
-    samples as used, labels and splits included.
+    `source` is ``local`` (found in PSOPT_DATA_DIR or the user's cache), ``downloaded``, ``bundled`` (psopt's
+    own small sample in place of the real data), ``file`` (given by the user) or ``memory`` (built in Python).
+    `sha256` digests the samples as used, labels and splits included.
     """
 
     name: str
@@ -68,8 +68,8 @@ class Task:
     Raises
     ------
     DataError
-        If there are fewer than two labels; if a label is empty, doubled or of several lines; if a definition or a sample
-        names no label of the task; or if an id stands twice.
+        If there are fewer than two labels; if a label is empty, doubled or of several lines; if a definition
+        or a sample names no label of the task; or if an id stands twice.
     """
 
     name: str
@@ -107,7 +107,8 @@ class Task:
     ) -> Task:
         """Build a task from records in memory: mappings with a text and a label, or (text, label) pairs.
 
-        Columns and splits are as in a file (see `load_task`); without `labels`, those found are taken in alphabetical order.
+        Columns and splits are as in a file (see `load_task`). Without `labels`, those found are taken in
+        alphabetical order.
 
         Raises
         ------
@@ -186,11 +187,7 @@ def _check_samples(where: str, samples: Sequence[Sample], labels: Sequence[str])
     known, seen = {None, *labels}, set()
     for sample in samples:
         if sample.label not in known:
-            raise DataError(
-                f"{where}: sample {sample.id!r} has label {sample.label!r}, which is no label of the task"
-            )
+            raise DataError(f"{where}: sample {sample.id!r} has label {sample.label!r}, which is no label of the task")
         if sample.id in seen:
-            raise DataError(
-                f"{where}: id {sample.id!r} stands twice; ids must differ, from split to split too"
-            )
+            raise DataError(f"{where}: id {sample.id!r} stands twice; ids must differ, from split to split too")
         seen.add(sample.id)

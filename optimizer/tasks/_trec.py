@@ -55,7 +55,5 @@ def _sample(path: Path, prefix: str, number: int, line: str) -> Sample:
     label, _, text = line.strip().partition(" ")
     coarse, _, fine = label.partition(":")
     if coarse not in LABELS or not fine or not text.strip():
-        raise DataError(
-            f"{path}, line {number}: expected `COARSE:fine text`, COARSE one of {', '.join(LABELS)}"
-        )
+        raise DataError(f"{path}, line {number}: expected `COARSE:fine text`, COARSE one of {', '.join(LABELS)}")
     return Sample(f"{prefix}-{number}", text.strip(), LABELS[coarse], fine)

@@ -2,7 +2,6 @@ import dataclasses
 
 import numpy as np
 import pytest
-
 from psopt.diagnosis import PhraseIndex, diagnose_predictions, find_groups, need
 from psopt.evaluation import Predictions, evaluate
 from psopt.tasks import Sample
@@ -82,9 +81,7 @@ def test_weak_samples_come_most_sensitive_first_with_their_answers(predictions):
 
 def test_the_order_of_samples_changes_no_group(predictions):
     order = np.random.default_rng(0).permutation(40)
-    shuffled = Predictions(
-        predictions.array[order], tuple(predictions.samples[i] for i in order), predictions.labels
-    )
+    shuffled = Predictions(predictions.array[order], tuple(predictions.samples[i] for i in order), predictions.labels)
     found = [
         {(g.label, g.phrases, frozenset(g.samples)) for g in find_groups(p, "accuracy")}
         for p in (predictions, shuffled)

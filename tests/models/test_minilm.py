@@ -2,7 +2,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
 from psopt.errors import InputError, ModelError, UnknownNameError
 from psopt.models import load_model
 from psopt.models.minilm import MiniLM, _encoder
@@ -79,10 +78,7 @@ def test_swapped_definitions_harm(model):
         "what color, what animal, a thing",
     )
     right = [Definition(label, text) for label, text in zip(PROMPT.labels, meanings, strict=True)]
-    swapped = [
-        Definition(label, text)
-        for label, text in zip(PROMPT.labels, meanings[1:] + meanings[:1], strict=True)
-    ]
+    swapped = [Definition(label, text) for label, text in zip(PROMPT.labels, meanings[1:] + meanings[:1], strict=True)]
     truth = np.array([0, 1, 2, 0])
     n_right = [
         (model.predict([replace(PROMPT, definitions=tuple(which))], TEXTS)[:, 0] == truth).sum()

@@ -1,5 +1,4 @@
 import pytest
-
 from psopt.models.minilm._reading import read_sentences
 
 LABELS = ("Number", "Person", "Entity")
@@ -22,9 +21,7 @@ def test_a_sentence_that_names_one_label_is_read(sentence, label, phrases):
     assert (statement.label, statement.phrases) == (label, phrases)
 
 
-@pytest.mark.parametrize(
-    "sentence", ["Number or Person, who knows.", "Think well.", "Numbers are not named here.", ""]
-)
+@pytest.mark.parametrize("sentence", ["Number or Person, who knows.", "Think well.", "Numbers are not named here.", ""])
 def test_a_sentence_that_names_no_label_or_several_says_nothing(sentence):
     assert read_sentences(sentence, LABELS) == []
 

@@ -1,7 +1,6 @@
 import dataclasses
 
 import pytest
-
 from psopt.errors import InputError, UnknownNameError
 from psopt.prompts import (
     Edit,
@@ -84,9 +83,7 @@ def test_the_text_comes_last_and_braces_in_it_stay_as_they_are():
 def test_everything_but_the_description_is_the_same_under_a_rephrasing():
     full = apply_edits(PROMPT, [edit("note", "Number", "N."), edit("definition", "Number", "d")])
     other = full.described_as("Please sort.")
-    assert render_instructions(full).replace("Sort it.", "") == render_instructions(other).replace(
-        "Please sort.", ""
-    )
+    assert render_instructions(full).replace("Sort it.", "") == render_instructions(other).replace("Please sort.", "")
 
 
 def test_simple_is_description_and_labels(task):

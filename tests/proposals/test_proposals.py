@@ -1,5 +1,4 @@
 import pytest
-
 from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import evaluate
 from psopt.prompts import apply_edits, seed_prompt
@@ -48,9 +47,7 @@ def test_definitions_are_the_task_s_own_and_wordings_that_train_shows(task, on_t
     assert {(edit.provenance.author, edit.label) for edit in definitions} == {
         (author, label) for author in ("task", "rules") for label in task.labels
     }
-    wordings = next(
-        edit.text for edit in definitions if edit.provenance.author == "rules" and edit.label == "Number"
-    )
+    wordings = next(edit.text for edit in definitions if edit.provenance.author == "rules" and edit.label == "Number")
     assert "when" in wordings
     assert "how many" in wordings
 

@@ -1,5 +1,4 @@
 import pytest
-
 from psopt.errors import UnknownNameError
 from psopt.prompts import Edit, Prompt, Provenance
 from psopt.scoring import Scores

@@ -1,6 +1,5 @@
 import optuna
 import pytest
-
 from psopt.errors import InputError, UnknownNameError
 from psopt.evaluator import Evaluator
 from psopt.prompts import seed_prompt
@@ -59,9 +58,7 @@ def test_trials_is_the_number_of_distinct_prompts_evaluated(task, evaluator, tmp
 def test_no_prompt_is_put_to_the_model_twice_on_the_same_split(task, evaluator, tmp_path, keyword_model):
     found = search(task, evaluator, tmp_path, trials=12)
     found.run()
-    assert keyword_model.n_grids == 12 + len(
-        {c.id for c in found.candidates if (c.id, "train") in evaluator._known}
-    )
+    assert keyword_model.n_grids == 12 + len({c.id for c in found.candidates if (c.id, "train") in evaluator._known})
 
 
 def test_objectives_are_named_and_point_the_right_way(task, evaluator, tmp_path):
@@ -100,9 +97,7 @@ def test_an_interrupted_search_goes_on_where_it_stopped(task, evaluator, tmp_pat
     assert not [trial for trial in again.study.trials if trial.state == optuna.trial.TrialState.RUNNING]
 
 
-def test_a_failing_model_fails_the_trial_with_the_reason_and_is_no_score(
-    task, evaluator, tmp_path, keyword_model
-):
+def test_a_failing_model_fails_the_trial_with_the_reason_and_is_no_score(task, evaluator, tmp_path, keyword_model):
     found = search(task, evaluator, tmp_path)
     keyword_model.predict = lambda *_: (_ for _ in ()).throw(ConnectionError("no route"))
     with pytest.raises(ConnectionError):
@@ -112,9 +107,7 @@ def test_a_failing_model_fails_the_trial_with_the_reason_and_is_no_score(
     assert trial.user_attrs["failed"] == "ConnectionError: no route"
 
 
-def test_a_task_with_nothing_to_mend_ends_when_nothing_new_can_be_tried(
-    task, evaluator, tmp_path, keyword_model
-):
+def test_a_task_with_nothing_to_mend_ends_when_nothing_new_can_be_tried(task, evaluator, tmp_path, keyword_model):
     import dataclasses
 
     right = [dataclasses.replace(s, text=f"who {s.text}", label="Person") for s in task.train]
@@ -133,9 +126,7 @@ def test_a_study_that_exists_is_not_gone_on_with_unasked(task, evaluator, tmp_pa
         search(task, evaluator, tmp_path)
 
 
-@pytest.mark.parametrize(
-    "url", ["sqlite:////no/such/folder/x.db", "nonsense://x", "postgresql://nobody@localhost:1/x"]
-)
+@pytest.mark.parametrize("url", ["sqlite:////no/such/folder/x.db", "nonsense://x", "postgresql://nobody@localhost:1/x"])
 def test_a_storage_that_can_t_be_opened_is_one_clear_error(url):
     with pytest.raises(InputError, match="can't be opened"):
         open_study(url, "toy", "tpe", 0)

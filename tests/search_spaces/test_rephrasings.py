@@ -4,7 +4,6 @@ import string
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from psopt.errors import InputError
 from psopt.search_spaces import RephrasingSet, rephrase_by_rules, rephrasings_for
 from psopt.search_spaces._builtin import read_written
@@ -92,9 +91,7 @@ def test_what_is_no_imperative_is_not_put_after_please():
 
 
 def test_quotes_braces_addresses_and_protected_words_stay():
-    description = (
-        'Decide whether "the given text" at https://question.org/class or {question} is of class Text.'
-    )
+    description = 'Decide whether "the given text" at https://question.org/class or {question} is of class Text.'
     found = rephrase_by_rules(description, n_search=40, n_heldout=40, protect=("Text",))
     for text in (*found.search, *found.heldout):
         for kept in ('"the given text"', "https://question.org/class", "{question}", "Text."):

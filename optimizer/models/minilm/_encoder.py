@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
 from psopt.errors import ModelError, import_extra
 from psopt.models.minilm._store import EmbeddingStore
 
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-
     from psopt.models._base import OnProgress
 
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -29,9 +27,9 @@ _KEEP_EVERY = 16 * _BATCH
 class Encoder:
     """Texts to unit vectors, each text encoded once.
 
-    An embedding never depends on what was encoded beside it: texts are batched with texts of the same padded length, and
-    vectors are rounded to float16 before anyone sees them. So a run from a warm store repeats a run from a cold one to the
-    bit. The network is loaded when the first text that is not in the store comes along.
+    An embedding never depends on what was encoded beside it: texts are batched with texts of the same padded length,
+    and vectors are rounded to float16 before anyone sees them. So a run from a warm store repeats a run from a cold
+    one to the bit. The network is loaded when the first text that is not in the store comes along.
     """
 
     def __init__(self, cache_dir: Path | None = None) -> None:

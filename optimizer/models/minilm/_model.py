@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-
 from psopt.errors import InputError
 from psopt.models.minilm._encoder import Encoder
 from psopt.models.minilm._reading import Statement, read_sentences
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
-
     from psopt.models._base import OnProgress
     from psopt.prompts import Prompt
 
@@ -39,8 +37,8 @@ class MiniLM:
     Parameters
     ----------
     reference_texts : sequence of str
-        Unlabelled texts of the task; the mean of their vectors is the centre from which texts are seen. They are part of
-        the model: other reference texts, other answers.
+        Unlabelled texts of the task; the mean of their vectors is the centre from which texts are seen. They are part
+        of the model: other reference texts, other answers.
     cache_dir : Path, optional
         Where embeddings are kept between runs.
     """
@@ -85,7 +83,7 @@ class MiniLM:
             scores = (1 - DEFINITION_SHARE) * scores + DEFINITION_SHARE * by_definition
         scores += self._from_notes(prompt, texts, alone)
         scores += self._from_examples(prompt, centred_alone, reference)
-        return scores
+        return np.asarray(scores, dtype=np.float32)
 
     def _answers(self, prompt: Prompt, meanings: Sequence[str]) -> Vectors:
         """The labels as answers to the description, seen from their mean."""

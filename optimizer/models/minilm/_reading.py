@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 _QUOTED = re.compile(r"\"([^\"]{1,80})\"|“([^”]{1,80})”")
 _OPENING = re.compile(r"\b(begin|begins|beginning|start|starts|starting|open|opens|opening)\b", re.IGNORECASE)
-_ANYWHERE = re.compile(r"\b(about|contain|contains|containing|mention|mentions|with the words?|has|have)\b", re.IGNORECASE)
+_ANYWHERE = re.compile(
+    r"\b(about|contain|contains|containing|mention|mentions|with the words?|has|have)\b", re.IGNORECASE
+)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“])")
 
 

@@ -21,8 +21,8 @@ _IN_ONE_QUERY = 500
 class EmbeddingStore:
     """float16 vectors by text, in a SQLite file that several processes may share.
 
-    A file that can't be written (read-only folder, full disk) or is damaged is done without: embeddings can be made again,
-    so a cache is no reason to stop.
+    A file that can't be written (read-only folder, full disk) or is damaged is done without: embeddings can be made
+    again, so a cache is no reason to stop.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -34,7 +34,9 @@ class EmbeddingStore:
             connection = sqlite3.connect(path, timeout=30)
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=NORMAL")
-            connection.execute("CREATE TABLE IF NOT EXISTS embeddings (text BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID")
+            connection.execute(
+                "CREATE TABLE IF NOT EXISTS embeddings (text BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID"
+            )
             self._connection = connection
 
     def get(self, texts: Sequence[str]) -> dict[str, NDArray[np.float16]]:

@@ -1,0 +1,68 @@
+"""Answers of a model to every sample under every rephrasing, laid out to be reweighted many times."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._inputs import read_labels, read_predictions, read_probabilities
+from ._options import read_n_classes
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Answers prepared for matrix products.
+
+    Attributes
+    ----------
+    mass : (N * C, Q) float
+        What answer (i, q) gives to class c: one or zero, or the probability p(c|x_i, rho_q).
+    right : (N, Q) float64
+        One where the (most probable) answer is right.
+    classes : (N,) int
+        The true label's place among the labels that occur.
+    hard : bool
+        Whether mass holds only zeros and ones, so that its sums over rephrasings are counts.
+    """
+
+    mass: NDArray[Any]
+    right: NDArray[np.float64]
+    classes: NDArray[np.int64]
+    hard: bool
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(N, Q, C)."""
+        n_samples, n_rephrasings = self.right.shape
+        return n_samples, n_rephrasings, len(self.mass) // n_samples
+
+    @property
+    def n_labels(self) -> int:
+        """How many true labels occur."""
+        return int(self.classes.max()) + 1
+
+
+def read_answers(predictions: ArrayLike, y: ArrayLike, n_classes: int, name: str = "predictions") -> Answers:
+    """Hard predictions (N, Q) of integers, or probabilities (N, Q, C), with their labels (N,)."""
+    n_classes = read_n_classes(n_classes)
+    if np.ndim(predictions) == 3:
+        probabilities = read_probabilities(predictions, name=name)
+        if probabilities.shape[2] != n_classes:
+            raise ValueError(f"{name} has {probabilities.shape[2]} classes on its last axis, not {n_classes}")
+        chosen, mass = probabilities.argmax(axis=2), probabilities.transpose(0, 2, 1)
+    else:
+        chosen = read_predictions(predictions, n_classes, name=name)
+        # float32 holds counts exactly up to 16 million rephrasings
+        mass = (chosen[:, None, :] == np.arange(n_classes)[:, None]).astype(np.float32)
+    y = read_labels(y, len(chosen), n_classes)
+    return Answers(
+        mass=mass.reshape(-1, chosen.shape[1]),
+        right=(chosen == y[:, None]).astype(np.float64),
+        classes=np.unique(y, return_inverse=True)[1],
+        hard=np.ndim(predictions) == 2,
+    )

@@ -1,0 +1,130 @@
+"""Splits: stratified, seeded, disjoint, and no text in two of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from psopt.tasks import Sample, Task, load_task, subset
+from psopt.tasks._duplicates import normalised
+from psopt.tasks._samples import Placed
+from psopt.tasks._splits import make_splits
+from psopt.tasks._strata import shares
+
+
+def records_of(sizes):
+    return [(f"text {i} of {label}", label) for label, n in sizes.items() for i in range(n)]
+
+
+def sizes_of(samples):
+    return dict(sorted(Counter(sample.label for sample in samples).items()))
+
+
+def test_one_pool_is_split_60_20_20_in_every_class():
+    task = Task.from_records(records_of({"a": 100, "b": 50, "c": 10}))
+    assert sizes_of(task.train) == {"a": 60, "b": 30, "c": 6}
+    assert sizes_of(task.val) == sizes_of(task.test) == {"a": 20, "b": 10, "c": 2}
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.dictionaries(st.sampled_from("abcdefgh"), st.integers(3, 40), min_size=2),
+    st.integers(0, 2**32),
+)
+def test_every_class_is_in_every_split_and_nothing_is_lost(sizes, seed):
+    task = Task.from_records(records_of(sizes), seed=seed)
+    for split in (task.train, task.val, task.test):
+        assert sizes_of(split).keys() == sizes.keys()
+    total = sum((Counter(sizes_of(split)) for split in (task.train, task.val, task.test)), Counter())
+    assert total == sizes
+    assert len({sample.id for sample in (*task.train, *task.val, *task.test)}) == sum(sizes.values())
+
+
+def test_seeds_differ_and_repeat():
+    """Seed 0 is a seed like any other."""
+    records = records_of({"a": 30, "b": 30})
+    tasks = {seed: Task.from_records(records, seed=seed) for seed in (0, 1, 42)}
+    assert len({task.info.sha256 for task in tasks.values()}) == 3
+    assert Task.from_records(records, seed=0) == tasks[0]
+    assert Task.from_records(records) == tasks[42]
+
+
+def test_the_digest_sees_texts_labels_ids_and_splits():
+    base = [{"id": i, "text": t, "label": y, "split": "train"} for i, (t, y) in enumerate(records_of({"a": 9, "b": 9}))]
+
+    def digest(**changes):
+        return Task.from_records([base[0] | changes, *base[1:]]).info.sha256
+
+    changed = [{}, {"id": "x"}, {"text": "x"}, {"label": "b"}, {"split": "test", "label": "a"}]
+    assert len({digest(**change) for change in changed}) == len(changed)
+
+
+def test_equal_texts_are_kept_once_and_conflicting_ones_dropped():
+    twice = [("Who  won ?", "a"), ("who won ?", "a"), ("Ｗho won ?", "a"), ("which ?", "a"), ("Which ?", "b")]
+    task = Task.from_records([*twice, *records_of({"a": 9, "b": 9})])
+    texts = [sample.text for sample in (*task.train, *task.val, *task.test)]
+    assert texts.count("Who  won ?") == 1
+    assert len(texts) == len({normalised(text) for text in texts}) == 19
+
+
+def test_a_given_test_set_stays_as_it_is_and_leaves_train_and_val(tmp_path):
+    pool, test = tmp_path / "d.csv", tmp_path / "t.csv"
+    rows = records_of({"a": 20, "b": 20})
+    pool.write_text("text,label\n" + "".join(f"{text},{label}\n" for text, label in rows))
+    test.write_text("text,label\nTEXT 0 of a,a\ntext 0 of a,a\ntext 0 of a,b\nnew,b\n")
+    task = load_task(pool, test_file=test)
+    assert [sample.text for sample in task.test] == ["TEXT 0 of a", "text 0 of a", "text 0 of a", "new"]
+    assert [sample.id for sample in task.test] == ["test-1", "test-2", "test-3", "test-4"]
+    assert (len(task.train), len(task.val)) == (31, 8)
+    assert "text 0 of a" not in {sample.text for sample in (*task.train, *task.val)}
+
+
+def marked(**splits):
+    return [
+        Placed(Sample(f"{split}{i}{label}", f"{split} {i} {label}", label), split)
+        for split, n in splits.items()
+        for i in range(n)
+        for label in "ab"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given_sizes", "expected"),
+    [
+        ({"train": 10}, (12, 4, 4)),
+        ({"train": 10, "test": 3}, (16, 4, 6)),
+        ({"train": 10, "val": 3}, (16, 6, 4)),
+        ({"train": 10, "val": 2, "test": 3}, (20, 4, 6)),
+    ],
+)
+def test_marked_splits_are_kept_and_the_others_drawn(given_sizes, expected):
+    splits = make_splits("d.csv", marked(**given_sizes), None, seed=0)
+    assert tuple(len(split) for split in splits) == expected
+    for name in ("val", "test"):
+        if name in given_sizes:
+            assert all(sample.id.startswith(name) for sample in getattr(splits, name))
+
+
+def test_val_beside_a_given_test_set_has_at_most_1000_samples():
+    splits = make_splits("d.csv", marked(train=4000, test=1), None, seed=0)
+    assert (len(splits.train), len(splits.val)) == (7000, 1000)
+
+
+@given(st.dictionaries(st.text(max_size=2), st.integers(1, 50), min_size=1, max_size=9), st.integers(0, 100))
+def test_shares_sum_to_n_and_exceed_no_class(sizes, n):
+    n = min(n, sum(sizes.values()))
+    given_out = shares(sizes, n)
+    assert sum(given_out.values()) == n
+    assert all(0 <= given_out[label] <= size for label, size in sizes.items())
+    assert n < len(sizes) or min(given_out.values()) >= 1
+
+
+def test_a_subset_keeps_the_order_and_the_shares():
+    samples = [Sample(str(i), f"text {i}", "a" if i < 75 else "b") for i in range(100)]
+    chosen = subset(samples, 20, seed=0)
+    assert sizes_of(chosen) == {"a": 15, "b": 5}
+    assert list(chosen) == sorted(chosen, key=lambda sample: int(sample.id))
+    assert subset(samples, 100, seed=0) == tuple(samples)
+    assert subset(samples, 20, seed=0) == chosen != subset(samples, 20, seed=1)
