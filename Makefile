@@ -28,7 +28,7 @@ run: $(SETUP)  ## Optimize a prompt for TREC with the embedded model: the main j
 	$(BIN)/psopt optimize --dataset trec
 
 test: $(SETUP)  ## Run the tests
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 --dist loadscope
 
 lint: $(SETUP)  ## Check format and style
 	$(BIN)/ruff format --check .

@@ -79,9 +79,9 @@ from ._spread import accuracy_std, spread
 from ._uncertainty import uncertainty
 
 __all__ = [
+    "MEASURES",
     "FlipPair",
     "Interval",
-    "MEASURES",
     "Measure",
     "PairedDifference",
     "Reference",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._answers import read_answers
+from ._answers import Answers, read_answers
 from ._bootstrap import bootstrap_replicates, moved_quantiles
 from ._options import read_fraction
 from ._replicates import SCORES
@@ -88,12 +88,7 @@ def paired_test(
     >>> paired_test(after, after, [0, 1, 1, 0], n_classes=3)["f1"]
     PairedDifference(difference=0.0, low=0.0, high=0.0, p_value=1.0)
     """
-    prompts = [read_answers(first, y, n_classes, "first"), read_answers(second, y, n_classes, "second")]
-    if prompts[0].shape != prompts[1].shape:
-        raise ValueError(
-            f"second has {prompts[1].shape[1]} rephrasings and first has {prompts[0].shape[1]}; "
-            "a paired test needs the same rephrasings"
-        )
+    prompts = _read_pair(first, second, y, n_classes)
     tail = (1 - read_fraction(confidence, "confidence")) / 2
     estimates, replicates = bootstrap_replicates(prompts, resample, n_replicates, seed)
     difference, differences = estimates[1] - estimates[0], replicates[1] - replicates[0]
@@ -105,3 +100,11 @@ def paired_test(
         name: PairedDifference(*(float(value) for value in values))
         for name, *values in zip(SCORES, difference, low, high, p_values, strict=True)
     }
+
+
+def _read_pair(first: ArrayLike, second: ArrayLike, y: ArrayLike, n_classes: int) -> list[Answers]:
+    for axis, what in enumerate(("samples", "rephrasings")):
+        sizes = [np.shape(predictions)[axis : axis + 1] for predictions in (first, second)]
+        if sizes[0] != sizes[1] and all(sizes):
+            raise ValueError(f"second has {sizes[1][0]} {what} and first has {sizes[0][0]}; a pair shares them")
+    return [read_answers(first, y, n_classes, "first"), read_answers(second, y, n_classes, "second")]

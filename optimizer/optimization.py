@@ -143,14 +143,18 @@ def carry_out(
         raise InputError("to resume, say which run: out=...")
     folder = Path(out) if out else free_folder(Path("runs"), f"{task.name}-{settings.model.replace('/', '-')}")
     record = _Record(RunDirectory.create(folder, resume=resume), task, settings, evaluator)
-    observer.started(folder)
-    study = open_study(
-        settings.storage or record.directory.storage_url,
-        settings.study_name or folder.resolve().name,
-        options.sampler,
-        settings.seed,
-        resume=resume,
-    )
+    try:
+        study = open_study(
+            settings.storage or record.directory.storage_url,
+            settings.study_name or folder.resolve().name,
+            options.sampler,
+            settings.seed,
+            resume=resume,
+        )
+    except InputError:
+        record.directory.discard_if_empty()
+        raise
+    observer.started(task, folder)
     record.save(None, (), "running")
     search = Search(task, start, evaluator, study, options, observer)
     try:

@@ -95,7 +95,6 @@ def _run(
 
     screen = Screen(quiet=quiet or as_json)
     task = _load(settings)
-    screen.dataset(task)
     with screen:
         try:
             run = carry_out(task, settings, out=out, cache_dir=cache_dir, resume=resume, observer=screen)

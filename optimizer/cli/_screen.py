@@ -59,16 +59,15 @@ class Screen(Observer):
     ) -> None:
         self._progress.stop()
 
-    def dataset(self, task: Task) -> None:
-        """Say what the run is about."""
-        if task.info.note:
-            self._err.print(f"Note: {task.info.note}", style="yellow", markup=False)
-        sizes = f"{len(task.train)} train, {len(task.val)} val, {len(task.test)} test"
-        self._err.print(f"{task.name} ({task.info.source}): {len(task.labels)} labels, {sizes}", markup=False)
-
-    def started(self, folder: Path) -> None:
-        """Say where the run is written."""
+    def started(self, task: Task, folder: Path) -> None:
+        """Say what the run is about and where it is written."""
         self._folder = folder
+        if task.info.note:
+            self._err.print(f"Note: {task.info.note}", style="yellow", markup=False, soft_wrap=True)
+        sizes = f"{len(task.train)} train, {len(task.val)} val, {len(task.test)} test"
+        self._err.print(
+            f"{task.name} ({task.info.source}): {len(task.labels)} labels, {sizes}", markup=False, soft_wrap=True
+        )
         self._err.print(f"Run directory: {folder}", markup=False, soft_wrap=True)
 
     def phase(self, what: str) -> None:

@@ -8,13 +8,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from psopt.search._front import Candidate
+    from psopt.tasks import Task
 
 
 class Observer:
     """Watch a search; every method may be overridden, and does nothing here."""
 
-    def started(self, folder: Path) -> None:
-        """The run directory is ready."""
+    def started(self, task: Task, folder: Path) -> None:
+        """All that was given can be used, and the run directory is ready."""
 
     def phase(self, what: str) -> None:
         """A new part of the work begins, said in a few words."""

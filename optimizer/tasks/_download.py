@@ -68,9 +68,9 @@ def _retrieve(file: RemoteFile, folder: Path) -> None:
 
     host = urlsplit(file.url).hostname or ""
     downloader = pooch.HTTPDownloader(timeout=(_CONNECT_S, _READ_S))
+    if not requests.utils.get_environ_proxies(file.url) and not os.access(folder / file.name, os.F_OK):
+        _check_name_server(host)
     try:
-        if not requests.utils.get_environ_proxies(file.url) and not (folder / file.name).exists():
-            _check_name_server(host)
         pooch.retrieve(file.url, f"sha256:{file.sha256}", fname=file.name, path=folder, downloader=downloader)
     except requests.HTTPError as error:
         raise DownloadError(f"{host} refuses: {error}") from error

@@ -81,7 +81,7 @@ def _check_arguments(name: str, seed: int) -> None:
             f"{name}: hub data sets are not supported yet; download it as .parquet or .csv and name that file"
         )
     path = Path(name)
-    if not path.suffix and len(path.parts) < 2 and not os.access(path, os.F_OK):
+    if not path.suffix and "/" not in name and not os.access(path, os.F_OK):
         find_builtin(name)  # raises, unless it is one
 
 

@@ -50,7 +50,7 @@ def test_columns_given_by_hand_come_first(data, words):
 
 
 BAD = {
-    "no TOML": ("labels = [", ["no valid TOML", "line 1"]),
+    "no TOML": ("labels: good", ["no valid TOML", "line 1"]),
     "unknown key": ('descripton = "x"', ["unknown key 'descripton'", "did you mean 'description'?"]),
     "unknown key unlike any": ("zzz = 1", ["unknown key 'zzz'", "known: name, description"]),
     "origin is no key": ('origin = "x"', ["unknown key 'origin'"]),
@@ -90,7 +90,7 @@ def test_a_bad_task_file_is_told_in_one_line(data, words, case):
 
 def test_a_task_file_without_data_says_how_to_name_them(words):
     words.write_text('noun = "review"\n')
-    with pytest.raises(DataError, match='add a line such as data = "samples.csv"'):
+    with pytest.raises(DataError, match='add a line such as data = "samples'):
         load_task(words)
 
 

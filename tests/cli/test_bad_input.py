@@ -1,0 +1,142 @@
+"""Whatever a user gets wrong: one clear line, exit code 2, no traceback, nothing half-written."""
+
+import json
+import os
+
+import pytest
+from psopt.cli import main
+
+GOOD = "text,label\n" + "".join(f"when did {i} end,Number\nwho built {i},Person\n" for i in range(10))
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PSOPT_OFFLINE", "1")
+    monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("PSOPT_DATA_DIR", raising=False)
+    (tmp_path / "good.csv").write_text(GOOD)
+    return tmp_path
+
+
+def fails(capsys, *arguments):
+    with pytest.raises(SystemExit) as stop:
+        main(list(arguments))
+    out, err = capsys.readouterr()
+    assert stop.value.code == 2
+    assert out == ""
+    (line,) = err.strip().splitlines()
+    assert line.startswith("psopt: ")
+    return line
+
+
+DATA = {
+    "empty.csv": (b"", "is empty"),
+    "header.csv": (b"text,label\n", "no rows"),
+    "latin.csv": ("text,label\ncaf\u00e9,a\n".encode("latin-1"), "UTF-8"),
+    "columns.csv": (b"words,kind\nx,a\n", "words"),
+    "one.csv": (b"text,label\nx,a\ny,a\nz,a\n", "'a'"),
+    "ids.csv": (b"id,text,label\n1,x,a\n1,y,b\n", "'1'"),
+    "nul.csv": (b"text,label\nx\0y,a\nz,b\n", "NUL"),
+    "long.csv": (b"text,label\n" + b"x" * 1_000_000 + b",a\ny,b\n", "1,000,0"),
+    "bad.jsonl": (b'{"text": "x", "label": "a"}\n{"text": \n', "line 2"),
+    "fields.csv": (b"text,label\nx,a,b\n", "line 2"),
+    "few.csv": (b"text,label\nx,a\ny,b\n", "few"),
+    "data.xlsx": (b"PK", ".csv"),
+    "no.parquet": (b"PAR1", "arquet"),
+    "blank.csv": (b"text,label\nx,a\n ,b\n", "empty"),
+}
+
+
+@pytest.mark.parametrize("name", DATA)
+@pytest.mark.parametrize("command", ["optimize", "diagnose"])
+def test_data_that_can_t_be_used(here, capsys, command, name):
+    content, message = DATA[name]
+    (here / name).write_bytes(content)
+    line = fails(capsys, command, "--dataset", name)
+    assert name in line
+    assert message in line
+    assert not (here / "runs").exists()
+
+
+def test_a_label_in_test_that_train_lacks(here, capsys):
+    (here / "test.csv").write_text("text,label\nx,Number\ny,Colour\n")
+    assert "Colour" in fails(capsys, "optimize", "--dataset", "good.csv", "--test-file", "test.csv")
+
+
+def test_braces_are_plain_text(here):
+    from psopt.tasks import load_task
+
+    (here / "braces.csv").write_text("text,label\n" + "".join(f"{{text}} {{0}} {i},{'ab'[i % 2]}\n" for i in range(20)))
+    task = load_task(here / "braces.csv")
+    assert all(sample.text.startswith("{text} {0}") for sample in task.train)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["optimize"], "--dataset"),
+        (["optimize", "--dataset", "nowhere.csv"], "no such file"),
+        (["optimize", "--dataset", "god.csv"], "good.csv"),
+        (["optimize", "--dataset", "tric"], "did you mean 'trec'"),
+        (["optimize", "--dataset", "hf:org/name"], "hf:org/name"),
+        (["optimize", "--dataset", "trec", "--strict-data"], "trec"),
+        (["optimize", "--dataset", "good.csv", "--model", "minlm"], "did you mean 'minilm'"),
+        (["optimize", "--dataset", "good.csv", "--model", "openai/gpt"], "minilm"),
+        (["optimize", "--dataset", "good.csv", "--sampler", "tpee"], "did you mean 'tpe'"),
+        (["optimize", "--dataset", "good.csv", "--strategy", "detail"], "task file"),
+        (["optimize", "--dataset", "good.csv", "--trials", "0"], "--trials"),
+        (["optimize", "--dataset", "good.csv", "--trials", "many"], "--trials"),
+        (["optimize", "--dataset", "good.csv", "--seed", "-1"], "--seed"),
+        (["optimize", "--dataset", "good.csv", "--rephrasings", "5000"], "5000"),
+        (["optimize", "--dataset", "good.csv", "--resume"], "--out"),
+        (["optimize", "--dataset", "good.csv", "--out", "good.csv"], "is a file"),
+        (["optimize", "--dataset", "good.csv", "--out", "full"], "not empty"),
+        (["optimize", "--dataset", "good.csv", "--out", "run", "--storage", "nonsense://"], "nonsense"),
+        (["optimize", "--datset", "good.csv"], "--dataset"),
+        (["optimise"], "optimise"),
+        (["diagnose", "--dataset", "good.csv", "--prompt", "none.txt"], "none.txt"),
+        (["diagnose", "--dataset", "good.csv", "--prompt", "other.json"], "labels"),
+        (["diagnose", "--dataset", "good.csv", "--prompt", "broken.json"], "JSON"),
+        (["resume", "full"], "no run directory"),
+        (["report", "nowhere"], "no run directory"),
+        (["export", "nowhere"], "no run directory"),
+        (["dashboard", "nowhere"], "no run directory"),
+        (["dashboard"], "which run"),
+        (["data", "fetch", "trek"], "did you mean 'trec'"),
+        (["data", "fetch", "trec"], "PSOPT_OFFLINE"),
+    ],
+)
+def test_usage_that_makes_no_sense(here, capsys, arguments, message):
+    (here / "full").mkdir()
+    (here / "full" / "notes.txt").write_text("mine")
+    (here / "other.json").write_text(json.dumps({"description": "d", "labels": ["x", "y"]}))
+    (here / "broken.json").write_text("{")
+    assert message in fails(capsys, *arguments)
+    assert (here / "full" / "notes.txt").read_text() == "mine"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_can_t_be_written(here, capsys):
+    (here / "locked").mkdir(mode=0o500)
+    assert "can't be written" in fails(capsys, "optimize", "--dataset", "good.csv", "--out", "locked/run")
+
+
+def test_an_out_folder_on_a_file_system_that_can_t_be_written(here, capsys):
+    assert "can't be written" in fails(capsys, "optimize", "--dataset", "good.csv", "--out", "/proc/psopt-run")
+
+
+def test_a_damaged_run_is_named(here, capsys):
+    (here / "run").mkdir()
+    (here / "run" / "run.json").write_text("{")
+    assert "damaged" in fails(capsys, "report", "run")
+
+
+@pytest.mark.parametrize("command", ["optimize", "resume", "diagnose", "report", "export", "dashboard", "data"])
+def test_every_command_explains_itself(capsys, command):
+    with pytest.raises(SystemExit) as stop:
+        main([command, "--help"])
+    out, _ = capsys.readouterr()
+    assert stop.value.code == 0
+    assert "Usage: psopt" in out
+    assert command == "data" or "Example:" in out

@@ -1,0 +1,124 @@
+"""What holds for every table of answers."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as st_numpy
+from psopt.metrics import (
+    consistency,
+    joint_scores,
+    pairwise_consistency,
+    prediction_counts,
+    prediction_distribution,
+    sample_consistency,
+    sample_sensitivity,
+    sensitivity,
+)
+
+
+@st.composite
+def answered(draw):
+    """Predictions (N, Q), labels (N,) and the number of classes; N and Q may be 1, and N/A may be true."""
+    n_classes = draw(st.integers(2, 6))
+    n_samples, n_rephrasings = draw(st.integers(1, 12)), draw(st.integers(1, 8))
+    label = st.integers(0, n_classes - 1)
+    predictions = draw(st_numpy.arrays(np.int64, (n_samples, n_rephrasings), elements=label))
+    return predictions, draw(st_numpy.arrays(np.int64, n_samples, elements=label)), n_classes
+
+
+@st.composite
+def soft_answered(draw):
+    """Probabilities (N, Q, C) and labels (N,)."""
+    predictions, y, n_classes = draw(answered())
+    weights = draw(st_numpy.arrays(np.float64, (*predictions.shape, n_classes), elements=st.floats(0, 1)))
+    weights[..., 0] += 1e-3  # a row needs some mass
+    return weights / weights.sum(axis=-1, keepdims=True), y
+
+
+@given(answered())
+def test_sensitivity_is_zero_exactly_for_one_label_and_else_within_zero_and_one(case):
+    predictions, _, n_classes = case
+    values = sample_sensitivity(prediction_counts(predictions, n_classes))
+    assert ((values >= 0) & (values <= 1)).all()
+    assert ((values == 0) == (predictions == predictions[:, :1]).all(axis=1)).all()
+
+
+@given(answered(), st.booleans())
+def test_the_fast_consistency_equals_the_pairwise_one(case, self_pairs):
+    predictions, y, n_classes = case
+    counts = prediction_counts(predictions, n_classes)
+    for table in (counts, counts / predictions.shape[1]):
+        values = consistency(table, y, average=None, self_pairs=self_pairs)
+        for label in range(n_classes):
+            matrix = pairwise_consistency(table[y == label]) if (y == label).any() else np.zeros((0, 0))
+            kept = matrix if self_pairs else matrix[~np.eye(len(matrix), dtype=bool)]
+            expected = kept.mean() if kept.size else np.nan
+            assert values[label] == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+@given(soft_answered())
+def test_the_fast_consistency_of_probabilities_equals_the_pairwise_one(case):
+    probabilities, y = case
+    shares = prediction_distribution(probabilities)
+    values = consistency(shares, y, average=None)
+    for label in np.unique(y):
+        assert values[label] == pytest.approx(pairwise_consistency(shares[y == label]).mean(), abs=1e-12)
+
+
+@given(soft_answered())
+def test_scores_of_probabilities_lie_within_zero_and_one(case):
+    probabilities, y = case
+    scores = joint_scores(probabilities, y, probabilities.shape[2])
+    assert all(0 <= value <= 1 for value in scores.values())
+
+
+@given(answered())
+def test_counts_and_the_distribution_of_the_same_answers_agree(case):
+    predictions, y, n_classes = case
+    counts = prediction_counts(predictions, n_classes)
+    shares = prediction_distribution(np.eye(n_classes)[predictions])
+    assert sensitivity(shares) == pytest.approx(sensitivity(counts), abs=1e-12)
+    assert consistency(shares, y) == pytest.approx(consistency(counts, y), abs=1e-12)
+    assert sample_consistency(shares, y) == pytest.approx(sample_consistency(counts, y), abs=1e-12)
+
+
+@given(answered())
+def test_consistency_is_the_mean_of_its_samples(case):
+    predictions, y, n_classes = case
+    counts = prediction_counts(predictions, n_classes)
+    by_sample, by_class = sample_consistency(counts, y), consistency(counts, y, average=None)
+    for label in np.unique(y):
+        assert by_class[label] == pytest.approx(by_sample[y == label].mean(), abs=1e-12)
+
+
+@given(answered(), st.randoms(use_true_random=False))
+def test_renaming_all_classes_changes_nothing(case, random):
+    """N/A included: as a class it is like any other."""
+    predictions, y, n_classes = case
+    names = np.array(random.sample(range(n_classes), n_classes))
+    expected = joint_scores(predictions, y, n_classes)
+    assert joint_scores(names[predictions], names[y], n_classes) == pytest.approx(expected, abs=1e-12)
+
+
+@given(st.integers(2, 6), st.integers(1, 12), st.integers(1, 8))
+def test_a_constant_predictor_has_no_sensitivity_and_full_consistency(n_classes, n_samples, n_rephrasings):
+    predictions = np.full((n_samples, n_rephrasings), n_classes - 1)
+    scores = joint_scores(predictions, np.arange(n_samples) % n_classes, n_classes)
+    assert scores["sensitivity"] == 0
+    assert scores["consistency"] == 1
+
+
+@given(st.integers(2, 40))
+def test_a_uniform_distribution_has_full_sensitivity(n_classes):
+    assert sensitivity([[1] * n_classes]) == pytest.approx(1, abs=1e-12)
+    assert sensitivity([[1 / n_classes] * n_classes]) == pytest.approx(1, abs=1e-12)
+
+
+@settings(max_examples=5)
+@given(st.integers(2, 8), st.integers(0, 100))
+def test_a_random_predictor_tends_to_full_sensitivity_and_consistency(n_classes, seed):
+    rng = np.random.default_rng(seed)
+    scores = joint_scores(rng.integers(n_classes, size=(60, 2000)), rng.integers(n_classes, size=60), n_classes)
+    assert scores["sensitivity"] > 0.99
+    assert scores["consistency"] > 0.94

@@ -1,0 +1,317 @@
+"""The conformance suite: every public measure is registered, documented, and keeps the shared promises."""
+
+import dataclasses
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import psopt.metrics
+import pytest
+from psopt.metrics import MEASURES, prediction_counts, prediction_distribution
+
+N_SAMPLES, N_REPHRASINGS, N_CLASSES = 30, 6, 4
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "metrics.md"
+NUMBERS = {"n_classes"}
+
+
+def make_arguments(seed=0):
+    """One value for every argument that a measure can require; each first axis is the samples."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(N_CLASSES - 1, size=N_SAMPLES)
+    shape = (N_SAMPLES, N_REPHRASINGS)
+    first, second = (
+        np.where(rng.random(shape) < 0.6, y[:, None], rng.integers(N_CLASSES, size=shape)) for _ in range(2)
+    )
+    return {
+        "predictions": first,
+        "first": first,
+        "second": second,
+        "y": y,
+        "n_classes": N_CLASSES,
+        "counts": prediction_counts(first, N_CLASSES),
+        "probabilities": rng.dirichlet(np.ones(N_CLASSES), size=shape),
+        "scores": rng.random(shape),
+        "log_probabilities": -rng.random((*shape, N_REPHRASINGS)),
+        "lengths": rng.integers(1, 9, size=shape),
+    }
+
+
+def permute_samples(arguments, order):
+    return {name: value if name in NUMBERS else value[order] for name, value in arguments.items()}
+
+
+def permute_rephrasings(arguments, order):
+    permuted = dict(arguments)
+    for name in ("predictions", "first", "second", "probabilities", "scores", "lengths"):
+        permuted[name] = arguments[name][:, order]
+    permuted["log_probabilities"] = arguments["log_probabilities"][:, order][:, :, order]
+    return permuted
+
+
+def rename_classes(arguments, names):
+    permuted = dict(arguments)
+    for name in ("predictions", "first", "second", "y"):
+        permuted[name] = names[arguments[name]]
+    for name in ("counts", "probabilities"):
+        permuted[name] = arguments[name][..., np.argsort(names)]
+    return permuted
+
+
+def required(function):
+    parameters = inspect.signature(function).parameters.values()
+    return [parameter.name for parameter in parameters if parameter.default is parameter.empty]
+
+
+def call(function, arguments, **options):
+    return function(**{name: arguments[name] for name in required(function)}, **options)
+
+
+def flat(result):
+    """All numbers in a result, in order, whatever holds them."""
+    if dataclasses.is_dataclass(result):
+        result = [getattr(result, field.name) for field in dataclasses.fields(result)]
+    if isinstance(result, dict):
+        result = list(result.values())
+    if isinstance(result, list | tuple):
+        return np.concatenate([flat(part) for part in result]) if result else np.zeros(0)
+    return np.ravel(result).astype(float)
+
+
+def same(actual, expected):
+    return flat(actual) == pytest.approx(flat(expected), abs=1e-12, nan_ok=True)
+
+
+def measures(*kinds):
+    chosen = {name: measure.function for name, measure in MEASURES.items() if measure.gives in kinds}
+    return pytest.mark.parametrize("function", list(chosen.values()), ids=list(chosen))
+
+
+EVERY = measures("score", "samples", "rephrasings", "classes", "answers", "pairs", "report", "simulation")
+SEEDED = measures("simulation")
+SAMPLE_ORDER = np.random.default_rng(1).permutation(N_SAMPLES)
+# the first rephrasing is the original prompt, against which some measures compare: it stays
+REPHRASING_ORDER = np.array([0, *(1 + np.random.default_rng(2).permutation(N_REPHRASINGS - 1))])
+# N/A is last by convention: it stays
+NEW_NAMES = np.array([2, 0, 1, 3])
+
+
+def test_every_public_function_is_registered():
+    public = {name for name in psopt.metrics.__all__ if inspect.isfunction(getattr(psopt.metrics, name))}
+    assert public == set(MEASURES)
+
+
+def test_all_is_what_there_is():
+    """Every name of __all__ exists; every public name that the package's modules define is in it."""
+    assert sorted(psopt.metrics.__all__) == psopt.metrics.__all__
+    visible = {name for name, value in vars(psopt.metrics).items() if not name.startswith("_")}
+    assert visible == set(psopt.metrics.__all__)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_the_package_and_the_docs_say_which_question_it_answers(name):
+    row = [line.split(maxsplit=1) for line in psopt.metrics.__doc__.splitlines() if line.startswith(f"{name} ")]
+    assert row == [[name, MEASURES[name].question]]
+    assert f"| `{name}` | {MEASURES[name].question} |" in DOCS.read_text()
+
+
+@EVERY
+def test_docstrings_teach(function):
+    documentation = inspect.getdoc(function)
+    for section in ("Parameters\n----", "Returns\n----", "Examples\n----", ">>> "):
+        assert section in documentation
+    for parameter in inspect.signature(function).parameters:
+        assert parameter in documentation
+
+
+@measures("score")
+def test_a_score_is_a_plain_float(function):
+    assert type(call(function, make_arguments())) is float
+
+
+@measures("samples", "answers")
+def test_a_row_a_sample(function):
+    assert len(call(function, make_arguments())) == N_SAMPLES
+
+
+@measures("rephrasings")
+def test_a_number_a_rephrasing(function):
+    assert call(function, make_arguments()).shape == (N_REPHRASINGS,)
+
+
+@measures("score", "rephrasings", "classes", "report")
+def test_the_order_of_the_samples_does_not_matter(function):
+    arguments = make_arguments()
+    assert same(call(function, permute_samples(arguments, SAMPLE_ORDER)), call(function, arguments))
+
+
+@measures("samples", "answers", "pairs")
+def test_results_move_with_their_samples(function):
+    arguments = make_arguments()
+    expected = call(function, arguments)[SAMPLE_ORDER]
+    if MEASURES[function.__name__].gives == "pairs":
+        expected = expected[:, SAMPLE_ORDER]
+    assert same(call(function, permute_samples(arguments, SAMPLE_ORDER)), expected)
+
+
+@measures("score", "samples", "classes", "report", "pairs")
+def test_the_order_of_the_rephrasings_does_not_matter(function):
+    arguments = make_arguments()
+    assert same(call(function, permute_rephrasings(arguments, REPHRASING_ORDER)), call(function, arguments))
+
+
+@measures("rephrasings", "answers")
+def test_results_move_with_their_rephrasings(function):
+    arguments = make_arguments()
+    expected = call(function, arguments)[..., REPHRASING_ORDER]
+    if expected.ndim == 3:
+        expected = call(function, arguments)[:, REPHRASING_ORDER]
+    assert same(call(function, permute_rephrasings(arguments, REPHRASING_ORDER)), expected)
+
+
+@measures("score", "rephrasings", "pairs")
+def test_the_names_of_the_classes_do_not_matter(function):
+    arguments = make_arguments()
+    assert same(call(function, rename_classes(arguments, NEW_NAMES)), call(function, arguments))
+
+
+@EVERY
+def test_lists_do_as_well_as_arrays_and_arguments_are_left_alone(function):
+    arguments = make_arguments()
+    lists = {name: value if name in NUMBERS else value.tolist() for name, value in arguments.items()}
+    assert same(call(function, lists), call(function, arguments))
+    for name, value in make_arguments().items():
+        assert np.array_equal(arguments[name], value)
+
+
+@EVERY
+def test_read_only_and_strided_arrays_are_read(function):
+    arguments = make_arguments()
+    odd = {}
+    for name, value in arguments.items():
+        odd[name] = value if name in NUMBERS else np.repeat(value, 2, axis=0)[::2]
+        if name not in NUMBERS:
+            odd[name].flags.writeable = False
+    assert same(call(function, odd), call(function, arguments))
+
+
+@SEEDED
+def test_a_seed_decides_a_simulation(function):
+    arguments = make_arguments()
+    options = {"seed": 0}
+    assert same(call(function, arguments, **options), call(function, arguments, **options))
+    assert not same(call(function, arguments, **options), call(function, arguments, seed=1))
+
+
+@EVERY
+def test_counts_may_be_probabilities(function):
+    """What reads counts reads p_tau too, or refuses it by name."""
+    if "counts" not in required(function):
+        pytest.skip("reads no counts")
+    arguments = make_arguments()
+    hard = call(function, arguments)
+    if function.__name__ == "consistency_rate":
+        with pytest.raises(ValueError, match="counts holds probabilities"):
+            call(function, {**arguments, "counts": arguments["counts"] / N_REPHRASINGS})
+        return
+    assert same(call(function, {**arguments, "counts": arguments["counts"] / N_REPHRASINGS}), hard)
+    call(function, {**arguments, "counts": prediction_distribution(arguments["probabilities"])})
+
+
+def broken(value, name):
+    """Ways to spoil an argument, whatever it is."""
+    yield "empty", value[:0]
+    yield "one axis too many", value[..., None][..., None]
+    yield "text", np.full(value.shape, "yes")
+    yield "objects", np.full(value.shape, None)
+    yield "complex", value.astype(complex)
+    with_nan = value.astype(float)
+    with_nan[(0,) * value.ndim] = np.nan
+    yield "NaN", with_nan
+    if name != "log_probabilities":
+        low = value.copy()
+        low[(0,) * value.ndim] = -1
+        yield "negative", low
+    if name in ("predictions", "first", "second", "y"):
+        yield "fractions", value + 0.5
+        yield "whole floats", value.astype(float)
+        yield "booleans", value > 0
+    if name == "counts":
+        yield "ragged rows", value + np.eye(*value.shape, dtype=int)
+        yield "one class", value[:, :1]
+        yield "nothing counted", value * 0
+        yield "counts as floats", value.astype(float)
+        yield "probabilities that sum to 0.9", 0.9 * value / N_REPHRASINGS
+
+
+SPOILT = [
+    pytest.param(measure.function, argument, value, id=f"{name}-{argument}-{how}")
+    for name, measure in MEASURES.items()
+    for argument in required(measure.function)
+    if argument not in NUMBERS
+    for how, value in broken(make_arguments()[argument], argument)
+]
+
+
+@pytest.mark.parametrize(("function", "argument", "value"), SPOILT)
+def test_a_spoilt_argument_is_an_error_that_names_it(function, argument, value):
+    with pytest.raises(ValueError, match=rf"\b{argument} "):
+        call(function, {**make_arguments(), argument: value})
+
+
+@EVERY
+def test_lengths_must_match(function):
+    for argument in set(required(function)) & {"y", "second", "lengths"}:
+        short = {**make_arguments(), argument: make_arguments()[argument][:-1]}
+        with pytest.raises(ValueError, match=f"^{argument} has "):
+            call(function, short)
+
+
+@EVERY
+def test_labels_beyond_the_last_class_are_refused(function):
+    if "n_classes" not in required(function):
+        pytest.skip("takes no n_classes")
+    for argument in set(required(function)) & {"predictions", "first", "second", "y"}:
+        high = make_arguments()
+        high[argument] = np.where(high[argument] == 0, N_CLASSES, high[argument])
+        with pytest.raises(ValueError, match=f"^{argument} holds 4; with 4 classes"):
+            call(function, high)
+
+
+@EVERY
+@pytest.mark.parametrize("n_classes", [1, 0, -3, 2.5, True, "4", None])
+def test_the_number_of_classes_is_an_integer_of_two_or_more(function, n_classes):
+    if "n_classes" not in required(function):
+        pytest.skip("takes no n_classes")
+    with pytest.raises(ValueError, match="^n_classes is "):
+        call(function, {**make_arguments(), "n_classes": n_classes})
+
+
+def test_ragged_lists_are_named():
+    with pytest.raises(ValueError, match="^predictions is ragged"):
+        prediction_counts([[0, 1], [0]], 2)
+
+
+@EVERY
+def test_one_sample_gives_a_value_or_an_error_that_says_so(function):
+    arguments = permute_samples(make_arguments(), np.array([0]))
+    if function.__name__ in ("bootstrap_ci", "paired_test"):
+        with pytest.raises(ValueError, match="predictions has one sample"):
+            call(function, arguments)
+    else:
+        call(function, arguments)
+
+
+def test_importing_the_metrics_imports_numpy_alone():
+    code = "import sys, json, psopt.metrics; print(json.dumps(sorted({m.split('.')[0] for m in sys.modules})))"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert not {"scipy", "sklearn", "optuna", "pandas", "torch", "dspy", "click", "rich"} & set(json.loads(printed))
+
+
+def test_the_metrics_import_nothing_of_the_rest():
+    code = "import sys, json, psopt.metrics; print(json.dumps([m for m in sys.modules if m.startswith('psopt')]))"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    rest = [name for name in json.loads(printed) if name != "psopt" and not name.startswith("psopt.metrics")]
+    assert rest == [name for name in rest if name.startswith("psopt._")]

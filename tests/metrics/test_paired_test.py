@@ -1,0 +1,87 @@
+"""The paired test of two prompts."""
+
+import numpy as np
+import pytest
+from psopt.metrics import bootstrap_ci, joint_scores, paired_test
+
+N_CLASSES = 4
+
+
+def two_prompts(seed, *, better_by, n_samples=80, n_rephrasings=10):
+    """Two prompts that share their hard samples; the second is right more often."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(3, size=n_samples)
+    ease = rng.beta(2, 1, size=(n_samples, 1))
+    shape = (n_samples, n_rephrasings)
+    first, second = (
+        np.where(rng.random(shape) < np.clip(ease + more, 0, 1), y[:, None], rng.integers(4, size=shape))
+        for more in (0, better_by)
+    )
+    return first, second, y
+
+
+def test_differences_are_second_minus_first():
+    first, second, y = two_prompts(0, better_by=0.2)
+    result = paired_test(first, second, y, N_CLASSES, n_replicates=50)
+    before, after = joint_scores(first, y, N_CLASSES), joint_scores(second, y, N_CLASSES)
+    assert {name: found.difference for name, found in result.items()} == pytest.approx(
+        {name: after[name] - before[name] for name in before}
+    )
+
+
+def test_swapping_the_prompts_turns_the_signs_and_keeps_the_p_values():
+    first, second, y = two_prompts(0, better_by=0.1)
+    forth, back = (paired_test(*pair, y, N_CLASSES) for pair in ((first, second), (second, first)))
+    for name in forth:
+        assert forth[name].difference == -back[name].difference
+        assert forth[name].low == pytest.approx(-back[name].high)
+        assert forth[name].p_value == back[name].p_value
+
+
+def test_a_clear_gain_is_significant_in_all_three():
+    first, second, y = two_prompts(0, better_by=0.3)
+    result = paired_test(first, second, y, N_CLASSES)
+    assert all(found.p_value < 0.01 for found in result.values())
+    assert result["f1"].low > 0
+    assert result["sensitivity"].high < 0
+    assert result["consistency"].low > 0
+
+
+def test_equal_prompts_are_seldom_told_apart():
+    """Of 60 pairs without a difference about 3 fall under p = .05; 9 or more would have a chance of 1 in 300."""
+    found = [paired_test(*two_prompts(seed, better_by=0), N_CLASSES, n_replicates=200) for seed in range(60)]
+    for name in ("f1", "sensitivity", "consistency"):
+        assert sum(result[name].p_value <= 0.05 for result in found) <= 8
+
+
+def test_a_prompt_does_not_differ_from_itself():
+    first, _, y = two_prompts(0, better_by=0)
+    for found in paired_test(first, first, y, N_CLASSES, n_replicates=50).values():
+        assert (found.difference, found.low, found.high, found.p_value) == (0, 0, 0, 1)
+
+
+def test_pairing_makes_the_interval_narrower():
+    first, second, y = two_prompts(0, better_by=0.1)
+    paired = paired_test(first, second, y, N_CLASSES, resample="samples")["f1"]
+    widths = [bootstrap_ci(p, y, N_CLASSES, resample="samples")["f1"] for p in (first, second)]
+    assert paired.high - paired.low < sum(interval.high - interval.low for interval in widths) / 2
+
+
+def test_the_least_p_value_is_one_in_all_replicates_and_one():
+    first, second, y = two_prompts(0, better_by=0.4)
+    assert paired_test(first, second, y, N_CLASSES, n_replicates=99)["f1"].p_value == 0.01
+
+
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        (np.zeros((80, 9), dtype=int), "second has 9 rephrasings and first has 10"),
+        (np.zeros((79, 10), dtype=int), "second has 79 samples and first has 80"),
+        (np.full((80, 10), 4), "second holds 4"),
+        (np.zeros((80, 10)), "second must hold"),
+    ],
+)
+def test_prompts_that_are_no_pair_are_refused(second, message):
+    first, _, y = two_prompts(0, better_by=0)
+    with pytest.raises(ValueError, match=message):
+        paired_test(first, second, y, N_CLASSES)
