@@ -1,0 +1,48 @@
+"""The main job on real TREC, smaller than a user would run it: enough to see that what it is for comes about."""
+
+import psopt
+import pytest
+
+pytest.importorskip("torch", reason="the extra `local` is not installed")
+
+
+@pytest.fixture(scope="module")
+def trec(data_dir):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PSOPT_DATA_DIR", str(data_dir))
+        return psopt.load_task("trec", seed=0)
+
+
+@pytest.fixture(scope="module")
+def run(trec, cache_dir, tmp_path_factory):
+    out = tmp_path_factory.mktemp("trec") / "run"
+    return psopt.optimize(trec, trials=10, rounds=2, rephrasings=5, samples=200, seed=0, out=out, cache_dir=cache_dir)
+
+
+def test_the_baseline_shakes(run):
+    assert run.baseline.test.sensitivity >= 0.05
+
+
+def test_dates_and_colours_are_found_among_the_weak_spots_unasked(trec, cache_dir):
+    report = psopt.diagnose(trec, rephrasings=5, samples=500, seed=0, cache_dir=cache_dir)
+    topics = {
+        label: " ".join(group.topic for group in report.diagnosis.groups if group.label == label)
+        for label in trec.labels
+    }
+    assert "when" in topics["Number"]
+    assert "what year" in topics["Number"]
+    assert "color" in topics["Entity"]
+
+
+def test_the_knee_is_better_on_the_500_test_questions_under_rephrasings_it_has_not_met(run):
+    knee = run.pick("knee")
+    assert sum(one.n for one in knee.test.per_class.values()) == 500
+    assert knee.test.f1 >= run.baseline.test.f1 + 0.05
+    assert knee.test.sensitivity <= run.baseline.test.sensitivity
+
+
+def test_every_edit_was_drawn_from_train_questions(run, trec):
+    train = {sample.id for sample in trec.train}
+    used = {one for candidate in run.front for edit in candidate.edits for one in edit.provenance.samples}
+    assert used
+    assert used <= train
