@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._blocks import row_blocks
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -18,11 +20,13 @@ def entropy(table: NDArray[Any], n_draws: int | None) -> NDArray[np.float64]:
     >>> entropy(np.array([[2, 2], [4, 0]]), 4) / np.log(2)
     array([1., 0.])
     """
-    if n_draws is None:
-        return np.asarray(np.einsum("...c->...", _plog(table)))
+    rows = table.reshape(-1, table.shape[-1])
+    nats = np.empty(len(rows))
     # Q + 1 logarithms and a look-up instead of one logarithm a cell
-    terms = _plog(np.arange(n_draws + 1) / n_draws)
-    return np.asarray(np.einsum("...c->...", terms[table]))
+    terms = None if n_draws is None else _plog(np.arange(n_draws + 1) / n_draws)
+    for block in row_blocks(*rows.shape):
+        nats[block] = np.einsum("ic->i", _plog(rows[block]) if terms is None else terms[rows[block]])
+    return nats.reshape(table.shape[:-1])
 
 
 def miller_madow(counts: NDArray[Any], n_draws: int) -> NDArray[np.float64]:

@@ -105,9 +105,8 @@ def class_f1(predictions: ArrayLike, y: ArrayLike, labels: Sequence[int] | None 
     >>> class_f1([[0, 0], [1, 0]], [0, 1], labels=[0, 1, 2])
     array([0.8       , 0.66666667,        nan])
     """
-    predictions, y = _read_both(predictions, y)
-    listed = np.union1d(predictions, y) if labels is None else read_label_list(labels)
-    return _f1(*_right_and_wrong(predictions, y, listed))
+    right, wrong = _right_and_wrong(*_read_both(predictions, y), read_label_list(labels))
+    return _f1(right, wrong)
 
 
 def macro_f1(predictions: ArrayLike, y: ArrayLike, labels: Sequence[int] | None = None) -> float:

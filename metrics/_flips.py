@@ -84,10 +84,11 @@ def flip_pairs(counts: ArrayLike) -> list[FlipPair]:
     1 2 1 0.25
     """
     flips = sample_flips(counts)
-    changing = np.sort(flips[flips[:, 1] >= 0], axis=1)
-    pairs, sizes = np.unique(changing, axis=0, return_counts=True)
-    order = np.argsort(-sizes, kind="stable")
+    changing = flips[flips[:, 1] >= 0]
+    n_classes = int(flips.max()) + 1
+    sizes = np.bincount(changing.min(axis=1) * n_classes + changing.max(axis=1))
+    by_size = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
     return [
-        FlipPair(int(first), int(second), int(size), float(size / len(flips)))
-        for (first, second), size in zip(pairs[order], sizes[order], strict=True)
+        FlipPair(*divmod(int(pair), n_classes), int(sizes[pair]), float(sizes[pair] / len(flips)))
+        for pair in by_size
     ]

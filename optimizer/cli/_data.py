@@ -14,14 +14,17 @@ def data() -> None:
 def list_() -> int:
     """List the built-in data sets, and where their files are."""
     from psopt.tasks import list_datasets
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
-    table = Table()
+    table = Table(box=SIMPLE_HEAD)
     for name in ("name", "files", "what it is"):
         table.add_column(name, overflow="fold")
     for status in list_datasets():
-        found = f"{status.source}: {status.path}" if status.path else "not at hand (bundled sample in its place)"
+        found = "not at hand: a bundled sample takes its place"
+        if status.path:
+            found = f"{status.source}: {status.path} ({status.n_bytes:,} bytes) {status.note}".strip()
         table.add_row(status.name, found, status.description)
     Console(highlight=False).print(table)
     return 0

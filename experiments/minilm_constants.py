@@ -1,0 +1,52 @@
+"""How minilm's constants were chosen: each one varied alone, scored on TREC's train questions, never on its test set.
+
+Run it with real TREC at hand: ``PSOPT_DATA_DIR=../shared/data python experiments/minilm_constants.py``. It prints
+F1, S and C on val questions (a part of train_5500) under ten rephrasings: of the bare prompt, and of the prompt with all edits
+proposed from train.
+"""
+
+from __future__ import annotations
+
+import psopt
+from psopt.cache import cache_folder
+from psopt.diagnosis import diagnose_predictions
+from psopt.evaluation import evaluate
+from psopt.models.minilm import _model
+from psopt.prompts import apply_edits, seed_prompt
+from psopt.proposals import propose_edits
+from psopt.scoring import score
+from psopt.search_spaces import rephrasings_for
+from psopt.tasks import subset
+
+TRIED = {
+    "CENTRED_SHARE": (0.0, 0.5, 1.0),
+    "DESCRIPTION_SHARE": (0.5, 0.75, 1.0),
+    "DEFINITION_SHARE": (0.3, 0.5, 0.7),
+    "QUOTE_BONUS": (0.0, 0.1, 0.2, 0.4),
+    "TOPIC_FLOOR": (0.1, 0.15, 0.3),
+    "EXAMPLE_WEIGHT": (0.0, 0.2, 0.4),
+}
+
+
+def main() -> None:
+    task = psopt.load_task("trec", strict_data=True)
+    train, val = subset(task.train, 500, seed=42), subset(task.val, 500, seed=42)
+    rephrasings = rephrasings_for(task).search
+    model = _model.MiniLM([sample.text for sample in task.train], cache_dir=cache_folder())
+    bare = seed_prompt(task)
+    on_train = evaluate(model, bare, rephrasings, train)
+    edits = propose_edits(task, bare, on_train, diagnose_predictions(on_train, known=task.train))
+    full = apply_edits(bare, edits)
+    print("constant           value   bare F1/S/C        all edits F1/S/C")
+    for name, values in TRIED.items():
+        chosen = getattr(_model, name)
+        for value in values:
+            setattr(_model, name, value)
+            scores = [score(evaluate(model, prompt, rephrasings, val)) for prompt in (bare, full)]
+            cells = "   ".join(f"{one.f1:.3f} {one.sensitivity:.3f} {one.consistency:.3f}" for one in scores)
+            print(f"{name:18s} {value:5.2f}{'*' if value == chosen else ' '}  {cells}")
+        setattr(_model, name, chosen)
+
+
+if __name__ == "__main__":
+    main()

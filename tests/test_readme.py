@@ -1,0 +1,41 @@
+"""What the README says can be done, can be done."""
+
+import doctest
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+from psopt.cli._main import cli
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text("utf-8")
+COMMANDS = re.findall(r"^    (psopt .+?)(?:\s{2,}#.*)?$", README, re.MULTILINE)
+
+
+def test_its_examples_of_the_metrics_are_right():
+    failed, tried = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
+    assert (failed, tried) == (0, 4)
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_its_commands_and_options_exist(line):
+    words = shlex.split(line)[1:]
+    command = cli.get_command(click.Context(cli), words[0])
+    assert command is not None
+    known = {option for parameter in command.params for option in parameter.opts}
+    assert {word for word in words if word.startswith("--")} <= known
+
+
+def test_its_make_targets_exist():
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"\bmake ([a-z-]+)", README)) <= targets
+
+
+def test_its_python_names_exist():
+    import psopt
+
+    (block,) = [block for block in re.findall(r"```python\n(.+?)```", README, re.DOTALL) if "import psopt\n" in block]
+    for name in set(re.findall(r"psopt\.([a-zA-Z_]\w*)", block)):
+        assert hasattr(psopt, name)
