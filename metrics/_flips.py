@@ -89,6 +89,5 @@ def flip_pairs(counts: ArrayLike) -> list[FlipPair]:
     sizes = np.bincount(changing.min(axis=1) * n_classes + changing.max(axis=1))
     by_size = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
     return [
-        FlipPair(*divmod(int(pair), n_classes), int(sizes[pair]), float(sizes[pair] / len(flips)))
-        for pair in by_size
+        FlipPair(*divmod(int(pair), n_classes), int(sizes[pair]), float(sizes[pair] / len(flips))) for pair in by_size
     ]

@@ -96,6 +96,8 @@ class Screen(Observer):
     def interrupted(self) -> None:
         """Say that what was found is kept."""
         self._progress.stop()
+        if self._folder is None:
+            return
         folder = shlex.quote(str(self._folder))
         self._err.print(
             f"Interrupted. What was found is saved; go on with: psopt resume {folder}", markup=False, soft_wrap=True

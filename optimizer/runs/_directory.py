@@ -1,0 +1,127 @@
+"""The run directory on disk: where each file lies, and writing none of them half."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from psopt.errors import InputError
+from psopt.prompts import render_instructions
+
+if TYPE_CHECKING:
+    from psopt.evaluation import Predictions
+    from psopt.prompts import Prompt
+
+MANIFEST, FRONT, REPORT, STUDY = "run.json", "front.json", "report.html", "study.db"
+
+
+class RunDirectory:
+    """A folder that holds one run. Files appear whole or not at all: each is written beside its place and moved there."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def create(cls, path: Path, *, resume: bool = False) -> RunDirectory:
+        """Make the folder, or take an existing one to go on with.
+
+        Raises
+        ------
+        InputError
+            If it exists with something in it and `resume` is not asked for, or can't be written.
+        """
+        if path.exists() and not path.is_dir():
+            raise InputError(f"--out {path} is a file: name a folder")
+        if path.is_dir() and any(path.iterdir()) and not resume:
+            if (path / MANIFEST).exists():
+                raise InputError(
+                    f"--out {path} holds a run already: go on with `psopt resume {path}`, or name another folder"
+                )
+            raise InputError(f"--out {path} exists and is not empty: name a folder that is new or empty")
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=path).close()
+        except OSError as error:
+            raise InputError(f"--out {path} can't be written: {error.strerror}") from error
+        return cls(path)
+
+    @classmethod
+    def open(cls, path: Path) -> RunDirectory:
+        """Open a run made earlier.
+
+        Raises
+        ------
+        InputError
+            If there is none.
+        """
+        if not (path / MANIFEST).is_file():
+            raise InputError(f"{path} is no run directory: it has no {MANIFEST}")
+        return cls(path)
+
+    def discard_if_empty(self) -> None:
+        """Take the folder away again where nothing has been written to it."""
+        with contextlib.suppress(OSError):
+            self.path.rmdir()
+
+    @property
+    def storage_url(self) -> str:
+        """The Optuna storage of this run."""
+        return f"sqlite:///{self.path / STUDY}"
+
+    def read_json(self, name: str) -> Any:
+        """Read one of the run's JSON files."""
+        try:
+            return json.loads((self.path / name).read_text("utf-8"))
+        except OSError as error:
+            raise InputError(f"{self.path / name} can't be read: {error.strerror}") from error
+        except ValueError as error:
+            raise InputError(f"{self.path / name} is damaged: {error}") from error
+
+    def write_json(self, name: str, data: Any) -> None:
+        """Write one of the run's JSON files."""
+        self.write_text(name, json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+    def write_text(self, name: str, text: str) -> None:
+        """Write a text file, whole or not at all."""
+        self._write(name, text.encode("utf-8"))
+
+    def write_prompt(self, prompt: Prompt) -> None:
+        """Write a prompt as prompts/ID.json (to use) and prompts/ID.txt (to read)."""
+        self.write_json(f"prompts/{prompt.id}.json", prompt.to_dict())
+        self.write_text(f"prompts/{prompt.id}.txt", render_instructions(prompt) + "\n")
+
+    def write_predictions(self, prompt: Prompt, splits: dict[str, Predictions]) -> None:
+        """Write a prompt's predictions as predictions/ID.npz: per split the N x Q array and the ids, and the label names."""
+        arrays: dict[str, Any] = {"labels": np.array([*prompt.labels, "N/A"])}
+        for split, predictions in splits.items():
+            arrays[split] = predictions.array.astype(np.int16)
+            arrays[f"{split}_ids"] = np.array([sample.id for sample in predictions.samples])
+        target = self.path / "predictions" / f"{prompt.id}.npz"
+        target.parent.mkdir(exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=target.parent, delete=False) as file:
+            np.savez_compressed(file, **arrays)
+        Path(file.name).replace(target)
+
+    def _write(self, name: str, data: bytes) -> None:
+        target = self.path / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=target.parent, delete=False) as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(file.name).chmod(0o644)
+        Path(file.name).replace(target)
+
+
+def free_folder(parent: Path, name: str) -> Path:
+    """Return parent/name, or parent/name-2, -3, .. if that is taken."""
+    folder, number = parent / name, 2
+    while folder.exists():
+        folder, number = parent / f"{name}-{number}", number + 1
+    return folder

@@ -1,0 +1,107 @@
+"""run.json and front.json: what a run was, and what it found."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import psopt
+from psopt.errors import UnknownNameError
+from psopt.search import OBJECTIVES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from psopt.evaluator import Evaluator
+    from psopt.runs._settings import RunSettings
+    from psopt.search import Candidate
+    from psopt.tasks import Task
+
+SCHEMA_VERSION = 1
+
+
+def manifest(
+    settings: RunSettings,
+    task: Task,
+    evaluator: Evaluator,
+    baseline: Candidate | None,
+    front: Sequence[Candidate],
+    knee_id: str | None,
+    finish_reason: str,
+    seconds: float,
+) -> dict[str, Any]:
+    """Build run.json's content. `test` is null where a run ended before the front was scored on test."""
+    rephrasings, samples = evaluator.rephrasings, evaluator.samples
+    info = task.info
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "psopt_version": psopt.__version__,
+        "command": settings.command,
+        "seed": settings.seed,
+        "model": settings.model,
+        "dataset": {
+            "name": info.name,
+            "source": info.source,
+            "sha256": info.sha256,
+            "note": info.note,
+            **{f"n_{split}": len(getattr(task, split)) for split in ("train", "val", "test")},
+            "evaluated": {split: len(used) for split, used in samples.items()},
+        },
+        "rephrasings": {
+            "search": list(rephrasings.search),
+            "heldout": list(rephrasings.heldout),
+            "sha256": rephrasings.sha256,
+        },
+        "baseline": {"id": baseline.id, **_scores(baseline)} if baseline else None,
+        "front": [front_entry(one, knee_id) for one in front],
+        "calls": {
+            "made": evaluator.calls.made,
+            "cached": evaluator.calls.cached,
+            "failed": 0,
+            "tokens": 0,
+            "cost_usd": 0.0,
+        },
+        "finish_reason": finish_reason,
+        "seconds": round(seconds, 3),
+        "settings": asdict(settings),
+    }
+
+
+def front_entry(candidate: Candidate, knee_id: str | None) -> dict[str, Any]:
+    """One prompt of the front, as run.json lists it."""
+    return {
+        "id": candidate.id,
+        "knee": candidate.id == knee_id,
+        "trial": candidate.trial,
+        "edits": [edit.to_dict() for edit in candidate.edits],
+        **_scores(candidate),
+    }
+
+
+def front_file(front: Sequence[Candidate], knee_id: str | None) -> dict[str, Any]:
+    """Build front.json's content: the front's prompts, whole. It holds nothing that differs between equal runs."""
+    prompts = [{**front_entry(one, knee_id), "prompt": one.prompt.to_dict()} for one in front]
+    return {"schema_version": SCHEMA_VERSION, "prompts": prompts}
+
+
+def _scores(candidate: Candidate) -> dict[str, Any]:
+    return {"val": candidate.val.to_dict(), "test": candidate.test.to_dict() if candidate.test else None}
+
+
+def pick_entry(entries: Sequence[Mapping[str, Any]], which: str) -> Mapping[str, Any]:
+    """Pick from front.json's prompts: ``knee``, the best ``f1``, ``sensitivity`` or ``consistency`` on val, or an id.
+
+    Raises
+    ------
+    UnknownNameError
+        If it is neither of these.
+    """
+    if which == "knee":
+        return next(entry for entry in entries if entry["knee"])
+    if which in OBJECTIVES:
+        sign = 1 if OBJECTIVES[which] == "maximize" else -1
+        return max(entries, key=lambda entry: sign * entry["val"][which])
+    named = [entry for entry in entries if entry["id"].startswith(which)] if len(which) >= 4 else []
+    if len(named) != 1:
+        raise UnknownNameError("prompt of the front", which, ["knee", *OBJECTIVES, *(entry["id"] for entry in entries)])
+    return named[0]

@@ -1,0 +1,56 @@
+"""What a run was asked to do: enough to start it again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """The settings of a run, as `psopt.optimize` and the command line take them; run.json keeps them for `psopt resume`.
+
+    Attributes
+    ----------
+    dataset : str
+        What `psopt.load_task` is given; with the columns and files below.
+    model : str
+        The task model's name.
+    strategy : str
+        ``simple``, ``detail`` or ``1-shot``: what the seed prompt holds.
+    seed : int
+        Seeds everything that is drawn; 0 is a seed.
+    trials : int
+        Evaluated prompts in total.
+    rounds : int
+        How many times to diagnose and propose.
+    rephrasings : int
+        Q, the number of search rephrasings, the original among them.
+    samples : int
+        How many samples of train (to diagnose) and of val (to compare) are used, at most. Test is used whole.
+    sampler : str
+        ``tpe``, ``nsga2``, ``gp`` or ``random``.
+    storage : str or None
+        An Optuna storage in place of the run's own SQLite file.
+    study_name : str
+        The study's name in the storage; empty for the run directory's name.
+    command : str
+        The command line, for the record.
+    """
+
+    dataset: str
+    model: str = "minilm"
+    strategy: str = "simple"
+    seed: int = 42
+    trials: int = 40
+    rounds: int = 3
+    rephrasings: int = 10
+    samples: int = 500
+    sampler: str = "tpe"
+    storage: str | None = None
+    study_name: str = ""
+    text_column: str | None = None
+    label_column: str | None = None
+    task_file: str | None = None
+    test_file: str | None = None
+    strict_data: bool = False
+    command: str = ""
