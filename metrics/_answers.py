@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._inputs import read_labels, read_predictions, read_probabilities
+from ._inputs import as_array, read_labels, read_predictions, read_probabilities
 from ._options import read_n_classes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+SHAPE = "(n_samples, n_rephrasings), or of probabilities (n_samples, n_rephrasings, n_classes)"
 
 
 @dataclass(frozen=True)
@@ -49,20 +51,30 @@ class Answers:
 
 def read_answers(predictions: ArrayLike, y: ArrayLike, n_classes: int, name: str = "predictions") -> Answers:
     """Hard predictions (N, Q) of integers, or probabilities (N, Q, C), with their labels (N,)."""
-    n_classes = read_n_classes(n_classes)
-    if np.ndim(predictions) == 3:
-        probabilities = read_probabilities(predictions, name=name)
-        if probabilities.shape[2] != n_classes:
-            raise ValueError(f"{name} has {probabilities.shape[2]} classes on its last axis, not {n_classes}")
-        chosen, mass = probabilities.argmax(axis=2), probabilities.transpose(0, 2, 1)
-    else:
-        chosen = read_predictions(predictions, n_classes, name=name)
+    chosen, probabilities = read_either(predictions, n_classes, name)
+    y = read_labels(y, len(chosen), n_classes)
+    if probabilities is None:
         # float32 holds counts exactly up to 16 million rephrasings
         mass = (chosen[:, None, :] == np.arange(n_classes)[:, None]).astype(np.float32)
-    y = read_labels(y, len(chosen), n_classes)
+    else:
+        mass = probabilities.transpose(0, 2, 1)
     return Answers(
         mass=mass.reshape(-1, chosen.shape[1]),
         right=(chosen == y[:, None]).astype(np.float64),
         classes=np.unique(y, return_inverse=True)[1],
-        hard=np.ndim(predictions) == 2,
+        hard=probabilities is None,
     )
+
+
+def read_either(
+    predictions: ArrayLike, n_classes: int, name: str = "predictions"
+) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+    """Hard predictions (N, Q), and the probabilities (N, Q, C) they come from, if these were given."""
+    n_classes = read_n_classes(n_classes)
+    array = as_array(predictions, name, (2, 3), SHAPE)
+    if array.ndim == 2:
+        return read_predictions(array, n_classes, name=name), None
+    probabilities = read_probabilities(array, name=name)
+    if probabilities.shape[2] != n_classes:
+        raise ValueError(f"{name} has {probabilities.shape[2]} classes on its last axis, not {n_classes}")
+    return probabilities.argmax(axis=2), probabilities

@@ -43,7 +43,13 @@ def confusion_matrix(predictions: ArrayLike, y: ArrayLike, n_classes: int) -> ND
     """
     n_classes = read_n_classes(n_classes)
     predictions = read_predictions(predictions, n_classes)
-    return _confusion(predictions, read_labels(y, len(predictions), n_classes), n_classes)
+    y = read_labels(y, len(predictions), n_classes)
+    matrix = np.zeros(n_classes * n_classes, dtype=np.int64)
+    for rows in row_blocks(*predictions.shape):
+        first_cell = y[rows].astype(np.intp)[:, None] * n_classes
+        cells = np.add(predictions[rows], first_cell, dtype=np.intp, casting="unsafe")
+        matrix += np.bincount(cells.ravel(), minlength=matrix.size)
+    return matrix.reshape(n_classes, n_classes)
 
 
 def micro_f1(predictions: ArrayLike, y: ArrayLike, labels: Sequence[int] | None = None) -> float:
@@ -77,7 +83,7 @@ def micro_f1(predictions: ArrayLike, y: ArrayLike, labels: Sequence[int] | None 
     predictions, y = _read_both(predictions, y)
     if labels is None:
         return float(np.count_nonzero(predictions == y[:, None]) / predictions.size)
-    right, wrong = _right_and_wrong(predictions, y, read_label_list(labels))
+    right, wrong = _right_and_wrong(predictions, y, labels)
     return float(_f1(right.sum(), wrong.sum()))
 
 
@@ -105,8 +111,7 @@ def class_f1(predictions: ArrayLike, y: ArrayLike, labels: Sequence[int] | None 
     >>> class_f1([[0, 0], [1, 0]], [0, 1], labels=[0, 1, 2])
     array([0.8       , 0.66666667,        nan])
     """
-    right, wrong = _right_and_wrong(*_read_both(predictions, y), read_label_list(labels))
-    return _f1(right, wrong)
+    return _f1(*_right_and_wrong(*_read_both(predictions, y), labels))
 
 
 def macro_f1(predictions: ArrayLike, y: ArrayLike, labels: Sequence[int] | None = None) -> float:
@@ -165,26 +170,20 @@ def _read_both(predictions: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], NDAr
     return predictions, read_labels(y, len(predictions))
 
 
-def _confusion(predictions: NDArray[Any], y: NDArray[Any], n_classes: int) -> NDArray[np.int64]:
-    matrix = np.zeros(n_classes * n_classes, dtype=np.int64)
-    for rows in row_blocks(*predictions.shape):
-        first_cell = y[rows].astype(np.intp)[:, None] * n_classes
-        cells = np.add(predictions[rows], first_cell, dtype=np.intp, casting="unsafe")
-        matrix += np.bincount(cells.ravel(), minlength=matrix.size)
-    return matrix.reshape(n_classes, n_classes)
-
-
 def _right_and_wrong(
-    predictions: NDArray[Any], y: NDArray[Any], labels: NDArray[Any]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """TP, and FP + FN, of each listed label."""
-    n_classes = int(max(predictions.max(), y.max(), labels.max())) + 1
-    matrix = _confusion(predictions, y, n_classes)
-    right = np.diag(matrix)
-    wrong = matrix.sum(axis=0) + matrix.sum(axis=1) - 2 * right
-    return right[labels], wrong[labels]
+    predictions: NDArray[Any], y: NDArray[Any], labels: Sequence[int] | None
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """TP, and FP + FN, of each listed label, or of each that occurs."""
+    listed = None if labels is None else read_label_list(labels)
+    n_classes = 1 + int(max(predictions.max(), y.max(), 0 if listed is None else listed.max()))
+    hits = np.count_nonzero(predictions == y[:, None], axis=1)
+    right = np.bincount(y, weights=hits, minlength=n_classes)
+    true = np.bincount(y, minlength=n_classes) * predictions.shape[1]
+    predicted = np.bincount(predictions.ravel().astype(np.intp, copy=False), minlength=n_classes)
+    shown = np.flatnonzero(true + predicted) if listed is None else listed
+    return right[shown], (true + predicted - 2 * right)[shown]
 
 
-def _f1(right: NDArray[np.int64], wrong: NDArray[np.int64]) -> NDArray[np.float64]:
-    twice = 2 * np.asarray(right, dtype=np.float64)
+def _f1(right: ArrayLike, wrong: ArrayLike) -> NDArray[np.float64]:
+    twice = 2 * np.asarray(right)
     return ratio(twice, twice + wrong)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ._answers import read_answers
-from ._replicates import SCORES, replicate_scores
+from ._answers import read_either
+from ._consistency import consistency
+from ._counts import prediction_counts
+from ._f1 import micro_f1
+from ._inputs import read_labels
+from ._sensitivity import sensitivity
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -41,7 +43,11 @@ def joint_scores(predictions: ArrayLike, y: ArrayLike, n_classes: int) -> dict[s
     >>> joint_scores([[0, 0], [0, 0]], [0, 1], n_classes=2)
     {'f1': 0.5, 'sensitivity': 0.0, 'consistency': 1.0}
     """
-    answers = read_answers(predictions, y, n_classes)
-    n_samples, n_rephrasings, _ = answers.shape
-    scores = replicate_scores(answers, np.ones((1, n_samples)), np.ones((1, n_rephrasings)))[0]
-    return dict(zip(SCORES, scores.tolist(), strict=True))
+    chosen, probabilities = read_either(predictions, n_classes)
+    y = read_labels(y, len(chosen), n_classes)
+    table = prediction_counts(chosen, n_classes) if probabilities is None else probabilities.mean(axis=1)
+    return {
+        "f1": micro_f1(chosen, y),
+        "sensitivity": sensitivity(table),
+        "consistency": consistency(table, y),
+    }

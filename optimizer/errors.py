@@ -46,8 +46,8 @@ class UnknownNameError(InputError):
     def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
         names = sorted(known)
         near = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
-        suggestion = f"did you mean {near[0]!r}" if near else f"known: {', '.join(names)}"
-        super().__init__(f"unknown {kind} {name!r}; {suggestion}{', ' + hint if hint else ''}{'?' if near else ''}")
+        suggestion = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names)}"
+        super().__init__(f"unknown {kind} {name!r}; {suggestion}{f' ({hint})' if hint else ''}")
 
 
 class MissingExtraError(PsoptError):

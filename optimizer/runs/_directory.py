@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
 from psopt.errors import InputError
 from psopt.prompts import render_instructions
 
@@ -22,7 +21,10 @@ MANIFEST, FRONT, REPORT, STUDY = "run.json", "front.json", "report.html", "study
 
 
 class RunDirectory:
-    """A folder that holds one run. Files appear whole or not at all: each is written beside its place and moved there."""
+    """A folder that holds one run.
+
+    Files appear whole or not at all: each is written beside its place and moved there.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -97,7 +99,7 @@ class RunDirectory:
         self.write_text(f"prompts/{prompt.id}.txt", render_instructions(prompt) + "\n")
 
     def write_predictions(self, prompt: Prompt, splits: dict[str, Predictions]) -> None:
-        """Write a prompt's predictions as predictions/ID.npz: per split the N x Q array and the ids, and the label names."""
+        """Write predictions/ID.npz: per split the N x Q array and the samples' ids; and the label names."""
         arrays: dict[str, Any] = {"labels": np.array([*prompt.labels, "N/A"])}
         for split, predictions in splits.items():
             arrays[split] = predictions.array.astype(np.int16)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
-    """The settings of a run, as `psopt.optimize` and the command line take them; run.json keeps them for `psopt resume`.
+    """The settings of a run, as `psopt.optimize` and the command line take them; run.json keeps them for `psopt
+    resume`.
 
     Attributes
     ----------

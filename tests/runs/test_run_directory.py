@@ -1,7 +1,6 @@
 import json
 
 import pytest
-
 from psopt.errors import InputError, UnknownNameError
 from psopt.runs import RunDirectory, free_folder, pick_entry
 
