@@ -31,7 +31,7 @@ class Scores:
     f1 : float
         micro-F1 over all N x Q predictions, in [0, 1]; higher is better.
     macro_f1 : float
-        Mean F1 over the labels that occur.
+        Mean F1 over the labels that are true or predicted anywhere, N/A not among them.
     sensitivity : float
         S_tau (E25, equations 3 and 4), normalised, in [0, 1]; lower is better.
     consistency : float
@@ -40,8 +40,7 @@ class Scores:
         Share of answers that name no label.
     per_class : dict of label to ClassScores
     ci : dict of measure to (low, high)
-        95 % bootstrap intervals of f1, sensitivity and consistency over samples and rephrasings; empty where not
-        asked for.
+        95 % bootstrap intervals of f1, sensitivity and consistency over samples and rephrasings; empty where not asked.
     constant : str or None
         The only class ever predicted, where there is just one: such a prompt has S = 0 and C = 1 for nothing.
     """
@@ -65,24 +64,33 @@ class Scores:
 def score(predictions: Predictions, *, intervals: bool = False, seed: int = 42) -> Scores:
     """Score labelled predictions, on request with bootstrap intervals (1,000 replicates, seeded)."""
     counts, truth = predictions.counts, predictions.truth
-    ci: dict[str, tuple[float, float]] = {}
-    if intervals:
-        ci = {
-            name: interval.bounds
-            for name, interval in bootstrap_ci(predictions.array, truth, predictions.n_classes, seed=seed).items()
-        }
     predicted = np.flatnonzero(counts.sum(axis=0))
     names = (*predictions.labels, "N/A")
     return Scores(
         f1=micro_f1(predictions.array, truth),
-        macro_f1=macro_f1(predictions.array, truth),
+        macro_f1=macro_f1(predictions.array, truth, labels=range(len(predictions.labels))),
         sensitivity=sensitivity(counts),
         consistency=consistency(counts, truth),
         na_rate=na_rate(counts),
         per_class=_per_class(predictions),
-        ci=ci,
+        ci=_intervals(predictions, seed) if intervals else {},
         constant=names[int(predicted[0])] if len(predicted) == 1 else None,
     )
+
+
+def _intervals(predictions: Predictions, seed: int) -> dict[str, tuple[float, float]]:
+    """Intervals over samples and rephrasings; over samples alone for one rephrasing, and none for one sample."""
+    n_samples, n_rephrasings = predictions.array.shape
+    if n_samples < 2:
+        return {}
+    found = bootstrap_ci(
+        predictions.array,
+        predictions.truth,
+        predictions.n_classes,
+        resample="both" if n_rephrasings > 1 else "samples",
+        seed=seed,
+    )
+    return {name: interval.bounds for name, interval in found.items()}
 
 
 def _per_class(predictions: Predictions) -> dict[str, ClassScores]:

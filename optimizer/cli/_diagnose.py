@@ -11,6 +11,7 @@ from psopt.cli._options import dataset_options, model_options, output_options
 
 if TYPE_CHECKING:
     from psopt.diagnosing import PromptReport
+    from psopt.scoring import Scores
     from rich.console import Console
     from rich.table import Table
 
@@ -86,15 +87,18 @@ def _scores(report: PromptReport) -> Table:
     if scores is None:
         table.add_row("all", n_samples, "–", _percent(report.sensitivity), "–")
         return table
-    whole = [
-        f"{_percent(getattr(scores, name))} [{100 * scores.ci[name][0]:.0f}–{100 * scores.ci[name][1]:.0f}]"
-        for name in ("f1", "sensitivity", "consistency")
-    ]
+    whole = [_with_interval(scores, name) for name in ("f1", "sensitivity", "consistency")]
     table.add_row("all", n_samples, *whole, style="bold")
     for label, of_class in scores.per_class.items():
         numbers = (of_class.f1, of_class.sensitivity, of_class.consistency)
         table.add_row(label, str(of_class.n), *(_percent(number) for number in numbers))
     return table
+
+
+def _with_interval(scores: Scores, name: str) -> str:
+    low, high = scores.ci.get(name, (None, None))
+    interval = "" if low is None or high is None else f" {100 * low:.0f}–{100 * high:.0f}"
+    return _percent(getattr(scores, name)) + interval
 
 
 def _groups(report: PromptReport) -> Table:

@@ -134,8 +134,11 @@ def _on_test(candidate: Candidate) -> list[str]:
         return ["–"] * 3
     cells = []
     for name in OBJECTIVES:
-        low, high = scores.ci[name]
-        cells.append(f"{100 * getattr(scores, name):.1f} {100 * low:.0f}–{100 * high:.0f}")
+        cell = f"{100 * getattr(scores, name):.1f}"
+        if name in scores.ci:
+            low, high = scores.ci[name]
+            cell += f" {100 * low:.0f}–{100 * high:.0f}"
+        cells.append(cell)
     return cells
 
 
