@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.errors import InputError
 
 from ._builtin import Written, read_written
-from ._rules import rephrase_by_rules
+from ._recipes import HELDOUT, SEARCH
+from ._rules import check_enough, check_numbers, rephrase_by_rules, rephrasings
 from ._set import RephrasingSet, comparable
 
 if TYPE_CHECKING:
@@ -34,33 +35,29 @@ def rephrasings_for(
     description : str, optional
         rho_0, where it is not the task's own.
     seed : int
+        At least 0.
 
     Raises
     ------
     InputError
-        If a number is too small, or larger than the rules can satisfy.
+        If a number is too small, or larger than the rules can satisfy; or if the description is empty.
     """
-    for name, number in (("n_search", n_search), ("n_heldout", n_heldout)):
-        if number < 1:
-            raise InputError(f"{name} must be at least 1, not {number}")
-    original = " ".join((description or task.description).split())
+    check_numbers(n_search, n_heldout, seed)
+    original = " ".join((task.description if description is None else description).split())
     written = read_written(task.name)
     if written is None or comparable(written.original) != comparable(original):
-        return rephrase_by_rules(original, n_search=n_search, n_heldout=n_heldout, seed=seed, protect=task.labels)
-    return _from_written(written, original, n_search, n_heldout, seed, task.labels)
+        return rephrase_by_rules(original, task.noun, n_search, n_heldout, seed, protect=task.labels)
+    return _written_first(task, written, original, n_search, n_heldout, seed)
 
 
-def _from_written(
-    written: Written, original: str, n_search: int, n_heldout: int, seed: int, labels: tuple[str, ...]
+def _written_first(
+    task: Task, written: Written, original: str, n_search: int, n_heldout: int, seed: int
 ) -> RephrasingSet:
     rng = np.random.default_rng([seed, 4])
     search = [original, *(written.search[int(index)] for index in rng.permutation(len(written.search)))]
     heldout = [written.heldout[int(index)] for index in rng.permutation(len(written.heldout))]
-    more_search, more_heldout = max(0, n_search - len(search)), max(0, n_heldout - len(heldout))
-    if more_search or more_heldout:
-        ruled = rephrase_by_rules(
-            original, n_search=more_search + 1, n_heldout=max(1, more_heldout), seed=seed, protect=labels
-        )
-        search += ruled.search[1:]
-        heldout += ruled.heldout[:more_heldout]
+    for kind, texts, wanted, rules in (("search", search, n_search, SEARCH), ("held-out", heldout, n_heldout, HELDOUT)):
+        more = rephrasings(original, task.noun, rules, seed, task.labels, avoid=(*search, *heldout))
+        texts += itertools.islice(more, max(0, wanted - len(texts)))
+        check_enough(kind, texts, wanted)
     return RephrasingSet(original, tuple(search[:n_search]), tuple(heldout[:n_heldout]), "builtin")

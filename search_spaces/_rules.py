@@ -3,109 +3,100 @@
 from __future__ import annotations
 
 import itertools
-import re
+from numbers import Integral
 from typing import TYPE_CHECKING
 
-import numpy as np
 from psopt.errors import InputError
 
+from ._description import read_description
+from ._recipes import HELDOUT, SEARCH, Rules, in_turn, recipes_for
 from ._set import RephrasingSet, comparable
-from ._wordings import HELDOUT, IMPERATIVES, SEARCH, Wordings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-_VERBATIM = re.compile(r"(\"[^\"]*\"|“[^”]*”|`[^`]*`|\{[^}]*\}|https?://\S+)")
+    from collections.abc import Iterable, Iterator, Sequence
 
 
 def rephrase_by_rules(
-    description: str, *, n_search: int, n_heldout: int, seed: int = 42, protect: Sequence[str] = ()
+    description: str,
+    noun: str = "text",
+    n_search: int = 10,
+    n_heldout: int = 10,
+    seed: int = 42,
+    *,
+    protect: Sequence[str] = (),
 ) -> RephrasingSet:
-    """Rephrase a description by rule.
+    r"""Rephrase a description by rule.
 
-    The first ones change little, later ones more. What is held out uses frames and synonyms that the search set does
-    not use.
+    The first ones make one change, the next two, three or more, and so on in turn. What is held out uses frames and
+    synonyms that the search set does not use. Quotations, anything in braces, addresses and the words to protect stay
+    as they are.
 
     Parameters
     ----------
     description : str
         Any English task description; white space is collapsed.
+    noun : str
+        What one sample is called.
     n_search, n_heldout : int
         How many; the description itself is the first of `n_search`.
     seed : int
         Decides the order; a larger set begins with the smaller one of the same seed.
     protect : sequence of str
-        Words that stay as they are (the labels).
+        Words that are neither swapped nor brought in (the labels).
 
     Raises
     ------
     InputError
-        If the rules give fewer than that.
+        If a number is too small, the description is empty, or the rules give fewer than that.
+
+    Examples
+    --------
+    >>> found = rephrase_by_rules("Decide whether the review is positive.", "review", 5, 2, seed=1)
+    >>> print(*found.search, sep="\n")
+    Decide whether the review is positive.
+    Can you please decide whether the review is positive?
+    You need to decide whether the review is positive.
+    Your task: Decide if the review is positive.
+    You should decide whether the review is positive. Read the review closely first.
+    >>> print(*found.heldout, sep="\n")
+    You are a specialist in work of this kind. Decide whether the review is positive.
+    Turn to the review below. Decide whether the review is positive.
     """
+    check_numbers(n_search, n_heldout, seed)
     original = " ".join(description.split())
-    kept = {word.casefold() for word in protect}
-    search = [original, *itertools.islice(rephrasings(original, SEARCH, seed, kept), n_search - 1)]
-    heldout = list(itertools.islice(rephrasings(original, HELDOUT, seed, kept), n_heldout))
-    for name, texts, wanted in (("search", search, n_search), ("held-out", heldout, n_heldout)):
-        if len(texts) < wanted:
-            raise InputError(
-                f"{wanted} {name} rephrasings were asked for; the rules give {len(texts)} of this description"
-            )
-    return RephrasingSet(original, tuple(search), tuple(heldout), "rules")
+    if not original:
+        raise InputError("a task description is needed, and this one is empty")
+    rephrased = rephrasings(original, noun, SEARCH, seed, protect, avoid=(original,))
+    search = (original, *itertools.islice(rephrased, n_search - 1))
+    heldout = tuple(itertools.islice(rephrasings(original, noun, HELDOUT, seed, protect, avoid=search), n_heldout))
+    check_enough("search", search, n_search)
+    check_enough("held-out", heldout, n_heldout)
+    return RephrasingSet(original, search, heldout, "rules")
 
 
-def rephrasings(original: str, wordings: Wordings, seed: int, protect: set[str]) -> Iterator[str]:
-    """Yield distinct rephrasings by one table, those that change least first; never the original."""
-    rng = np.random.default_rng([seed, len(original)])
-    seen = {comparable(original)}
-    swapped = swap_synonyms(original, wordings, protect)
-    frames, tails = _frames(original, wordings), wordings.tails
-    one_change = [(frame, "") for frame in frames] + [("{D}", tail) for tail in tails]
-    two_changes = [(frame, tail) for frame in frames for tail in tails]
-    for recipes in (
-        [(original, *change) for change in one_change],
-        [(swapped, *change) for change in [("{D}", ""), *one_change]],
-        [(text, *change) for change in two_changes for text in (original, swapped)],
-    ):
-        for index in rng.permutation(len(recipes)):
-            text = _fill(*recipes[int(index)])
-            if comparable(text) not in seen:
-                seen.add(comparable(text))
-                yield text
+def check_numbers(n_search: int, n_heldout: int, seed: int) -> None:
+    """Raise InputError if a number of rephrasings or a seed can't be meant."""
+    for name, number, least in (("n_search", n_search, 1), ("n_heldout", n_heldout, 1), ("seed", seed, 0)):
+        if not isinstance(number, Integral) or number < least:
+            raise InputError(f"{name} must be a whole number, at least {least}, not {number!r}")
 
 
-def swap_synonyms(text: str, wordings: Wordings, protect: set[str]) -> str:
-    """Swap every word of the table for its synonym, outside quotation marks, braces and addresses.
-
-    >>> swap_synonyms('Decide the category of "the category".', SEARCH, set())
-    'Determine the class of "the category".'
-    """
-    phrases = sorted(wordings.synonyms, key=len, reverse=True)
-    pattern = re.compile(rf"\b({'|'.join(map(re.escape, phrases))})\b", re.IGNORECASE)
-
-    def swap(match: re.Match[str]) -> str:
-        found = match.group()
-        if protect & {found.casefold(), *found.casefold().split()}:
-            return found
-        synonym = wordings.synonyms[found.casefold()]
-        return synonym.capitalize() if found[0].isupper() else synonym
-
-    parts = _VERBATIM.split(text)
-    return "".join(part if index % 2 else pattern.sub(swap, part) for index, part in enumerate(parts))
+def check_enough(kind: str, texts: Sequence[str], wanted: int) -> None:
+    """Raise InputError if there are fewer texts than wanted."""
+    if len(texts) < wanted:
+        raise InputError(
+            f"{wanted} {kind} rephrasings were asked for; the rules give {len(texts)} of this description; ask for less"
+        )
 
 
-def _frames(description: str, wordings: Wordings) -> list[str]:
-    first = re.match(r"[^\W\d_]+", description)
-    imperative = first is not None and first.group().casefold() in IMPERATIVES
-    return [*(wordings.commands if imperative else ()), *wordings.leads]
-
-
-def _fill(description: str, frame: str, tail: str) -> str:
-    """Put a description into a frame. Not by str.format: a description may hold braces of its own."""
-    if "{D}" in frame:
-        text = frame.replace("{D}", description, 1)
-    else:
-        text = frame.replace("{d}", description[0].lower() + description[1:], 1)
-    if not tail:
-        return text
-    return f"{text} {tail}" if text[-1] in ".!?" else f"{text}. {tail}"
+def rephrasings(
+    original: str, noun: str, rules: Rules, seed: int, protect: Sequence[str], avoid: Iterable[str]
+) -> Iterator[str]:
+    """Yield rephrasings by one side of the rules, distinct from each other and from those to avoid."""
+    description, noun = read_description(original, protect), " ".join(noun.split()) or "text"
+    seen = {comparable(text) for text in avoid}
+    for recipe in in_turn(recipes_for(description, rules.without(protect)), seed):
+        text = recipe.follow(description, noun, protect)
+        if comparable(text) not in seen:
+            seen.add(comparable(text))
+            yield text

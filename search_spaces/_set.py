@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psopt.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 Source = Literal["builtin", "rules", "file"]
 
@@ -29,6 +29,12 @@ class RephrasingSet:
         What the front is reported under; no candidate has met them.
     source : str
         ``builtin`` (written for this project), ``rules`` or ``file``.
+
+    Raises
+    ------
+    InputError
+        If the original is not first in `search`; if a text is empty or of several lines; or if two texts, of one set
+        or of both, differ in nothing but case, spaces and punctuation.
     """
 
     original: str
@@ -37,16 +43,20 @@ class RephrasingSet:
     source: Source
 
     def __post_init__(self) -> None:
-        """Refuse a set in which the original is not first, a text stands twice, is empty or has several paragraphs."""
+        """Refuse a set that is not sound."""
+        if self.source not in get_args(Source):
+            raise InputError(f"rephrasings come from one of {', '.join(get_args(Source))}, not from {self.source!r}")
         if not self.search or self.search[0] != self.original:
             raise InputError("the first search rephrasing must be the original description")
-        seen: set[str] = set()
+        seen: dict[str, str] = {}
         for text in (*self.search, *self.heldout):
-            if not text.strip() or "\n" in text.strip():
-                raise InputError(f"a rephrasing must be one paragraph of text, not {text!r}")
-            if comparable(text) in seen:
-                raise InputError(f"the rephrasing {text!r} stands twice")
-            seen.add(comparable(text))
+            if not text.strip() or text.splitlines() != [text]:
+                raise InputError(f"a rephrasing must be one paragraph of text, not {shortened(text)}")
+            twin = seen.get(comparable(text))
+            if twin is not None:
+                other = "" if twin == text else f", first as {shortened(twin)}"
+                raise InputError(f"the rephrasing {shortened(text)} stands twice{other}; change or remove one")
+            seen[comparable(text)] = text
 
     @property
     def sha256(self) -> str:
@@ -60,10 +70,42 @@ class RephrasingSet:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> RephrasingSet:
-        """Build a set from `to_dict`'s data."""
-        return cls(data["original"], tuple(data["search"]), tuple(data["heldout"]), data["source"])
+        """Build a set from `to_dict`'s data. The digest may be missing: a set may be edited by hand.
+
+        Raises
+        ------
+        InputError
+            If a part is missing or of the wrong kind, or the set is not sound.
+        """
+        for part in ("original", "search", "heldout", "source"):
+            if part not in data:
+                raise InputError(f"a set of rephrasings needs {part!r}")
+        return cls(
+            _texts([data["original"]], "original")[0],
+            _texts(data["search"], "search"),
+            _texts(data["heldout"], "heldout"),
+            data["source"],
+        )
+
+
+def _texts(values: Sequence[Any], part: str) -> tuple[str, ...]:
+    if not isinstance(values, list | tuple):
+        raise InputError(f"a set of rephrasings needs a list of texts as {part!r}, not {values!r}")
+    for value in values:
+        if not isinstance(value, str):
+            raise InputError(f"{part!r} in a set of rephrasings must be text, not {value!r}")
+    return tuple(values)
 
 
 def comparable(text: str) -> str:
-    """A text as duplicates are looked for: letters and digits only (all signs where there are none), case folded."""
+    """A text as duplicates are looked for: letters and digits only (all signs where there are none), case folded.
+
+    >>> comparable("Sort it, please!") == comparable("sort it please")
+    True
+    """
     return "".join(sign for sign in text.casefold() if sign.isalnum()) or text.strip()
+
+
+def shortened(text: str) -> str:
+    """A text as an error message quotes it: on one line, not longer than a line."""
+    return repr(text if len(text) <= 80 else f"{text[:77]}...")

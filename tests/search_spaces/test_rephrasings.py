@@ -1,16 +1,22 @@
-import dataclasses
-import string
+"""The rephrasings of a task: those written for it, then those by rule."""
 
+import dataclasses
+import itertools
+import json
+from importlib import resources
+
+import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from psopt.errors import InputError
-from psopt.search_spaces import RephrasingSet, rephrase_by_rules, rephrasings_for
+from psopt.search_spaces import RephrasingSet, rephrasings_for
 from psopt.search_spaces._builtin import read_written
 from psopt.search_spaces._set import comparable
-from psopt.search_spaces._wordings import HELDOUT, SEARCH
 
-CLASSIFY = "Classify the text into one of the given classes."
+BUILTIN = [
+    file.name.removesuffix(".json")
+    for file in resources.files("psopt.search_spaces.builtin").iterdir()
+    if file.name.endswith(".json")
+]
 
 
 @pytest.fixture
@@ -18,11 +24,14 @@ def trec(task):
     return dataclasses.replace(task, name="trec", description=read_written("trec").original)
 
 
-def test_trec_has_at_least_30_to_search_and_10_held_out():
-    written = read_written("trec")
+@pytest.mark.parametrize("name", BUILTIN)
+def test_what_is_written_for_a_task_is_enough_and_sound(name):
+    written = read_written(name)
     assert len(written.search) >= 30
     assert len(written.heldout) >= 10
     RephrasingSet(written.original, (written.original, *written.search), written.heldout, "builtin")
+    file = resources.files("psopt.search_spaces.builtin").joinpath(f"{name}.json")
+    assert json.loads(file.read_text("utf-8"))["task"] == name
 
 
 def test_trec_s_original_is_the_task_s_description():
@@ -31,7 +40,7 @@ def test_trec_s_original_is_the_task_s_description():
     assert comparable(load_task("trec").description) == comparable(read_written("trec").original)
 
 
-def test_no_rephrasing_of_trec_names_a_class(task):
+def test_no_rephrasing_of_trec_names_a_class():
     words = {
         word.strip(".,?!")
         for text in (*read_written("trec").search, *read_written("trec").heldout)
@@ -44,94 +53,88 @@ def test_the_original_comes_first_and_is_one_of_q(trec):
     found = rephrasings_for(trec, 10, 10)
     assert found.search[0] == trec.description
     assert (len(found.search), len(found.heldout), found.source) == (10, 10, "builtin")
+    written = read_written("trec")
+    assert set(found.search[1:]) <= set(written.search)
+    assert set(found.heldout) <= set(written.heldout)
 
 
 @pytest.mark.parametrize("name", ["trec", "toy"])
-def test_a_larger_set_begins_with_the_smaller_one(trec, name):
+def test_with_q_1_there_is_only_the_original(trec, name):
     task = dataclasses.replace(trec, name=name)
-    small, large = rephrasings_for(task, 10, 5, seed=0), rephrasings_for(task, 30, 10, seed=0)
-    assert large.search[:10] == small.search
-    assert large.heldout[:5] == small.heldout
+    assert rephrasings_for(task, 1, 1).search == (task.description,)
 
 
-def test_the_seed_decides_and_0_is_a_seed(trec):
-    assert rephrasings_for(trec, seed=0) == rephrasings_for(trec, seed=0) != rephrasings_for(trec, seed=1)
-    assert rephrasings_for(trec, seed=0) != rephrasings_for(trec, seed=42)
+@pytest.mark.parametrize("name", ["trec", "toy"])
+@pytest.mark.parametrize("seed", [0, 42])
+def test_a_larger_set_begins_with_the_smaller_one(trec, name, seed):
+    task = dataclasses.replace(trec, name=name)
+    sets = [
+        rephrasings_for(task, n_search, n_heldout, seed=seed) for n_search, n_heldout in [(10, 5), (30, 10), (60, 30)]
+    ]
+    for small, large in itertools.pairwise(sets):
+        assert large.search[: len(small.search)] == small.search
+        assert large.heldout[: len(small.heldout)] == small.heldout
+
+
+@pytest.mark.parametrize("name", ["trec", "toy"])
+def test_the_seed_decides_and_0_is_a_seed(trec, name):
+    task = dataclasses.replace(trec, name=name)
+    assert rephrasings_for(task, seed=0) == rephrasings_for(task, seed=0)
+    assert len({rephrasings_for(task, seed=seed).sha256 for seed in (0, 1, 42)}) == 3
+    assert rephrasings_for(task) == rephrasings_for(task, seed=42)
 
 
 def test_rules_fill_up_what_is_not_written(trec):
-    found = rephrasings_for(trec, 50, 20)
-    assert (len(found.search), len(found.heldout)) == (50, 20)
+    written = read_written("trec")
+    found = rephrasings_for(trec, 100, 60)
+    assert (len(found.search), len(found.heldout), found.source) == (100, 60, "builtin")
+    assert set(written.search) < set(found.search)
+    assert set(written.heldout) < set(found.heldout)
 
 
 def test_another_description_of_a_built_in_task_is_rephrased_by_rule(trec):
-    assert rephrasings_for(trec, 5, 5, description="Sort it out.").source == "rules"
+    found = rephrasings_for(trec, 5, 5, description="Sort it\n  out.")
+    assert (found.source, found.original) == ("rules", "Sort it out.")
 
 
-@pytest.mark.parametrize("number", [{"n_search": 0}, {"n_heldout": 0}])
-def test_too_small_numbers_are_refused(trec, number):
-    with pytest.raises(InputError, match=r"must be at least 1"):
-        rephrasings_for(trec, **number)
+def test_another_task_s_name_does_not_get_at_what_is_written(trec):
+    for name in ("toy", "Trec?", "../trec", "builtin/trec", "trec.json", ""):
+        assert rephrasings_for(dataclasses.replace(trec, name=name), 5, 5).source == "rules"
 
 
-def test_more_than_the_rules_can_do_is_refused_with_the_number_they_can(task):
-    with pytest.raises(InputError, match=r"5000 search rephrasings were asked for; the rules give \d+"):
-        rephrase_by_rules(CLASSIFY, n_search=5000, n_heldout=1)
-
-
-def test_an_imperative_goes_on_in_lower_case_after_a_frame():
-    found = rephrase_by_rules(CLASSIFY, n_search=60, n_heldout=10).search
-    assert "Please classify the text into one of the given classes." in found
-    assert "Please categorize the passage into one of the following categories." in found
-
-
-def test_what_is_no_imperative_is_not_put_after_please():
-    found = rephrase_by_rules("The email belongs to one of our teams.", n_search=40, n_heldout=10).search
-    assert not any(text.startswith(("Please", "Kindly", "Now")) for text in found)
-
-
-def test_quotes_braces_addresses_and_protected_words_stay():
-    description = 'Decide whether "the given text" at https://question.org/class or {question} is of class Text.'
-    found = rephrase_by_rules(description, n_search=40, n_heldout=40, protect=("Text",))
-    for text in (*found.search, *found.heldout):
-        for kept in ('"the given text"', "https://question.org/class", "{question}", "Text."):
-            assert kept in text
-
-
-def test_held_out_uses_no_frame_and_no_synonym_of_the_search_set():
-    for part in ("commands", "leads", "tails"):
-        assert not set(getattr(SEARCH, part)) & set(getattr(HELDOUT, part))
-    for word, synonym in HELDOUT.synonyms.items():
-        assert SEARCH.synonyms.get(word) != synonym
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.text(string.printable, min_size=1).filter(lambda text: text.strip()), st.integers(0, 5))
-def test_any_description_can_be_rephrased(description, seed):
-    found = rephrase_by_rules(description, n_search=15, n_heldout=10, seed=seed)
-    assert found == rephrase_by_rules(description, n_search=15, n_heldout=10, seed=seed)
-    assert found.search[0] == " ".join(description.split())
-    everything = [comparable(text) for text in (*found.search, *found.heldout)]
-    assert len(set(everything)) == 25
-
-
-def test_a_set_survives_the_way_through_json_and_its_digest_depends_on_the_order():
-    one = RephrasingSet("a b", ("a b", "c"), ("d",), "file")
-    assert RephrasingSet.from_dict(one.to_dict()) == one
-    assert one.sha256 != RephrasingSet("a b", ("a b", "d"), ("c",), "file").sha256
+def test_no_rephrasing_by_rule_brings_in_a_label(trec):
+    task = dataclasses.replace(
+        trec, name="toy", labels=("Task", "Query", "Work"), train=(), val=(), test=(), definitions={}
+    )
+    for text in (*(found := rephrasings_for(task, 300, 300)).search, *found.heldout):
+        assert not {"task", "query", "work"} & set(text.casefold().replace(".", " ").replace(":", " ").split())
 
 
 @pytest.mark.parametrize(
-    ("search", "heldout", "message"),
+    ("wrong", "message"),
     [
-        (("b",), (), "first search rephrasing"),
-        ((), (), "first search rephrasing"),
-        (("a", "b", "B!"), (), "stands twice"),
-        (("a", "b"), ("A.",), "stands twice"),
-        (("a", " "), (), "one paragraph"),
-        (("a", "b\nc"), (), "one paragraph"),
+        ({"n_search": 0}, "n_search must be a whole number, at least 1, not 0"),
+        ({"n_heldout": 0}, "n_heldout must be a whole number, at least 1, not 0"),
+        ({"n_search": -3}, "at least 1, not -3"),
+        ({"n_search": 2.5}, "whole number"),
+        ({"n_search": None}, "whole number"),
+        ({"seed": -1}, "seed must be a whole number, at least 0, not -1"),
+        ({"description": ""}, "description is needed"),
+        ({"description": " \n "}, "description is needed"),
     ],
 )
-def test_a_set_that_is_not_sound_is_refused(search, heldout, message):
-    with pytest.raises(InputError, match=message):
-        RephrasingSet("a", search, heldout, "file")
+@pytest.mark.parametrize("name", ["trec", "toy"])
+def test_wrong_input_is_refused_in_one_line(trec, name, wrong, message):
+    with pytest.raises(InputError, match=message) as refused:
+        rephrasings_for(dataclasses.replace(trec, name=name), **wrong)
+    assert len(str(refused.value).splitlines()) == 1
+
+
+def test_numbers_of_numpy_are_numbers(trec):
+    assert rephrasings_for(trec, np.int64(5), np.int64(3), seed=np.int64(1)) == rephrasings_for(trec, 5, 3, seed=1)
+
+
+@pytest.mark.parametrize("name", ["trec", "toy"])
+def test_more_than_the_rules_can_do_is_refused_with_the_number_they_can(trec, name):
+    with pytest.raises(InputError, match=r"9000 search rephrasings were asked for; the rules give \d+"):
+        rephrasings_for(dataclasses.replace(trec, name=name), 9000, 1)
