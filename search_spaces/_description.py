@@ -34,8 +34,9 @@ _COMMAND = re.compile(
     re.IGNORECASE,
 )
 _COMMAND_OR_NOUN = re.compile(
-    r"answer|check|estimate|figure|find|flag|give|group|guess|indicate|judge|label|look|map|mark|match|name|pick|place"
-    r"|put|rank|rate|return|review|route|say|score|select|separate|sort|specify|state|tag|tell|use|work",
+    r"answer|check|divide|estimate|figure|file|filter|find|flag|give|group|guess|indicate|judge|label|look|map|mark|match"
+    r"|name|pick|place|put|rank|rate|return|review|route|say|score|select|separate|sort|specify|split|spot|state|tag|tell"
+    r"|use|work",
     re.IGNORECASE,
 )
 _AFTER_A_COMMAND = re.compile(

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ._description import Description, read_description, with_sentence
-from ._frames import HELDOUT_FRAMES, SEARCH_FRAMES, Frames, fill, fitting_frames, fitting_tails, parts_of
+from ._frames import HELDOUT_FRAMES, SEARCH_FRAMES, Frames
+from ._framing import fill, fitting_frames, fitting_tails, parts_of
 from ._synonyms import HELDOUT_SWAPS, SEARCH_SWAPS
 
 if TYPE_CHECKING:

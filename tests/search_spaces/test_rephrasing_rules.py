@@ -5,8 +5,6 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from psopt.errors import InputError
 from psopt.search_spaces import rephrase_by_rules
 from psopt.search_spaces._description import read_description
@@ -46,6 +44,8 @@ def test_every_short_description_gives_well_over_60_rephrasings(description, rul
         (STATE, "Task: The email belongs to one of our teams."),
         ("classify it by topic", "This is the task. Classify it by topic"),
         ("CLASSIFY the text.", "Please CLASSIFY the text."),
+        ("Route each ticket to a team.", "Could you route each ticket to a team?"),
+        ("Spot the spam.", "Your task is to spot the spam."),
         # a frame of its own is taken off for another
         ("Please label the text.", "I need you to label the text."),
         ("Please label the text.", "Label the text."),
@@ -98,6 +98,7 @@ def test_what_is_held_out_says(description, rephrasing):
         ("Label noise in a text.", ["Please label", "to label"]),
         ("State and local news are told apart.", ["Please state", "to state"]),
         ("Sort of text.", ["Please sort", "Classify of"]),
+        ("Spot checks of a text.", ["Please spot", "to spot"]),
         # one frame is enough
         ("Please label the text.", ["Please please", "lease Label"]),
         ("Your task is to label it.", ["Your task: Your", "Your task. Your"]),
@@ -152,10 +153,10 @@ def test_the_sample_is_called_the_same_in_the_frame_and_in_the_description():
 
 
 def test_held_out_uses_no_frame_and_no_synonym_of_the_search_set():
-    for part in ("commands", "orders", "questions", "any", "clauses", "tails"):
+    for part in ("commands", "orders", "questions", "neutral", "clauses", "tails"):
         assert not set(getattr(SEARCH.frames, part)) & set(getattr(HELDOUT.frames, part))
     new = [{synonym for swap in rules.swaps for _, synonym in swap.words} for rules in (SEARCH, HELDOUT)]
-    assert not new[0] & new[1] - {"label"}
+    assert not new[0] & new[1]
 
 
 @pytest.mark.parametrize("description", DESCRIPTIONS)
@@ -183,44 +184,3 @@ def test_another_process_gives_the_same_set():
     environment = {**os.environ, "PYTHONHASHSEED": "7"}
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment)
     assert ran.stdout.strip() == rephrase_by_rules(BY, seed=0).sha256
-
-
-WORDS = ["Please", "Classify", "label", "Label", "decide whether", "based on its", "by the kind of", "a question"]
-SMALL_WORDS = [
-    "the text",
-    "given",
-    "text",
-    "as",
-    "or",
-    "is",
-    "it's",
-    "don't",
-    "into one of the classes",
-    "ſort",
-    "İf",
-    "class",
-]
-VERBATIM = ["{text}", "{{x}}", '"the class"', "“text”", "https://a.b/text.", "'text'", "\ue000", "\ue0010\ue001"]
-SIGNS = [".", "?", ":", ",", "…", "(", ")"]
-FRAGMENTS = st.sampled_from([*WORDS, *SMALL_WORDS, *VERBATIM, *SIGNS])
-SENTENCES = st.lists(FRAGMENTS, min_size=1, max_size=12).map(" ".join)
-ANY_TEXT = st.one_of(st.text(min_size=1), SENTENCES).filter(lambda text: text.split())
-
-
-@settings(max_examples=150, deadline=None)
-@given(ANY_TEXT, st.text(max_size=10), st.lists(st.text(max_size=5), max_size=3), st.integers(0, 3))
-def test_any_description_can_be_rephrased(description, noun, protect, seed):
-    found = rephrase_by_rules(description, noun, 15, 10, seed, protect=protect)
-    assert found == rephrase_by_rules(description, noun, 15, 10, seed, protect=protect)
-    assert found.search[:5] == rephrase_by_rules(description, noun, 5, 1, seed, protect=protect).search
-    assert found.search[0] == found.original == " ".join(description.split())
-    assert len({comparable(text) for text in (*found.search, *found.heldout)}) == 25
-
-
-@settings(max_examples=150, deadline=None)
-@given(SENTENCES, st.integers(0, 3))
-def test_braces_quotes_and_addresses_come_out_as_they_went_in(description, seed):
-    found = rephrase_by_rules(description, n_search=15, seed=seed)
-    for text in (*found.search, *found.heldout):
-        for part in ("{text}", "{{x}}", '"the class"', "“text”", "https://a.b/text.", "\ue000", "\ue001"):
-            assert text.count(part) == description.count(part)
