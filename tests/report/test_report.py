@@ -16,7 +16,7 @@ def run(task, keyword_model, tmp_path, monkeypatch):
     monkeypatch.setattr(optimization, "load_model", lambda *_, **__: keyword_model)
     hostile = tuple(dataclasses.replace(sample, text=f"{sample.text} {HOSTILE}") for sample in task.train)
     task = dataclasses.replace(task, train=hostile, description=f"Sort it. {HOSTILE}")
-    return optimization.optimize(task, trials=6, rounds=1, rephrasings=4, out=tmp_path / "run")
+    return optimization.optimize(task, trials=6, rounds=1, rephrasings=8, out=tmp_path / "run")
 
 
 def test_the_report_is_one_file_that_loads_nothing(run):
@@ -36,7 +36,7 @@ def test_it_shows_every_prompt_of_the_front_and_the_weak_spots_before_and_after(
     for candidate in run.front:
         assert f'id="{candidate.id}"' in page
     assert "★ knee" in page
-    assert "2/4</td><td>4/4" in page
+    assert re.search("[1-7]/8</td><td>8/8", page)
 
 
 def test_it_can_be_rebuilt_from_the_run_directory_alone(run):
