@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _EXAMPLE = "Example: psopt diagnose --dataset tickets.csv --prompt prompt.txt --rephrasings 20"
 _ROWS = 12
+_LONGEST = 120
 
 
 @click.command(epilog=_EXAMPLE)
@@ -106,11 +107,11 @@ def _groups(report: PromptReport) -> Table:
     from rich.text import Text
 
     table = Table(title="What shaking or wrong samples share", title_justify="left")
-    table.add_column("topic", overflow="fold")
-    table.add_column("class")
-    table.add_column("taken for")
-    table.add_column("samples", justify="right")
-    table.add_column("seen by")
+    table.add_column("topic", overflow="fold", min_width=20)
+    table.add_column("class", overflow="fold")
+    table.add_column("taken for", overflow="fold")
+    table.add_column("samples", justify="right", no_wrap=True)
+    table.add_column("seen by", no_wrap=True)
     for group in sorted(report.diagnosis.groups, key=lambda group: -group.need)[:_ROWS]:
         cells = [group.topic, group.label or "–", group.predicted or "–", str(len(group.samples)), group.view]
         table.add_row(*(Text(cell) for cell in cells))
@@ -122,15 +123,20 @@ def _weakest(report: PromptReport) -> Table:
     from rich.text import Text
 
     table = Table(title="The most sensitive samples", title_justify="left")
-    table.add_column("S", justify="right")
-    table.add_column("right", justify="right")
-    table.add_column("class")
-    table.add_column("text", overflow="ellipsis", no_wrap=True)
+    labels = report.predictions.labels
+    table.add_column("S", justify="right", min_width=4)
+    table.add_column("right", justify="right", min_width=5)
+    table.add_column("class", overflow="ellipsis", no_wrap=True, min_width=min(16, max(map(len, labels), default=1)))
+    table.add_column("text", overflow="fold")
     n_rephrasings = report.predictions.array.shape[1]
     for sample in report.diagnosis.weak["sensitivity"][:_ROWS]:
         right = "–" if sample.right is None else f"{sample.right}/{n_rephrasings}"
-        table.add_row(f"{sample.sensitivity:.2f}", right, Text(sample.label or "–"), Text(sample.text[:300]))
+        table.add_row(f"{sample.sensitivity:.2f}", right, Text(sample.label or "–"), Text(_short(sample.text)))
     return table
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def _percent(value: float | None) -> str:
