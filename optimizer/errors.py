@@ -7,7 +7,9 @@
     │   ├── DataError        … a data file or a task                                               exit 2
     │   └── UnknownNameError … a name that is not known, with the nearest known one                exit 2
     ├── MissingExtraError    a feature needs an optional dependency                                exit 2
-    └── ModelError           a model could not answer                                              exit 2
+    ├── ModelError           a model could not be loaded or could not answer                       exit 2
+    │   └── AnswersMissingError  some calls failed again and again: the trial fails, not the run   exit 2
+    └── BudgetReachedError   a limit that the user set is reached; what was found is saved         exit 3
 """
 
 from __future__ import annotations
@@ -56,6 +58,16 @@ class MissingExtraError(PsoptError):
 
 class ModelError(PsoptError):
     """A model could not be loaded or could not answer."""
+
+
+class AnswersMissingError(ModelError):
+    """Some of a prompt's answers are missing after all retries, so that it can't be scored."""
+
+
+class BudgetReachedError(PsoptError):
+    """A limit on calls, tokens or cost is reached."""
+
+    exit_code = 3
 
 
 def import_extra(module: str, feature: str, extra: str) -> Any:

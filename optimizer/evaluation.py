@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.metrics import prediction_counts, sample_sensitivity
+from psopt.errors import InputError
+from psopt.metrics import hard_predictions, prediction_counts, prediction_distribution, sample_sensitivity
+from psopt.models import SoftModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,11 +32,14 @@ class Predictions:
         The N samples, in the array's order.
     labels : tuple of str
         The C - 1 labels; N/A is the last of the C classes.
+    probabilities : (N, Q, C) float or None
+        What the model gave each class, where it was asked for that; `array` then holds the most probable ones.
     """
 
     array: NDArray[np.int64]
     samples: tuple[Sample, ...]
     labels: tuple[str, ...]
+    probabilities: NDArray[np.float64] | None = None
 
     @property
     def n_classes(self) -> int:
@@ -58,9 +63,14 @@ class Predictions:
         return prediction_counts(self.array, self.n_classes)
 
     @property
+    def p_tau(self) -> NDArray[np.int64] | NDArray[np.float64]:
+        """What S and C_y are computed from: the counts, or with probabilities their means over rephrasings, (N, C)."""
+        return self.counts if self.probabilities is None else prediction_distribution(self.probabilities)
+
+    @property
     def sensitivities(self) -> NDArray[np.float64]:
         """S of each sample: (N,) in [0, 1]."""
-        return sample_sensitivity(self.counts)
+        return sample_sensitivity(self.p_tau)
 
     @property
     def is_labelled(self) -> bool:
@@ -74,8 +84,21 @@ def evaluate(
     rephrasings: Sequence[str],
     samples: Sequence[Sample],
     on_progress: OnProgress | None = None,
+    *,
+    soft: bool = False,
 ) -> Predictions:
-    """Let a model answer every sample under every rephrasing of a prompt's description."""
+    """Let a model answer every sample under every rephrasing of a prompt's description, if `soft` in probabilities.
+
+    Raises
+    ------
+    InputError
+        If the model gives no probabilities.
+    """
     prompts = [prompt.described_as(text) for text in rephrasings]
-    array = model.predict(prompts, [sample.text for sample in samples], on_progress)
-    return Predictions(array, tuple(samples), prompt.labels)
+    texts = [sample.text for sample in samples]
+    if not soft:
+        return Predictions(model.predict(prompts, texts, on_progress), tuple(samples), prompt.labels)
+    if not isinstance(model, SoftModel):
+        raise InputError(f"model {model.name} gives no probabilities: leave --logprobs out")
+    probabilities = model.predict_proba(prompts, texts, on_progress)
+    return Predictions(hard_predictions(probabilities), tuple(samples), prompt.labels, probabilities)

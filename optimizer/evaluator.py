@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from psopt.evaluation import Predictions, evaluate
+from psopt.models.chat import Budget, ChatModel
 
 if TYPE_CHECKING:
     from psopt.models import Model
@@ -17,26 +18,20 @@ if TYPE_CHECKING:
 Split = Literal["train", "val", "test"]
 
 
-@dataclass
-class Calls:
-    """How many answers were asked of the model, and how many of them were had already."""
-
-    made: int = 0
-    cached: int = 0
-
-
 @dataclass(eq=False)
 class Evaluator:
     """Evaluate prompts on the same samples and rephrasings for all (common random numbers), each prompt once.
 
-    On train and val a prompt meets the search rephrasings, on test the held-out ones.
+    `soft` asks the model for probabilities; `budget` counts what was asked. On train and val a prompt meets the search
+    rephrasings, on test the held-out ones.
     """
 
     model: Model
     rephrasings: RephrasingSet
     samples: dict[Split, tuple[Sample, ...]]
     on_progress: OnProgress | None = None
-    calls: Calls = field(default_factory=Calls)
+    soft: bool = False
+    budget: Budget = field(default_factory=Budget)
     _known: dict[tuple[str, Split], Predictions] = field(default_factory=dict)
 
     def predictions(self, prompt: Prompt, split: Split) -> Predictions:
@@ -45,8 +40,11 @@ class Evaluator:
         rephrasings = self.rephrasings.heldout if split == "test" else self.rephrasings.search
         n_answers = len(self.samples[split]) * len(rephrasings)
         if key in self._known:
-            self.calls.cached += n_answers
+            self.budget.usage.cached += n_answers
         else:
-            self._known[key] = evaluate(self.model, prompt, rephrasings, self.samples[split], self.on_progress)
-            self.calls.made += n_answers
+            self._known[key] = evaluate(
+                self.model, prompt, rephrasings, self.samples[split], self.on_progress, soft=self.soft
+            )
+            if not isinstance(self.model, ChatModel):  # whose engine counts for itself
+                self.budget.usage.made += n_answers
         return self._known[key]

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from psopt.cache import cache_folder
 from psopt.diagnosis import diagnose_predictions
-from psopt.errors import InputError
-from psopt.evaluator import Evaluator
+from psopt.errors import BudgetReachedError, InputError, ModelError
+from psopt.evaluator import Evaluator, Split
 from psopt.models import load_model
+from psopt.models.chat import Budget, LmOptions
 from psopt.prompts import seed_prompt
 from psopt.report import WEAK_SPOTS, write_report
 from psopt.runs import (
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     import optuna
     from psopt.prompts import Prompt
     from psopt.search import Candidate, SamplerName
-    from psopt.tasks import Task
+    from psopt.tasks import Sample, Task
 
 N_HELDOUT = 10
 
@@ -68,7 +69,7 @@ class Run:
 def optimize(
     task: Task,
     *,
-    model: str = "minilm",
+    model: Any = "minilm",
     trials: int = 40,
     rephrasings: int = 10,
     samples: int = 500,
@@ -79,6 +80,7 @@ def optimize(
     out: str | Path | None = None,
     storage: str | None = None,
     study_name: str = "",
+    lm: LmOptions | None = None,
     cache_dir: str | Path | None = None,
     resume: bool = False,
     observer: Observer | None = None,
@@ -92,7 +94,9 @@ def optimize(
     Parameters
     ----------
     task : Task
-    model, trials, rephrasings, samples, seed, strategy, sampler, rounds, storage, study_name
+    model : str, dspy.LM or Model
+        A name, or a model that is made already.
+    trials, rephrasings, samples, seed, strategy, sampler, rounds, storage, study_name, lm
         See `RunSettings`.
     out : path, optional
         The run directory, new or empty; by default ``runs/TASK-MODEL``, numbered where that is taken.
@@ -110,7 +114,7 @@ def optimize(
     """
     settings = RunSettings(
         dataset=task.name,
-        model=model,
+        model=model if isinstance(model, str) else _name_of(model),
         strategy=strategy,
         seed=seed,
         trials=trials,
@@ -120,24 +124,27 @@ def optimize(
         sampler=sampler,
         storage=storage,
         study_name=study_name,
+        lm=lm or LmOptions(),
     )
-    return carry_out(task, settings, out=out, cache_dir=cache_dir, resume=resume, observer=observer)
+    given = None if isinstance(model, str) else model
+    return carry_out(task, settings, model=given, out=out, cache_dir=cache_dir, resume=resume, observer=observer)
 
 
 def carry_out(
     task: Task,
     settings: RunSettings,
     *,
+    model: Any = None,
     out: str | Path | None = None,
     cache_dir: str | Path | None = None,
     resume: bool = False,
     observer: Observer | None = None,
 ) -> Run:
-    """Do what `optimize` promises, with its settings in one value."""
+    """Do what `optimize` promises, with its settings in one value; `model` goes before the settings' name of one."""
     observer = observer or Observer()
     options = SearchOptions(settings.trials, settings.rounds, cast("SamplerName", settings.sampler), settings.seed)
     start = seed_prompt(task, settings.strategy, seed=settings.seed)
-    evaluator = make_evaluator(task, start, settings, cache_dir)
+    evaluator = make_evaluator(task, start, settings, cache_dir, model)
     evaluator.on_progress = observer.answers
     if resume and out is None:
         raise InputError("to resume, say which run: out=...")
@@ -162,8 +169,16 @@ def carry_out(
         observer.phase("scoring the front on test, under held-out rephrasings")
         baseline, front = _on_test(search, settings.seed)
     except KeyboardInterrupt:
-        record.save(search.candidates[0] if search.candidates else None, search.front, "interrupted")
+        record.save_part(search, "interrupted")
         raise
+    except BudgetReachedError as error:
+        record.save_part(search, "budget")
+        raise BudgetReachedError(
+            f"{error}; what was found is in {folder}; go on with: psopt resume {folder}"
+        ) from error
+    except ModelError as error:
+        record.save_part(search, "failed")
+        raise type(error)(f"{error}; what was found is in {folder}; go on with: psopt resume {folder}") from error
     reason = "trials" if len(search.candidates) >= settings.trials else "exhausted"
     record.save(baseline, front, reason)
     record.save_prompts(baseline, front)
@@ -171,8 +186,12 @@ def carry_out(
     return Run(folder, baseline, front, study, reason)
 
 
-def make_evaluator(task: Task, prompt: Prompt, settings: RunSettings, cache_dir: str | Path | None = None) -> Evaluator:
+def make_evaluator(
+    task: Task, prompt: Prompt, settings: RunSettings, cache_dir: str | Path | None = None, model: Any = None
+) -> Evaluator:
     """Freeze what all prompts of a task are compared on: the model, the rephrasings, and a choice of samples."""
+    lm = settings.lm
+    budget = Budget(lm.max_calls, lm.max_tokens_total, lm.max_cost)
     rephrasings = rephrasings_for(
         task,
         n_search=settings.rephrasings,
@@ -181,8 +200,13 @@ def make_evaluator(task: Task, prompt: Prompt, settings: RunSettings, cache_dir:
         seed=settings.seed,
     )
     train, val = (subset(samples, settings.samples, seed=settings.seed) for samples in (task.train, task.val))
-    model = load_model(settings.model, task, cache_dir=cache_folder(cache_dir))
-    return Evaluator(model, rephrasings, {"train": train, "val": val, "test": task.test})
+    answering = load_model(model or settings.model, task, cache_dir=cache_folder(cache_dir), options=lm, budget=budget)
+    samples: dict[Split, tuple[Sample, ...]] = {"train": train, "val": val, "test": task.test}
+    return Evaluator(answering, rephrasings, samples, soft=lm.logprobs, budget=budget)
+
+
+def _name_of(model: Any) -> str:
+    return str(getattr(model, "name", None) or f"dspy/{getattr(model, 'model', type(model).__name__)}")
 
 
 def _on_test(search: Search, seed: int) -> tuple[Candidate, tuple[Candidate, ...]]:
@@ -206,12 +230,26 @@ class _Record:
     settings: RunSettings
     evaluator: Evaluator
     started: float = field(default_factory=time.monotonic)
+    before: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if (self.directory.path / MANIFEST).exists():
+            self.before = self.directory.read_json(MANIFEST)
+
+    def save_part(self, search: Search, reason: str) -> None:
+        """Write down a run that ends before its time."""
+        baseline, front = search.candidates[0] if search.candidates else None, search.front
+        self.save(baseline, front, reason)
+        for candidate in front:
+            self.directory.write_prompt(candidate.prompt)
 
     def save(self, baseline: Candidate | None, front: tuple[Candidate, ...], reason: str) -> None:
         """Write run.json and front.json as far as the run has come."""
         best = knee(front, baseline).id if baseline and front else None
         seconds = time.monotonic() - self.started
-        content = manifest(self.settings, self.task, self.evaluator, baseline, front, best, reason, seconds)
+        content = manifest(
+            self.settings, self.task, self.evaluator, baseline, front, best, reason, seconds, self.before
+        )
         self.directory.write_json(MANIFEST, content)
         if front:
             self.directory.write_json(FRONT, front_file(front, best))

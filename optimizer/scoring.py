@@ -63,15 +63,15 @@ class Scores:
 
 def score(predictions: Predictions, *, intervals: bool = False, seed: int = 42) -> Scores:
     """Score labelled predictions, on request with bootstrap intervals (1,000 replicates, seeded)."""
-    counts, truth = predictions.counts, predictions.truth
-    predicted = np.flatnonzero(counts.sum(axis=0))
+    p_tau, truth = predictions.p_tau, predictions.truth
+    predicted = np.flatnonzero(predictions.counts.sum(axis=0))
     names = (*predictions.labels, "N/A")
     return Scores(
         f1=micro_f1(predictions.array, truth),
         macro_f1=macro_f1(predictions.array, truth, labels=range(len(predictions.labels))),
-        sensitivity=sensitivity(counts),
-        consistency=consistency(counts, truth),
-        na_rate=na_rate(counts),
+        sensitivity=sensitivity(p_tau),
+        consistency=consistency(p_tau, truth),
+        na_rate=na_rate(predictions.counts),
         per_class=_per_class(predictions),
         ci=_intervals(predictions, seed) if intervals else {},
         constant=names[int(predicted[0])] if len(predicted) == 1 else None,
@@ -84,7 +84,7 @@ def _intervals(predictions: Predictions, seed: int) -> dict[str, tuple[float, fl
     if n_samples < 2:
         return {}
     found = bootstrap_ci(
-        predictions.array,
+        predictions.array if predictions.probabilities is None else predictions.probabilities,
         predictions.truth,
         predictions.n_classes,
         resample="both" if n_rephrasings > 1 else "samples",
@@ -94,9 +94,9 @@ def _intervals(predictions: Predictions, seed: int) -> dict[str, tuple[float, fl
 
 
 def _per_class(predictions: Predictions) -> dict[str, ClassScores]:
-    counts, truth = predictions.counts, predictions.truth
+    p_tau, truth = predictions.p_tau, predictions.truth
     f1 = class_f1(predictions.array, truth, labels=range(len(predictions.labels)))
-    agreement = consistency(counts, truth, average=None)
+    agreement = consistency(p_tau, truth, average=None)
     scores = {}
     for index, label in enumerate(predictions.labels):
         members = truth == index
@@ -104,7 +104,7 @@ def _per_class(predictions: Predictions) -> dict[str, ClassScores]:
         scores[label] = ClassScores(
             n=n,
             f1=_number(f1[index]),
-            sensitivity=sensitivity(counts[members]) if n else None,
+            sensitivity=sensitivity(p_tau[members]) if n else None,
             consistency=_number(agreement[index]) if n else None,
         )
     return scores

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from psopt.tasks import DatasetInfo, Sample, Task
 from psopt.wording import shows
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "chat_server"))  # for `from running import RunningServer`
 
 
 @pytest.fixture(scope="session")

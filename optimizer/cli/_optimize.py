@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from psopt.cli._options import dataset_options, model_options, output_options
+from psopt.cli._options import dataset_options, lm_options, model_options, output_options, take_lm_options
 from psopt.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ _EPILOG = "Example: psopt optimize --dataset tickets.csv --text-column body --la
     metavar="NAME",
     help="Name of the study in the storage [default: the run directory's].",
 )
+@lm_options
+@click.option("--dry-run", is_flag=True, help="Say how many calls and tokens the run would take; send nothing.")
 @click.option("--resume", "go_on", is_flag=True, help="Go on with the run in --out.")
 @output_options
 def optimize(**options: Any) -> int:
@@ -48,18 +50,28 @@ def optimize(**options: Any) -> int:
     """
     from psopt.runs import RunSettings
 
-    as_json, quiet, go_on = (options.pop(name) for name in ("as_json", "quiet", "go_on"))
+    as_json, quiet, go_on, dry_run = (options.pop(name) for name in ("as_json", "quiet", "go_on", "dry_run"))
+    lm = take_lm_options(options)
     out, cache_dir = options.pop("out"), options.pop("cache_dir")
     if go_on and out is None:
         raise InputError("--resume needs --out DIR, the run to go on with")
     plain: dict[str, Any] = {name: str(value) if isinstance(value, Path) else value for name, value in options.items()}
-    settings = RunSettings(command=shlex.join(["psopt", *sys.argv[1:]]), **plain)
+    settings = RunSettings(command=shlex.join(["psopt", *sys.argv[1:]]), lm=lm, **plain)
+    if dry_run:
+        from psopt.cli._dry_run import show_plan
+
+        return show_plan(_load(settings), settings, cache_dir, as_json=as_json)
     return _run(settings, out, cache_dir, resume=go_on, as_json=as_json, quiet=quiet)
 
 
 @click.command(epilog="Example: psopt resume runs/trec-minilm")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--trials", type=click.IntRange(1), help="A new total of trials [default: the run's].")
+@click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Stop before more calls than these.")
+@click.option("--max-tokens-total", type=click.IntRange(0), metavar="N", help="Stop before more tokens than these.")
+@click.option("--max-cost", type=click.FloatRange(0), metavar="USD", help="Stop before a higher cost than this.")
+@click.option("--api-base", metavar="URL", help="Where the server is now [default: where it was].")
+@click.option("--concurrency", type=click.IntRange(1), help="Most requests in flight [default: the run's].")
 @click.option(
     "--cache-dir",
     type=click.Path(path_type=Path, file_okay=False),
@@ -67,16 +79,18 @@ def optimize(**options: Any) -> int:
     help="Where answers are kept.",
 )
 @output_options
-def resume(run: Path, trials: int | None, cache_dir: Path | None, *, as_json: bool, quiet: bool) -> int:
-    """Go on with an interrupted run, or add trials to a finished one."""
+def resume(run: Path, trials: int | None, cache_dir: Path | None, *, as_json: bool, quiet: bool, **changed: Any) -> int:
+    """Go on with an interrupted run, or add trials to a finished one.
+
+    Answers that were paid for are not asked again. Limits count from now on.
+    """
     from dataclasses import replace
 
     from psopt.runs import MANIFEST, RunDirectory, RunSettings
 
-    stored = RunDirectory.open(run).read_json(MANIFEST)
-    settings = RunSettings(**stored["settings"])
-    if trials is not None:
-        settings = replace(settings, trials=trials)
+    settings = RunSettings.from_dict(RunDirectory.open(run).read_json(MANIFEST)["settings"])
+    lm = replace(settings.lm, **{name: value for name, value in changed.items() if value is not None})
+    settings = replace(settings, lm=lm, trials=trials or settings.trials)
     return _run(settings, run, cache_dir, resume=True, as_json=as_json, quiet=quiet)
 
 

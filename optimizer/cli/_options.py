@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,8 @@ import click
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from psopt.models.chat import LmOptions
 
 Decorator = "Callable[[Callable[..., Any]], Callable[..., Any]]"
 
@@ -43,7 +46,13 @@ def dataset_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """--model, how it is asked, and where its work is kept."""
     options = [
-        click.option("--model", default="minilm", show_default=True, metavar="M", help="The model that classifies."),
+        click.option(
+            "--model",
+            default="minilm",
+            show_default=True,
+            metavar="M",
+            help="minilm, openai/NAME, hf/PATH, dspy/NAME or sim/OPTIONS.",
+        ),
         click.option(
             "--strategy",
             default="simple",
@@ -80,6 +89,62 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def lm_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """How language models are asked, and what they may cost: the fields of LmOptions."""
+    options = [
+        click.option(
+            "--api-base",
+            metavar="URL",
+            help="An OpenAI-compatible server, such as http://localhost:8000/v1 [default: $OPENAI_BASE_URL or OpenAI].",
+        ),
+        click.option(
+            "--concurrency", default=32, show_default=True, type=click.IntRange(1), help="Most requests in flight."
+        ),
+        click.option(
+            "--timeout",
+            default=60.0,
+            show_default=True,
+            type=click.FloatRange(0, min_open=True),
+            metavar="S",
+            help="Seconds to wait for one answer.",
+        ),
+        click.option(
+            "--retries",
+            default=12,
+            show_default=True,
+            type=click.IntRange(0),
+            help="How often a failed call is sent again.",
+        ),
+        click.option(
+            "--max-tokens", default=256, show_default=True, type=click.IntRange(1), help="Most tokens of one answer."
+        ),
+        click.option(
+            "--structured/--plain",
+            default=True,
+            show_default=True,
+            help="Hold the model to the labels where the server can, or let it answer freely.",
+        ),
+        click.option("--logprobs", is_flag=True, help="Measure with the labels' probabilities, not the answers alone."),
+        click.option(
+            "--requests-per-minute", type=click.FloatRange(0, min_open=True), metavar="N", help="Start no more."
+        ),
+        click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Stop, resumable, before more calls."),
+        click.option("--max-tokens-total", type=click.IntRange(0), metavar="N", help="Stop before more tokens in all."),
+        click.option("--max-cost", type=click.FloatRange(0), metavar="USD", help="Stop before a higher cost."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def take_lm_options(options: dict[str, Any]) -> LmOptions:
+    """Take the options of `lm_options` out of a command's."""
+    from psopt.models.chat import LmOptions
+
+    names = [field.name for field in fields(LmOptions)]
+    return LmOptions(**{name: options.pop(name) for name in names if name in options})
 
 
 def output_options(command: Callable[..., Any]) -> Callable[..., Any]:

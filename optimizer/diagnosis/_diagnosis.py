@@ -75,8 +75,8 @@ def _weak_sample(predictions: Predictions, index: int) -> WeakSample:
         id=sample.id,
         text=sample.text,
         label=sample.label,
-        sensitivity=float(sample_sensitivity(counts[[index]])[0]),
-        consistency=float(sample_consistency(counts, predictions.truth)[index]) if labelled else None,
+        sensitivity=float(sample_sensitivity(predictions.p_tau[[index]])[0]),
+        consistency=float(sample_consistency(predictions.p_tau, predictions.truth)[index]) if labelled else None,
         right=int(counts[index, predictions.truth[index]]) if labelled else None,
         answers={names[k]: int(n) for k, n in enumerate(counts[index]) if n},
     )

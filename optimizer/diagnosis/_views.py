@@ -25,7 +25,7 @@ def need(predictions: Predictions, view: View) -> NDArray[np.float64]:
     ``sensitivity``: S of the sample. ``consistency``: one minus its mean consistency with its class, where S > 0.
     ``accuracy``: the share of wrong answers. All but the first need labels.
     """
-    counts = predictions.counts
+    counts = predictions.p_tau
     unstable = sample_sensitivity(counts)
     if view == "sensitivity":
         return unstable

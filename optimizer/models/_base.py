@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,4 +37,15 @@ class Model(Protocol):
         predictions : (n_texts, n_prompts) int
             Indices into the label list in [0, C), or C for an answer that names no label (N/A).
         """
+        ...
+
+
+@runtime_checkable
+class SoftModel(Protocol):
+    """A model that can also say how probable each class is."""
+
+    def predict_proba(
+        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
+    ) -> NDArray[np.float64]:
+        """Return p(y|x, rho): (n_texts, n_prompts, C) float, rows sum to 1, N/A last."""
         ...

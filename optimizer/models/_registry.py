@@ -2,21 +2,47 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, UnknownNameError
+from psopt.models._answer_cache import AnswerCache
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from psopt.models._base import Model
+    from psopt.models.chat import Budget, LmOptions
     from psopt.tasks import Task
 
+NAMES = {
+    "minilm": "embedded: all-MiniLM-L6-v2 reads the prompt; offline, free",
+    "openai/NAME": "a chat model of OpenAI's, or of any server that speaks its protocol (--api-base URL)",
+    "hf/REPO-OR-PATH": "a local model, by transformers; labels are scored by their likelihood",
+    "dspy/NAME": "whatever dspy.LM takes",
+    "sim/OPTIONS": "a simulated classifier with known scores",
+}
 
-def load_model(name: str, task: Task, *, cache_dir: Path | None = None) -> Model:
-    """Load the task model of this name for a task.
+
+def load_model(
+    model: Any,
+    task: Task,
+    *,
+    cache_dir: Path | None = None,
+    options: LmOptions | None = None,
+    budget: Budget | None = None,
+) -> Model:
+    """Load a task model for a task.
 
     The task lends its train texts, without their labels: minilm sees texts relative to them.
+
+    Parameters
+    ----------
+    model : str, Model or dspy.LM
+        A name (see `NAMES`), a `Model` of one's own, which is returned as it is, or a `dspy.LM`.
+    options : LmOptions, optional
+        How language models are asked.
+    budget : Budget, optional
+        What they may spend, shared with other models; by default what `options` allow.
 
     Raises
     ------
@@ -25,11 +51,37 @@ def load_model(name: str, task: Task, *, cache_dir: Path | None = None) -> Model
     MissingExtraError
         If the model needs an optional dependency that is not installed.
     """
-    if name == "minilm":
+    if not isinstance(model, str):
+        return _given(model, cache_dir, options, budget)
+    kind, _, rest = model.partition("/")
+    if model == "minilm":
         from psopt.models.minilm import MiniLM
 
         texts = [sample.text for sample in (task.train or task.val)]
         return MiniLM(texts, cache_dir=cache_dir)
-    if name.partition("/")[0] in {"openai", "hf", "dspy"}:
-        raise InputError(f"model {name!r}: this version of psopt runs the embedded model only: --model minilm")
-    raise UnknownNameError("model", name, ["minilm"])
+    if kind not in {name.partition("/")[0] for name in NAMES if "/" in name}:
+        raise UnknownNameError("model", model, ["minilm"], "or openai/NAME, hf/REPO-OR-PATH, dspy/NAME, sim/OPTIONS")
+    if kind == "sim":
+        from psopt.models.sim import SimulatedModel
+
+        return SimulatedModel(rest, task)
+    if not rest:
+        raise InputError(f"model {model!r} lacks a name: {kind}/NAME")
+    if kind == "hf":
+        from psopt.models.hf import HFModel
+
+        return HFModel(rest, cache=AnswerCache(cache_dir))
+    from psopt.models.chat import chat_model
+
+    return chat_model(kind, rest, AnswerCache(cache_dir), options, budget)
+
+
+def _given(model: Any, cache_dir: Path | None, options: LmOptions | None, budget: Budget | None) -> Model:
+    """A model of the caller's own."""
+    if hasattr(model, "predict") and hasattr(model, "name"):
+        return model  # type: ignore[no-any-return]
+    if hasattr(model, "model") and hasattr(model, "kwargs") and callable(model):
+        from psopt.models.chat import chat_model
+
+        return chat_model("dspy", model, AnswerCache(cache_dir), options, budget)
+    raise InputError(f"a model is a name such as 'minilm', a dspy.LM or a psopt Model, not {type(model).__name__}")

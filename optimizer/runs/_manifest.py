@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from psopt.evaluator import Evaluator
+    from psopt.models.chat import Usage
     from psopt.runs._settings import RunSettings
     from psopt.search import Candidate
     from psopt.tasks import Task
@@ -29,8 +30,12 @@ def manifest(
     knee_id: str | None,
     finish_reason: str,
     seconds: float,
+    before: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Build run.json's content. `test` is null where a run ended before the front was scored on test."""
+    """Build run.json's content. `test` is null where a run ended before the front was scored on test.
+
+    `before` is what an interrupted run's manifest held: calls and seconds are summed over the parts of a run.
+    """
     rephrasings, samples = evaluator.rephrasings, evaluator.samples
     info = task.info
     return {
@@ -54,17 +59,24 @@ def manifest(
         },
         "baseline": {"id": baseline.id, **_scores(baseline)} if baseline else None,
         "front": [front_entry(one, knee_id) for one in front],
-        "calls": {
-            "made": evaluator.calls.made,
-            "cached": evaluator.calls.cached,
-            "failed": 0,
-            "tokens": 0,
-            "cost_usd": 0.0,
-        },
+        "calls": calls(evaluator.budget.usage, before),
         "finish_reason": finish_reason,
-        "seconds": round(seconds, 3),
+        "seconds": round(seconds + before.get("seconds", 0.0), 3),
         "settings": asdict(settings),
     }
+
+
+def calls(usage: Usage, before: Mapping[str, Any]) -> dict[str, Any]:
+    """What was asked and paid, by a run and by what it goes on with."""
+    now = {
+        "made": usage.made,
+        "cached": usage.cached,
+        "failed": usage.failed,
+        "tokens": usage.tokens,
+        "cost_usd": round(usage.cost, 6),
+    }
+    earlier = before.get("calls", {})
+    return {name: value + earlier.get(name, 0) for name, value in now.items()}
 
 
 def front_entry(candidate: Candidate, knee_id: str | None) -> dict[str, Any]:

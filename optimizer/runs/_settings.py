@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
+
+from psopt.models.chat import LmOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,8 @@ class RunSettings:
         An Optuna storage in place of the run's own SQLite file.
     study_name : str
         The study's name in the storage; empty for the run directory's name.
+    lm : LmOptions
+        How language models are asked, and what they may cost.
     command : str
         The command line, for the record.
     """
@@ -54,4 +59,10 @@ class RunSettings:
     task_file: str | None = None
     test_file: str | None = None
     strict_data: bool = False
+    lm: LmOptions = field(default_factory=LmOptions)
     command: str = ""
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> RunSettings:
+        """Read the settings back from run.json."""
+        return cls(**{**data, "lm": LmOptions(**data.get("lm", {}))})

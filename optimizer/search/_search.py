@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import optuna
 from psopt.diagnosis import diagnose_predictions
+from psopt.errors import AnswersMissingError
 from psopt.prompts import apply_edits
 from psopt.proposals import propose_edits
 from psopt.scoring import score
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from psopt.tasks import Task
 
 _TRIES_FOR_A_NEW_CANDIDATE = 50
+_MOST_FAILURES = 3  # in a row; then it is not chance, and the search stops
 
 
 class Search:
@@ -51,6 +53,7 @@ class Search:
         self.candidates: list[Candidate] = []
         self.pool: list[Edit] = []
         self.first_diagnosis: Diagnosis | None = None
+        self._failed_in_a_row = 0
         self._rng = np.random.default_rng(options.seed)
         self._load()
 
@@ -133,7 +136,12 @@ class Search:
         except BaseException as error:
             trial.set_user_attr("failed", f"{type(error).__name__}: {error}"[:500])
             self.study.tell(trial, state=optuna.trial.TrialState.FAIL)
+            self._failed_in_a_row += 1
+            if isinstance(error, AnswersMissingError) and self.candidates and self._failed_in_a_row < _MOST_FAILURES:
+                self.observer.phase(f"trial {trial.number} failed: {error}")
+                return
             raise
+        self._failed_in_a_row = 0
         candidate = Candidate(trial.number, prompt, edits, scores)
         self.candidates.append(candidate)
         trial.set_user_attr("prompt_id", prompt.id)

@@ -82,7 +82,7 @@ def test_braces_are_plain_text(here):
         (["optimize", "--dataset", "hf:org/name"], "hf:org/name"),
         (["optimize", "--dataset", "trec", "--strict-data"], "trec"),
         (["optimize", "--dataset", "good.csv", "--model", "minlm"], "did you mean 'minilm'"),
-        (["optimize", "--dataset", "good.csv", "--model", "openai/gpt"], "minilm"),
+        (["optimize", "--dataset", "good.csv", "--model", "openai/"], "lacks a name"),
         (["optimize", "--dataset", "good.csv", "--sampler", "tpee"], "did you mean 'tpe'"),
         (["optimize", "--dataset", "good.csv", "--strategy", "detail"], "task file"),
         (["optimize", "--dataset", "good.csv", "--trials", "0"], "--trials"),

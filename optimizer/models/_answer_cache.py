@@ -1,0 +1,102 @@
+"""Answers kept on disk: one that was paid for is not paid for again, by any run."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import sqlite3
+import threading
+from typing import TYPE_CHECKING, Any
+
+from psopt.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+FILE = "answers.db"
+_IN_ONE_QUERY = 500
+
+
+class AnswerCache:
+    """JSON values by key, in a SQLite file (WAL) that several processes and threads may share.
+
+    A value is on its way to the disk when `put` returns: it survives a kill of the process. Unlike an embedding, an
+    answer may have cost money, so a file that can't be used is an error and not done without.
+
+    Parameters
+    ----------
+    folder : path or None
+        Where `answers.db` is, or is made; None keeps answers in memory only.
+
+    Raises
+    ------
+    InputError
+        If the file can't be opened or is no cache.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._lock = threading.Lock()
+        try:
+            if folder is not None:
+                folder.mkdir(parents=True, exist_ok=True)
+            path = ":memory:" if folder is None else str(folder / FILE)
+            self._connection = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
+            self._connection.execute("PRAGMA journal_mode=WAL")
+            self._connection.execute("PRAGMA synchronous=NORMAL")
+            self._connection.execute(
+                "CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
+            )
+        except (OSError, sqlite3.Error) as error:
+            raise InputError(
+                f"the answer cache in {folder} can't be used: {error}; choose another --cache-dir"
+            ) from error
+
+    def get(self, key: bytes) -> Any:
+        """Return the value of a key, or None."""
+        return self.get_many([key]).get(key)
+
+    def get_many(self, keys: Iterable[bytes]) -> dict[bytes, Any]:
+        """Return the values of those keys that are kept."""
+        wanted, found = list(dict.fromkeys(keys)), {}
+        for start in range(0, len(wanted), _IN_ONE_QUERY):
+            some = wanted[start : start + _IN_ONE_QUERY]
+            marks = ",".join("?" * len(some))
+            query = f"SELECT key, value FROM answers WHERE key IN ({marks})"  # noqa: S608  # marks are "?,?"
+            with self._lock, self._explained():
+                rows = self._connection.execute(query, some).fetchall()
+            found.update({key: json.loads(value) for key, value in rows})
+        return found
+
+    def put(self, key: bytes, value: Any) -> None:
+        """Keep a value; one that is kept already stays as it is."""
+        self.put_many({key: value})
+
+    def put_many(self, values: Mapping[bytes, Any]) -> None:
+        """Keep these values, all or none."""
+        rows = [(key, json.dumps(value, ensure_ascii=False)) for key, value in values.items()]
+        with self._lock, self._explained():
+            if len(rows) == 1:
+                self._connection.execute("INSERT OR IGNORE INTO answers VALUES (?, ?)", rows[0])
+                return
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?)", rows)
+            self._connection.execute("COMMIT")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise InputError(f"the answer cache can't be used: {error}; choose another --cache-dir") from error
+
+
+def answer_key(**parts: Any) -> bytes:
+    """Return the key of an answer: everything that decides it, by name, as JSON data."""
+    canonical = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).digest()

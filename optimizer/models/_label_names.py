@@ -1,0 +1,135 @@
+"""Which labels stand in a text? The patterns behind reading an answer, made once for a list of labels."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+# Scripts that put no spaces between words (Thai to Khmer, Chinese, Japanese) or glue particles to them (Korean).
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_LETTER = rf"[^\W_{_UNSPACED}]"  # a letter or a digit of the other scripts
+_JOINT = "[-_/&\u2010\u2011]"  # between letters it makes one word of two: non-fiction, yes/no, number_of
+_SEPARATORS = re.compile(r"[\s_\-\u2010\u2011]+")
+_GAP = r"(?:[^\S\n]|[\"'*_`(“”‘’])"  # denials don't reach beyond a clause
+_DENIED_BEFORE = re.compile(
+    rf"""(?:(?:\b(?:not|never|neither|nor|cannot|non|rather\s+than|instead\s+of|other\s+than)|n['’]t)\b
+         (?:{_GAP}++(?!(?:but|so|hence|thus|therefore|because|since)\b)[\w'’]++){{0,5}}
+         | \bno | 不是 | 不 | 非){_GAP}*+\Z""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_DENIED_AFTER = re.compile(
+    r"[\"'*_`)”’]*\s*(?:(?:is|was|does|can|could|would|should)\s*(?:not|n['’]t)|cannot|is\s+(?:wrong|incorrect))\b",
+    re.IGNORECASE,
+)
+_BEFORE, _AFTER = 80, 30  # how many characters a denial may span
+
+
+class Standing(NamedTuple):
+    """A label that stands in a text, and where."""
+
+    index: int
+    start: int
+    end: int
+
+
+class LabelNames:
+    """Finds labels in texts as whole words or phrases, in time linear in the text.
+
+    - Case does not matter, nor which of space, `_` and `-` separates the words of a label, unless labels differ in
+      nothing else: then only the label as it is written counts.
+    - A single letter, and two capitals (``US``), count in their own case only; ``A`` and ``I`` not as the first word of
+      a sentence, where they are more likely words of English.
+    - A part of a longer word is no label: not ``Identity``, ``non-fiction``, ``yes/no``, ``2.5`` for 2, ``C#`` for C.
+      In scripts without spaces any place will do.
+    - A label inside a longer one that stands there does not count.
+    """
+
+    def __init__(self, labels: Sequence[str]) -> None:
+        self._labels = labels = [label.strip() for label in labels]
+        folded, joined = Counter(map(str.casefold, labels)), Counter(map(joined_key, labels))
+        longest_first = sorted((len(label), index) for index, label in enumerate(labels))[::-1]
+        self._order = [index for _, index in longest_first if labels[index]]
+        each = (
+            _pattern(labels[index], folded[labels[index].casefold()] > 1, joined[joined_key(labels[index])] > 1)
+            for index in self._order
+        )
+        firsts = "".join({re.escape(label[0]) for label in labels if label})
+        # the first letter alone rules most places out; a lookahead finds labels that overlap
+        self._pattern = re.compile(rf"(?i:(?=[{firsts}]))(?={'|'.join(each)})" if firsts else r"(?!)")
+
+    def standing(self, text: str, start: int = 0) -> Iterator[Standing]:
+        """Yield the labels that stand in a text from `start` on, in order; of nested ones the outermost only."""
+        end = -1
+        for match in self._pattern.finditer(text, start):
+            place = match.lastindex or 0
+            found = Standing(self._order[place - 1], *match.span(place))
+            if found.end > end and not self._is_part_of_a_word(text, found):
+                end = found.end
+                yield found
+
+    def the_only_one(self, text: str, start: int = 0) -> int | None:
+        """Return the label that stands in a text if no other does and it is not denied ("not X", "X is wrong")."""
+        only = None
+        for found in self.standing(text, start):
+            if only not in (None, found.index) or _is_denied(text, found):
+                return None
+            only = found.index
+        return only
+
+    def _is_part_of_a_word(self, text: str, found: Standing) -> bool:
+        """What a pattern can't tell: combining marks that go on with a word, articles."""
+        if found.end < len(text) and text[found.end] > "\u02ff":
+            mark = unicodedata.category(text[found.end])[0] == "M"
+            return mark and text[found.end - 1].isalnum()
+        if self._labels[found.index] not in {"A", "I"} or not re.match(r"[ \t]+[a-z]", text[found.end :][:9]):
+            return False
+        before = text[max(0, found.start - 9) : found.start].rstrip(" \t\"'*_`(“‘")
+        return not before or before[-1] in ".!?\n"
+
+
+def joined_key(label: str) -> str:
+    """Return what is left of a label without case and separators.
+
+    >>> joined_key("Human being") == joined_key("human_being")
+    True
+    """
+    return _SEPARATORS.sub("", label.casefold())
+
+
+def _pattern(label: str, case_tells: bool, separators_tell: bool) -> str:
+    """The pattern of one label, as a group of its own, with what may not stand beside it."""
+    words = [re.escape(word) for word in re.split(r"\s+" if separators_tell else _SEPARATORS, label) if word]
+    name = (r"\s+" if separators_tell else r"[\s_\-\u2010\u2011]+").join(words)
+    if not re.search(r"\w", label) or re.search(r"\A[\s_\-]|[\s_\-]\Z", label):
+        name = re.escape(label)
+    is_short = re.fullmatch(r"\w|[A-Z]{2}", label) is not None and label != "NO"
+    flag = "-i" if case_tells or (is_short and not label.isdigit()) else "i"
+    return f"{_not_before(label[0], is_short)}(?{flag}:({name})){_not_after(label[-1], is_short)}"
+
+
+def _not_before(first: str, is_short: bool) -> str:
+    if not re.match(_LETTER, first):
+        return ""
+    joints = rf"(?<!(?!\d){_LETTER}{_JOINT})" + (rf"(?<!{_LETTER}[.'’])" if is_short else "")
+    if first.isdigit():
+        joints += r"(?<!\d[.,:/\-])(?<![\-−])"
+    return rf"(?<!{_LETTER}){joints}"
+
+
+def _not_after(last: str, is_short: bool) -> str:
+    if not re.match(_LETTER, last):
+        return ""
+    joints = rf"(?!{_JOINT}{_LETTER})" + (rf"(?![+#]|[.'’]{_LETTER})" if is_short else "")
+    if last.isdigit():
+        joints += r"(?![.,:]\d)"
+    return rf"(?!{_LETTER}){joints}"
+
+
+def _is_denied(text: str, found: Standing) -> bool:
+    before = _DENIED_BEFORE.search(text, max(0, found.start - _BEFORE), found.start)
+    return before is not None or _DENIED_AFTER.match(text, found.end, found.end + _AFTER) is not None

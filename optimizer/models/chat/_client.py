@@ -1,0 +1,141 @@
+"""What a chat client is: one request out, one answer in, and three ways to fail."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from psopt.errors import ModelError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.prompts import Messages
+
+Alternatives = list[tuple[str, list[tuple[str, float]]]]
+"""For each token of an answer: its text, and the likeliest tokens at its place with their log-probabilities."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model said, and what that took.
+
+    Attributes
+    ----------
+    text : str or None
+        The answer; None if the model refused.
+    tokens_in, tokens_out : int
+        Tokens as the server counted them, 0 where it did not.
+    logprobs : list or None
+        The likeliest tokens at each place, where they were asked for.
+    truncated : bool
+        Whether the answer was cut at the limit of tokens.
+    """
+
+    text: str | None
+    tokens_in: int = 0
+    tokens_out: int = 0
+    logprobs: Alternatives | None = None
+    truncated: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as the cache keeps it."""
+        data: dict[str, Any] = {"text": self.text, "in": self.tokens_in, "out": self.tokens_out}
+        if self.logprobs is not None:
+            data["logprobs"] = self.logprobs
+        if self.truncated:
+            data["truncated"] = True
+        return data
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Answer:
+        """Read an answer from the cache."""
+        return cls(data["text"], data["in"], data["out"], data.get("logprobs"), data.get("truncated", False))
+
+
+class FaultError(Exception):
+    """A call failed in a way that may pass: it is sent again.
+
+    Attributes
+    ----------
+    wait : float or None
+        How many seconds the server asked to wait.
+    overloaded : bool
+        Whether the server said that it gets too many requests.
+    unreachable : bool
+        Whether no connection came about at all.
+    empty : Answer or None
+        The answer, where all that is wrong with it is that it says nothing.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        wait: float | None = None,
+        overloaded: bool = False,
+        unreachable: bool = False,
+        empty: Answer | None = None,
+    ) -> None:
+        super().__init__(reason)
+        self.wait, self.overloaded, self.unreachable, self.empty = wait, overloaded, unreachable, empty
+
+
+class UnsupportedError(Exception):
+    """The server does not know a feature that the request uses; the request can be made without it."""
+
+    def __init__(self, feature: str, reason: str) -> None:
+        super().__init__(reason)
+        self.feature = feature
+
+
+class ModelRefusedError(ModelError):
+    """The server will not answer this client at all (key, model name, quota, malformed request): the run stops."""
+
+
+class ChatClient(Protocol):
+    """Sends chat messages somewhere.
+
+    The engine is the only caller: it caches, limits and retries, so that a client does none of that.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name under which `load_model` finds the model."""
+        ...
+
+    @property
+    def endpoint(self) -> str | None:
+        """Where requests go, as part of the cache's key; None if answers must not be kept on disk."""
+        ...
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """What a request may do without, should the server not know it."""
+        ...
+
+    def request(self, messages: Messages, labels: Sequence[str]) -> dict[str, Any]:
+        """Build the request, JSON data that decide the answer, using no unsupported feature."""
+        ...
+
+    def without(self, feature: str) -> None:
+        """Build requests without a feature from now on."""
+        ...
+
+    async def send(self, request: dict[str, Any]) -> Answer:
+        """Send a request once.
+
+        Raises
+        ------
+        FaultError
+            If it may go well next time.
+        UnsupportedError
+            If it would go well without some feature.
+        ModelRefusedError
+            If it will never go well.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Close connections."""
+        ...

@@ -1,0 +1,132 @@
+"""Whatever `dspy.LM` takes, custom engines included."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from psopt.errors import InputError, import_extra
+from psopt.models.chat._client import Answer, FaultError, ModelRefusedError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.models.chat._options import LmOptions
+    from psopt.prompts import Messages
+
+_SHOWN = 300
+_SECRET = ("key", "token", "secret", "password", "headers")
+
+
+class DspyClient:
+    """Asks a `dspy.LM`, in threads, without DSPy's own cache and retries: the engine does both.
+
+    Parameters
+    ----------
+    lm : str or dspy.LM
+        A name for `dspy.LM`, or one that is made already; its temperature and most tokens go before the options'.
+    options : LmOptions
+    """
+
+    features: tuple[str, ...] = ()
+
+    def __init__(self, lm: Any, options: LmOptions) -> None:
+        dspy = import_extra("dspy", "a dspy/ model", "dspy")
+        if isinstance(lm, str):
+            more = {"api_base": options.api_base} if options.api_base else {}
+            try:
+                lm = dspy.LM(lm, temperature=options.temperature, max_tokens=options.max_tokens, **more)
+            except (ValueError, TypeError, dspy.LMError) as error:
+                raise InputError(f"dspy.LM does not take {lm!r}: {str(error).splitlines()[0]}") from error
+        self._lm = lm.copy(cache=False, num_retries=0)
+        self._options = options
+        self.endpoint = _place(lm)
+        self._threads = ThreadPoolExecutor(options.concurrency, thread_name_prefix="psopt-dspy")
+
+    @property
+    def name(self) -> str:
+        """``dspy/NAME``."""
+        return f"dspy/{self._lm.model}"
+
+    def request(self, messages: Messages, labels: Sequence[str]) -> dict[str, Any]:  # noqa: ARG002  # text answers
+        """Build what decides the answer: messages and the LM's settings."""
+        return {"model": self._lm.model, "messages": messages, **_public(self._lm.kwargs)}
+
+    def without(self, feature: str) -> None:
+        """Do nothing: dspy drops what a model does not take."""
+
+    async def send(self, request: dict[str, Any]) -> Answer:
+        """Call the LM once; see `ChatClient.send`."""
+        loop = asyncio.get_running_loop()
+        call = loop.run_in_executor(self._threads, self._call, request["messages"])
+        try:
+            return await asyncio.wait_for(call, self._options.timeout)
+        except TimeoutError:
+            raise FaultError(f"no answer within {self._options.timeout:g} s") from None
+
+    async def close(self) -> None:
+        """Let the threads end."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _call(self, messages: Messages) -> Answer:
+        import dspy
+        from dspy import lm15
+
+        body = {"model": self._lm.model, "messages": messages, **_generation(self._lm.kwargs)}
+        try:
+            response = self._lm(lm15.request_from_openai_chat(body))
+        except (dspy.LMAuthError, dspy.LMBillingError, dspy.LMInvalidRequestError, dspy.LMConfigurationError) as error:
+            raise ModelRefusedError(f"{self.name}: {self._safe(error)}") from None
+        except dspy.LMError as error:
+            limited = isinstance(error, dspy.LMRateLimitError)
+            raise FaultError(self._safe(error), wait=getattr(error, "retry_after", None), overloaded=limited) from None
+        return _read(response)
+
+    def _safe(self, error: BaseException) -> str:
+        text = f"{type(error).__name__}: {error}"
+        for name, value in self._lm.kwargs.items():
+            if _is_secret(name) and isinstance(value, str) and value:
+                text = text.replace(value, "***")
+        return " ".join(text.split())[:_SHOWN]
+
+
+def _read(response: Any) -> Answer:
+    text, usage = response.text, response.usage
+    answer = Answer(
+        text=text,
+        tokens_in=usage.input_tokens or 0,
+        tokens_out=usage.output_tokens or 0,
+        truncated=response.finish_reason == "length",
+    )
+    if not text and not answer.truncated:
+        raise FaultError("an empty answer", empty=answer)
+    return answer
+
+
+def _place(lm: Any) -> str | None:
+    """Where an LM's answers come from; None for an engine that can't say what it is: they are not kept on disk."""
+    engine = getattr(lm, "_engine_spec", "auto")
+    if isinstance(engine, str):
+        return str(lm.kwargs.get("api_base") or lm.kwargs.get("base_url") or "dspy")
+    if not callable(getattr(engine, "dump_state", None)):
+        return None
+    return json.dumps([f"{type(engine).__module__}:{type(engine).__qualname__}", engine.dump_state()], sort_keys=True)
+
+
+def _generation(settings: dict[str, Any]) -> dict[str, Any]:
+    taken = ("temperature", "max_tokens", "top_p", "seed", "stop", "presence_penalty", "frequency_penalty")
+    return {name: settings[name] for name in taken if settings.get(name) is not None}
+
+
+def _public(settings: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: value
+        for name, value in settings.items()
+        if not _is_secret(name) and isinstance(value, (str, int, float, bool, list, dict))
+    }
+
+
+def _is_secret(name: str) -> bool:
+    return any(part in name for part in _SECRET) and name != "max_tokens"

@@ -1,0 +1,222 @@
+"""Any server that speaks OpenAI's chat completions, by the openai package over aiohttp."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from psopt.errors import InputError
+from psopt.models.chat._client import Answer, FaultError, ModelRefusedError, UnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import httpx2
+    import openai
+    from psopt.models.chat._options import LmOptions
+    from psopt.prompts import Messages
+
+_PASSING = frozenset({408, 409, 425, 429})
+_LARGEST_ANSWER = 4_000_000
+_N_ALTERNATIVES = 20
+_SHOWN = 300
+# What may be left out, in the order of how dispensable it is, and how servers call it when they don't know it.
+_FEATURES = {
+    "structured output": ("response_format", "json_schema", "guided", "grammar"),
+    "seed": ("seed",),
+    "temperature": ("temperature",),
+    "max_tokens": ("max_tokens",),
+}
+
+
+class OpenAIClient:
+    """Chat completions at temperature 0 and seed 42, held to the labels where the server can.
+
+    A server that does not know a part of the request is asked without it from then on. The key is read from
+    `OPENAI_API_KEY`; servers of one's own may need none.
+
+    Parameters
+    ----------
+    model : str
+        The model's name at the server.
+    options : LmOptions
+
+    Raises
+    ------
+    InputError
+        If OpenAI itself is meant and there is no key.
+    """
+
+    def __init__(self, model: str, options: LmOptions) -> None:
+        self.model, self._options = model, options
+        base = options.api_base or os.environ.get("OPENAI_BASE_URL")
+        self._key = os.environ.get("OPENAI_API_KEY", "")
+        if not base and not self._key:
+            raise InputError(
+                f"model openai/{model} needs a key: set OPENAI_API_KEY, "
+                "or name a server of your own with --api-base URL"
+            )
+        self.endpoint = (base or "https://api.openai.com/v1").rstrip("/")
+        if not self.endpoint.startswith(("http://", "https://")):
+            raise InputError(f"--api-base must be an address such as http://localhost:8000/v1, not {self.endpoint!r}")
+        self._lacks: frozenset[str] = frozenset()
+        self._client: openai.AsyncOpenAI | None = None
+
+    @property
+    def name(self) -> str:
+        """``openai/NAME``."""
+        return f"openai/{self.model}"
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """What servers may not know."""
+        return tuple(_FEATURES)
+
+    def request(self, messages: Messages, labels: Sequence[str]) -> dict[str, Any]:
+        """Build the body of a chat completion."""
+        options, lacks = self._options, self._lacks
+        body: dict[str, Any] = {"model": self.model, "messages": messages}
+        if "temperature" not in lacks:
+            body["temperature"] = options.temperature
+        if "seed" not in lacks:
+            body["seed"] = options.request_seed
+        body["max_completion_tokens" if "max_tokens" in lacks else "max_tokens"] = options.max_tokens
+        if options.logprobs:
+            body |= {"logprobs": True, "top_logprobs": _N_ALTERNATIVES}
+        elif options.structured and "structured output" not in lacks:
+            body["response_format"] = _one_of(labels)
+        return body
+
+    def without(self, feature: str) -> None:
+        """Leave a feature out from now on."""
+        self._lacks |= {feature}
+
+    async def send(self, request: dict[str, Any]) -> Answer:
+        """Send one chat completion; see `ChatClient.send`."""
+        import httpx2
+        import openai
+
+        try:
+            response = await self._connected().post("/chat/completions", cast_to=httpx2.Response, body=request)
+        except openai.APIStatusError as error:
+            self._explain(error, request)
+        except openai.APIConnectionError as error:
+            raise self._broken(error) from None
+        except (httpx2.HTTPError, OSError) as error:
+            raise FaultError(self._safe(f"{type(error).__name__}: {error}")) from None
+        return _read(response)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._client is not None:
+            await self._client.close()
+            self._client = None
+
+    def _connected(self) -> openai.AsyncOpenAI:
+        """The client belongs to the event loop it was first used in."""
+        if self._client is None:
+            import openai
+
+            self._client = openai.AsyncOpenAI(
+                base_url=self.endpoint,
+                api_key=self._key or "none",
+                max_retries=0,
+                timeout=self._options.timeout,
+                http_client=openai.DefaultAioHttpClient(timeout=self._options.timeout),
+            )
+        return self._client
+
+    def _explain(self, error: openai.APIStatusError, request: dict[str, Any]) -> NoReturn:
+        """Say which of the three failures an HTTP error is."""
+        status, message = error.status_code, self._safe(_message(error))
+        if status == 429 and "insufficient_quota" in f"{error.code} {message}":
+            raise ModelRefusedError(f"{self.endpoint}: the quota is used up: {message}") from None
+        if status in _PASSING or status >= 500:
+            wait = _seconds(error.response.headers.get("retry-after"))
+            raise FaultError(f"HTTP {status}: {message}", wait=wait, overloaded=status == 429) from None
+        if status in {400, 422}:
+            for feature, names in _FEATURES.items():
+                if feature not in self._lacks and any(name in message for name in names) and _uses(request, feature):
+                    raise UnsupportedError(feature, message) from None
+        raise ModelRefusedError(f"{self.endpoint} answered HTTP {status} for {self.name}: {message}") from None
+
+    def _broken(self, error: openai.APIConnectionError) -> FaultError:
+        """Say how a connection failed; over aiohttp a refused one comes as a ConnectTimeout."""
+        import httpx2
+        import openai
+
+        cause = error.__cause__ or error
+        if isinstance(cause, (httpx2.ConnectError, httpx2.ConnectTimeout)):
+            return FaultError(f"no connection to {self.endpoint}: is the server running?", unreachable=True)
+        if isinstance(error, openai.APITimeoutError):
+            return FaultError(f"no answer within {self._options.timeout:g} s")
+        return FaultError(self._safe(f"{type(cause).__name__}: {cause}"))
+
+    def _safe(self, text: str) -> str:
+        """Take the key out of a text, on one line and not too long."""
+        if self._key:
+            text = text.replace(self._key, "***")
+        return " ".join(text.split())[:_SHOWN]
+
+
+def _one_of(labels: Sequence[str]) -> dict[str, Any]:
+    schema = {
+        "type": "object",
+        "properties": {"label": {"type": "string", "enum": list(labels)}},
+        "required": ["label"],
+        "additionalProperties": False,
+    }
+    return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
+
+
+def _uses(request: dict[str, Any], feature: str) -> bool:
+    return ("response_format" if feature == "structured output" else feature) in request
+
+
+def _read(response: httpx2.Response) -> Answer:
+    """Read a completion; what is no completion is a fault of the server or of the line."""
+    if len(response.content) > _LARGEST_ANSWER:
+        raise FaultError(f"an answer of {len(response.content):,} bytes")
+    try:
+        body = json.loads(response.content)
+        choice = body["choices"][0]
+        message, usage = choice["message"], body.get("usage") or {}
+        text, refusal = message.get("content"), message.get("refusal")
+        answer = Answer(
+            text=text,
+            tokens_in=int(usage.get("prompt_tokens") or 0),
+            tokens_out=int(usage.get("completion_tokens") or 0),
+            logprobs=_alternatives(choice.get("logprobs")),
+            truncated=choice.get("finish_reason") == "length",
+        )
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raise FaultError(f"no chat completion: {response.text[:80]!r}") from None
+    if text is not None and not isinstance(text, str):
+        raise FaultError("the answer's content is not text")
+    if not text and not refusal and not answer.truncated:
+        raise FaultError("an empty answer", empty=answer)
+    return answer
+
+
+def _alternatives(logprobs: Any) -> list[tuple[str, list[tuple[str, float]]]] | None:
+    if not logprobs or not logprobs.get("content"):
+        return None
+    return [
+        (place["token"], [(one["token"], float(one["logprob"])) for one in place["top_logprobs"]])
+        for place in logprobs["content"]
+    ]
+
+
+def _message(error: openai.APIStatusError) -> str:
+    body = error.body
+    if isinstance(body, dict) and isinstance(body.get("message"), str):
+        return f"{body['message']} {body.get('param') or ''} {body.get('code') or ''}"
+    return error.response.text or error.message
+
+
+def _seconds(header: str | None) -> float | None:
+    try:
+        return max(0.0, float(header)) if header else None
+    except ValueError:
+        return None

@@ -1,0 +1,144 @@
+"""The simulated model: hidden traits, read prompts, drawn answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from psopt.errors import InputError
+from psopt.models.sim._bearing import Wording, bearings, pulls
+from psopt.models.sim._draws import key, keys, uniform
+from psopt.models.sim._expected import ExpectedScores, expected_scores
+from psopt.models.sim._options import SimOptions
+from psopt.models.sim._profiles import draw_traits, profiles
+from psopt.wording import words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+    from psopt.models._base import OnProgress
+    from psopt.prompts import Prompt
+    from psopt.tasks import Task
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is kept of a text: the keys of its own draws and of its group's, its true label, its words."""
+
+    own: int
+    group: int
+    truth: int
+    wording: Wording
+
+
+class SimulatedModel:
+    """A classifier that draws its answers from distributions known in advance (see `psopt.models.sim`).
+
+    Parameters
+    ----------
+    options : str
+        As in the model's name, e.g. ``accuracy=0.6,wobble=0.3``; see `SimOptions`.
+    task : Task
+        Lends its labels, and those of its samples as the truth; other texts get one by hash. Where one text has several
+        labels the first of train, val and test counts.
+
+    Raises
+    ------
+    InputError
+        If an option is unknown or has a value it can't have.
+    """
+
+    def __init__(self, options: str, task: Task) -> None:
+        self.options = SimOptions.parse(options)
+        self.labels = task.labels
+        self._truth: dict[str, int] = {}
+        for sample in (*task.train, *task.val, *task.test):
+            if sample.label is not None:
+                self._truth.setdefault(sample.text, task.labels.index(sample.label))
+        self._known: dict[str, _Known] = {}
+
+    @property
+    def name(self) -> str:
+        """``sim/`` and the options that are not the default."""
+        return self.options.name
+
+    def predict(
+        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
+    ) -> NDArray[np.int64]:
+        """Draw an answer for every text under every prompt (see `Model.predict`).
+
+        The draw hangs on text and description alone, so that prompts differ by what they say and not by luck.
+        """
+        own = keys([self._know(text).own for text in texts])
+        descriptions = keys([key(prompt.description) for prompt in prompts])
+        draws = uniform(own[:, None], descriptions)
+        answers = np.zeros(draws.shape, dtype=np.int64)
+        for prompt, columns in self._by_content(prompts):
+            cumulative = np.cumsum(self.profiles(prompt, texts), axis=1)
+            cumulative /= cumulative[:, -1:]
+            for bound in cumulative.T[:-1]:
+                answers[:, columns] += draws[:, columns] >= bound[:, None]
+        if on_progress:
+            on_progress(answers.size, answers.size)
+        return answers
+
+    def predict_proba(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> NDArray[np.float64]:
+        """Return the distribution that each answer of `predict` is drawn from: (n_texts, n_prompts, C)."""
+        probabilities = np.empty((len(texts), len(prompts), len(self.labels) + 1))
+        for prompt, columns in self._by_content(prompts):
+            probabilities[:, columns] = self.profiles(prompt, texts)[:, None]
+        return probabilities
+
+    def profiles(self, prompt: Prompt, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Return p(c | text) under a prompt, whatever its description: (n_texts, C), rows sum to 1, N/A last."""
+        known = [self._know(text) for text in texts]
+        truth = np.array([one.truth for one in known], dtype=np.int64)
+        own, group = keys([one.own for one in known]), keys([one.group for one in known])
+        traits = draw_traits(own, group, truth, len(self.labels), self.options)
+        rates = pulls(bearings(prompt, self.labels), [one.wording for one in known], len(self.labels))
+        return profiles(traits, self.options.obey * rates)[:, [*self._positions(prompt), -1]]
+
+    def expected_scores(
+        self, prompt: Prompt, texts: Sequence[str], labels: Sequence[str], n_rephrasings: int | None = None
+    ) -> ExpectedScores:
+        """Return what F1, S and C_y are on average, exactly, over all there is to draw under a prompt.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            N different texts.
+        labels : sequence of str
+            The labels to score by, usually the true ones.
+        n_rephrasings : int, optional
+            The mean at Q different descriptions; by default the limit Q -> infinity. At finite Q, S and C_y are lower.
+        """
+        truth = np.array([prompt.labels.index(label) for label in labels])
+        return expected_scores(self.profiles(prompt, texts), truth, n_rephrasings)
+
+    def true_labels(self, texts: Sequence[str]) -> tuple[str, ...]:
+        """Return the hidden true labels: the task's own, or by hash."""
+        return tuple(self.labels[self._know(text).truth] for text in texts)
+
+    def _know(self, text: str) -> _Known:
+        known = self._known.get(text)
+        if known is None:
+            seed, wording = self.options.seed, Wording.of(text)
+            truth = self._truth.get(text, key(seed, "truth", text) % len(self.labels))
+            group = key(seed, "group", truth, *words_of(text)[:1])
+            known = self._known[text] = _Known(key(seed, "text", text), group, truth, wording)
+        return known
+
+    def _positions(self, prompt: Prompt) -> list[int]:
+        """Where the prompt's labels stand among the task's."""
+        if sorted(prompt.labels) != sorted(self.labels):
+            raise InputError(f"model {self.name} knows the labels {', '.join(self.labels)} and no others")
+        return [self.labels.index(label) for label in prompt.labels]
+
+    def _by_content(self, prompts: Sequence[Prompt]) -> list[tuple[Prompt, list[int]]]:
+        """Put prompts together that differ in their description only, with their columns."""
+        columns: dict[Prompt, list[int]] = {}
+        for column, prompt in enumerate(prompts):
+            columns.setdefault(prompt.described_as(""), []).append(column)
+        return list(columns.items())
