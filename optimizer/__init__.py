@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from psopt.diagnosing import PromptReport, diagnose
+    from psopt.models.chat import LmOptions
     from psopt.optimization import Run, optimize
     from psopt.prompts import Edit, Prompt
     from psopt.tasks import Sample, Task, load_task
@@ -18,6 +19,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Edit": "psopt.prompts",
+    "LmOptions": "psopt.models.chat",
     "Prompt": "psopt.prompts",
     "PromptReport": "psopt.diagnosing",
     "Run": "psopt.optimization",
@@ -30,6 +32,7 @@ _HOMES = {
 
 __all__ = [
     "Edit",
+    "LmOptions",
     "Prompt",
     "PromptReport",
     "Run",

@@ -11,6 +11,7 @@ from psopt.errors import InputError
 from psopt.evaluation import Predictions, evaluate
 from psopt.metrics import na_rate, sensitivity
 from psopt.models import load_model
+from psopt.models.chat import LmOptions
 from psopt.prompts import seed_prompt
 from psopt.scoring import Scores, score
 from psopt.search_spaces import rephrasings_for
@@ -64,12 +65,13 @@ def diagnose(
     task: Task,
     prompt: Prompt | None = None,
     *,
-    model: str = "minilm",
+    model: Any = "minilm",
     rephrasings: int = 10,
     split: SplitChoice = "train",
     samples: int = 500,
     strategy: str = "simple",
     seed: int = 42,
+    lm: LmOptions | None = None,
     cache_dir: str | Path | None = None,
     on_progress: OnProgress | None = None,
 ) -> PromptReport:
@@ -80,6 +82,8 @@ def diagnose(
     task : Task
     prompt : Prompt, optional
         By default the seed prompt of `strategy`.
+    model : str, dspy.LM or Model
+        See `load_model`; `lm` says how a language model is asked.
     rephrasings : int
         Q, the original among them.
     split : str
@@ -96,13 +100,14 @@ def diagnose(
     prompt = prompt or seed_prompt(task, strategy, seed=seed)
     chosen = subset(_samples(task, split), samples, seed=seed)
     frozen = rephrasings_for(task, n_search=rephrasings, n_heldout=1, description=prompt.description, seed=seed)
-    answering = load_model(model, task, cache_dir=cache_folder(cache_dir))
-    predictions = evaluate(answering, prompt, frozen.search, chosen, on_progress)
+    lm = lm or LmOptions()
+    answering = load_model(model, task, cache_dir=cache_folder(cache_dir), options=lm)
+    predictions = evaluate(answering, prompt, frozen.search, chosen, on_progress, soft=lm.logprobs)
     known = task.train if split == "train" else ()
     return PromptReport(
         prompt,
         predictions,
-        sensitivity(predictions.counts),
+        sensitivity(predictions.p_tau),
         na_rate(predictions.counts),
         score(predictions, intervals=True, seed=seed) if predictions.is_labelled else None,
         diagnose_predictions(predictions, known=known),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from psopt.cli._options import dataset_options, model_options, output_options
+from psopt.cli._options import dataset_options, lm_options, model_options, output_options, take_lm_options
 
 if TYPE_CHECKING:
     from psopt.diagnosing import PromptReport
@@ -36,6 +36,7 @@ _LONGEST = 120
     help="Which samples.",
 )
 @model_options
+@lm_options
 @output_options
 def diagnose(prompt: Path | None, **options: Any) -> int:
     """Measure a prompt's sensitivity and consistency, and find the samples that shake.
@@ -48,7 +49,7 @@ def diagnose(prompt: Path | None, **options: Any) -> int:
     from psopt.tasks import load_task
     from rich.console import Console
 
-    as_json, quiet = options.pop("as_json"), options.pop("quiet")
+    as_json, quiet, lm = options.pop("as_json"), options.pop("quiet"), take_lm_options(options)
     data = {
         name: options.pop(name) for name in ("text_column", "label_column", "task_file", "test_file", "strict_data")
     }
@@ -57,7 +58,7 @@ def diagnose(prompt: Path | None, **options: Any) -> int:
     if task.info.note and not (quiet or as_json):
         click.echo(f"Note: {task.info.note}", err=True)
     with reading_bar(quiet=quiet or as_json) as on_progress:
-        report = run_diagnosis(task, given, on_progress=on_progress, **options)
+        report = run_diagnosis(task, given, lm=lm, on_progress=on_progress, **options)
     if as_json:
         click.echo(json.dumps(report.to_dict(), indent=2, ensure_ascii=False))
     elif not quiet:

@@ -32,7 +32,7 @@ _BEFORE, _AFTER = 80, 30  # how many characters a denial may span
 class Standing(NamedTuple):
     """A label that stands in a text, and where."""
 
-    index: int
+    label: int
     start: int
     end: int
 
@@ -76,9 +76,9 @@ class LabelNames:
         """Return the label that stands in a text if no other does and it is not denied ("not X", "X is wrong")."""
         only = None
         for found in self.standing(text, start):
-            if only not in (None, found.index) or _is_denied(text, found):
+            if only not in (None, found.label) or _is_denied(text, found):
                 return None
-            only = found.index
+            only = found.label
         return only
 
     def _is_part_of_a_word(self, text: str, found: Standing) -> bool:
@@ -86,7 +86,7 @@ class LabelNames:
         if found.end < len(text) and text[found.end] > "\u02ff":
             mark = unicodedata.category(text[found.end])[0] == "M"
             return mark and text[found.end - 1].isalnum()
-        if self._labels[found.index] not in {"A", "I"} or not re.match(r"[ \t]+[a-z]", text[found.end :][:9]):
+        if self._labels[found.label] not in {"A", "I"} or not re.match(r"[ \t]+[a-z]", text[found.end :][:9]):
             return False
         before = text[max(0, found.start - 9) : found.start].rstrip(" \t\"'*_`(“‘")
         return not before or before[-1] in ".!?\n"

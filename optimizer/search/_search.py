@@ -168,6 +168,8 @@ class Search:
         for trial in self.study.trials:
             if trial.state == optuna.trial.TrialState.RUNNING:  # left by a crash: nobody runs it any more
                 self.study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
+                if trial.params:
+                    self.study.enqueue_trial(trial.params)
             if trial.state == optuna.trial.TrialState.COMPLETE:
                 edits = _study.chosen_edits(trial.params, self.pool)
                 prompt = apply_edits(self.seed_prompt, edits)

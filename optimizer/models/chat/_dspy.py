@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, import_extra
 from psopt.models.chat._client import Answer, FaultError, ModelRefusedError
+from psopt.models.chat._secrets import is_secret, redacted, secret_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from psopt.models.chat._options import LmOptions
     from psopt.prompts import Messages
-
-_SHOWN = 300
-_SECRET = ("key", "token", "secret", "password", "headers")
 
 
 class DspyClient:
@@ -85,11 +83,7 @@ class DspyClient:
         return _read(response)
 
     def _safe(self, error: BaseException) -> str:
-        text = f"{type(error).__name__}: {error}"
-        for name, value in self._lm.kwargs.items():
-            if _is_secret(name) and isinstance(value, str) and value:
-                text = text.replace(value, "***")
-        return " ".join(text.split())[:_SHOWN]
+        return redacted(f"{type(error).__name__}: {error}", secret_values(self._lm.kwargs))
 
 
 def _read(response: Any) -> Answer:
@@ -124,9 +118,5 @@ def _public(settings: dict[str, Any]) -> dict[str, Any]:
     return {
         name: value
         for name, value in settings.items()
-        if not _is_secret(name) and isinstance(value, (str, int, float, bool, list, dict))
+        if not is_secret(name) and isinstance(value, (str, int, float, bool, list, dict))
     }
-
-
-def _is_secret(name: str) -> bool:
-    return any(part in name for part in _SECRET) and name != "max_tokens"

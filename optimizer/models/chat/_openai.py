@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from psopt.errors import InputError
 from psopt.models.chat._client import Answer, FaultError, ModelRefusedError, UnsupportedError
+from psopt.models.chat._secrets import redacted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 _PASSING = frozenset({408, 409, 425, 429})
 _LARGEST_ANSWER = 4_000_000
 _N_ALTERNATIVES = 20
-_SHOWN = 300
 # What may be left out, in the order of how dispensable it is, and how servers call it when they don't know it.
 _FEATURES = {
     "structured output": ("response_format", "json_schema", "guided", "grammar"),
@@ -154,10 +154,7 @@ class OpenAIClient:
         return FaultError(self._safe(f"{type(cause).__name__}: {cause}"))
 
     def _safe(self, text: str) -> str:
-        """Take the key out of a text, on one line and not too long."""
-        if self._key:
-            text = text.replace(self._key, "***")
-        return " ".join(text.split())[:_SHOWN]
+        return redacted(text, [self._key])
 
 
 def _one_of(labels: Sequence[str]) -> dict[str, Any]:

@@ -11,8 +11,8 @@ few-shot example  0.25   a content word of it
 ================  =====  ==========================================================================================
 
 A pull of rate r moves the share 1 - exp(-r): 78 %, 39 % and 22 %. Each sentence, definition and example pulls a text
-once, however much of it the text shows, and whether that helps depends on the text's true label. Content words are those
-that are no function words, up to a plural s.
+once, however much of it the text shows, and whether that helps depends on the text's true label. Content words are
+those that are no function words, up to a plural s.
 """
 
 from __future__ import annotations
@@ -35,12 +35,13 @@ NOTE, DEFINITION, EXAMPLE = 1.5, 0.5, 0.25
 _LONGEST_PHRASE = 3
 _PIECES = re.compile(r"[,;:.()?!\"“”]")
 _ARTICLES = frozenset({"a", "an", "the"})
-_FUNCTION_WORDS = _ARTICLES | frozenset(
-    "about all also am and any are as ask asks at be been begin begins belong belongs but by can contain contains did do "
-    "does done for from get had has have he her him his how if in into is it its label labels like may me more most my "
-    "no not of on one or other our out over own she should so some such text than that their them then there these they "
-    "this those to too under up us was we were what when where which who whom whose why will with would you your".split()
+_FUNCTION = (
+    "about all also am and any are as ask asks at be been begin begins belong belongs but by can contain contains did "
+    "do does done for from get had has have he her him his how if in into is it its label labels like may me more most "
+    "my no not of on one or other our out over own she should so some such text than that their them then there these "
+    "they this those to too under up us was we were what when where which who whom whose why will with would you your"
 )
+_FUNCTION_WORDS = _ARTICLES.union(_FUNCTION.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +81,8 @@ def bearings(prompt: Prompt, labels: Sequence[str]) -> list[Bearing]:
         longer = [word for words in pieces if len(words) > _LONGEST_PHRASE for word in words]
         phrases = tuple(_short_phrases(pieces))
         found.append(Bearing(labels.index(definition.label), DEFINITION, phrases, _content(longer) - nouns))
-    for example in prompt.examples:
-        found.append(Bearing(labels.index(example.label), EXAMPLE, (), _content(words_of(example.text))))
-    return found
+    shown = [(labels.index(example.label), _content(words_of(example.text))) for example in prompt.examples]
+    return found + [Bearing(label, EXAMPLE, (), words) for label, words in shown]
 
 
 def pulls(said: Sequence[Bearing], texts: Sequence[Wording], n_labels: int) -> NDArray[np.float64]:

@@ -93,12 +93,13 @@ class SimulatedModel:
 
     def profiles(self, prompt: Prompt, texts: Sequence[str]) -> NDArray[np.float64]:
         """Return p(c | text) under a prompt, whatever its description: (n_texts, C), rows sum to 1, N/A last."""
+        positions = self._positions(prompt)
         known = [self._know(text) for text in texts]
         truth = np.array([one.truth for one in known], dtype=np.int64)
         own, group = keys([one.own for one in known]), keys([one.group for one in known])
         traits = draw_traits(own, group, truth, len(self.labels), self.options)
         rates = pulls(bearings(prompt, self.labels), [one.wording for one in known], len(self.labels))
-        return profiles(traits, self.options.obey * rates)[:, [*self._positions(prompt), -1]]
+        return profiles(traits, self.options.obey * rates)[:, [*positions, -1]]
 
     def expected_scores(
         self, prompt: Prompt, texts: Sequence[str], labels: Sequence[str], n_rephrasings: int | None = None

@@ -56,7 +56,7 @@ class SimOptions:
         """The model's name: the options that are not the default."""
         default = SimOptions()
         values = ((one.name, getattr(self, one.name)) for one in fields(self))
-        changed = (f"{name}={value}" for name, value in values if value != getattr(default, name))
+        changed = (f"{name}={value}".removesuffix(".0") for name, value in values if value != getattr(default, name))
         return f"sim/{','.join(changed)}"
 
 

@@ -1,0 +1,211 @@
+"""Runs with a language model behind a real socket: faults, limits, kills and resuming, as a user meets them."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from running import RunningServer
+
+KEY = "sk-very-secret-0123456789"
+SMALL = ["--trials", "4", "--samples", "30", "--rephrasings", "3", "--rounds", "2", "--concurrency", "8"]
+FAULTS = "429,500,503,hang,half,badjson,empty,null,nochoices,slow,reset"
+N_KILLS = 20
+
+
+@pytest.fixture
+def data(tmp_path):
+    """Questions of two classes, 30 a split."""
+    rows = ["id,text,label,split"]
+    for split in ("train", "val", "test"):
+        rows += [f"{split}{i},what is {split} {i} called ?,{'ab'[i % 2] * 3},{split}" for i in range(30)]
+    (tmp_path / "data.csv").write_text("\n".join(rows) + "\n")
+    return tmp_path
+
+
+def environment(folder):
+    return {**os.environ, "OPENAI_API_KEY": KEY, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "100"}
+
+
+def psopt(folder, *arguments):
+    command = [sys.executable, "-m", "psopt", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment(folder), capture_output=True, text=True, timeout=120)
+
+
+def optimize(folder, server, *arguments, out="run"):
+    given = ["--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url, "--out", out]
+    return psopt(folder, "optimize", *given, *SMALL, *arguments)
+
+
+def read(folder, name="run.json", run="run"):
+    return json.loads((folder / run / name).read_text())
+
+
+def predictions(folder, run):
+    return {path.name: dict(np.load(path)) for path in sorted((folder / run / "predictions").iterdir())}
+
+
+def test_a_third_of_the_calls_failing_changes_no_prediction(data):
+    with RunningServer() as server:
+        assert optimize(data, server, out="good").returncode == 0
+    with RunningServer(faults=FAULTS, fault_rate=0.3, fault_seed=1) as server:
+        done = optimize(data, server, "--timeout", "0.5", "--cache-dir", "elsewhere", out="bad")
+        assert done.returncode == 0, done.stderr
+    good, bad = predictions(data, "good"), predictions(data, "bad")
+    assert good.keys() == bad.keys()
+    for name in good:
+        for part in ("val", "test"):
+            assert (good[name][part] == bad[name][part]).all()
+    assert read(data, "front.json", "good") == read(data, "front.json", "bad")
+    assert read(data, run="bad")["calls"]["failed"] > 50
+    assert read(data, run="good")["calls"]["failed"] == 0
+
+
+def test_twenty_kills_lose_no_answer(data):
+    """What the server answered is asked again only if it was on its way when the process was killed."""
+    moments = random.Random(5)
+    with RunningServer(delay_ms=10) as server:
+        arguments = ["optimize", "--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url]
+        arguments += ["--out", "run", *SMALL, "--trials", "12"]
+        before = 0
+        for _ in range(N_KILLS):
+            started = subprocess.Popen(
+                [sys.executable, "-m", "psopt", *arguments], cwd=data, env=environment(data), stderr=subprocess.PIPE
+            )
+            wait_for_requests(server, before + moments.randint(1, 60), started)
+            started.kill()
+            started.communicate()
+            before = server.control()["requests"]
+            if (data / "run" / "run.json").exists():
+                arguments = ["resume", "run"]
+        done = psopt(data, *arguments)
+        assert done.returncode == 0, done.stderr
+        log = server.log()
+    again = sum(one["answered"] - 1 for one in log if one["answered"] > 1)
+    assert again <= 8 * N_KILLS
+    assert max(one["answered"] for one in log) <= 1 + N_KILLS
+    assert read(data)["finish_reason"] == "trials"
+    assert len(log) >= 12 * 90
+
+
+def wait_for_requests(server, number, process):
+    """Wait until the server has seen so many requests, or the process has ended."""
+    until = time.monotonic() + 60
+    while server.control()["requests"] < number and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.005)
+
+
+def test_the_key_is_in_no_file_and_on_no_screen(data):
+    with RunningServer(key="sk-another", faults="500", fault_rate=0.1) as server:
+        refused = optimize(data, server)
+        assert refused.returncode == 2
+        server.control(key=KEY)
+        done = psopt(data, "resume", "run")
+        assert done.returncode == 0, done.stderr
+    said = refused.stdout + refused.stderr + done.stdout + done.stderr
+    assert "HTTP 401" in refused.stderr
+    assert KEY not in said
+    files = [path for path in data.rglob("*") if path.is_file()]
+    assert len(files) > 8
+    assert not [path for path in files if KEY.encode() in path.read_bytes()]
+
+
+def test_a_limit_stops_the_run_with_what_was_found_and_it_goes_on(data):
+    with RunningServer() as server:
+        stopped = optimize(data, server, "--max-calls", "200")
+        assert stopped.returncode == 3
+        assert "--max-calls 200 is reached" in stopped.stderr
+        assert "psopt resume run" in stopped.stderr
+        assert server.control()["requests"] == 200
+        part = read(data)
+        assert part["finish_reason"] == "budget"
+        assert part["calls"]["made"] == 200
+        assert part["front"]
+        assert psopt(data, "export", "run").stdout.startswith("Classify")
+        done = psopt(data, "resume", "run", "--max-calls", "100000")
+        assert done.returncode == 0, done.stderr
+        assert server.control()["answered_twice"] == 0
+    assert read(data)["finish_reason"] == "trials"
+    assert read(data)["calls"]["made"] == server_total(data)
+
+
+def server_total(folder):
+    """Every request that was answered is in the cache once."""
+    import sqlite3
+
+    with sqlite3.connect(folder / "cache" / "answers.db") as connection:
+        answers = connection.execute("SELECT count(*) FROM answers WHERE value LIKE '{%'").fetchone()
+    return answers[0]
+
+
+def test_a_server_that_dies_fails_the_run_in_one_line_and_it_can_be_gone_on_with(data):
+    with RunningServer() as server:
+        server.control(faults="500", fault_rate=1.0)
+        failed = optimize(data, server, "--retries", "1")
+        assert failed.returncode == 2
+        assert failed.stderr.count("\n") <= 6
+        assert "failed 2 times, at last with: HTTP 500" in failed.stderr.splitlines()[-1]
+        assert read(data)["finish_reason"] == "failed"
+        server.control(fault_rate=0.0)
+        assert psopt(data, "resume", "run").returncode == 0
+
+
+def test_a_trial_that_fails_is_recorded_and_the_study_goes_on(data):
+    """After the seed prompt the server fails for a while: some trials fail, later ones don't."""
+    import optuna
+
+    with RunningServer(delay_ms=5) as server:
+        given = ["--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url, "--out", "run"]
+        command = [sys.executable, "-m", "psopt", "optimize", *given, *SMALL, "--trials", "8", "--retries", "0"]
+        started = subprocess.Popen(command, cwd=data, env=environment(data), stderr=subprocess.PIPE, text=True)
+        wait_for_requests(server, 200, started)
+        server.control(faults="500", fault_rate=1.0)
+        line = next(line for line in started.stderr if "failed" in line)
+        server.control(fault_rate=0.0)
+        started.communicate(timeout=100)
+    assert started.returncode == 0
+    assert "HTTP 500" in line
+    study = optuna.load_study(study_name="run", storage=f"sqlite:///{data}/run/study.db")
+    failed = [trial for trial in study.trials if trial.state == optuna.trial.TrialState.FAIL]
+    assert failed
+    assert all("HTTP 500" in trial.user_attrs["failed"] for trial in failed)
+    assert len([trial for trial in study.trials if trial.values]) == 8
+
+
+def test_a_dry_run_sends_nothing_and_counts_the_calls_of_the_real_run(data):
+    with RunningServer() as server:
+        planned = optimize(data, server, "--dry-run", "--json")
+        assert planned.returncode == 0, planned.stderr
+        assert server.control()["requests"] == 0
+        assert not (data / "run").exists()
+        plan = json.loads(planned.stdout)
+        done = optimize(data, server)
+        assert done.returncode == 0, done.stderr
+        calls = {phase["what"]: phase["calls"] for phase in plan["phases"]}
+        assert calls["seed prompt on val"] == 90
+        assert calls["candidates on val"] == 3 * 90
+        n_on_test = len(read(data)["front"]) + (read(data)["baseline"]["id"] not in {p["id"] for p in read(data)["front"]})
+        n_diagnoses = (read(data)["calls"]["made"] - 4 * 90 - n_on_test * 300) // 90
+        assert 1 <= n_diagnoses <= 3
+        again = json.loads(optimize(data, server, "--dry-run", "--json").stdout)
+    assert {phase["what"]: phase["cached"] for phase in again["phases"]}["seed prompt on val"] == 90
+
+
+def test_probabilities_are_measured_with(data):
+    with RunningServer() as server:
+        done = optimize(data, server, "--logprobs")
+        assert done.returncode == 0, done.stderr
+    baseline = read(data)["baseline"]["val"]
+    assert baseline["sensitivity"] > 0.5  # each answer has .7 / .3 by itself
+
+
+def test_minilm_gives_no_probabilities_and_says_so(data):
+    done = psopt(data, "optimize", "--dataset", "data.csv", "--logprobs", "--out", "run")
+    assert done.returncode == 2
+    assert "gives no probabilities" in done.stderr

@@ -1,0 +1,83 @@
+"""Any `dspy.LM` as a task model: by name against a real server, and with an engine of one's own."""
+
+from __future__ import annotations
+
+import pytest
+from psopt.errors import AnswersMissingError
+from psopt.models import load_model
+from psopt.models.chat import LmOptions
+from psopt.models.chat._client import ModelRefusedError
+from psopt.prompts import Prompt
+from running import RunningServer
+
+dspy = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
+
+KEY = "sk-very-secret-0123456789"
+PROMPTS = [Prompt(description, ("Number", "Person"), "question") for description in ("Sort it.", "Classify it.")]
+TEXTS = [f"What is thing {i} ?" for i in range(12)]
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setattr("psopt.models.chat._engine._FIRST_WAIT", 0.01)
+
+
+class LengthEngine:
+    """Answers by the length of what it is asked."""
+
+    def __init__(self) -> None:
+        self.n_calls = 0
+
+    def complete(self, request):
+        self.n_calls += 1
+        text = "".join(part.text for message in request.messages for part in message.parts)
+        label = ("Number", "Person")[len(text) % 2]
+        message = dspy.lm15.Message(role="assistant", parts=(dspy.lm15.TextPart(label),))
+        usage = dspy.lm15.Usage(input_tokens=10, output_tokens=1)
+        return dspy.lm15.Response(
+            id=None, model=request.model, message=message, finish_reason="stop", usage=usage
+        )
+
+
+def test_a_name_answers_as_the_server_does_and_is_asked_once(task, tmp_path):
+    with RunningServer() as server:
+        options = LmOptions(api_base=server.url, concurrency=4)
+        direct = load_model("openai/test", task, cache_dir=tmp_path / "a", options=LmOptions(api_base=server.url))
+        through = load_model("dspy/openai/test", task, cache_dir=tmp_path / "b", options=options)
+        expected = direct.predict(PROMPTS, TEXTS)
+        server.control(reset=True)
+        assert (through.predict(PROMPTS, TEXTS) == expected).all()
+        load_model("dspy/openai/test", task, cache_dir=tmp_path / "b", options=options).predict(PROMPTS, TEXTS)
+        assert server.control()["requests"] == len(PROMPTS) * len(TEXTS)
+    assert through.name == "dspy/openai/test"
+    assert through.engine.budget.usage.tokens > 0
+
+
+def test_an_engine_of_ones_own_is_used_and_not_kept_on_disk(task, tmp_path):
+    engine = LengthEngine()
+    model = load_model(dspy.LM("mine", engine=engine), task, cache_dir=tmp_path)
+    found = model.predict(PROMPTS, TEXTS)
+    model.predict(PROMPTS, TEXTS)
+    assert engine.n_calls == len(PROMPTS) * len(TEXTS)
+    assert set(found.ravel()) == {0, 1}
+    load_model(dspy.LM("mine", engine=engine), task, cache_dir=tmp_path).predict(PROMPTS, TEXTS)
+    assert engine.n_calls == 2 * len(PROMPTS) * len(TEXTS)
+
+
+def test_faults_are_retried_and_a_wrong_key_is_not_repeated(task, tmp_path):
+    with RunningServer(faults="429,500,reset,badjson", fault_rate=0.3) as server:
+        options = LmOptions(api_base=server.url, concurrency=4)
+        load_model("dspy/openai/test", task, cache_dir=tmp_path, options=options).predict(PROMPTS, TEXTS)
+        server.control(fault_rate=0.0, key="sk-other")
+        with pytest.raises(ModelRefusedError) as caught:
+            load_model("dspy/openai/test", task, cache_dir=tmp_path / "c", options=options).predict(PROMPTS, TEXTS)
+    assert KEY not in str(caught.value)
+
+
+def test_a_server_that_always_fails_fails_the_call(task, tmp_path):
+    with RunningServer(faults="500", fault_rate=1.0) as server:
+        options = LmOptions(api_base=server.url, retries=1)
+        model = load_model("dspy/openai/test", task, cache_dir=tmp_path, options=options)
+        with pytest.raises(AnswersMissingError, match="failed 2 times"):
+            model.predict(PROMPTS, TEXTS)

@@ -1,0 +1,332 @@
+"""The simulated model is as documented: its answers agree with the scores it says they have."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from psopt.diagnosis import diagnose_predictions
+from psopt.errors import InputError
+from psopt.evaluation import evaluate
+from psopt.metrics import consistency, micro_f1, prediction_counts, sensitivity
+from psopt.models import load_model
+from psopt.models.sim import SimOptions, SimulatedModel
+from psopt.models.sim._expected import expected_scores
+from psopt.prompts import Definition, Example, Prompt, apply_edits, seed_prompt
+from psopt.proposals import propose_edits
+from psopt.tasks import DatasetInfo, Sample, Task
+
+LABELS = ("Number", "Person", "Place", "Thing")
+OPENINGS = ("when", "who", "where", "what")
+N = 480
+TEXTS = [f"{OPENINGS[i % 4]} was case{i} {'reddish' if i % 3 else 'bluish'} ?" for i in range(N)]
+TRUTH = np.arange(N) % 4
+TRUE_LABELS = [LABELS[label] for label in TRUTH]
+C = len(LABELS) + 1
+PROMPT = Prompt("Sort the question.", LABELS, "question")
+REDDISH = np.array(["reddish" in text for text in TEXTS])
+OPTIONS = ["", "wobble=1", "accuracy=0.4,wobble=0.6,na=0.5,grouped=0,seed=3", "accuracy=0.9,wobble=0.1,grouped=1"]
+
+
+def make_task(texts=TEXTS, labels=TRUE_LABELS):
+    samples = tuple(Sample(str(i), text, label) for i, (text, label) in enumerate(zip(texts, labels, strict=True)))
+    return Task("made up", PROMPT.description, LABELS, (), (), samples, DatasetInfo("made up", "memory", "0" * 64))
+
+
+def model_of(options=""):
+    return SimulatedModel(options, make_task())
+
+
+def rephrased(n, prompt=PROMPT):
+    return [prompt.described_as(f"Sort the question, wording {i}.") for i in range(n)]
+
+
+def scores(predictions, truth=TRUTH):
+    counts = prediction_counts(predictions, C)
+    return np.array([micro_f1(predictions, truth), sensitivity(counts), consistency(counts, truth)])
+
+
+def as_array(expected):
+    return np.array([expected.f1, expected.sensitivity, expected.consistency])
+
+
+def noted(*notes):
+    return replace(PROMPT, notes=notes)
+
+
+RED_IS_PERSON = 'A question that contains "reddish" belongs to Person.'
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("prompt", [PROMPT, noted(RED_IS_PERSON)], ids=["bare", "noted"])
+def test_measured_scores_have_the_stated_means_at_a_finite_number_of_rephrasings(options, prompt):
+    """Forty independent measurements of Q = 25: their mean is within five standard errors."""
+    model = model_of(options)
+    predictions = model.predict(rephrased(1000, prompt), TEXTS)
+    measured = np.array([scores(block) for block in np.split(predictions, 40, axis=1)])
+    expected = as_array(model.expected_scores(prompt, TEXTS, TRUE_LABELS, 25))
+    assert (np.abs(measured.mean(axis=0) - expected) < 5 * measured.std(axis=0, ddof=1) / math.sqrt(40)).all()
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_measured_scores_tend_to_the_limits(options):
+    """Bounds that chance passes once in 10^9 (McDiarmid: what one answer can change), and the bias of finite Q.
+
+    One of N Q answers moves F1 by 1 / (N Q), one sample's S by at most 2 ln Q / (Q ln C), and one sample's distance to
+    each other member of its class by at most 1 / Q, hence C_y (four equal classes) by 2 / (N Q). S is too low by at
+    most ln(1 + (C - 1) / Q) / ln C (Paninski 2003, proposition 1), and C_y by what the standard deviations of two
+    shares, each at most 1 / (2 sqrt Q), make of a distance: C / 2 sqrt(1 / (2 Q)).
+    """
+    q = 4000
+    measured = scores(model_of(options).predict(rephrased(q), TEXTS))
+    limits = as_array(model_of(options).expected_scores(PROMPT, TEXTS, TRUE_LABELS))
+    changes = np.array([1, 2 * math.log(q) / math.log(C), 2]) / (N * q)
+    bias = np.array([0, math.log(1 + (C - 1) / q) / math.log(C), C / 2 * math.sqrt(1 / (2 * q))])
+    chance = changes * math.sqrt(N * q / 2 * math.log(2e9))
+    assert (np.abs(measured - limits) < chance + bias).all()
+
+
+def test_expected_scores_are_those_of_all_possible_answers():
+    """Three texts, two rephrasings, three classes: the mean over the 3^6 outcomes, each by its probability."""
+    profiles = np.array([[0.5, 0.3, 0.2], [0.1, 0.9, 0.0], [0.25, 0.25, 0.5]])
+    truth = np.array([0, 1, 0])
+    mean = np.zeros(3)
+    for outcome in itertools.product(range(3), repeat=6):
+        answers = np.array(outcome).reshape(3, 2)
+        counts = prediction_counts(answers, 3)
+        chance = np.prod(profiles[np.arange(3)[:, None], answers])
+        mean += chance * np.array([micro_f1(answers, truth), sensitivity(counts), consistency(counts, truth)])
+    np.testing.assert_allclose(as_array(expected_scores(profiles, truth, 2)), mean, rtol=1e-12)
+
+
+def test_limits_are_those_of_the_definitions():
+    """By hand: S = (ln 2 + 0) / 2 / ln 3; C_y pools 4 pairs, of which two are 1/2 apart; F1 = (1/2 + 1) / 2."""
+    expected = expected_scores(np.array([[0.5, 0.5, 0], [1, 0, 0]]), np.array([0, 0]))
+    np.testing.assert_allclose(as_array(expected), [0.75, math.log(2) / 2 / math.log(3), 0.75])
+
+
+def test_sensitivity_at_finite_q_is_too_low_by_miller_s_correction():
+    profiles = np.full((3, 4), 0.25)
+    limit, finite = (expected_scores(profiles, np.arange(3), q).sensitivity for q in (None, 200))
+    assert limit == pytest.approx(1)
+    assert limit - finite == pytest.approx(3 / (2 * 200 * math.log(4)), rel=0.02)
+
+
+def test_options_mean_what_they_say():
+    """Over 20,000 ungrouped texts means are within .02 of the options: 5 standard deviations of at most 1/2."""
+    texts = [f"text {i}" for i in range(20_000)]
+    model = SimulatedModel("accuracy=0.6,wobble=0.3,na=0.25,grouped=0", make_task())
+    truth = np.array([LABELS.index(label) for label in model.true_labels(texts)])
+    table = model.profiles(PROMPT, texts)
+    assert table[np.arange(20_000), truth].mean() == pytest.approx(0.6, abs=0.02)
+    assert table[:, -1].mean() == pytest.approx(0.1, abs=0.02)
+    assert np.bincount(truth, minlength=4).min() > 4700
+    # where q is a half on two labels, a text of shakiness w has 1 - w / 2 on the habitual one
+    half = SimulatedModel("accuracy=0.5,wobble=0.3,na=0,grouped=0", make_task()).profiles(PROMPT, texts)
+    assert 2 * (1 - half.max(axis=1)).mean() == pytest.approx(0.3, abs=0.02)
+
+
+def test_probabilities_sum_to_one():
+    np.testing.assert_allclose(model_of().profiles(noted(RED_IS_PERSON), TEXTS).sum(axis=1), 1)
+
+
+def test_without_wobble_answers_never_change_whatever_the_prompt_says():
+    prompt = replace(noted(RED_IS_PERSON), definitions=(Definition("Thing", "bluish"),))
+    for one in (PROMPT, prompt):
+        predictions = model_of("wobble=0").predict(rephrased(20, one), TEXTS)
+        assert sensitivity(prediction_counts(predictions, C)) == 0
+        assert model_of("wobble=0").expected_scores(one, TEXTS, TRUE_LABELS).sensitivity == 0
+
+
+def test_groups_share_their_weak_spots():
+    """At grouped=1 texts of one label and opening word have one profile; at 0 hardly any two have."""
+    table = model_of("grouped=1").profiles(PROMPT, TEXTS)
+    assert len(np.unique(table[TRUTH == 0], axis=0)) == 1
+    assert len(np.unique(model_of("grouped=0").profiles(PROMPT, TEXTS), axis=0)) == N
+
+
+EDITS = {
+    "note": (noted(RED_IS_PERSON), 1.5),
+    "note on a content word": (noted("Questions about reddish things belong to Person."), 1.5),
+    "definition": (replace(PROMPT, definitions=(Definition("Person", "a reddish, or a green one"),)), 0.5),
+    "long definition": (replace(PROMPT, definitions=(Definition("Person", "whatever in the world is reddish"),)), 0.5),
+    "example": (replace(PROMPT, examples=(Example("Is it reddish ?", "Person"),)), 0.25),
+    "two notes": (noted(RED_IS_PERSON, 'If "reddish" is in it, Person it is.'), 3.0),
+}
+
+
+@pytest.mark.parametrize("kind", EDITS)
+def test_an_edit_moves_its_share_of_the_texts_it_bears_on_and_no_others(kind):
+    prompt, pull = EDITS[kind]
+    model = model_of("grouped=0")
+    before, after = model.profiles(PROMPT, TEXTS), model.profiles(prompt, TEXTS)
+    np.testing.assert_array_equal(before[~REDDISH], after[~REDDISH])
+    assert (after[REDDISH, 1] >= before[REDDISH, 1]).all()
+    left = 1 - after[REDDISH, 1].mean()
+    # 320 texts: 5 standard deviations of a mean of values in [0, 1] are at most 5 / 2 / sqrt(320) = .14
+    assert left == pytest.approx((1 - before[REDDISH, 1].mean()) * math.exp(-pull), abs=0.14)
+
+
+def test_pulls_are_exact_where_every_answer_is_drawn_anew():
+    model = model_of("wobble=1,obey=2")
+    before, after = model.profiles(PROMPT, TEXTS), model.profiles(noted(RED_IS_PERSON), TEXTS)
+    expected = before[REDDISH] * math.exp(-3) + (1 - math.exp(-3)) * np.eye(C)[1]
+    np.testing.assert_allclose(after[REDDISH], expected)
+
+
+def test_competing_edits_share_by_their_rates():
+    """A note (1.5) for Person and a definition (0.5) of Thing: e^-2 stays, 3/4 and 1/4 of the rest move."""
+    prompt = replace(noted(RED_IS_PERSON), definitions=(Definition("Thing", "reddish"),))
+    model = model_of("wobble=1")
+    moved = (1 - math.exp(-2)) * (0.75 * np.eye(C)[1] + 0.25 * np.eye(C)[3])
+    expected = model.profiles(PROMPT, TEXTS)[REDDISH] * math.exp(-2) + moved
+    np.testing.assert_allclose(model.profiles(prompt, TEXTS)[REDDISH], expected)
+
+
+def test_a_note_helps_where_it_is_right_and_harms_where_it_is_wrong():
+    model, bare = model_of(), model_of().expected_scores(PROMPT, TEXTS, TRUE_LABELS)
+    right, wrong = (
+        [f'A question that begins with "{word}" belongs to {label}.' for word, label in zip(OPENINGS, to, strict=True)]
+        for to in (LABELS, LABELS[::-1])
+    )
+    helped = model.expected_scores(noted(*right), TEXTS, TRUE_LABELS)
+    harmed = model.expected_scores(noted(*wrong), TEXTS, TRUE_LABELS)
+    assert harmed.f1 < bare.f1 - 0.3 < bare.f1 + 0.1 < helped.f1
+    assert helped.sensitivity < bare.sensitivity
+    assert helped.consistency > bare.consistency
+
+
+def test_a_phrase_to_begin_with_must_stand_at_the_beginning():
+    note = 'A question that begins with "case1" belongs to Person.'
+    np.testing.assert_array_equal(model_of().profiles(noted(note), TEXTS), model_of().profiles(PROMPT, TEXTS))
+
+
+@pytest.mark.parametrize("note", ["Questions that are reddish.", "Person or Thing: reddish.", "Person is the label."])
+def test_notes_that_name_no_one_label_or_no_topic_do_nothing(note):
+    np.testing.assert_array_equal(model_of().profiles(noted(note), TEXTS), model_of().profiles(PROMPT, TEXTS))
+
+
+def test_who_does_not_obey_does_not_read_the_prompt():
+    model = model_of("obey=0")
+    np.testing.assert_array_equal(model.profiles(noted(RED_IS_PERSON), TEXTS), model.profiles(PROMPT, TEXTS))
+
+
+def test_the_rules_proposals_mend_it(task):
+    """A search has something to find: the edits drawn from train raise F1 on val."""
+    model = SimulatedModel("accuracy=0.6,grouped=1", task)
+    prompt = seed_prompt(task)
+    on_train = evaluate(model, prompt, [f"wording {i}" for i in range(10)], task.train)
+    edits = propose_edits(task, prompt, on_train, diagnose_predictions(on_train))
+    texts, labels = zip(*[(sample.text, sample.label) for sample in task.val], strict=True)
+    bare, mended = (
+        model.expected_scores(one, texts, labels).f1
+        for one in (prompt, apply_edits(prompt, [e for e in edits if e.kind == "note"]))
+    )
+    assert mended > bare + 0.1
+
+
+def test_probabilities_are_those_the_answers_are_drawn_from():
+    model = model_of()
+    prompts = [*rephrased(2), noted(RED_IS_PERSON)]
+    table = model.predict_proba(prompts, TEXTS)
+    assert table.shape == (N, 3, C)
+    np.testing.assert_array_equal(table[:, 1], model.profiles(PROMPT, TEXTS))
+    np.testing.assert_array_equal(table[:, 2], model.profiles(prompts[2], TEXTS))
+    predictions = model.predict(prompts, TEXTS)
+    assert (np.take_along_axis(table, predictions[:, :, None], axis=2) > 0).all()
+
+
+def test_prompts_differ_by_what_they_say_and_not_by_luck():
+    model = model_of()
+    bare, with_note = (model.predict(rephrased(30, prompt), TEXTS) for prompt in (PROMPT, noted(RED_IS_PERSON)))
+    np.testing.assert_array_equal(bare[~REDDISH], with_note[~REDDISH])
+
+
+def test_order_and_batches_do_not_matter():
+    model, prompts = model_of(), [*rephrased(8), *rephrased(4, noted(RED_IS_PERSON))]
+    whole = model.predict(prompts, TEXTS)
+    rows, columns = np.random.default_rng(0).permutation(N), np.random.default_rng(1).permutation(12)
+    shuffled = model_of().predict([prompts[i] for i in columns], [TEXTS[i] for i in rows])
+    np.testing.assert_array_equal(shuffled, whole[rows][:, columns])
+    one_by_one = [[model_of().predict([prompt], [text])[0, 0] for prompt in prompts] for text in TEXTS[:5]]
+    np.testing.assert_array_equal(one_by_one, whole[:5])
+
+
+def test_another_process_answers_the_same():
+    program = """
+import hashlib, sys
+from psopt.models.sim import SimulatedModel
+from psopt.prompts import Prompt
+from psopt.tasks import DatasetInfo, Task
+labels = ("Number", "Person", "Place", "Thing")
+task = Task("other", "", labels, (), (), (), DatasetInfo("other", "memory", ""))
+prompts = [Prompt(f"wording {i}", labels) for i in range(10)]
+answers = SimulatedModel("seed=7", task).predict(prompts, [f"naïve text {i}" for i in range(100)])
+print(hashlib.sha256(answers.astype("<i8").tobytes()).hexdigest())
+"""
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", program], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
+        ).stdout
+        for seed in ("1", "2")
+    }
+    labels_only = Task("here", "", LABELS, (), (), (), DatasetInfo("here", "memory", ""))
+    prompts = [Prompt(f"wording {i}", LABELS) for i in range(10)]
+    here = SimulatedModel("seed=7", labels_only).predict(prompts, [f"naïve text {i}" for i in range(100)])
+    assert digests == {hashlib.sha256(here.astype("<i8").tobytes()).hexdigest() + "\n"}
+
+
+def test_the_seed_makes_another_model():
+    first, second = (model_of(f"seed={seed}").predict(rephrased(5), TEXTS) for seed in (0, 1))
+    assert (first != second).mean() > 0.1
+
+
+def test_labels_may_stand_in_another_order_but_must_be_the_task_s():
+    model, order = model_of(), [2, 0, 3, 1]
+    shuffled = replace(PROMPT, labels=tuple(LABELS[i] for i in order))
+    np.testing.assert_array_equal(model.profiles(shuffled, TEXTS), model.profiles(PROMPT, TEXTS)[:, [*order, 4]])
+    with pytest.raises(InputError, match="Number, Person, Place, Thing"):
+        model.predict([replace(PROMPT, labels=("yes", "no"))], TEXTS)
+
+
+def test_nothing_asked_nothing_answered():
+    assert model_of().predict([], TEXTS).shape == (N, 0)
+    assert model_of().predict([PROMPT], []).shape == (0, 1)
+
+
+def test_progress_is_told():
+    told = []
+    model_of().predict(rephrased(3), TEXTS, lambda done, total: told.append((done, total)))
+    assert told[-1] == (3 * N, 3 * N)
+
+
+@pytest.mark.parametrize("options", ["", "accuracy=0.6,wobble=0.25,seed=0", "obey=2"])
+def test_a_name_gives_the_model_back(options, task):
+    model = SimulatedModel(options, task)
+    assert model.name == f"sim/{options}"
+    assert load_model(model.name, task).options == SimOptions.parse(model.name) == model.options
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("wobbel=0.3", "no option 'wobbel'; its options are accuracy, wobble, na, grouped, obey, seed"),
+        ("wobble", "wobble=\\(nothing\\) can't be; it must be from 0 to 1"),
+        ("wobble=1.5", "from 0 to 1"),
+        ("accuracy=nan", "from 0 to 1"),
+        ("accuracy=high", "accuracy=high can't be"),
+        ("obey=-1", "0 or more"),
+        ("obey=inf", "0 or more"),
+        ("seed=1.5", "a whole number"),
+        ("na=0.1,na=0.2", "stands twice"),
+    ],
+)
+def test_bad_options_are_named(options, message, task):
+    with pytest.raises(InputError, match=message):
+        SimulatedModel(options, task)
