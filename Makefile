@@ -6,7 +6,7 @@ SETUP := $(VENV)/.set-up
 SOURCES := $(shell find optimizer metrics search_spaces -name '*.py' -o -name '*.toml' -o -name '*.label' -o -name '*.json' -o -name '*.html')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint types wheel check constraints bench-metrics clean
+.PHONY: help setup run test lint types wheel check constraints bench-metrics bench-models clean
 
 help:  ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -47,6 +47,10 @@ constraints: $(SETUP)  ## Write constraints.txt anew from what is installed
 
 bench-metrics: $(SETUP)  ## Time the metrics
 	$(BIN)/python benchmarks/metrics.py
+
+bench-models: $(SETUP)  ## Time the engine around language models beside other clients, and local models
+	$(BIN)/python benchmarks/models.py
+	$(BIN)/python benchmarks/hf.py
 
 clean:  ## Remove what was built, but for the virtual environment and the editable install's links
 	rm -rf dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
