@@ -190,7 +190,9 @@ def test_a_dry_run_sends_nothing_and_counts_the_calls_of_the_real_run(data):
         calls = {phase["what"]: phase["calls"] for phase in plan["phases"]}
         assert calls["seed prompt on val"] == 90
         assert calls["candidates on val"] == 3 * 90
-        n_on_test = len(read(data)["front"]) + (read(data)["baseline"]["id"] not in {p["id"] for p in read(data)["front"]})
+        n_on_test = len(read(data)["front"]) + (
+            read(data)["baseline"]["id"] not in {p["id"] for p in read(data)["front"]}
+        )
         n_diagnoses = (read(data)["calls"]["made"] - 4 * 90 - n_on_test * 300) // 90
         assert 1 <= n_diagnoses <= 3
         again = json.loads(optimize(data, server, "--dry-run", "--json").stdout)

@@ -35,9 +35,7 @@ class LengthEngine:
         label = ("Number", "Person")[len(text) % 2]
         message = dspy.lm15.Message(role="assistant", parts=(dspy.lm15.TextPart(label),))
         usage = dspy.lm15.Usage(input_tokens=10, output_tokens=1)
-        return dspy.lm15.Response(
-            id=None, model=request.model, message=message, finish_reason="stop", usage=usage
-        )
+        return dspy.lm15.Response(id=None, model=request.model, message=message, finish_reason="stop", usage=usage)
 
 
 def test_a_name_answers_as_the_server_does_and_is_asked_once(task, tmp_path):

@@ -1,9 +1,10 @@
 """Language models that answer chat messages, and the engine around them."""
 
 from psopt.models.chat._budget import Budget, Usage
-from psopt.models.chat._factory import chat_model
+from psopt.models.chat._factory import chat_model, load_writer
 from psopt.models.chat._model import ChatModel
 from psopt.models.chat._options import LmOptions
 from psopt.models.chat._prices import Price, price_of
+from psopt.models.chat._writer import Writer
 
-__all__ = ["Budget", "ChatModel", "LmOptions", "Price", "Usage", "chat_model", "price_of"]
+__all__ = ["Budget", "ChatModel", "LmOptions", "Price", "Usage", "Writer", "chat_model", "load_writer", "price_of"]

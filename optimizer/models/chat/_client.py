@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from psopt.errors import ModelError
 
@@ -51,6 +51,26 @@ class Answer:
     def from_dict(cls, data: dict[str, Any]) -> Answer:
         """Read an answer from the cache."""
         return cls(data["text"], data["in"], data["out"], data.get("logprobs"), data.get("truncated", False))
+
+
+class Query(NamedTuple):
+    """What is asked.
+
+    Attributes
+    ----------
+    messages : list of dict
+    labels : sequence of str
+        What the answer should be one of; empty for free text.
+    temperature : float or None
+        In place of the options' temperature.
+    sample : int
+        Which of several answers to the same messages; tells them apart in the cache.
+    """
+
+    messages: Messages
+    labels: Sequence[str] = ()
+    temperature: float | None = None
+    sample: int = 0
 
 
 class FaultError(Exception):
@@ -114,7 +134,7 @@ class ChatClient(Protocol):
         """What a request may do without, should the server not know it."""
         ...
 
-    def request(self, messages: Messages, labels: Sequence[str]) -> dict[str, Any]:
+    def request(self, query: Query) -> dict[str, Any]:
         """Build the request, JSON data that decide the answer, using no unsupported feature."""
         ...
 

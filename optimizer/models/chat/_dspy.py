@@ -12,10 +12,8 @@ from psopt.models.chat._client import Answer, FaultError, ModelRefusedError
 from psopt.models.chat._secrets import is_secret, redacted, secret_values
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from psopt.models.chat._client import Query
     from psopt.models.chat._options import LmOptions
-    from psopt.prompts import Messages
 
 
 class DspyClient:
@@ -48,9 +46,10 @@ class DspyClient:
         """``dspy/NAME``."""
         return f"dspy/{self._lm.model}"
 
-    def request(self, messages: Messages, labels: Sequence[str]) -> dict[str, Any]:  # noqa: ARG002  # text answers
+    def request(self, query: Query) -> dict[str, Any]:
         """Build what decides the answer: messages and the LM's settings."""
-        return {"model": self._lm.model, "messages": messages, **_public(self._lm.kwargs)}
+        request = {"model": self._lm.model, "messages": query.messages, **_public(self._lm.kwargs)}
+        return request if query.temperature is None else {**request, "temperature": query.temperature}
 
     def without(self, feature: str) -> None:
         """Do nothing: dspy drops what a model does not take."""
@@ -58,7 +57,7 @@ class DspyClient:
     async def send(self, request: dict[str, Any]) -> Answer:
         """Call the LM once; see `ChatClient.send`."""
         loop = asyncio.get_running_loop()
-        call = loop.run_in_executor(self._threads, self._call, request["messages"])
+        call = loop.run_in_executor(self._threads, self._call, request)
         try:
             return await asyncio.wait_for(call, self._options.timeout)
         except TimeoutError:
@@ -68,11 +67,11 @@ class DspyClient:
         """Let the threads end."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _call(self, messages: Messages) -> Answer:
+    def _call(self, request: dict[str, Any]) -> Answer:
         import dspy
         from dspy import lm15
 
-        body = {"model": self._lm.model, "messages": messages, **_generation(self._lm.kwargs)}
+        body = {"model": self._lm.model, "messages": request["messages"], **_generation(request)}
         try:
             response = self._lm(lm15.request_from_openai_chat(body))
         except (dspy.LMAuthError, dspy.LMBillingError, dspy.LMInvalidRequestError, dspy.LMConfigurationError) as error:

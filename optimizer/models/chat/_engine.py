@@ -19,12 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from psopt.models.chat._budget import Budget
-    from psopt.models.chat._client import ChatClient
+    from psopt.models.chat._client import ChatClient, Query
     from psopt.models.chat._options import LmOptions
     from psopt.prompts import Messages
-
-    Query = tuple[Messages, Sequence[str]]
-    """Messages, and the labels that the answer should be one of."""
 
 _FIRST_WAIT, _LONGEST_WAIT, _LONGEST_ASKED = 0.25, 30.0, 120.0
 _SETTLING = 0.01
@@ -98,7 +95,8 @@ class Engine:
         self._closing()
 
     def _key(self, query: Query) -> bytes:
-        return answer_key(endpoint=self.client.endpoint, request=self.client.request(*query))
+        which = {"sample": query.sample} if query.sample else {}
+        return answer_key(endpoint=self.client.endpoint, request=self.client.request(query), **which)
 
     def _feature_key(self, feature: str) -> bytes:
         return answer_key(endpoint=self.client.endpoint, model=self.client.name, unsupported=feature)
@@ -147,7 +145,7 @@ class Engine:
         """Ask until there is an answer, and keep it."""
         tries = 0
         while True:
-            request = self.client.request(*query)
+            request = self.client.request(query)
             try:
                 answer = await self._send(query, request, last_empty=tries >= _TRIES_EMPTY)
             except UnsupportedError as error:
@@ -161,7 +159,7 @@ class Engine:
                     ) from None
                 await asyncio.sleep(self._wait(fault, tries))
             else:
-                self._cache.put(answer_key(endpoint=self.client.endpoint, request=request), answer.to_dict())
+                self._cache.put(self._key(query), answer.to_dict())
                 return answer
 
     @property
@@ -171,7 +169,7 @@ class Engine:
 
     async def _send(self, query: Query, request: dict[str, Any], *, last_empty: bool) -> Answer:
         """Send once, within the limits."""
-        tokens = int(_TOKENS_A_CHARACTER * _n_characters(query[0])) + self._options.max_tokens
+        tokens = int(_TOKENS_A_CHARACTER * _n_characters(query.messages)) + self._options.max_tokens
         cost = self._price.of(tokens - self._options.max_tokens, self._options.max_tokens) if self._price else 0.0
         while not self.budget.reserve(tokens, cost):
             await asyncio.sleep(_SETTLING)

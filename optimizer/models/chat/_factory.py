@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from psopt.errors import InputError
+from psopt.models._answer_cache import AnswerCache
 from psopt.models.chat._budget import Budget
 from psopt.models.chat._engine import Engine
 from psopt.models.chat._model import ChatModel
 from psopt.models.chat._options import LmOptions
+from psopt.models.chat._writer import Writer
 
 if TYPE_CHECKING:
-    from psopt.models._answer_cache import AnswerCache
+    from pathlib import Path
+
     from psopt.models.chat._client import ChatClient
 
 
-def chat_model(
+def chat_engine(
     kind: str, model: Any, cache: AnswerCache, options: LmOptions | None = None, budget: Budget | None = None
-) -> ChatModel:
-    """Make the chat model of a kind, ``openai`` or ``dspy``; for dspy also from a `dspy.LM` itself."""
+) -> Engine:
+    """Make the engine of a kind of model, ``openai`` or ``dspy``; for dspy also from a `dspy.LM` itself."""
     options = options or LmOptions()
     if budget is None:
         budget = Budget(options.max_calls, options.max_tokens_total, options.max_cost)
@@ -30,4 +34,27 @@ def chat_model(
         from psopt.models.chat._dspy import DspyClient
 
         client = DspyClient(model, options)
-    return ChatModel(Engine(client, cache, budget, options))
+    return Engine(client, cache, budget, options)
+
+
+def chat_model(
+    kind: str, model: Any, cache: AnswerCache, options: LmOptions | None = None, budget: Budget | None = None
+) -> ChatModel:
+    """Make a task model; see `chat_engine`."""
+    return ChatModel(chat_engine(kind, model, cache, options, budget))
+
+
+def load_writer(
+    model: Any, *, cache_dir: Path | None = None, options: LmOptions | None = None, budget: Budget | None = None
+) -> Writer:
+    """Load a model that writes, by the names of `load_model`, or from a `dspy.LM`.
+
+    Raises
+    ------
+    InputError
+        If the model can't write.
+    """
+    kind, _, name = model.partition("/") if isinstance(model, str) else ("dspy", "", model)
+    if kind not in {"openai", "dspy"} or not name:
+        raise InputError(f"model {model!r} writes no text: use openai/NAME or dspy/NAME")
+    return Writer(chat_engine(kind, name, AnswerCache(cache_dir), options, budget))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from psopt.errors import ModelError
 from psopt.models._answers import read_answer
+from psopt.models.chat._client import Query
 from psopt.models.chat._logprobs import label_probabilities
 from psopt.prompts import render
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psopt.models._base import OnProgress
     from psopt.models.chat._client import Answer
-    from psopt.models.chat._engine import Engine, Query
+    from psopt.models.chat._engine import Engine
     from psopt.prompts import Prompt
 
 
@@ -62,7 +63,7 @@ class ChatModel:
 
     def queries(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> list[Query]:
         """What is asked, in the order in which it is asked."""
-        return [(render(prompt, text), prompt.labels) for prompt in prompts for text in texts]
+        return [Query(render(prompt, text), prompt.labels) for prompt in prompts for text in texts]
 
     def _ask(self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None) -> list[Answer]:
         answers = self.engine.answers(self.queries(prompts, texts), on_progress)

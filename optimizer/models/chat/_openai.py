@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     import httpx2
     import openai
+    from psopt.models.chat._client import Query
     from psopt.models.chat._options import LmOptions
-    from psopt.prompts import Messages
 
 _PASSING = frozenset({408, 409, 425, 429})
 _LARGEST_ANSWER = 4_000_000
@@ -73,19 +73,19 @@ class OpenAIClient:
         """What servers may not know."""
         return tuple(_FEATURES)
 
-    def request(self, messages: Messages, labels: Sequence[str]) -> dict[str, Any]:
+    def request(self, query: Query) -> dict[str, Any]:
         """Build the body of a chat completion."""
         options, lacks = self._options, self._lacks
-        body: dict[str, Any] = {"model": self.model, "messages": messages}
+        body: dict[str, Any] = {"model": self.model, "messages": query.messages}
         if "temperature" not in lacks:
-            body["temperature"] = options.temperature
+            body["temperature"] = options.temperature if query.temperature is None else query.temperature
         if "seed" not in lacks:
             body["seed"] = options.request_seed
         body["max_completion_tokens" if "max_tokens" in lacks else "max_tokens"] = options.max_tokens
-        if options.logprobs:
+        if options.logprobs and query.labels:
             body |= {"logprobs": True, "top_logprobs": _N_ALTERNATIVES}
-        elif options.structured and "structured output" not in lacks:
-            body["response_format"] = _one_of(labels)
+        elif query.labels and options.structured and "structured output" not in lacks:
+            body["response_format"] = _one_of(query.labels)
         return body
 
     def without(self, feature: str) -> None:
