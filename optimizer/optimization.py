@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,12 +12,16 @@ from psopt.diagnosis import diagnose_predictions
 from psopt.errors import BudgetReachedError, InputError, ModelError
 from psopt.evaluator import Evaluator, Split
 from psopt.models import load_model
-from psopt.models.chat import Budget, LmOptions
+from psopt.models.chat import Budget, LmOptions, load_writer
 from psopt.prompts import seed_prompt
+from psopt.proposals.written import WrittenProposer
+from psopt.rephrasing import RephrasingOptions, freeze_rephrasings
 from psopt.report import WEAK_SPOTS, write_report
 from psopt.runs import (
     FRONT,
     MANIFEST,
+    PROPOSALS,
+    REPHRASINGS,
     RunDirectory,
     RunSettings,
     free_folder,
@@ -26,7 +30,7 @@ from psopt.runs import (
 )
 from psopt.scoring import score
 from psopt.search import Observer, Search, SearchOptions, knee, open_study, pick
-from psopt.search_spaces import rephrasings_for
+from psopt.search_spaces import to_file
 from psopt.tasks import subset
 
 if TYPE_CHECKING:
@@ -80,6 +84,8 @@ def optimize(
     out: str | Path | None = None,
     storage: str | None = None,
     study_name: str = "",
+    rephraser: str | None = None,
+    proposer: str | None = None,
     lm: LmOptions | None = None,
     cache_dir: str | Path | None = None,
     resume: bool = False,
@@ -96,7 +102,7 @@ def optimize(
     task : Task
     model : str, dspy.LM or Model
         A name, or a model that is made already.
-    trials, rephrasings, samples, seed, strategy, sampler, rounds, storage, study_name, lm
+    trials, rephrasings, samples, seed, strategy, sampler, rounds, storage, study_name, rephraser, proposer, lm
         See `RunSettings`.
     out : path, optional
         The run directory, new or empty; by default ``runs/TASK-MODEL``, numbered where that is taken.
@@ -124,6 +130,8 @@ def optimize(
         sampler=sampler,
         storage=storage,
         study_name=study_name,
+        rephraser=rephraser,
+        proposer=proposer,
         lm=lm or LmOptions(),
     )
     given = None if isinstance(model, str) else model
@@ -144,7 +152,7 @@ def carry_out(
     observer = observer or Observer()
     options = SearchOptions(settings.trials, settings.rounds, cast("SamplerName", settings.sampler), settings.seed)
     start = seed_prompt(task, settings.strategy, seed=settings.seed)
-    evaluator = make_evaluator(task, start, settings, cache_dir, model)
+    evaluator = make_evaluator(task, start, settings, cache_dir, model, out if resume else None)
     evaluator.on_progress = observer.answers
     if resume and out is None:
         raise InputError("to resume, say which run: out=...")
@@ -163,7 +171,9 @@ def carry_out(
         raise
     observer.started(task, folder)
     record.save(None, (), "running")
-    search = Search(task, start, evaluator, study, options, observer)
+    record.save_rephrasings()
+    proposer = _proposer(settings, evaluator, cache_dir)
+    search = Search(task, start, evaluator, study, options, observer, proposer)
     try:
         search.run()
         observer.phase("scoring the front on test, under held-out rephrasings")
@@ -182,27 +192,56 @@ def carry_out(
     reason = "trials" if len(search.candidates) >= settings.trials else "exhausted"
     record.save(baseline, front, reason)
     record.save_prompts(baseline, front)
+    record.save_proposals(search)
     write_report(record.directory)
     return Run(folder, baseline, front, study, reason)
 
 
 def make_evaluator(
-    task: Task, prompt: Prompt, settings: RunSettings, cache_dir: str | Path | None = None, model: Any = None
+    task: Task,
+    prompt: Prompt,
+    settings: RunSettings,
+    cache_dir: str | Path | None = None,
+    model: Any = None,
+    run: str | Path | None = None,
 ) -> Evaluator:
-    """Freeze what all prompts of a task are compared on: the model, the rephrasings, and a choice of samples."""
+    """Freeze what all prompts of a task are compared on: the model, the rephrasings, and a choice of samples.
+
+    `run` is a run directory to go on with: its rephrasings are used again.
+    """
     lm = settings.lm
     budget = Budget(lm.max_calls, lm.max_tokens_total, lm.max_cost)
-    rephrasings = rephrasings_for(
-        task,
-        n_search=settings.rephrasings,
-        n_heldout=N_HELDOUT,
-        description=prompt.description,
-        seed=settings.seed,
-    )
     train, val = (subset(samples, settings.samples, seed=settings.seed) for samples in (task.train, task.val))
     answering = load_model(model or settings.model, task, cache_dir=cache_folder(cache_dir), options=lm, budget=budget)
+    kept = Path(run) / REPHRASINGS if run else None
+    given = Path(settings.rephrasings_file) if settings.rephrasings_file else None
+    rephrasings = freeze_rephrasings(
+        task,
+        prompt.description,
+        settings.rephrasings,
+        N_HELDOUT,
+        settings.seed,
+        RephrasingOptions(
+            settings.rephraser,
+            settings.judge,
+            kept if kept and kept.exists() else given,
+            settings.keep_labels,
+        ),
+        lm=lm,
+        budget=budget,
+        cache_dir=cache_dir,
+    )
     samples: dict[Split, tuple[Sample, ...]] = {"train": train, "val": val, "test": task.test}
     return Evaluator(answering, rephrasings, samples, soft=lm.logprobs, budget=budget)
+
+
+def _proposer(settings: RunSettings, evaluator: Evaluator, cache_dir: str | Path | None) -> WrittenProposer | None:
+    if settings.proposer is None or settings.proposer == "rules":
+        return None
+    writer = load_writer(
+        settings.proposer, cache_dir=cache_folder(cache_dir), options=settings.lm, budget=evaluator.budget
+    )
+    return WrittenProposer(writer)
 
 
 def _name_of(model: Any) -> str:
@@ -240,6 +279,7 @@ class _Record:
         """Write down a run that ends before its time."""
         baseline, front = search.candidates[0] if search.candidates else None, search.front
         self.save(baseline, front, reason)
+        self.save_proposals(search)
         for candidate in front:
             self.directory.write_prompt(candidate.prompt)
 
@@ -253,6 +293,16 @@ class _Record:
         self.directory.write_json(MANIFEST, content)
         if front:
             self.directory.write_json(FRONT, front_file(front, best))
+
+    def save_rephrasings(self) -> None:
+        """Write rephrasings.json, by which the run goes on, and which other runs may use."""
+        self.directory.write_json(REPHRASINGS, to_file(self.evaluator.rephrasings))
+
+    def save_proposals(self, search: Search) -> None:
+        """Write every edit that was proposed, and every draft that was refused and why."""
+        refused = [asdict(one) for one in search.proposer.refused] if search.proposer else []
+        content = {"schema_version": 1, "edits": [edit.to_dict() for edit in search.pool], "refused": refused}
+        self.directory.write_json(PROPOSALS, content)
 
     def save_prompts(self, baseline: Candidate, front: tuple[Candidate, ...]) -> None:
         """Write the prompts of the front and the baseline, their predictions, and the weak spots before and after."""

@@ -1,7 +1,21 @@
 """Search spaces: the rephrasings that a prompt must withstand."""
 
+from ._checks import LEAST_CLOSENESS, Checks, Verdict
+from ._file import read_file, to_file
 from ._for_task import rephrasings_for
 from ._rules import rephrase_by_rules
-from ._set import RephrasingSet
+from ._set import Rejected, RephrasingSet
+from ._written import write_rephrasings
 
-__all__ = ["RephrasingSet", "rephrase_by_rules", "rephrasings_for"]
+__all__ = [
+    "LEAST_CLOSENESS",
+    "Checks",
+    "Rejected",
+    "RephrasingSet",
+    "Verdict",
+    "read_file",
+    "rephrase_by_rules",
+    "rephrasings_for",
+    "to_file",
+    "write_rephrasings",
+]

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-Source = Literal["builtin", "rules", "file"]
+_SOURCES = ("builtin", "rules", "file")
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A text that a rephraser wrote and the checks refused, and why."""
+
+    text: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +36,11 @@ class RephrasingSet:
     heldout : tuple of str
         What the front is reported under; no candidate has met them.
     source : str
-        ``builtin`` (written for this project), ``rules`` or ``file``.
+        ``builtin`` (written for this project), ``rules``, ``file``, or the name of the model that wrote them.
+    checks : dict of text to dict
+        What the checks found, where there were any.
+    rejected : tuple of Rejected
+        What was refused on the way.
 
     Raises
     ------
@@ -40,12 +52,14 @@ class RephrasingSet:
     original: str
     search: tuple[str, ...]
     heldout: tuple[str, ...]
-    source: Source
+    source: str
+    checks: dict[str, dict[str, Any]] = field(default_factory=dict, compare=False)
+    rejected: tuple[Rejected, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         """Refuse a set that is not sound."""
-        if self.source not in get_args(Source):
-            raise InputError(f"rephrasings come from one of {', '.join(get_args(Source))}, not from {self.source!r}")
+        if self.source not in _SOURCES and "/" not in self.source:
+            raise InputError(f"rephrasings come from one of {', '.join(_SOURCES)} or a model, not from {self.source!r}")
         if not self.search or self.search[0] != self.original:
             raise InputError("the first search rephrasing must be the original description")
         seen: dict[str, str] = {}
@@ -66,7 +80,8 @@ class RephrasingSet:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the set as plain JSON data, its digest among them."""
-        return {**json.loads(json.dumps(asdict(self))), "sha256": self.sha256}
+        parts = {name: list(getattr(self, name)) for name in ("search", "heldout")}
+        return {"original": self.original, **parts, "source": self.source, "sha256": self.sha256}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> RephrasingSet:

@@ -13,6 +13,7 @@ _COMMANDS = {
     "optimize": "psopt.cli._optimize",
     "resume": "psopt.cli._optimize",
     "diagnose": "psopt.cli._diagnose",
+    "rephrase": "psopt.cli._rephrase",
     "report": "psopt.cli._report",
     "export": "psopt.cli._export",
     "dashboard": "psopt.cli._dashboard",

@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from psopt.cli._options import dataset_options, lm_options, model_options, output_options, take_lm_options
+from psopt.cli._options import (
+    dataset_options,
+    lm_options,
+    model_options,
+    output_options,
+    rephrasing_options,
+    take_lm_options,
+)
 from psopt.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,6 +46,8 @@ _EPILOG = "Example: psopt optimize --dataset tickets.csv --text-column body --la
     metavar="NAME",
     help="Name of the study in the storage [default: the run directory's].",
 )
+@rephrasing_options
+@click.option("--proposer", metavar="M", help="A model that drafts edits, beside the rules [default: rules alone].")
 @lm_options
 @click.option("--dry-run", is_flag=True, help="Say how many calls and tokens the run would take; send nothing.")
 @click.option("--resume", "go_on", is_flag=True, help="Go on with the run in --out.")

@@ -91,6 +91,31 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def rephrasing_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Where rephrasings come from."""
+    options = [
+        click.option(
+            "--rephraser", metavar="M", help="A model that writes the rephrasings [default: psopt's own, or rules]."
+        ),
+        click.option("--judge", metavar="M", help="A model that checks whether a rephrasing asks for the same."),
+        click.option(
+            "--rephrasings-file",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="A rephrasings.json, of `psopt rephrase` or of another run.",
+        ),
+        click.option(
+            "--keep-labels/--drop-labels",
+            default=True,
+            show_default=True,
+            help="Whether a rephrasing must name the labels that the description enumerates.",
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 def lm_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """How language models are asked, and what they may cost: the fields of LmOptions."""
     options = [

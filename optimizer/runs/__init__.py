@@ -1,12 +1,14 @@
 """Run directories: what a run leaves on disk."""
 
-from psopt.runs._directory import FRONT, MANIFEST, REPORT, STUDY, RunDirectory, free_folder
+from psopt.runs._directory import FRONT, MANIFEST, PROPOSALS, REPHRASINGS, REPORT, STUDY, RunDirectory, free_folder
 from psopt.runs._manifest import front_entry, front_file, manifest, pick_entry
 from psopt.runs._settings import RunSettings
 
 __all__ = [
     "FRONT",
     "MANIFEST",
+    "PROPOSALS",
+    "REPHRASINGS",
     "REPORT",
     "STUDY",
     "RunDirectory",

@@ -37,6 +37,12 @@ class RunSettings:
         An Optuna storage in place of the run's own SQLite file.
     study_name : str
         The study's name in the storage; empty for the run directory's name.
+    rephraser, judge, proposer : str or None
+        Models that write rephrasings, judge them, and propose edits; None for rules.
+    rephrasings_file : str or None
+        A rephrasings.json, in place of a rephraser.
+    keep_labels : bool
+        Refuse rephrasings that drop a label which the description enumerates.
     lm : LmOptions
         How language models are asked, and what they may cost.
     command : str
@@ -59,6 +65,11 @@ class RunSettings:
     task_file: str | None = None
     test_file: str | None = None
     strict_data: bool = False
+    rephraser: str | None = None
+    judge: str | None = None
+    rephrasings_file: str | None = None
+    keep_labels: bool = True
+    proposer: str | None = None
     lm: LmOptions = field(default_factory=LmOptions)
     command: str = ""
 

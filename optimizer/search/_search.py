@@ -17,8 +17,10 @@ from psopt.search._observer import Observer
 
 if TYPE_CHECKING:
     from psopt.diagnosis import Diagnosis
+    from psopt.evaluation import Predictions
     from psopt.evaluator import Evaluator
     from psopt.prompts import Edit, Prompt
+    from psopt.proposals.written import WrittenProposer
     from psopt.search._options import SearchOptions
     from psopt.tasks import Task
 
@@ -47,9 +49,11 @@ class Search:
         study: optuna.Study,
         options: SearchOptions,
         observer: Observer | None = None,
+        proposer: WrittenProposer | None = None,
     ) -> None:
         self.task, self.seed_prompt, self.evaluator, self.study = task, seed_prompt, evaluator, study
         self.options, self.observer = options, observer or Observer()
+        self.proposer = proposer
         self.candidates: list[Candidate] = []
         self.pool: list[Edit] = []
         self.first_diagnosis: Diagnosis | None = None
@@ -98,13 +102,23 @@ class Search:
             diagnosis = diagnose_predictions(on_train, known=self.task.train)
             self.first_diagnosis = self.first_diagnosis or diagnosis
             known = {edit.id for edit in self.pool}
-            proposed = propose_edits(self.task, incumbent.prompt, on_train, diagnosis)
+            proposed = self._propose(incumbent.prompt, on_train, diagnosis)
             new = [edit for edit in proposed if edit.id not in known][: self.options.most_edits]
             _study.keep_pool(self.study, len(self._rounds), new)
             self._rounds.append(new)
             self.pool += new
             self._queue(incumbent, new)
             self.observer.phase(f"round {len(self._rounds)}: searching {len(self.pool)} edits")
+
+    def _propose(self, prompt: Prompt, on_train: Predictions, diagnosis: Diagnosis) -> list[Edit]:
+        """Propose edits by rule, and by a language model where there is one."""
+        proposed = propose_edits(self.task, prompt, on_train, diagnosis)
+        if self.proposer is None:
+            return proposed
+        self.observer.phase(f"{self.proposer.writer.name} drafts edits")
+        wordings = self.evaluator.rephrasings.search
+        written = self.proposer.propose(self.task, prompt, on_train, diagnosis, wordings, [*self.pool, *proposed])
+        return sorted([*proposed, *written], key=lambda edit: (-edit.gain, edit.id))
 
     def _queue(self, incumbent: Candidate, new: list[Edit]) -> None:
         """Queue the obvious: the incumbent with all new edits, with plain families of them, and with the best few."""

@@ -8,6 +8,7 @@ import math
 from typing import Any
 
 from prompt_reading import PromptReader, dspy_field, listed_labels
+from writing import written
 
 ANSWER_SHARE = 0.7  # of the probability, where there is no model to ask; the other labels share the rest
 TOKEN = 3  # characters
@@ -34,6 +35,7 @@ class Answerer:
 
     def __init__(self, task: str) -> None:
         self._task = task
+        self.drafts = "good"
         self._reader: PromptReader | None = None
 
     async def load(self) -> None:
@@ -58,6 +60,9 @@ class Answerer:
         """
         message = _user_message(body)
         labels = (_allowed_labels(body) if structured else None) or listed_labels(message)
+        text = written(message, body.get("temperature") or 0.0, self.drafts)
+        if text is not None:
+            return self.completion(body, text)
         if way.startswith("fixed:"):
             said, shares = way.removeprefix("fixed:"), None
         elif not labels:

@@ -48,6 +48,7 @@ def parser() -> argparse.ArgumentParser:
     add("--rate-limit", type=int, default=0, help="429 whenever more requests than these are in flight; 0: never")
     add("--structured", nargs="?", const="yes", default="ignore", choices=STRUCTURED, help="what response_format does")
     add("--logprobs", nargs="?", const="yes", default="yes", choices=("yes", "no"), help="no: they are left out")
+    add("--drafts", default="good", help="good, bad or obedient: how it writes rephrasings and proposals")
     add("--lacks", default="", help="parameters that are answered with 400, with commas between")
     add("--no-seed", action="store_true", help="the same as --lacks seed")
     add("--key", default="", help="asks for this key, and repeats any other in its error")
@@ -245,6 +246,7 @@ class Server:
         try:
             if options.delay_ms:
                 await asyncio.sleep(options.delay_ms / 1000)
+            self.answerer.drafts = options.drafts
             completion = await self.answerer.answer(body, options.answer, structured=structured, logprobs=logprobs)
         except asyncio.CancelledError:
             self.seen.statuses["gone"] += 1

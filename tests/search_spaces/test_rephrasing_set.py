@@ -63,7 +63,7 @@ def test_a_set_that_is_not_sound_is_refused(search, heldout, message):
         ({"search": "a b"}, "list of texts as 'search'"),
         ({"heldout": [1]}, "'heldout' in a set of rephrasings must be text, not 1"),
         ({"original": None}, "'original' in a set of rephrasings must be text"),
-        ({"source": "dreams"}, "builtin, rules, file, not from 'dreams'"),
+        ({"source": "dreams"}, "builtin, rules, file or a model, not from 'dreams'"),
     ],
 )
 def test_data_that_are_no_set_are_refused_in_one_line(change, message):

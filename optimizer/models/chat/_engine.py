@@ -206,7 +206,9 @@ class Engine:
         self._cache.put(self._feature_key(feature), value=True)
 
     def _wait(self, fault: FaultError, tries: int) -> float:
-        """Exponential backoff with jitter, or as long as the server asked."""
+        """Exponential backoff with jitter, or as long as the server asked; an empty answer asks for no patience."""
+        if fault.empty is not None:
+            return _FIRST_WAIT
         backoff = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** (tries - 1)) * self._jitter.uniform(0.5, 1.0)
         return max(backoff, min(fault.wait or 0.0, _LONGEST_ASKED))
 

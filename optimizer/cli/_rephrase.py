@@ -1,0 +1,76 @@
+"""`psopt rephrase`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from psopt.cli._options import dataset_options, lm_options, rephrasing_options, take_lm_options
+from psopt.errors import InputError
+
+if TYPE_CHECKING:
+    from psopt.search_spaces import RephrasingSet, Verdict
+
+_EXAMPLE = "Example: psopt rephrase --dataset tickets.csv --rephraser openai/gpt-4o-mini --out rephrasings.json"
+
+
+@click.command(epilog=_EXAMPLE)
+@dataset_options
+@click.option(
+    "--prompt",
+    type=click.Path(path_type=Path),
+    metavar="P",
+    help="What to rephrase: a prompt's JSON or a text file [default: the task's description].",
+)
+@click.option(
+    "--rephrasings", default=10, show_default=True, type=click.IntRange(1), metavar="Q", help="For the search."
+)
+@click.option("--heldout", default=10, show_default=True, type=click.IntRange(1), metavar="Q", help="For the report.")
+@rephrasing_options
+@lm_options
+@click.option("--seed", default=42, show_default=True, type=click.IntRange(0), help="Seeds the rules' choice.")
+@click.option(
+    "--cache-dir", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Where answers are kept."
+)
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="[default: the screen]")
+def rephrase(prompt: Path | None, out: Path | None, rephrasings: int, heldout: int, **options: Any) -> int:
+    """Write the task's description in other words, check each, and save them as a file for `--rephrasings-file`."""
+    from psopt.prompt_files import read_prompt
+    from psopt.rephrasing import RephrasingOptions, freeze_rephrasings
+    from psopt.search_spaces import to_file
+    from psopt.tasks import load_task
+
+    lm = take_lm_options(options)
+    seed, cache_dir, dataset = options.pop("seed"), options.pop("cache_dir"), options.pop("dataset")
+    source = RephrasingOptions(
+        options.pop("rephraser"), options.pop("judge"), options.pop("rephrasings_file"), options.pop("keep_labels")
+    )
+    task = load_task(dataset, seed=seed, require_labels=False, **options)
+    if out is not None and out.exists():
+        raise InputError(f"--out {out} exists: name a new file")
+    description = read_prompt(prompt, task).description if prompt else task.description
+    found = freeze_rephrasings(
+        task, description, rephrasings, heldout, seed, source, lm=lm, cache_dir=cache_dir, on_text=_say
+    )
+    text = json.dumps(to_file(found), indent=2, ensure_ascii=False)
+    if out is None:
+        click.echo(text)
+    else:
+        _write(out, text, found)
+    return 0
+
+
+def _say(verdict: Verdict) -> None:
+    if not verdict.accepted:
+        click.echo(f"refused {verdict}", err=True)
+
+
+def _write(out: Path, text: str, found: RephrasingSet) -> None:
+    try:
+        out.write_text(text + "\n", "utf-8")
+    except OSError as error:
+        raise InputError(f"--out {out} can't be written: {error.strerror}") from error
+    refused = f", {len(found.rejected)} refused" if found.rejected else ""
+    click.echo(f"{out}: {len(found.search)} search and {len(found.heldout)} held-out rephrasings{refused}")

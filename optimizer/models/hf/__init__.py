@@ -1,0 +1,5 @@
+"""Local language models, by transformers: every label is scored by its likelihood, nothing is generated."""
+
+from psopt.models.hf._model import HFModel
+
+__all__ = ["HFModel"]

@@ -1,0 +1,66 @@
+"""What loading a model raises, said in one line that helps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from psopt.errors import InputError, ModelError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from psopt.errors import PsoptError
+
+_NOT_FETCHED = {"LocalEntryNotFoundError", "OfflineModeIsEnabled", "ConnectError", "ConnectTimeout", "ReadTimeout"}
+
+
+def explain_repository(name: str, repo: str, revision: str | None, error: BaseException) -> PsoptError:
+    """What the hub says of a repository that it does not give."""
+    kinds = _kinds(error)
+    if "GatedRepoError" in kinds:
+        return ModelError(f"{name} is gated: accept its terms at https://huggingface.co/{repo}, then run hf auth login")
+    if "RevisionNotFoundError" in kinds:
+        return InputError(f"{name} has no revision {revision!r} on the hub")
+    if "HFValidationError" in kinds:
+        return InputError(f"{name}: {repo!r} is neither a folder nor a name on the hub: hf/PATH or hf/ORG/NAME")
+    return InputError(
+        f"{name}: there is no folder {repo!r}, and no such model on the hub, or a private one (run hf auth login)"
+    )
+
+
+def explain_loading(name: str, place: str, error: BaseException) -> PsoptError:
+    """Why a model that was found can't be loaded."""
+    kinds = _kinds(error)
+    if "GatedRepoError" in kinds:
+        return explain_repository(name, place, None, error)
+    if kinds & _NOT_FETCHED:
+        return unreachable(name, place)
+    if "trust_remote_code" in str(error):
+        return ModelError(f"{name} brings code of its own, which is never run: give a model that transformers knows")
+    if "model type" in str(error) and "does not recognize" in str(error):
+        return ModelError(f"{name} is of a kind that the installed transformers does not know: update transformers")
+    return ModelError(f"{name} can't be loaded: {first_line(error)}")
+
+
+def unreachable(name: str, repo: str) -> ModelError:
+    """Neither here nor to be fetched."""
+    return ModelError(
+        f"{name}: there is no folder {repo!r}, and the hub can't be reached: where there is a network, run "
+        f"hf download {repo}"
+    )
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of what an exception says."""
+    text = str(error).strip() or type(error).__name__
+    return text.splitlines()[0].rstrip(" .:")
+
+
+def _kinds(error: BaseException | None) -> set[str]:
+    return {kind.__name__ for one in _chain(error) for kind in type(one).__mro__}
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__

@@ -1,0 +1,181 @@
+"""hf/..: a local language model as a classifier."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from psopt.errors import InputError
+from psopt.models._answer_cache import AnswerCache, answer_key
+from psopt.models.hf._quiet import import_transformers
+from psopt.models.hf._scorer import Scorer
+from psopt.models.hf._source import find_source
+from psopt.prompts import render
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+    from psopt.models._base import OnProgress
+    from psopt.prompts import Prompt
+
+_SCORING = "mean log-likelihood per token, 1"  # raise the number when the same messages give other scores
+_DIGITS = 6  # equal labels tie although they were read side by side with other tokens
+_BATCH_TOKENS = {"cpu": 512, "cuda": 2048}
+
+
+class HFModel:
+    """Classifies by which label a causal language model finds the likeliest answer; it never answers N/A.
+
+    A label's score is the mean log-probability of its tokens as the beginning of the assistant's turn, so that long
+    labels are not at a disadvantage. A tokenizer without a chat template gets the messages joined by empty lines and
+    the label behind a space; a template that knows no system message gets it within the user's. Where a template opens
+    a reasoning block, it is left out, and where it writes today's date it writes 1 January 2025.
+
+    Scores do not depend on what is scored together, up to rounding: 1e-5 in float32 (CPU), some hundredths in bfloat16
+    (CUDA), where a near tie may go either way. The cache keeps the first one. Weights are loaded for the first answer
+    that is not in the cache.
+
+    Parameters
+    ----------
+    repo_or_path : str
+        A folder with a model, else a repository on the hub. Code that comes with a model is never run.
+    cache : AnswerCache, optional
+        Where scores are kept; by default in memory.
+    device : str, optional
+        Of torch; by default ``cuda`` where there is one, else ``cpu``.
+    batch_tokens : int, optional
+        The most tokens of one forward pass, by default 2048 on CUDA and 512 elsewhere. It is halved when the GPU's
+        memory is exhausted.
+    revision : str, optional
+        Branch, tag or commit of a repository.
+
+    Raises
+    ------
+    InputError
+        If there is no such folder, repository, revision or device.
+    ModelError
+        If what is there is no causal language model, or can't be fetched.
+    MissingExtraError
+        If torch or transformers is not installed.
+    """
+
+    def __init__(
+        self,
+        repo_or_path: str,
+        *,
+        cache: AnswerCache | None = None,
+        device: str | None = None,
+        batch_tokens: int | None = None,
+        revision: str | None = None,
+    ) -> None:
+        import_transformers(f"hf/{repo_or_path}")
+        if batch_tokens is not None and batch_tokens < 1:
+            raise InputError(f"batch_tokens is at least 1, not {batch_tokens}")
+        self._device = _device(device)
+        self._batch_tokens = batch_tokens or _BATCH_TOKENS.get(self._device.type, _BATCH_TOKENS["cpu"])
+        self._source = find_source(repo_or_path, revision)
+        self._cache = AnswerCache(None) if cache is None else cache
+
+    @property
+    def name(self) -> str:
+        """``hf/`` and what was given."""
+        return self._source.name
+
+    def predict(
+        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
+    ) -> NDArray[np.int64]:
+        """Classify every text under every prompt (see `Model.predict`); of labels that tie, the first.
+
+        Raises
+        ------
+        ModelError
+            If the model can't be loaded, or a prompt is too long for it.
+        """
+        best = self._scores(prompts, texts, on_progress).argmax(axis=2)
+        return np.asarray(best, dtype=np.int64)
+
+    def predict_proba(
+        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
+    ) -> NDArray[np.float64]:
+        """Return the softmax of the labels' scores: (n_texts, n_prompts, C + 1) float, rows sum to 1, N/A last and 0.
+
+        Raises
+        ------
+        ModelError
+            If the model can't be loaded, or a prompt is too long for it.
+        """
+        scores = self._scores(prompts, texts, on_progress)
+        likelihoods = np.exp(scores - scores.max(axis=2, keepdims=True))
+        probabilities = likelihoods / likelihoods.sum(axis=2, keepdims=True)
+        return np.concatenate([probabilities, np.zeros((*scores.shape[:2], 1))], axis=2)
+
+    def _scores(
+        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None
+    ) -> NDArray[np.float64]:
+        """Mean log-likelihoods: (n_texts, n_prompts, n_labels) float."""
+        scores = np.empty((len(texts), len(prompts), len(prompts[0].labels)))
+        n_done = 0
+
+        def count(n_answered: int) -> None:
+            nonlocal n_done
+            n_done += n_answered
+            if on_progress and n_answered:
+                on_progress(n_done, len(texts) * len(prompts))
+
+        for column, prompt in enumerate(prompts):
+            scores[:, column] = self._score_prompt(prompt, texts, count)
+        return scores
+
+    def _score_prompt(self, prompt: Prompt, texts: Sequence[str], count: Callable[[int], None]) -> list[list[float]]:
+        """The scores of each text, from the cache or, pack by pack, from the network."""
+        conversations = [render(prompt, text) for text in texts]
+        keys = [self._key(messages, prompt.labels) for messages in conversations]
+        times = Counter(keys)
+        known = self._cache.get_many(times)
+        count(sum(times[key] for key in known))
+        missing = {key: one for key, one in zip(keys, conversations, strict=True) if key not in known}
+        if missing:
+            unknown = list(missing)
+            for indices, scores in self._scorer.score(list(missing.values()), prompt.labels):
+                rows = scores.round(_DIGITS).tolist()
+                answered = {unknown[index]: row for index, row in zip(indices, rows, strict=True)}
+                self._cache.put_many(answered)
+                known.update(answered)
+                count(sum(times[key] for key in answered))
+        return [known[key] for key in keys]
+
+    def _key(self, messages: Any, labels: Sequence[str]) -> bytes:
+        return answer_key(
+            model=self.name,
+            weights=self._source.version,
+            precision=str(self._dtype),
+            scoring=_SCORING,
+            labels=list(labels),
+            messages=messages,
+        )
+
+    @property
+    def _dtype(self) -> Any:
+        import torch
+
+        return torch.bfloat16 if self._device.type == "cuda" else torch.float32
+
+    @cached_property
+    def _scorer(self) -> Scorer:
+        return Scorer(self._source, self._device, self._dtype, self._batch_tokens)
+
+
+def _device(name: str | None) -> Any:
+    import torch
+
+    if name is None:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise InputError(f"there is no device {name!r} here: leave the device out, or give cpu") from error
+    return device

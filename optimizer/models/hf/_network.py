@@ -1,0 +1,120 @@
+"""A causal language model, loaded: tokens in, logits out."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from psopt.errors import ModelError
+from psopt.models.hf._attention import describe_attention
+from psopt.models.hf._faults import explain_loading
+from psopt.models.hf._quiet import import_transformers, quiet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.models.hf._attention import Attention
+    from psopt.models.hf._packs import Pack
+    from psopt.models.hf._source import Source
+
+    KeysValues = list[tuple[Any, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """A loaded model.
+
+    Attributes
+    ----------
+    model : PreTrainedModel
+    device : torch.device
+    attention : Attention or None
+        How far its layers look, where that is known.
+    """
+
+    model: Any
+    device: Any
+    attention: Attention | None
+
+    def read(self, rows: Sequence[Sequence[int]], keep: Sequence[int]) -> Any:
+        """Read rows of one length, each alone; returns the logits at some columns: (n_rows, n_keep, n_vocabulary)."""
+        import torch
+
+        ids = torch.tensor(rows, device=self.device)
+        return self._logits(keep, input_ids=ids, use_cache=False)[0]
+
+    def read_pack(self, pack: Pack, past: KeysValues) -> tuple[Any, KeysValues]:
+        """Read texts in one row behind what was read before.
+
+        Parameters
+        ----------
+        past : list of tuple of tensor
+            Keys and values of each layer, (1, n_heads, n_past, n) each; they stay as they are.
+
+        Returns
+        -------
+        logits : (1, n_ends, n_vocabulary) tensor
+        past : list of tuple of tensor
+            Keys and values, the pack's included.
+        """
+        import torch
+        from transformers import DynamicCache
+
+        windows = self.attention.windows if self.attention else {}
+        masks = {kind: self._additive(pack.within(window)) for kind, window in windows.items()}
+        logits, cache = self._logits(
+            pack.ends,
+            input_ids=torch.tensor([pack.tokens], device=self.device),
+            attention_mask=masks if len(masks) > 1 else next(iter(masks.values())),
+            position_ids=torch.as_tensor(pack.positions, device=self.device)[None],
+            past_key_values=DynamicCache(past) if past else DynamicCache(),
+            use_cache=True,
+        )
+        return logits, [(layer.keys, layer.values) for layer in cache.layers]
+
+    def _logits(self, keep: Sequence[int], **inputs: Any) -> tuple[Any, Any]:
+        import torch
+
+        columns = torch.tensor(keep, device=self.device)
+        if "logits_to_keep" in inspect.signature(self.model.forward).parameters:
+            inputs["logits_to_keep"] = columns
+        with torch.inference_mode():
+            output = self.model(**inputs)
+        whole = output.logits.shape[1] != len(keep)
+        return output.logits[:, columns] if whole else output.logits, getattr(output, "past_key_values", None)
+
+    def _additive(self, mask: Any) -> Any:
+        """0 where a token sees, the lowest number where not: what all ways to compute attention understand."""
+        import torch
+
+        seen = torch.as_tensor(mask, device=self.device)[None, None]
+        additive = torch.zeros(seen.shape, dtype=self.model.dtype, device=self.device)
+        return additive.masked_fill_(~seen, torch.finfo(self.model.dtype).min)
+
+
+def load_network(source: Source, device: Any, dtype: Any) -> Network:
+    """Load a model's weights.
+
+    Raises
+    ------
+    ModelError
+        If weights are missing, damaged or too large for the device, or need a library that is not installed.
+    """
+    import torch
+    from safetensors import SafetensorError
+
+    transformers = import_transformers(source.name)
+    try:
+        with quiet(transformers):
+            model, info = transformers.AutoModelForCausalLM.from_pretrained(
+                source.place, dtype=dtype, output_loading_info=True, **source.options
+            )
+        missing = sorted({*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])})
+        if missing:
+            raise ModelError(f"{source.name} lacks weights: {len(missing)} are missing, such as {missing[0]}")
+        return Network(model.eval().to(device), device, describe_attention(model.config))
+    except torch.cuda.OutOfMemoryError as error:
+        raise ModelError(f"{source.name} does not fit into the GPU's memory: give a smaller model") from error
+    except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
+        raise explain_loading(source.name, source.place, error) from error

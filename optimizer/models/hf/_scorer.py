@@ -1,0 +1,99 @@
+"""A model made ready: conversations and labels in, log-likelihoods out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from psopt.errors import ModelError
+from psopt.models.hf._faults import explain_loading
+from psopt.models.hf._labels import label_tree
+from psopt.models.hf._limit import TokenLimit
+from psopt.models.hf._network import load_network
+from psopt.models.hf._plain import score_plain
+from psopt.models.hf._quiet import import_transformers, quiet
+from psopt.models.hf._shared import score_shared
+from psopt.models.hf._tokens import PromptTokenizer
+from psopt.models.hf._trial import can_share
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+    from psopt.models.hf._source import Source
+    from psopt.prompts import Messages
+
+
+class Scorer:
+    """A tokenizer and a network in memory.
+
+    Parameters
+    ----------
+    source : Source
+    device, dtype
+        Where the network computes, and how precisely.
+    batch_tokens : int
+        The most tokens of one forward pass.
+
+    Raises
+    ------
+    ModelError
+        If the model can't be loaded.
+    """
+
+    def __init__(self, source: Source, device: Any, dtype: Any, batch_tokens: int) -> None:
+        self._name = source.name
+        self._tokenizer = PromptTokenizer(_load_tokenizer(source))
+        self._network = load_network(source, device, dtype)
+        self._can_share = can_share(self._network)
+        self._limit = TokenLimit(batch_tokens)
+
+    def score(
+        self, conversations: Sequence[Messages], labels: Sequence[str]
+    ) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
+        """Score labels as answers to conversations, best ones that begin alike; yields some at a time.
+
+        Yields
+        ------
+        indices : list of int
+            Some of the conversations.
+        scores : (n_indices, n_labels) float
+            Mean log-probability per token of each label.
+
+        Raises
+        ------
+        ModelError
+            If a conversation is too long for the model, or it answers with what is no number.
+        """
+        known = self._tokenizer.labels(labels)
+        prompts = [tokens[: len(tokens) - known.n_open] for tokens in self._tokenizer.prompts(conversations)]
+        n_prompt, n_label = max(map(len, prompts)), max(map(len, known.tokens))
+        self._check_length(n_prompt, n_label)
+        tree = label_tree(known.tokens)
+        score = score_shared if self._shares(n_prompt + n_label) else score_plain
+        for indices, steps in score(self._network, prompts, tree, self._limit):
+            scores = tree.mean_log_likelihoods(steps)
+            if np.isnan(scores).any():
+                raise ModelError(f"{self._name} gives NaN for a probability: its weights are damaged")
+            yield indices, scores
+
+    def _shares(self, n_tokens: int) -> bool:
+        attention = self._network.attention
+        return self._can_share and attention is not None and attention.covers(n_tokens)
+
+    def _check_length(self, n_prompt: int, n_label: int) -> None:
+        longest = getattr(self._network.model.config.get_text_config(), "max_position_embeddings", None)
+        if longest and n_prompt + n_label > longest:
+            raise ModelError(
+                f"a prompt of {n_prompt} tokens and a label of {n_label} exceed the {longest} tokens that {self._name} "
+                "reads: shorten the longest texts, show fewer examples, or give a model that reads more"
+            )
+
+
+def _load_tokenizer(source: Source) -> Any:
+    transformers = import_transformers(source.name)
+    try:
+        with quiet(transformers):
+            return transformers.AutoTokenizer.from_pretrained(source.place, **source.options)
+    except (OSError, ValueError, KeyError, TypeError, ImportError) as error:
+        raise explain_loading(f"the tokenizer of {source.name}", source.place, error) from error

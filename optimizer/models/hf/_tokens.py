@@ -1,0 +1,82 @@
+"""From strings to tokens, so that a prompt's tokens and a label's are those of the two written together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from psopt.errors import InputError
+from psopt.models.hf._chat import SAMPLE, ChatFormat, find_format
+from psopt.models.hf._common_prefix import common_length
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from psopt.prompts import Messages
+
+    Tokens = list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizedLabels:
+    """Labels as continuations of a prompt.
+
+    Attributes
+    ----------
+    n_open : int
+        How many of a prompt's last tokens may grow together with a label (the space of ``"Label: "``, mostly none).
+        They are taken off the prompt and begin the labels instead.
+    tokens : tuple of list of int
+        Each label's tokens.
+    """
+
+    n_open: int
+    tokens: tuple[Tokens, ...]
+
+
+class PromptTokenizer:
+    """A tokenizer with its chat template."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+        self._format: ChatFormat = find_format(tokenizer)
+        self._opening = [] if self._format.template else _opening_tokens(tokenizer)
+
+    def prompts(self, conversations: Sequence[Messages]) -> list[Tokens]:
+        """Return the tokens of each conversation, up to where the answer begins."""
+        return self._encode(self._format.write(conversations))
+
+    def labels(self, labels: Sequence[str]) -> TokenizedLabels:
+        """Return the tokens of labels that follow a prompt.
+
+        A label is tokenized behind the end of a short prompt, not alone: some tokenizers give a word another token
+        at the start of a string. What surrounds a label in white space is left out.
+
+        Raises
+        ------
+        InputError
+            If a label is empty.
+        """
+        written = self._format.write([SAMPLE])[0]
+        (prompt,) = self._encode([written])
+        together = self._encode([written + label.strip() for label in labels])
+        n_shared = common_length([prompt, *together])
+        tokens = tuple(one[n_shared:] for one in together)
+        if not all(tokens):
+            raise InputError(f"label {labels[tokens.index([])]!r} has no tokens: give every label a name")
+        return TokenizedLabels(len(prompt) - n_shared, tokens)
+
+    def _encode(self, texts: Sequence[str]) -> list[Tokens]:
+        if not texts:
+            return []
+        encoded = self._tokenizer(list(texts), add_special_tokens=False, truncation=False, verbose=False)
+        return [self._opening + list(tokens) for tokens in encoded["input_ids"]]
+
+
+def _opening_tokens(tokenizer: Any) -> Tokens:
+    """The special tokens that a tokenizer puts before a text."""
+    plain = tokenizer("Label:", add_special_tokens=False)["input_ids"]
+    special = tokenizer("Label:", add_special_tokens=True)["input_ids"]
+    n_before = next((n for n in range(len(special)) if special[n : n + len(plain)] == plain), 0)
+    return list(special[:n_before])

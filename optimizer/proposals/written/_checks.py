@@ -1,0 +1,132 @@
+"""What a draft must pass before it becomes an edit."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from psopt.wording import words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+MOST_WORDS = 40
+_COPIED, _LONG, _COMMON = 5, 8, 3
+_LEAST_WORDS = 3
+_AS_A_LABEL = re.compile(
+    r"(?:belongs?\s+to|label(?:l?ed)?(?:\s+as)?|class(?:ified)?(?:\s+as)?|category|answer(?:\s+with)?)"
+    r"\s+(?:the\s+(?:label|class|category)\s+)?[\"'“`]([^\"'”`]+)[\"'”`]",
+    re.IGNORECASE,
+)
+_FENCE = re.compile(r"\A```\w*\s*(.*?)\s*```\Z", re.DOTALL)
+
+
+class DraftError(Exception):
+    """A draft that is not used, and why."""
+
+
+@dataclass(frozen=True)
+class DraftChecks:
+    """Reads drafts, and refuses those that say too much, copy a sample or invent a label.
+
+    Attributes
+    ----------
+    labels : tuple of str
+    texts : tuple of str
+        All of train: no run of eight words may come from any of them, and none of five from just one or two. What three
+        or more share, and is shorter, is a way of asking, and may be quoted.
+    """
+
+    labels: tuple[str, ...]
+    texts: tuple[str, ...]
+
+    def read(self, written: str, field: str, label: str, taken: Iterable[str]) -> str:
+        """Return the text of a draft that passes all checks.
+
+        Parameters
+        ----------
+        written : str
+            What the model wrote: a JSON object with `field` and ``label``.
+        field : str
+            ``note`` or ``definition``.
+        label : str
+            What it is about; a note must name it.
+        taken : iterable of str
+            Texts that are in the pool already.
+
+        Raises
+        ------
+        DraftError
+            Saying what is wrong.
+        """
+        draft = _parsed(written, field)
+        text = " ".join(str(draft[field]).split())
+        given = draft.get("label", label)
+        self._check_length(text, str(draft[field]))
+        if given not in self.labels:
+            raise DraftError(f"invents the label {str(given)[:40]!r}")
+        if given != label:
+            raise DraftError(f"is about {given}, not about {label}")
+        if field == "note" and not _names(text, label):
+            raise DraftError(f"does not name {label}")
+        for named in _AS_A_LABEL.findall(text):
+            if named.casefold() not in {one.casefold() for one in self.labels}:
+                raise DraftError(f"invents the label {named[:40]!r}")
+        if copied := self._copied(text):
+            raise DraftError(f"copies a sample: {copied!r}")
+        if words_of(text) in [words_of(one) for one in taken]:
+            raise DraftError("a duplicate")
+        return text
+
+    def _check_length(self, text: str, as_written: str) -> None:
+        n_words = len(text.split())
+        if n_words < _LEAST_WORDS:
+            raise DraftError("empty" if not text else f"too short ({n_words} words)")
+        if n_words > MOST_WORDS:
+            raise DraftError(f"too long ({n_words} words; at most {MOST_WORDS})")
+        if len(as_written.strip().splitlines()) > 1:
+            raise DraftError("more than one paragraph")
+
+    def _copied(self, text: str) -> str | None:
+        """The first run of words that comes from a sample."""
+        words = words_of(text)
+        for run in (*_runs(words, _LONG), *_runs(words, _COPIED)):
+            if 0 < self._shown_by[run] < (_COMMON if len(run) < _LONG else len(self.texts) + 1):
+                return " ".join(run)
+        return None
+
+    @cached_property
+    def _shown_by(self) -> Counter[tuple[str, ...]]:
+        """By how many texts each run of five and of eight words is shown."""
+        shown: Counter[tuple[str, ...]] = Counter()
+        for text in self.texts:
+            words = words_of(text)
+            shown.update({*_runs(words, _COPIED), *_runs(words, _LONG)})
+        return shown
+
+
+def _parsed(written: str, field: str) -> dict[str, object]:
+    text = written.strip()
+    fenced = _FENCE.match(text)
+    text = fenced.group(1) if fenced else text
+    if not text:
+        raise DraftError("empty")
+    try:
+        draft = json.loads(text)
+    except ValueError:
+        raise DraftError(f"is no JSON: {text[:60]!r}") from None
+    if not isinstance(draft, dict) or not isinstance(draft.get(field), str):
+        raise DraftError(f"is JSON without a {field!r}")
+    return draft
+
+
+def _runs(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
+    return (tuple(words[start : start + length]) for start in range(len(words) - length + 1))
+
+
+def _names(text: str, label: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(label)}(?!\w)", text, re.IGNORECASE) is not None
