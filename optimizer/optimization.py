@@ -300,7 +300,9 @@ class _Record:
 
     def save_proposals(self, search: Search) -> None:
         """Write every edit that was proposed, and every draft that was refused and why."""
-        refused = [asdict(one) for one in search.proposer.refused] if search.proposer else []
+        earlier = self.directory.path / PROPOSALS
+        refused = self.directory.read_json(PROPOSALS)["refused"] if earlier.exists() else []
+        refused += [asdict(one) for one in search.proposer.refused] if search.proposer else []
         content = {"schema_version": 1, "edits": [edit.to_dict() for edit in search.pool], "refused": refused}
         self.directory.write_json(PROPOSALS, content)
 

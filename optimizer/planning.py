@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from psopt.models.chat import ChatModel, Price, price_of
-from psopt.optimization import make_evaluator
+from psopt.optimization import N_HELDOUT, make_evaluator
 from psopt.prompts import render, seed_prompt
+from psopt.proposals.written import MOST_GROUPS, N_DRAFTS
+from psopt.search_spaces import SHOWN
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 _CHARACTERS_A_TOKEN = 4
 _TOKENS_OF_AN_ANSWER = 8
+_TOKENS_OF_A_DRAFT = 1500
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +75,15 @@ class Plan:
 def plan_run(task: Task, settings: RunSettings, cache_dir: str | Path | None = None) -> Plan:
     """Count the calls of a run, phase by phase; nothing is sent."""
     prompt = seed_prompt(task, settings.strategy, seed=settings.seed)
-    evaluator = make_evaluator(task, prompt, settings, cache_dir)
+    unwritten = replace(settings, rephraser=None, judge=None, proposer=None)
+    evaluator = make_evaluator(task, prompt, unwritten, cache_dir)
 
     def phase(what: str, split: Split, times: int = 1, why: str = "") -> Phase:
         calls, cached, tokens = _grid(evaluator, prompt, split)
         return Phase(what, calls * times, cached if times == 1 or split == "train" else 0, tokens * times, why)
 
     phases = (
+        *_writing(task, prompt, settings),
         phase("seed prompt on val", "val"),
         phase(
             "diagnoses on train",
@@ -91,6 +96,25 @@ def plan_run(task: Task, settings: RunSettings, cache_dir: str | Path | None = N
         phase("front on test", "test", 1, "once for each prompt of the front: 1 is counted here"),
     )
     return Plan(phases, price_of(evaluator.model.name))
+
+
+def _writing(task: Task, prompt: Prompt, settings: RunSettings) -> list[Phase]:
+    """What models that write are asked; each text that is refused is asked for again."""
+    phases = []
+    length = len(prompt.description) // _CHARACTERS_A_TOKEN
+    if settings.rephraser not in {None, "rules"} and settings.rephrasings_file is None:
+        n_texts = settings.rephrasings - 1 + N_HELDOUT
+        why = "more where texts are refused"
+        phases.append(Phase("rephrasings, written", n_texts, 0, n_texts * length * (SHOWN + 3), why))
+        if settings.judge is not None:
+            phases.append(Phase("rephrasings, judged", n_texts, 0, n_texts * length * 3, why))
+    if settings.proposer not in {None, "rules"}:
+        rounds = min(settings.rounds, settings.trials - 1)
+        n_drafts = rounds * N_DRAFTS * (MOST_GROUPS + min(MOST_GROUPS, len(task.labels)))
+        phases.append(
+            Phase("drafts of edits", n_drafts, 0, n_drafts * _TOKENS_OF_A_DRAFT, "fewer where fewer groups shake")
+        )
+    return phases
 
 
 def _grid(evaluator: Evaluator, prompt: Prompt, split: Split) -> tuple[int, int, int]:

@@ -5,10 +5,11 @@ from ._file import read_file, to_file
 from ._for_task import rephrasings_for
 from ._rules import rephrase_by_rules
 from ._set import Rejected, RephrasingSet
-from ._written import write_rephrasings
+from ._written import SHOWN, write_rephrasings
 
 __all__ = [
     "LEAST_CLOSENESS",
+    "SHOWN",
     "Checks",
     "Rejected",
     "RephrasingSet",

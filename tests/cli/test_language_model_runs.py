@@ -211,3 +211,57 @@ def test_minilm_gives_no_probabilities_and_says_so(data):
     done = psopt(data, "optimize", "--dataset", "data.csv", "--logprobs", "--out", "run")
     assert done.returncode == 2
     assert "gives no probabilities" in done.stderr
+
+
+def test_a_model_writes_rephrasings_and_drafts_edits_for_another_model(data):
+    """Drafts that are wrong are refused, each with its reason in the run; resuming pays for nothing again."""
+    with RunningServer(drafts="bad") as server:
+        writes = ["--rephraser", "openai/test", "--proposer", "openai/test", "--judge", "openai/test"]
+        done = optimize(data, server, *writes, "--model", "sim/wobble=0.5")
+        assert done.returncode == 0, done.stderr
+        n_requests = server.control()["requests"]
+        resumed = psopt(data, "resume", "run", "--trials", "5")
+        assert resumed.returncode == 0, resumed.stderr
+        n_more = server.control()["requests"] - n_requests
+    assert n_more <= 32  # a new total of trials moves the rounds, so that another prompt may be diagnosed
+    rephrasings, proposals = read(data, "rephrasings.json"), read(data, "proposals.json")
+    assert rephrasings["source"] == "openai/test"
+    assert {one["reason"] for one in rephrasings["rejected"]} >= {"empty", "more than one paragraph"}
+    assert all(one["checks"]["judged_equivalent"] for one in (*rephrasings["search"][1:], *rephrasings["heldout"]))
+    assert read(data)["rephrasings"]["sha256"] == rephrasings["sha256"]
+    assert proposals["refused"]
+    assert all(one["reason"] for one in proposals["refused"])
+    assert any(one["provenance"]["author"] == "openai/test" for one in proposals["edits"])
+
+
+def test_a_dry_run_with_models_that_write_sends_nothing_either(data):
+    with RunningServer() as server:
+        writes = ["--rephraser", "openai/test", "--proposer", "openai/test", "--judge", "openai/test"]
+        planned = optimize(data, server, *writes, "--dry-run", "--json")
+        assert planned.returncode == 0, planned.stderr
+        assert server.control()["requests"] == 0
+    calls = {phase["what"]: phase["calls"] for phase in json.loads(planned.stdout)["phases"]}
+    assert calls["rephrasings, written"] == calls["rephrasings, judged"] == 2 + 10
+    assert calls["drafts of edits"] > 0
+
+
+def test_rephrasings_are_a_file_that_other_runs_use(data):
+    with RunningServer() as server:
+        given = ["--dataset", "data.csv", "--rephraser", "openai/test", "--api-base", server.url]
+        written = psopt(data, "rephrase", *given, "--out", "words.json", "--rephrasings", "4")
+        assert written.returncode == 0, written.stderr
+        assert "words.json: 4 search and 10 held-out rephrasings" in written.stdout
+        assert "exists" in psopt(data, "rephrase", *given, "--out", "words.json").stderr
+        used = optimize(data, server, "--rephrasings-file", "words.json")
+        assert used.returncode == 0, used.stderr
+        too_many = optimize(data, server, "--rephrasings-file", "words.json", "--rephrasings", "5", out="other")
+        assert too_many.returncode == 2
+        assert "holds 4 search rephrasings; 5 were asked for" in too_many.stderr
+    words = json.loads((data / "words.json").read_text())
+    assert read(data)["rephrasings"]["search"] == [one["text"] for one in words["search"]][:3]
+
+
+def test_a_rephraser_that_is_none_is_said(data):
+    done = psopt(data, "rephrase", "--dataset", "data.csv", "--rephraser", "minilm")
+    assert done.returncode == 2
+    assert "unknown rephraser 'minilm'" in done.stderr

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from psopt.prompts import EditKind, Messages, Prompt
     from psopt.tasks import Task
 
-_MOST_GROUPS, _N_DRAFTS, _LATER_TEMPERATURE = 8, 2, 0.8
+MOST_GROUPS, N_DRAFTS, _LATER_TEMPERATURE = 8, 2, 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,8 @@ class WrittenProposer:
     """
 
     writer: Writer
-    n_drafts: int = _N_DRAFTS
-    most_groups: int = _MOST_GROUPS
+    n_drafts: int = N_DRAFTS
+    most_groups: int = MOST_GROUPS
     refused: list[Refused] = field(default_factory=list)
 
     def propose(

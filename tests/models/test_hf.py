@@ -1,0 +1,565 @@
+"""Local language models: scores equal those of reading prompt and label one by one, whatever else is read beside."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from psopt.errors import InputError, MissingExtraError, ModelError
+from psopt.models import SoftModel, load_model
+from psopt.models._answer_cache import AnswerCache
+from psopt.prompts import Definition, Example, Prompt, render
+
+pytest.importorskip("torch", reason="psopt[local] is not installed")
+pytest.importorskip("transformers", reason="psopt[local] is not installed")
+
+sys.path.insert(0, str(Path(__file__).parent))  # for the two modules beside this one
+
+import torch
+from hub_server import COMMIT, GATED, REPO, serving
+from psopt.models.hf import HFModel
+from psopt.models.hf._chat import find_format
+from tiny_lm import CHAT_ML, make_network, make_tokenizer, save_model
+
+LABEL_SETS = {
+    "words": ("Number", "Person", "Location", "Entity", "Description", "Abbreviation"),
+    "beginnings of each other": ("Number", "Numbers", "Number of people", "Number of"),
+    "two letters": ("a", "b"),
+    "signs": ("C++", "C", "C#", "n/a", "contradiction/neutral"),
+    "not ASCII": ("Größe", "Großstadt", "数字", "数", "🙂"),
+    "spaces around": (" yes ", "no"),
+}
+TEXTS = [
+    "who wrote the book ?",
+    "?",
+    "",
+    "when did the war end and how many people " * 8,
+    "Wie groß ist 東京 🙂 ?",
+    "who wrote the book of numbers ?",
+    "a {brace} and a\nline\n\n",
+]
+
+
+def make_prompts(labels: tuple[str, ...]) -> list[Prompt]:
+    """A bare prompt, another wording, and one with all its parts."""
+    bare = Prompt("Classify the question by what it asks for.", labels, "question")
+    full = Prompt(
+        "Sort the question, naïvely: “what does it ask for” ?",
+        labels,
+        "question",
+        (Definition(labels[0], "a count or a date"),),
+        ("Questions that begin with “when” ask for a number.",),
+        (Example("when did it end ?", labels[0]), Example("who was she ?", labels[1])),
+    )
+    return [bare, bare.described_as("What is asked for ?"), full]
+
+
+PROMPTS = make_prompts(LABEL_SETS["words"])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return save_model(tmp_path_factory.mktemp("model"))
+
+
+def chat_ml(prompt: Prompt, text: str) -> str:
+    system, user = render(prompt, text)
+    return (
+        f"<|im_start|>system\n{system['content']}<|im_end|>\n<|im_start|>user\n{user['content']}<|im_end|>\n"
+        "<|im_start|>assistant\n"
+    )
+
+
+def one_by_one(network, tokenizer, prompts, texts, write=chat_ml, n_labels=None) -> np.ndarray:
+    """p of each label, by a plain forward pass over each string and label: (n_texts, n_prompts, n_labels)."""
+
+    def score(text: str, label: str) -> float:
+        begin, end = (tokenizer(part, add_special_tokens=False)["input_ids"] for part in (text, label.strip()))
+        with torch.inference_mode():
+            log_p = network(torch.tensor([begin + end])).logits[0].double().log_softmax(-1)
+        return float(np.mean([log_p[len(begin) + i - 1, token] for i, token in enumerate(end)]))
+
+    scores = np.array(
+        [[[score(write(prompt, text), label) for label in prompt.labels] for prompt in prompts] for text in texts]
+    )
+    likelihoods = np.exp(scores)
+    return likelihoods / likelihoods.sum(axis=2, keepdims=True)
+
+
+def assert_equal(probabilities: np.ndarray, expected: np.ndarray) -> None:
+    assert (probabilities[..., -1] == 0).all()
+    np.testing.assert_allclose(probabilities.sum(axis=2), 1)
+    np.testing.assert_allclose(np.log(probabilities[..., :-1]), np.log(expected), atol=1e-4)
+
+
+@pytest.mark.parametrize("labels", LABEL_SETS.values(), ids=LABEL_SETS)
+def test_scores_equal_reading_prompt_and_label_one_by_one(folder, labels):
+    prompts = make_prompts(labels)
+    expected = one_by_one(make_network(), make_tokenizer(), prompts, TEXTS)
+    probabilities = HFModel(str(folder), device="cpu").predict_proba(prompts, TEXTS)
+    assert probabilities.shape == (len(TEXTS), len(prompts), len(labels) + 1)
+    assert probabilities.dtype == np.float64
+    assert_equal(probabilities, expected)
+    assert expected.max(axis=2).std() > 0.01  # the weights do distinguish
+
+
+@pytest.mark.parametrize("batch_tokens", [1, 7, 60, 4096])
+def test_scores_do_not_depend_on_how_many_tokens_are_read_at_once(folder, batch_tokens):
+    """One token at a time, texts longer than a batch, several batches, all in one."""
+    prompts = make_prompts(LABEL_SETS["not ASCII"])
+    expected = HFModel(str(folder), device="cpu").predict_proba(prompts, TEXTS)
+    probabilities = HFModel(str(folder), device="cpu", batch_tokens=batch_tokens).predict_proba(prompts, TEXTS)
+    np.testing.assert_allclose(probabilities, expected, atol=1e-5)
+
+
+def test_scores_do_not_depend_on_the_texts_beside(folder):
+    model = HFModel(str(folder), device="cpu")
+    together = model.predict_proba(PROMPTS, TEXTS)
+    backwards = HFModel(str(folder), device="cpu").predict_proba(PROMPTS[::-1], TEXTS[::-1])
+    alone = [HFModel(str(folder), device="cpu").predict_proba(PROMPTS[:1], [text]) for text in TEXTS]
+    np.testing.assert_allclose(backwards[::-1, ::-1], together, atol=1e-5)
+    np.testing.assert_allclose(np.concatenate(alone), together[:, :1], atol=1e-5)
+
+
+def test_the_prediction_is_the_likeliest_label(folder):
+    model = HFModel(str(folder), device="cpu")
+    predictions = model.predict(PROMPTS, TEXTS)
+    assert predictions.dtype == np.int64
+    np.testing.assert_array_equal(predictions, model.predict_proba(PROMPTS, TEXTS).argmax(axis=2))
+    assert len(np.unique(predictions)) > 1
+
+
+def test_labels_that_tie_give_the_first(tmp_path):
+    network = make_network(tie_word_embeddings=False)
+    torch.nn.init.zeros_(network.lm_head.weight)  # every token as likely as every other
+    model = HFModel(str(save_model(tmp_path, network=network)), device="cpu")
+    prompts = make_prompts(LABEL_SETS["beginnings of each other"])
+    assert (model.predict(prompts, TEXTS) == 0).all()
+    np.testing.assert_array_equal(model.predict_proba(prompts, TEXTS)[..., :-1], 0.25)
+
+
+def test_no_texts_no_answers(folder):
+    model = HFModel(str(folder), device="cpu")
+    assert model.predict(PROMPTS, []).shape == (0, 3)
+    assert model.predict_proba(PROMPTS, []).shape == (0, 3, 7)
+
+
+def test_it_is_found_by_its_name(folder, task, tmp_path):
+    model = load_model(f"hf/{folder}", task, cache_dir=tmp_path)
+    assert model.name == f"hf/{folder}"
+    assert isinstance(model, SoftModel)
+
+
+# --- architectures -----------------------------------------------------------------------------------------------
+
+ARCHITECTURES = {
+    "learnt positions": ("gpt2", {"n_embd": 32, "n_head": 4, "n_layer": 3, "n_positions": 2048}),
+    "two windows": ("gemma2", {"head_dim": 8, "sliding_window": 8}),
+    "one window": ("mistral", {"sliding_window": 8}),
+    "experts": ("mixtral", {"num_local_experts": 4}),
+    "turning frequencies": (
+        "phi3",
+        {
+            "pad_token_id": 0,
+            "original_max_position_embeddings": 128,
+            "rope_parameters": {
+                "rope_type": "longrope",
+                "rope_theta": 1e4,
+                "short_factor": [1.0] * 4,
+                "long_factor": [3.0] * 4,
+                "original_max_position_embeddings": 128,
+            },
+        },
+    ),
+    "no positions": ("mpt", {"d_model": 32, "n_heads": 4, "n_layers": 3, "max_seq_len": 2048}),
+    "no attention": ("mamba", {}),
+}
+SHARING = {"learnt positions", "two windows", "experts"}
+
+
+@pytest.mark.parametrize("what", ARCHITECTURES)
+def test_scores_are_right_whatever_the_architecture(tmp_path, what):
+    """Masks and a kept prefix where the architecture takes them, prompts in full where it does not."""
+    kind, settings = ARCHITECTURES[what]
+    network, tokenizer = make_network(kind, **settings), make_tokenizer()
+    model = HFModel(str(save_model(tmp_path, tokenizer, network)), device="cpu", batch_tokens=300)
+    prompts, texts = make_prompts(LABEL_SETS["beginnings of each other"])[:2], TEXTS[:4]
+    assert_equal(model.predict_proba(prompts, texts), one_by_one(network, tokenizer, prompts, texts))
+    assert model._scorer._shares(400) == (what in SHARING)
+
+
+def test_instructions_are_read_once_for_all_texts_and_labels(folder, monkeypatch):
+    tokens_read = []
+    model = HFModel(str(folder), device="cpu", batch_tokens=4096)
+    model.predict(PROMPTS[:1], ["warm"])
+    watch_forward(monkeypatch, lambda ids: tokens_read.append(ids.numel()))
+    texts = [f"{text} {number}" for text in TEXTS for number in range(5)]
+    model.predict(PROMPTS[:1], texts)
+    in_full = [len(make_tokenizer()(chat_ml(PROMPTS[0], text))["input_ids"]) for text in texts]
+    assert len(tokens_read) == 2  # the instructions; the texts with all labels
+    assert sum(tokens_read) < sum(in_full) / 2
+
+
+def watch_forward(monkeypatch, watch) -> None:
+    """Have the tokens of each forward pass looked at before it is made."""
+    from transformers import LlamaForCausalLM
+
+    forward = LlamaForCausalLM.forward
+
+    def watched(self, input_ids=None, logits_to_keep=0, **inputs):
+        watch(input_ids)
+        return forward(self, input_ids, logits_to_keep=logits_to_keep, **inputs)
+
+    monkeypatch.setattr(LlamaForCausalLM, "forward", watched)
+
+
+# --- templates ---------------------------------------------------------------------------------------------------
+
+TURNS = "{% for message in messages %}{{ message.role }}: {{ message.content }}\n{% endfor %}"
+REFUSING = "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}" + TURNS
+DROPPING = TURNS.replace("messages %}", "messages if message.role != 'system' %}")
+SPACED = (
+    "{% for message in messages %}{% if message.role == 'assistant' %} {{ message.content }} {% else %}"
+    "[INST] {{ message.content }} [/INST]{% endif %}{% endfor %}"
+)
+REASONING = CHAT_ML.replace("assistant\n{% endif %}", "assistant\n<think>\n{% endif %}")
+DATED = "{{ strftime_now('%d %b %Y') }}|{{ strftime_now('%Y-%m-%d') }}\n" + CHAT_ML
+
+
+def folded(prompt: Prompt, text: str) -> str:
+    system, user = render(prompt, text)
+    return f"{system['content']}\n\n{user['content']}"
+
+
+FORMATS = {
+    "none": (None, lambda prompt, text: folded(prompt, text), " "),
+    "refuses a system message": (REFUSING, lambda prompt, text: f"user: {folded(prompt, text)}\nassistant:", " "),
+    "drops a system message": (DROPPING, lambda prompt, text: f"user: {folded(prompt, text)}\nassistant:", " "),
+    "a space before the answer": (
+        SPACED,
+        lambda prompt, text: "".join(f"[INST] {one['content']} [/INST]" for one in render(prompt, text)),
+        " ",
+    ),
+    "opens reasoning": (REASONING, chat_ml, ""),
+    "writes the date": (DATED, lambda prompt, text: "01 Jan 2025|2025-01-01\n" + chat_ml(prompt, text), ""),
+}
+
+
+@pytest.mark.parametrize("what", FORMATS)
+def test_the_answer_begins_where_the_template_begins_answers(tmp_path, what):
+    """The label is tokenized with the space before it: " Number" is one token, where a template has that space."""
+    template, write, space = FORMATS[what]
+    tokenizer = make_tokenizer(template)
+    model = HFModel(str(save_model(tmp_path, tokenizer)), device="cpu")
+    prompts = make_prompts(("Number", "Person", "Person of note"))[1:]
+    spaced = [Prompt(**{**prompt.to_dict(), "labels": prompt.labels}) for prompt in prompts]
+    expected = one_by_one(make_network(), SpacedLabels(tokenizer, space), spaced, TEXTS, write)
+    assert_equal(model.predict_proba(prompts, TEXTS), expected)
+
+
+class SpacedLabels:
+    """A tokenizer that puts a space before a label."""
+
+    def __init__(self, tokenizer, space: str) -> None:
+        self.tokenizer, self.space = tokenizer, space
+
+    def __call__(self, text: str, **options):
+        return self.tokenizer(self.space + text if len(text) < 20 else text, **options)
+
+
+def test_a_text_begins_with_the_token_that_the_tokenizer_puts_there(tmp_path):
+    tokenizer = make_tokenizer(None, begins_with="<|begin|>")
+    model = HFModel(str(save_model(tmp_path, tokenizer)), device="cpu")
+    expected = one_by_one(
+        make_network(), SpacedLabels(tokenizer, " "), PROMPTS, TEXTS, lambda *p: "<|begin|>" + folded(*p)
+    )
+    assert_equal(model.predict_proba(PROMPTS, TEXTS), expected)
+
+
+def test_a_broken_template_is_named(tmp_path):
+    tokenizer = make_tokenizer("{{ raise_exception('no, thank you') }}")
+    model = HFModel(str(save_model(tmp_path, tokenizer)), device="cpu")
+    with pytest.raises(ModelError, match=r"chat template can't be used: no, thank you$"):
+        model.predict(PROMPTS, TEXTS)
+
+
+def test_reasoning_is_switched_off_where_a_template_has_a_switch():
+    template = CHAT_ML.replace("assistant\n{% endif", "assistant\n{% if enable_thinking %}<think>{% endif %}{% endif")
+    assert find_format(make_tokenizer(template)).cut == ""
+
+
+# --- the cache ---------------------------------------------------------------------------------------------------
+
+
+def test_what_is_in_the_cache_is_not_computed_again(folder, tmp_path, monkeypatch):
+    first = HFModel(str(folder), device="cpu", cache=AnswerCache(tmp_path)).predict_proba(PROMPTS, TEXTS)
+
+    def refuse(ids):
+        raise AssertionError("the network was asked")
+
+    watch_forward(monkeypatch, refuse)
+    again = HFModel(str(folder), device="cpu", cache=AnswerCache(tmp_path))
+    np.testing.assert_array_equal(again.predict_proba(PROMPTS, TEXTS), first)
+    np.testing.assert_array_equal(again.predict(PROMPTS[1:], TEXTS[2:]), first[2:, 1:].argmax(axis=2))
+    with pytest.raises(AssertionError, match="was asked"):
+        again.predict(PROMPTS, ["something new"])
+
+
+def test_a_kill_loses_one_batch_at_most(folder, tmp_path):
+    texts, seen = [f"question number {number} ?" for number in range(20)], []
+
+    def stop_early(done, total):
+        seen.append(done)
+        if done >= 8:
+            raise KeyboardInterrupt
+
+    model = HFModel(str(folder), device="cpu", cache=AnswerCache(tmp_path), batch_tokens=60)
+    with pytest.raises(KeyboardInterrupt):
+        model.predict(PROMPTS[:1], texts, stop_early)
+    resumed = []
+    again = HFModel(str(folder), device="cpu", cache=AnswerCache(tmp_path), batch_tokens=60)
+    again.predict(PROMPTS[:1], texts, lambda done, total: resumed.append(done))
+    assert seen[-1] < len(texts)
+    assert resumed[0] == seen[-1]  # all that was told as done is there
+    assert resumed[-1] == len(texts)
+
+
+def test_other_weights_other_answers(folder, tmp_path):
+    """The weights are part of the key: a folder that is trained on is not answered for by its past."""
+    changing, cache = tmp_path / "model", AnswerCache(tmp_path)
+    shutil.copytree(folder, changing)
+    before = HFModel(str(changing), device="cpu", cache=cache).predict_proba(PROMPTS, TEXTS)
+    network = make_network()
+    torch.nn.init.normal_(network.model.embed_tokens.weight)
+    network.save_pretrained(changing)
+    after = HFModel(str(changing), device="cpu", cache=cache).predict_proba(PROMPTS, TEXTS)
+    assert np.abs(after - before).max() > 0.01
+
+
+def test_progress_counts_every_answer(folder):
+    """Texts that stand twice are scored once and count twice."""
+    texts, seen = [*TEXTS, TEXTS[0], TEXTS[0]], []
+    model = HFModel(str(folder), device="cpu", batch_tokens=100)
+    predictions = model.predict(PROMPTS, texts, lambda done, total: seen.append((done, total)))
+    assert seen == sorted(set(seen))
+    assert len(seen) > len(PROMPTS)
+    assert seen[-1] == (len(texts) * len(PROMPTS),) * 2
+    np.testing.assert_array_equal(predictions[-2:], predictions[[0, 0]])
+
+
+# --- faults ------------------------------------------------------------------------------------------------------
+
+
+def test_an_exhausted_memory_makes_batches_smaller(folder, monkeypatch):
+    """Stands in for a GPU: more than 40 tokens at once exhaust its memory."""
+    expected = HFModel(str(folder), device="cpu").predict_proba(PROMPTS, TEXTS)
+    model, sizes = HFModel(str(folder), device="cpu", batch_tokens=1024), []
+    model.predict(PROMPTS[:1], ["warm"])
+
+    def exhaust(ids):
+        sizes.append(ids.numel())
+        if ids.numel() > 40:
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory")
+
+    watch_forward(monkeypatch, exhaust)
+    np.testing.assert_allclose(model.predict_proba(PROMPTS, TEXTS), expected, atol=1e-5)
+    assert sum(size > 40 for size in sizes) < 6  # the size that works is kept
+
+
+def test_a_memory_too_small_for_anything_is_told(folder, monkeypatch):
+    model = HFModel(str(folder), device="cpu")
+    model.predict(PROMPTS[:1], ["warm"])
+
+    def exhaust(ids):
+        raise torch.cuda.OutOfMemoryError("CUDA out of memory")
+
+    watch_forward(monkeypatch, exhaust)
+    with pytest.raises(ModelError, match="memory does not do for a single text"):
+        model.predict(PROMPTS, TEXTS)
+
+
+def test_a_prompt_longer_than_the_model_reads_is_told(tmp_path):
+    model = HFModel(str(save_model(tmp_path, network=make_network(max_position_embeddings=256))), device="cpu")
+    message = r"a prompt of \d+ tokens and a label of \d+ exceed the 256 tokens that hf/.* reads: shorten"
+    with pytest.raises(ModelError, match=message):
+        model.predict(PROMPTS[:1], ["who ? " * 300])
+    assert model.predict(PROMPTS[:1], ["who ?"]).shape == (1, 1)
+
+
+def test_an_empty_label_is_told(folder):
+    with pytest.raises(InputError, match=r"label ' ' has no tokens"):
+        HFModel(str(folder), device="cpu").predict([Prompt("Classify.", ("a", " "))], ["who ?"])
+
+
+def spoil_nothing(folder: Path) -> None: ...
+
+
+def drop_config(folder: Path) -> None:
+    (folder / "config.json").unlink()
+
+
+def drop_weights(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+
+
+def cut_weights(folder: Path) -> None:
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:2000])
+
+
+def drop_a_layer(folder: Path) -> None:
+    change_config(folder, num_hidden_layers=4)
+
+
+def widen_a_layer(folder: Path) -> None:
+    change_config(folder, intermediate_size=64)
+
+
+def drop_tokenizer(folder: Path) -> None:
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (folder / name).unlink()
+
+
+def make_it_bert(folder: Path) -> None:
+    change_config(folder, model_type="bert", architectures=["BertForMaskedLM"])
+
+
+def make_it_t5(folder: Path) -> None:
+    change_config(folder, model_type="t5", architectures=["T5ForConditionalGeneration"])
+
+
+def make_it_a_classifier(folder: Path) -> None:
+    change_config(folder, architectures=["LlamaForSequenceClassification"])
+
+
+def make_it_unheard_of(folder: Path) -> None:
+    change_config(folder, model_type="unheard-of")
+
+
+def make_it_bring_code(folder: Path) -> None:
+    change_config(folder, model_type="own", auto_map={"AutoConfig": "own.Config", "AutoModelForCausalLM": "own.LM"})
+    (folder / "own.py").write_text("raise SystemExit('code of the model was run')")
+
+
+def spoil_config(folder: Path) -> None:
+    (folder / "config.json").write_text("{")
+
+
+def change_config(folder: Path, **changes) -> None:
+    path = folder / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+def spoil_weights(folder: Path) -> None:
+    network = make_network()
+    network.model.norm.weight.data.fill_(float("nan"))
+    network.save_pretrained(folder)
+
+
+FAULTS = {
+    drop_config: "holds no model: .* has no config.json",
+    drop_weights: r"has no weights: there is no \*.safetensors or \*.bin in ",
+    cut_weights: "can't be loaded: ",
+    drop_a_layer: "lacks weights: 9 are missing, such as model.layers.3.",
+    widen_a_layer: "can't be loaded: |lacks weights",
+    drop_tokenizer: "the tokenizer of hf/.* can't be loaded: ",
+    make_it_bert: "is no causal language model but a BertForMaskedLM: give",
+    make_it_t5: "is no causal language model but a T5ForConditionalGeneration: give",
+    make_it_a_classifier: "is no causal language model but a LlamaForSequenceClassification: give",
+    make_it_unheard_of: "is of a kind that the installed transformers does not know",
+    make_it_bring_code: "brings code of its own, which is never run",
+    spoil_config: "can't be loaded: ",
+    spoil_weights: "gives NaN for a probability",
+}
+
+
+@pytest.mark.parametrize("spoil", FAULTS, ids=lambda spoil: spoil.__name__)
+def test_a_faulty_folder_is_told_in_one_line(folder, tmp_path, spoil):
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    spoil(tmp_path)
+    with pytest.raises((ModelError, InputError), match=FAULTS[spoil]) as caught:
+        HFModel(str(tmp_path), device="cpu").predict(PROMPTS, TEXTS)
+    assert "\n" not in str(caught.value)
+    assert str(tmp_path) in str(caught.value)
+
+
+def test_what_is_no_folder_is_told(folder):
+    with pytest.raises(InputError, match="there is no folder nowhere/at/all"):
+        HFModel("./nowhere/at/all")
+    with pytest.raises(InputError, match="is a file: give the folder"):
+        HFModel(str(folder / "config.json"))
+    with pytest.raises(InputError, match="has no revision 'main'"):
+        HFModel(str(folder), revision="main")
+
+
+def test_an_unknown_device_is_told(folder):
+    for device in ("gpu", "cuda:77"):
+        with pytest.raises(InputError, match=f"there is no device '{device}' here"):
+            HFModel(str(folder), device=device)
+    with pytest.raises(InputError, match="batch_tokens is at least 1"):
+        HFModel(str(folder), batch_tokens=0)
+
+
+@pytest.mark.parametrize("missing", ["torch", "transformers"])
+def test_a_missing_extra_is_told(folder, monkeypatch, missing):
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(MissingExtraError, match=rf"needs {missing}, which is not installed: pip install 'psopt\[loc"):
+        HFModel(str(folder))
+
+
+# --- the hub -----------------------------------------------------------------------------------------------------
+
+ASK = """
+import json, sys
+from psopt.errors import PsoptError
+from psopt.models.hf import HFModel
+from psopt.prompts import Prompt
+
+for repo, revision in json.loads(sys.argv[1]):
+    try:
+        model = HFModel(repo, revision=revision, device="cpu")
+        said = [model._source.version, model.predict_proba([Prompt("Sort.", ("a", "b c"))], ["who ?"]).tolist()]
+    except PsoptError as error:
+        said = [type(error).__name__, str(error)]
+    print(json.dumps(said))
+"""
+
+
+def ask_hub(url: str, home: Path, *wanted: tuple[str, str | None]) -> tuple[list[list], str]:
+    """What a process that talks to this hub answers, and what else it writes."""
+    environment = {**os.environ, "HF_ENDPOINT": url, "HF_HOME": str(home)}
+    command = [sys.executable, "-c", ASK, json.dumps(wanted)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()], done.stderr
+
+
+def test_a_repository_is_fetched_once_and_then_needs_no_network(folder, tmp_path):
+    prompts = [Prompt("Sort.", ("a", "b c"))]
+    expected = HFModel(str(folder), device="cpu").predict_proba(prompts, ["who ?"]).tolist()
+    with serving(folder) as url:
+        said, noise = ask_hub(
+            url, tmp_path, (REPO, None), (REPO, "nope"), ("org/unknown", None), (GATED, None), ("no name!", None)
+        )
+    assert said[0] == [COMMIT, expected]
+    assert [kind for kind, _ in said[1:]] == ["InputError", "InputError", "ModelError", "InputError"]
+    assert said[1][1] == "hf/org/tiny has no revision 'nope' on the hub"
+    assert "no such model on the hub" in said[2][1]
+    assert "is gated: accept its terms at https://huggingface.co/org/gated" in said[3][1]
+    assert "'no name!' is neither a folder nor a name on the hub" in said[4][1]
+    assert noise == ""
+    said, noise = ask_hub(url, tmp_path, (REPO, None), (REPO, COMMIT), ("org/unknown", None))
+    assert said[:2] == [[COMMIT, expected]] * 2
+    assert said[2][0] == "ModelError"
+    assert "the hub can't be reached: where there is a network, run hf download org/unknown" in said[2][1]
+    assert noise == ""
+
+
+def test_the_model_is_imported_without_its_libraries():
+    code = "import psopt.models.hf, sys; sys.exit(any(name in sys.modules for name in ('torch', 'transformers')))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
