@@ -13,8 +13,8 @@ from psopt.metrics import na_rate, sensitivity
 from psopt.models import load_model
 from psopt.models.chat import LmOptions
 from psopt.prompts import seed_prompt
+from psopt.rephrasing import RephrasingOptions, freeze_rephrasings
 from psopt.scoring import Scores, score
-from psopt.search_spaces import rephrasings_for
 from psopt.tasks import subset
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ def diagnose(
     strategy: str = "simple",
     seed: int = 42,
     lm: LmOptions | None = None,
+    words: RephrasingOptions | None = None,
     cache_dir: str | Path | None = None,
     on_progress: OnProgress | None = None,
 ) -> PromptReport:
@@ -84,6 +85,8 @@ def diagnose(
         By default the seed prompt of `strategy`.
     model : str, dspy.LM or Model
         See `load_model`; `lm` says how a language model is asked.
+    words : RephrasingOptions, optional
+        Where rephrasings come from, and of which families they are.
     rephrasings : int
         Q, the original among them.
     split : str
@@ -99,10 +102,12 @@ def diagnose(
     """
     prompt = prompt or seed_prompt(task, strategy, seed=seed)
     chosen = subset(_samples(task, split), samples, seed=seed)
-    frozen = rephrasings_for(task, n_search=rephrasings, n_heldout=1, description=prompt.description, seed=seed)
-    lm = lm or LmOptions()
+    lm, words = lm or LmOptions(), words or RephrasingOptions()
+    frozen = freeze_rephrasings(task, prompt.description, rephrasings, 1, seed, words, lm=lm, cache_dir=cache_dir)
     answering = load_model(model, task, cache_dir=cache_folder(cache_dir), options=lm)
-    predictions = evaluate(answering, prompt, frozen.search, chosen, on_progress, soft=lm.logprobs)
+    predictions = evaluate(
+        answering, prompt, frozen.search, chosen, on_progress, soft=lm.logprobs, forms=frozen.search_forms
+    )
     known = task.train if split == "train" else ()
     return PromptReport(
         prompt,

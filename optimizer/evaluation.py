@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psopt.models import Model
     from psopt.models._base import OnProgress
-    from psopt.prompts import Prompt
+    from psopt.prompts import Family, Form, Prompt
     from psopt.tasks import Sample
 
 
@@ -34,12 +34,15 @@ class Predictions:
         The C - 1 labels; N/A is the last of the C classes.
     probabilities : (N, Q, C) float or None
         What the model gave each class, where it was asked for that; `array` then holds the most probable ones.
+    families : tuple of str
+        The family of each of the Q rephrasings; empty where they are all of one.
     """
 
     array: NDArray[np.int64]
     samples: tuple[Sample, ...]
     labels: tuple[str, ...]
     probabilities: NDArray[np.float64] | None = None
+    families: tuple[Family, ...] = ()
 
     @property
     def n_classes(self) -> int:
@@ -72,6 +75,12 @@ class Predictions:
         """S of each sample: (N,) in [0, 1]."""
         return sample_sensitivity(self.p_tau)
 
+    def under(self, columns: Sequence[int]) -> Predictions:
+        """The predictions under some of the rephrasings."""
+        soft = None if self.probabilities is None else self.probabilities[:, columns]
+        families = tuple(self.families[column] for column in columns) if self.families else ()
+        return replace(self, array=self.array[:, columns], probabilities=soft, families=families)
+
     @property
     def is_labelled(self) -> bool:
         """Whether every sample has a label."""
@@ -86,6 +95,7 @@ def evaluate(
     on_progress: OnProgress | None = None,
     *,
     soft: bool = False,
+    forms: Sequence[Form] = (),
 ) -> Predictions:
     """Let a model answer every sample under every rephrasing of a prompt's description, if `soft` in probabilities.
 
@@ -94,11 +104,13 @@ def evaluate(
     InputError
         If the model gives no probabilities.
     """
-    prompts = [prompt.described_as(text) for text in rephrasings]
+    forms = forms or [prompt.form] * len(rephrasings)
+    prompts = [prompt.described_as(text, form) for text, form in zip(rephrasings, forms, strict=True)]
+    families = tuple(form.family for form in forms)
     texts = [sample.text for sample in samples]
     if not soft:
-        return Predictions(model.predict(prompts, texts, on_progress), tuple(samples), prompt.labels)
+        return Predictions(model.predict(prompts, texts, on_progress), tuple(samples), prompt.labels, families=families)
     if not isinstance(model, SoftModel):
         raise InputError(f"model {model.name} gives no probabilities: leave --logprobs out")
     probabilities = model.predict_proba(prompts, texts, on_progress)
-    return Predictions(hard_predictions(probabilities), tuple(samples), prompt.labels, probabilities)
+    return Predictions(hard_predictions(probabilities), tuple(samples), prompt.labels, probabilities, families)

@@ -37,13 +37,14 @@ class Evaluator:
     def predictions(self, prompt: Prompt, split: Split) -> Predictions:
         """Return a prompt's predictions on a split."""
         key = (prompt.id, split)
-        rephrasings = self.rephrasings.heldout if split == "test" else self.rephrasings.search
+        which = "heldout" if split == "test" else "search"
+        rephrasings, forms = getattr(self.rephrasings, which), getattr(self.rephrasings, f"{which}_forms")
         n_answers = len(self.samples[split]) * len(rephrasings)
         if key in self._known:
             self.budget.usage.cached += n_answers
         else:
             self._known[key] = evaluate(
-                self.model, prompt, rephrasings, self.samples[split], self.on_progress, soft=self.soft
+                self.model, prompt, rephrasings, self.samples[split], self.on_progress, soft=self.soft, forms=forms
             )
             if not isinstance(self.model, ChatModel):  # whose engine counts for itself
                 self.budget.usage.made += n_answers

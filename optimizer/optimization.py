@@ -30,7 +30,7 @@ from psopt.runs import (
 )
 from psopt.scoring import score
 from psopt.search import Observer, Search, SearchOptions, knee, open_study, pick
-from psopt.search_spaces import to_file
+from psopt.search_spaces import read_families, to_file
 from psopt.tasks import subset
 
 if TYPE_CHECKING:
@@ -226,6 +226,7 @@ def make_evaluator(
             settings.judge,
             kept if kept and kept.exists() else given,
             settings.keep_labels,
+            read_families(settings.vary),
         ),
         lm=lm,
         budget=budget,

@@ -119,8 +119,8 @@ def _writing(task: Task, prompt: Prompt, settings: RunSettings) -> list[Phase]:
 
 def _grid(evaluator: Evaluator, prompt: Prompt, split: Split) -> tuple[int, int, int]:
     """Calls, cached ones and tokens of one prompt on a split."""
-    rephrasings = evaluator.rephrasings.heldout if split == "test" else evaluator.rephrasings.search
-    prompts = [prompt.described_as(text) for text in rephrasings]
+    worded = evaluator.rephrasings.worded("heldout" if split == "test" else "search")
+    prompts = [prompt.described_as(text, form) for text, form in worded]
     texts = [sample.text for sample in evaluator.samples[split]]
     messages = [render(one, text) for one in prompts for text in texts]
     calls = len({str(one) for one in messages})

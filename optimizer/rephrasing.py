@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from psopt.cache import cache_folder
 from psopt.errors import InputError, MissingExtraError, UnknownNameError
 from psopt.models import NAMES
 from psopt.models.chat import load_writer
-from psopt.search_spaces import Checks, read_file, rephrasings_for, write_rephrasings
+from psopt.search_spaces import Checks, read_file, rephrasings_for, vary, write_rephrasings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from psopt.models.chat import Budget, LmOptions
+    from psopt.prompts import Family
     from psopt.search_spaces import RephrasingSet, Verdict
     from psopt.search_spaces._checks import Closeness, Judge
     from psopt.tasks import Task
@@ -37,12 +39,15 @@ class RephrasingOptions:
         A rephrasings.json, which goes before everything else.
     keep_labels : bool
         Refuse rephrasings that drop a label which the original enumerates.
+    families : tuple of str
+        Families to mix in equal parts.
     """
 
     rephraser: str | None = None
     judge: str | None = None
     file: Path | None = None
     keep_labels: bool = True
+    families: tuple[Family, ...] = ("paraphrase",)
 
 
 def freeze_rephrasings(
@@ -67,6 +72,23 @@ def freeze_rephrasings(
     """
     if options.file is not None:
         return _from_file(options.file, description, n_search, n_heldout)
+    make = partial(_paraphrases, task, description, n_search, n_heldout, seed, options, lm, budget, cache_dir, on_text)
+    return make() if options.families == ("paraphrase",) else vary(make(), task, options.families, seed)
+
+
+def _paraphrases(
+    task: Task,
+    description: str,
+    n_search: int,
+    n_heldout: int,
+    seed: int,
+    options: RephrasingOptions,
+    lm: LmOptions | None,
+    budget: Budget | None,
+    cache_dir: str | Path | None,
+    on_text: Callable[[Verdict], None] | None,
+) -> RephrasingSet:
+    """Descriptions in other words, by rule or by a model."""
     if options.rephraser is None or options.rephraser == "rules":
         return rephrasings_for(task, n_search, n_heldout, description=description, seed=seed)
     if "/" not in options.rephraser:
@@ -105,8 +127,12 @@ def _from_file(path: Path, description: str, n_search: int, n_heldout: int) -> R
     for kind, texts, wanted in (("search", found.search, n_search), ("held-out", found.heldout, n_heldout)):
         if len(texts) < wanted:
             raise InputError(f"{path} holds {len(texts)} {kind} rephrasings; {wanted} were asked for")
-    return type(found)(
-        found.original, found.search[:n_search], found.heldout[:n_heldout], found.source, found.checks, found.rejected
+    return replace(
+        found,
+        search=found.search[:n_search],
+        heldout=found.heldout[:n_heldout],
+        search_forms=found.search_forms[:n_search],
+        heldout_forms=found.heldout_forms[:n_heldout],
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,22 @@ class ClassScores:
     f1: float | None
     sensitivity: float | None
     consistency: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyScores:
+    """The scores under one family of rephrasings alone.
+
+    Attributes
+    ----------
+    n : int
+        Its rephrasings. S grows with their number: compare families of equal n.
+    f1, sensitivity : float
+    """
+
+    n: int
+    f1: float
+    sensitivity: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +59,8 @@ class Scores:
         95 % bootstrap intervals of f1, sensitivity and consistency over samples and rephrasings; empty where not asked.
     constant : str or None
         The only class ever predicted, where there is just one: such a prompt has S = 0 and C = 1 for nothing.
+    per_family : dict of family to FamilyScores
+        Where the rephrasings are of several families: what the model is sensitive to.
     """
 
     f1: float
@@ -53,6 +71,7 @@ class Scores:
     per_class: dict[str, ClassScores]
     ci: dict[str, tuple[float, float]]
     constant: str | None = None
+    per_family: dict[str, FamilyScores] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scores as plain JSON data, as run.json holds them."""
@@ -75,6 +94,7 @@ def score(predictions: Predictions, *, intervals: bool = False, seed: int = 42) 
         per_class=_per_class(predictions),
         ci=_intervals(predictions, seed) if intervals else {},
         constant=names[int(predicted[0])] if len(predicted) == 1 else None,
+        per_family=_per_family(predictions),
     )
 
 
@@ -108,6 +128,18 @@ def _per_class(predictions: Predictions) -> dict[str, ClassScores]:
             consistency=_number(agreement[index]) if n else None,
         )
     return scores
+
+
+def _per_family(predictions: Predictions) -> dict[str, FamilyScores]:
+    families = predictions.families
+    if len(set(families)) < 2:
+        return {}
+    found: dict[str, FamilyScores] = {}
+    for family in dict.fromkeys(families):
+        some = predictions.under([index for index, one in enumerate(families) if one == family])
+        f1 = micro_f1(some.array, some.truth)
+        found[family] = FamilyScores(some.array.shape[1], f1, sensitivity(some.p_tau))
+    return found
 
 
 def _number(value: float) -> float | None:

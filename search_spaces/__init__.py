@@ -1,6 +1,7 @@
 """Search spaces: the rephrasings that a prompt must withstand."""
 
 from ._checks import LEAST_CLOSENESS, Checks, Verdict
+from ._families import read_families, vary
 from ._file import read_file, to_file
 from ._for_task import rephrasings_for
 from ._rules import rephrase_by_rules
@@ -14,9 +15,11 @@ __all__ = [
     "Rejected",
     "RephrasingSet",
     "Verdict",
+    "read_families",
     "read_file",
     "rephrase_by_rules",
     "rephrasings_for",
     "to_file",
+    "vary",
     "write_rephrasings",
 ]

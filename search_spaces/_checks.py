@@ -20,7 +20,7 @@ _SHORTEST, _LONGEST = 0.2, 4.0
 _LEAST_CHARACTERS, _ALWAYS_ALLOWED = 8, 200
 LEAST_CLOSENESS = 0.4
 """Cosine of all-MiniLM-L6-v2's embeddings. The 48 rephrasings written for TREC, and 116 made by rule for four other
-tasks, are at .41 to 1.0 of their originals; of other tasks' descriptions 8 in 10 are below. It catches a text about
+tasks, are at .41 to 1.0 of their originals; of 70 descriptions of other tasks 62 are below. It catches a text about
 something else, not one that asks for almost the same: that is the judge's work. `experiments/meaning_threshold.py`."""
 
 

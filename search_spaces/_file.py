@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
@@ -12,23 +13,27 @@ from ._set import Rejected, RephrasingSet
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from psopt.prompts import Form
+
 SCHEMA_VERSION = 1
-FAMILY = "paraphrase"
 
 
 def to_file(rephrasings: RephrasingSet) -> dict[str, Any]:
     """The file's content: each text with its family, its source and what its checks found."""
 
-    def entry(text: str) -> dict[str, Any]:
+    def entry(text: str, form: Form) -> dict[str, Any]:
         source = "original" if text == rephrasings.original else rephrasings.source
-        return {"text": text, "family": FAMILY, "source": source, "checks": rephrasings.checks.get(text, {})}
+        source = "rules" if form.family == "wording" else source
+        shape = {name: value for name, value in form.to_dict().items() if name != "family"}
+        checks = rephrasings.checks.get(text, {})
+        return {"text": text, "family": form.family, "form": shape, "source": source, "checks": checks}
 
     return {
         "schema_version": SCHEMA_VERSION,
         "original": rephrasings.original,
         "source": rephrasings.source,
-        "search": [entry(text) for text in rephrasings.search],
-        "heldout": [entry(text) for text in rephrasings.heldout],
+        "search": [entry(*one) for one in rephrasings.worded("search")],
+        "heldout": [entry(*one) for one in rephrasings.worded("heldout")],
         "rejected": [{"text": one.text, "reason": one.reason} for one in rephrasings.rejected],
         "sha256": rephrasings.sha256,
     }
@@ -66,10 +71,18 @@ def _read(data: Any) -> RephrasingSet:
         "heldout": [one["text"] for one in heldout],
         "source": data.get("source", "file"),
     }
+    forms = {part: [_form(one) for one in entries] for part, entries in (("search", search), ("heldout", heldout))}
+    if any(any(some) for some in forms.values()):
+        plain |= {f"{part}_forms": some for part, some in forms.items()}
     found = RephrasingSet.from_dict(plain)
     checks = {one["text"]: one.get("checks") or {} for one in (*search, *heldout)}
     rejected = tuple(Rejected(str(one["text"]), str(one["reason"])) for one in data.get("rejected") or ())
-    return RephrasingSet(found.original, found.search, found.heldout, found.source, checks, rejected)
+    return replace(found, checks=checks, rejected=rejected)
+
+
+def _form(entry: dict[str, Any]) -> dict[str, Any]:
+    family = entry.get("family", "paraphrase")
+    return {**(entry.get("form") or {}), **({"family": family} if family != "paraphrase" else {})}
 
 
 def _entries(values: Any, part: str) -> list[dict[str, Any]]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.errors import InputError
+from psopt.prompts import PLAIN, Form
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,6 +42,8 @@ class RephrasingSet:
         What the checks found, where there were any.
     rejected : tuple of Rejected
         What was refused on the way.
+    search_forms, heldout_forms : tuple of Form
+        Each text's form, and by it its family; empty where all are paraphrases in psopt's own form.
 
     Raises
     ------
@@ -55,6 +58,8 @@ class RephrasingSet:
     source: str
     checks: dict[str, dict[str, Any]] = field(default_factory=dict, compare=False)
     rejected: tuple[Rejected, ...] = field(default=(), compare=False)
+    search_forms: tuple[Form, ...] = ()
+    heldout_forms: tuple[Form, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a set that is not sound."""
@@ -62,26 +67,40 @@ class RephrasingSet:
             raise InputError(f"rephrasings come from one of {', '.join(_SOURCES)} or a model, not from {self.source!r}")
         if not self.search or self.search[0] != self.original:
             raise InputError("the first search rephrasing must be the original description")
-        seen: dict[str, str] = {}
-        for text in (*self.search, *self.heldout):
+        for texts, forms in ((self.search, self.search_forms), (self.heldout, self.heldout_forms)):
+            if forms and len(forms) != len(texts):
+                raise InputError(f"{len(texts)} rephrasings can't have {len(forms)} forms")
+        seen: dict[tuple[str, Form], str] = {}
+        for text, form in (*self.worded("search"), *self.worded("heldout")):
+            key = (comparable(text), form.layout)
             if not text.strip() or text.splitlines() != [text]:
                 raise InputError(f"a rephrasing must be one paragraph of text, not {shortened(text)}")
-            twin = seen.get(comparable(text))
+            twin = seen.get(key)
             if twin is not None:
                 other = "" if twin == text else f", first as {shortened(twin)}"
                 raise InputError(f"the rephrasing {shortened(text)} stands twice{other}; change or remove one")
-            seen[comparable(text)] = text
+            seen[key] = text
+
+    def worded(self, which: Literal["search", "heldout"]) -> list[tuple[str, Form]]:
+        """The texts of a set, each with its form."""
+        texts, forms = getattr(self, which), getattr(self, f"{which}_forms")
+        return list(zip(texts, forms or (PLAIN,) * len(texts), strict=True))
 
     @property
     def sha256(self) -> str:
         """Digest of both sets, in order."""
-        content = json.dumps([self.original, self.search, self.heldout])
+        content = json.dumps([self.original, self.search, self.heldout, *self._forms().values()])
         return hashlib.sha256(content.encode()).hexdigest()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the set as plain JSON data, its digest among them."""
         parts = {name: list(getattr(self, name)) for name in ("search", "heldout")}
-        return {"original": self.original, **parts, "source": self.source, "sha256": self.sha256}
+        return {"original": self.original, **parts, "source": self.source, **self._forms(), "sha256": self.sha256}
+
+    def _forms(self) -> dict[str, list[dict[str, Any]]]:
+        """The forms as plain JSON data, where there are any."""
+        forms = {name: [form.to_dict() for form in getattr(self, name)] for name in ("search_forms", "heldout_forms")}
+        return {name: some for name, some in forms.items() if some}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> RephrasingSet:
@@ -100,6 +119,8 @@ class RephrasingSet:
             _texts(data["search"], "search"),
             _texts(data["heldout"], "heldout"),
             data["source"],
+            search_forms=tuple(Form.from_dict(one) for one in data.get("search_forms", ())),
+            heldout_forms=tuple(Form.from_dict(one) for one in data.get("heldout_forms", ())),
         )
 
 

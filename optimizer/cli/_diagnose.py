@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from psopt.cli._options import dataset_options, lm_options, model_options, output_options, take_lm_options
+from psopt.cli._options import (
+    dataset_options,
+    lm_options,
+    model_options,
+    output_options,
+    rephrasing_options,
+    take_lm_options,
+    take_rephrasing_options,
+)
 
 if TYPE_CHECKING:
     from psopt.diagnosing import PromptReport
@@ -36,6 +44,7 @@ _LONGEST = 120
     help="Which samples.",
 )
 @model_options
+@rephrasing_options
 @lm_options
 @output_options
 def diagnose(prompt: Path | None, **options: Any) -> int:
@@ -50,6 +59,7 @@ def diagnose(prompt: Path | None, **options: Any) -> int:
     from rich.console import Console
 
     as_json, quiet, lm = options.pop("as_json"), options.pop("quiet"), take_lm_options(options)
+    words = take_rephrasing_options(options)
     data = {
         name: options.pop(name) for name in ("text_column", "label_column", "task_file", "test_file", "strict_data")
     }
@@ -58,7 +68,7 @@ def diagnose(prompt: Path | None, **options: Any) -> int:
     if task.info.note and not (quiet or as_json):
         click.echo(f"Note: {task.info.note}", err=True)
     with reading_bar(quiet=quiet or as_json) as on_progress:
-        report = run_diagnosis(task, given, lm=lm, on_progress=on_progress, **options)
+        report = run_diagnosis(task, given, lm=lm, words=words, on_progress=on_progress, **options)
     if as_json:
         click.echo(json.dumps(report.to_dict(), indent=2, ensure_ascii=False))
     elif not quiet:
@@ -70,6 +80,8 @@ def _show(console: Console, report: PromptReport) -> None:
     n_samples, n_rephrasings = report.predictions.array.shape
     console.print(f"{n_samples} samples × {n_rephrasings} rephrasings")
     console.print(_scores(report))
+    if report.scores and report.scores.per_family:
+        console.print(_families(report.scores))
     if report.diagnosis.groups:
         console.print(_groups(report))
     else:
@@ -94,6 +106,17 @@ def _scores(report: PromptReport) -> Table:
     for label, of_class in scores.per_class.items():
         numbers = (of_class.f1, of_class.sensitivity, of_class.consistency)
         table.add_row(label, str(of_class.n), *(_percent(number) for number in numbers))
+    return table
+
+
+def _families(scores: Scores) -> Table:
+    from rich.table import Table
+
+    table = Table(title="By what is varied, in percent", title_justify="left")
+    for name in ("family", "rephrasings", "F1", "S"):
+        table.add_column(name, justify="left" if name == "family" else "right")
+    for family, some in sorted(scores.per_family.items(), key=lambda item: -item[1].sensitivity):
+        table.add_row(family, str(some.n), _percent(some.f1), _percent(some.sensitivity))
     return table
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from psopt.models.chat import LmOptions
+    from psopt.rephrasing import RephrasingOptions
 
 Decorator = "Callable[[Callable[..., Any]], Callable[..., Any]]"
 
@@ -105,6 +106,13 @@ def rephrasing_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="A rephrasings.json, of `psopt rephrase` or of another run.",
         ),
         click.option(
+            "--vary",
+            default="paraphrase",
+            show_default=True,
+            metavar="F,F",
+            help="What rephrasings change, in equal parts: paraphrase,wording,format,label-order,example-order.",
+        ),
+        click.option(
             "--keep-labels/--drop-labels",
             default=True,
             show_default=True,
@@ -170,6 +178,17 @@ def take_lm_options(options: dict[str, Any]) -> LmOptions:
 
     names = [field.name for field in fields(LmOptions)]
     return LmOptions(**{name: options.pop(name) for name in names if name in options})
+
+
+def take_rephrasing_options(options: dict[str, Any]) -> RephrasingOptions:
+    """Take the options of `rephrasing_options` out of a command's."""
+    from psopt.rephrasing import RephrasingOptions
+    from psopt.search_spaces import read_families
+
+    families = read_families(options.pop("vary"))
+    file = options.pop("rephrasings_file")
+    names = ("rephraser", "judge", "keep_labels")
+    return RephrasingOptions(file=file, families=families, **{name: options.pop(name) for name in names})
 
 
 def output_options(command: Callable[..., Any]) -> Callable[..., Any]:

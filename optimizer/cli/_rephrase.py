@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from psopt.cli._options import dataset_options, lm_options, rephrasing_options, take_lm_options
+from psopt.cli._options import dataset_options, lm_options, rephrasing_options, take_lm_options, take_rephrasing_options
 from psopt.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,15 +38,13 @@ _EXAMPLE = "Example: psopt rephrase --dataset tickets.csv --rephraser openai/gpt
 def rephrase(prompt: Path | None, out: Path | None, rephrasings: int, heldout: int, **options: Any) -> int:
     """Write the task's description in other words, check each, and save them as a file for `--rephrasings-file`."""
     from psopt.prompt_files import read_prompt
-    from psopt.rephrasing import RephrasingOptions, freeze_rephrasings
+    from psopt.rephrasing import freeze_rephrasings
     from psopt.search_spaces import to_file
     from psopt.tasks import load_task
 
     lm = take_lm_options(options)
     seed, cache_dir, dataset = options.pop("seed"), options.pop("cache_dir"), options.pop("dataset")
-    source = RephrasingOptions(
-        options.pop("rephraser"), options.pop("judge"), options.pop("rephrasings_file"), options.pop("keep_labels")
-    )
+    source = take_rephrasing_options(options)
     task = load_task(dataset, seed=seed, require_labels=False, **options)
     if out is not None and out.exists():
         raise InputError(f"--out {out} exists: name a new file")

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
+from psopt.prompts._form import PLAIN, Form
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,6 +50,8 @@ class Prompt:
         Clarifying sentences.
     examples : tuple of Example
         Few-shot examples, in the order in which they are shown.
+    form : Form
+        Layout and orders.
     """
 
     description: str
@@ -57,6 +60,7 @@ class Prompt:
     definitions: tuple[Definition, ...] = ()
     notes: tuple[str, ...] = ()
     examples: tuple[Example, ...] = ()
+    form: Form = PLAIN
 
     @property
     def id(self) -> str:
@@ -64,13 +68,15 @@ class Prompt:
         canonical = json.dumps(self.to_dict(), sort_keys=True, ensure_ascii=True)
         return hashlib.sha256(canonical.encode()).hexdigest()[:12]
 
-    def described_as(self, description: str) -> Prompt:
-        """Return the same prompt with its task description said differently."""
-        return replace(self, description=description)
+    def described_as(self, description: str, form: Form | None = None) -> Prompt:
+        """Return the same prompt with its task description said differently, and on request in another form."""
+        return replace(self, description=description, form=form or self.form)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the prompt as plain JSON data."""
-        return json.loads(json.dumps(asdict(self)))  # type: ignore[no-any-return]  # tuples become lists
+        """Return the prompt as plain JSON data; its form only where it is not psopt's own."""
+        data: dict[str, Any] = json.loads(json.dumps(asdict(self)))  # tuples become lists
+        form = self.form.to_dict()
+        return {**data, "form": form} if form else {name: data[name] for name in data if name != "form"}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Prompt:
@@ -92,6 +98,7 @@ class Prompt:
                 definitions=tuple(Definition(**one) for one in data.get("definitions", ())),
                 notes=tuple(_text(note, "notes") for note in data.get("notes", ())),
                 examples=tuple(Example(**one) for one in data.get("examples", ())),
+                form=Form.from_dict(data.get("form", {})),
             )
         except KeyError as error:
             raise InputError(f"a prompt needs {error.args[0]!r}") from error

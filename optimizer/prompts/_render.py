@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from psopt.prompts._form import in_order
+
 if TYPE_CHECKING:
+    from psopt.prompts._form import Form
     from psopt.prompts._prompt import Prompt
 
 Messages = list[dict[str, str]]
@@ -27,29 +30,28 @@ def render(prompt: Prompt, text: str) -> Messages:
     Review: I {loved} it
     Label:
     """
-    return [
-        {"role": "system", "content": SYSTEM},
-        {"role": "user", "content": "\n".join([render_instructions(prompt), "", _question(prompt, text)])},
-    ]
+    parts = [render_instructions(prompt), *[""] * prompt.form.blank_lines, _question(prompt, text)]
+    return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": "\n".join(parts)}]
 
 
 def render_instructions(prompt: Prompt) -> str:
     """Render everything of a prompt that stands before the text to classify."""
-    lines = [
-        prompt.description,
-        f"Answer with exactly one of these labels and nothing else: {', '.join(prompt.labels)}",
-    ]
-    if prompt.definitions:
-        lines += ["", "What the labels mean:"]
-        lines += [f"- {one.label}: {one.text}" for one in prompt.definitions]
-    if prompt.notes:
-        lines += ["", "Note:"]
-        lines += [f"- {note}" for note in prompt.notes]
-    if prompt.examples:
-        lines += ["", "Examples:"]
-        lines += [f"{_question(prompt, one.text)} {one.label}" for one in prompt.examples]
+    form = prompt.form
+    labels = form.listing.join(in_order(prompt.labels, form.label_order))
+    lines = [prompt.description, f"Answer with exactly one of these labels and nothing else{form.separator}{labels}"]
+    definitions = [f"{one.label}{form.separator}{one.text}" for one in prompt.definitions]
+    examples = [f"{_question(prompt, one.text)} {one.label}" for one in in_order(prompt.examples, form.example_order)]
+    lines += _part(form, "What the labels mean:", form.bulleted(definitions))
+    lines += _part(form, "Note:", form.bulleted(prompt.notes))
+    lines += _part(form, "Examples:", examples)
     return "\n".join(lines)
 
 
+def _part(form: Form, heading: str, lines: list[str]) -> list[str]:
+    return [*[""] * form.blank_lines, form.heading(heading), *lines] if lines else []
+
+
 def _question(prompt: Prompt, text: str) -> str:
-    return f"{prompt.noun.capitalize()}: {text}\nLabel:"
+    form = prompt.form
+    label = form.heading("Label") + form.separator.rstrip()
+    return f"{form.heading(prompt.noun.capitalize())}{form.separator}{text}\n{label}"

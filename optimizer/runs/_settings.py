@@ -43,6 +43,8 @@ class RunSettings:
         A rephrasings.json, in place of a rephraser.
     keep_labels : bool
         Refuse rephrasings that drop a label which the description enumerates.
+    vary : str
+        Families of rephrasings, with commas between, mixed in equal parts.
     lm : LmOptions
         How language models are asked, and what they may cost.
     command : str
@@ -69,6 +71,7 @@ class RunSettings:
     judge: str | None = None
     rephrasings_file: str | None = None
     keep_labels: bool = True
+    vary: str = "paraphrase"
     proposer: str | None = None
     lm: LmOptions = field(default_factory=LmOptions)
     command: str = ""

@@ -63,6 +63,15 @@ def make_prompts(labels: tuple[str, ...]) -> list[Prompt]:
 PROMPTS = make_prompts(LABEL_SETS["words"])
 
 
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    """Threads that wait for each other make tiny networks slower, many times so where other tests run beside."""
+    n_threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(n_threads)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
     return save_model(tmp_path_factory.mktemp("model"))
@@ -76,11 +85,11 @@ def chat_ml(prompt: Prompt, text: str) -> str:
     )
 
 
-def one_by_one(network, tokenizer, prompts, texts, write=chat_ml, n_labels=None) -> np.ndarray:
-    """p of each label, by a plain forward pass over each string and label: (n_texts, n_prompts, n_labels)."""
+def one_by_one(network, tokenizer, prompts, texts, write=chat_ml, space="") -> np.ndarray:
+    """p of each label, by a plain forward pass over each string, a space and label: (n_texts, n_prompts, n_labels)."""
 
     def score(text: str, label: str) -> float:
-        begin, end = (tokenizer(part, add_special_tokens=False)["input_ids"] for part in (text, label.strip()))
+        begin, end = (tokenizer(part, add_special_tokens=False)["input_ids"] for part in (text, space + label.strip()))
         with torch.inference_mode():
             log_p = network(torch.tensor([begin + end])).logits[0].double().log_softmax(-1)
         return float(np.mean([log_p[len(begin) + i - 1, token] for i, token in enumerate(end)]))
@@ -258,27 +267,15 @@ def test_the_answer_begins_where_the_template_begins_answers(tmp_path, what):
     tokenizer = make_tokenizer(template)
     model = HFModel(str(save_model(tmp_path, tokenizer)), device="cpu")
     prompts = make_prompts(("Number", "Person", "Person of note"))[1:]
-    spaced = [Prompt(**{**prompt.to_dict(), "labels": prompt.labels}) for prompt in prompts]
-    expected = one_by_one(make_network(), SpacedLabels(tokenizer, space), spaced, TEXTS, write)
+    expected = one_by_one(make_network(), tokenizer, prompts, TEXTS, write, space)
     assert_equal(model.predict_proba(prompts, TEXTS), expected)
-
-
-class SpacedLabels:
-    """A tokenizer that puts a space before a label."""
-
-    def __init__(self, tokenizer, space: str) -> None:
-        self.tokenizer, self.space = tokenizer, space
-
-    def __call__(self, text: str, **options):
-        return self.tokenizer(self.space + text if len(text) < 20 else text, **options)
 
 
 def test_a_text_begins_with_the_token_that_the_tokenizer_puts_there(tmp_path):
     tokenizer = make_tokenizer(None, begins_with="<|begin|>")
     model = HFModel(str(save_model(tmp_path, tokenizer)), device="cpu")
-    expected = one_by_one(
-        make_network(), SpacedLabels(tokenizer, " "), PROMPTS, TEXTS, lambda *p: "<|begin|>" + folded(*p)
-    )
+    write = lambda prompt, text: "<|begin|>" + folded(prompt, text)  # noqa: E731
+    expected = one_by_one(make_network(), tokenizer, PROMPTS, TEXTS, write, " ")
     assert_equal(model.predict_proba(PROMPTS, TEXTS), expected)
 
 
@@ -384,6 +381,18 @@ def test_a_memory_too_small_for_anything_is_told(folder, monkeypatch):
         model.predict(PROMPTS, TEXTS)
 
 
+def test_a_network_that_breaks_down_is_told(folder, monkeypatch):
+    model = HFModel(str(folder), device="cpu")
+    model.predict(PROMPTS[:1], ["warm"])
+
+    def break_down(ids):
+        raise RuntimeError("CUDA error: device-side assert\nand much more")
+
+    watch_forward(monkeypatch, break_down)
+    with pytest.raises(ModelError, match=r"^hf/.* can't answer: CUDA error: device-side assert$"):
+        model.predict(PROMPTS, TEXTS)
+
+
 def test_a_prompt_longer_than_the_model_reads_is_told(tmp_path):
     model = HFModel(str(save_model(tmp_path, network=make_network(max_position_embeddings=256))), device="cpu")
     message = r"a prompt of \d+ tokens and a label of \d+ exceed the 256 tokens that hf/.* reads: shorten"
@@ -395,9 +404,6 @@ def test_a_prompt_longer_than_the_model_reads_is_told(tmp_path):
 def test_an_empty_label_is_told(folder):
     with pytest.raises(InputError, match=r"label ' ' has no tokens"):
         HFModel(str(folder), device="cpu").predict([Prompt("Classify.", ("a", " "))], ["who ?"])
-
-
-def spoil_nothing(folder: Path) -> None: ...
 
 
 def drop_config(folder: Path) -> None:
@@ -456,6 +462,10 @@ def change_config(folder: Path, **changes) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
 
 
+def drop_vectors(folder: Path) -> None:
+    make_network(vocab_size=100).save_pretrained(folder)
+
+
 def spoil_weights(folder: Path) -> None:
     network = make_network()
     network.model.norm.weight.data.fill_(float("nan"))
@@ -474,6 +484,7 @@ FAULTS = {
     make_it_a_classifier: "is no causal language model but a LlamaForSequenceClassification: give",
     make_it_unheard_of: "is of a kind that the installed transformers does not know",
     make_it_bring_code: "brings code of its own, which is never run",
+    drop_vectors: "a tokenizer that does not belong to it: it gives token \\d+, and the network knows 100",
     spoil_config: "can't be loaded: ",
     spoil_weights: "gives NaN for a probability",
 }
@@ -533,7 +544,7 @@ for repo, revision in json.loads(sys.argv[1]):
 
 def ask_hub(url: str, home: Path, *wanted: tuple[str, str | None]) -> tuple[list[list], str]:
     """What a process that talks to this hub answers, and what else it writes."""
-    environment = {**os.environ, "HF_ENDPOINT": url, "HF_HOME": str(home)}
+    environment = {**os.environ, "HF_ENDPOINT": url, "HF_HOME": str(home), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-c", ASK, json.dumps(wanted)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return [json.loads(line) for line in done.stdout.splitlines()], done.stderr

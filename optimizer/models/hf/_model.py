@@ -129,7 +129,7 @@ class HFModel:
             scores[:, column] = self._score_prompt(prompt, texts, count)
         return scores
 
-    def _score_prompt(self, prompt: Prompt, texts: Sequence[str], count: Callable[[int], None]) -> list[list[float]]:
+    def _score_prompt(self, prompt: Prompt, texts: Sequence[str], count: Callable[[int], None]) -> NDArray[np.float64]:
         """The scores of each text, from the cache or, pack by pack, from the network."""
         conversations = [render(prompt, text) for text in texts]
         keys = [self._key(messages, prompt.labels) for messages in conversations]
@@ -145,7 +145,7 @@ class HFModel:
                 self._cache.put_many(answered)
                 known.update(answered)
                 count(sum(times[key] for key in answered))
-        return [known[key] for key in keys]
+        return np.array([known[key] for key in keys], dtype=np.float64).reshape(len(texts), len(prompt.labels))
 
     def _key(self, messages: Any, labels: Sequence[str]) -> bytes:
         return answer_key(

@@ -37,6 +37,11 @@ class Network:
     device: Any
     attention: Attention | None
 
+    @property
+    def n_vocabulary(self) -> int:
+        """How many tokens it has vectors for."""
+        return int(self.model.get_input_embeddings().weight.shape[0])
+
     def read(self, rows: Sequence[Sequence[int]], keep: Sequence[int]) -> Any:
         """Read rows of one length, each alone; returns the logits at some columns: (n_rows, n_keep, n_vocabulary)."""
         import torch

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.errors import ModelError
-from psopt.models.hf._faults import explain_loading
+from psopt.models.hf._faults import explain_loading, first_line
 from psopt.models.hf._labels import label_tree
 from psopt.models.hf._limit import TokenLimit
 from psopt.models.hf._network import load_network
@@ -69,13 +69,17 @@ class Scorer:
         prompts = [tokens[: len(tokens) - known.n_open] for tokens in self._tokenizer.prompts(conversations)]
         n_prompt, n_label = max(map(len, prompts)), max(map(len, known.tokens))
         self._check_length(n_prompt, n_label)
+        self._check_vocabulary([*prompts, *known.tokens])
         tree = label_tree(known.tokens)
         score = score_shared if self._shares(n_prompt + n_label) else score_plain
-        for indices, steps in score(self._network, prompts, tree, self._limit):
-            scores = tree.mean_log_likelihoods(steps)
-            if np.isnan(scores).any():
-                raise ModelError(f"{self._name} gives NaN for a probability: its weights are damaged")
-            yield indices, scores
+        try:
+            for indices, steps in score(self._network, prompts, tree, self._limit):
+                scores = tree.mean_log_likelihoods(steps)
+                if np.isnan(scores).any():
+                    raise ModelError(f"{self._name} gives NaN for a probability: its weights are damaged")
+                yield indices, scores
+        except RuntimeError as error:
+            raise ModelError(f"{self._name} can't answer: {first_line(error)}") from error
 
     def _shares(self, n_tokens: int) -> bool:
         attention = self._network.attention
@@ -87,6 +91,14 @@ class Scorer:
             raise ModelError(
                 f"a prompt of {n_prompt} tokens and a label of {n_label} exceed the {longest} tokens that {self._name} "
                 "reads: shorten the longest texts, show fewer examples, or give a model that reads more"
+            )
+
+    def _check_vocabulary(self, sequences: Sequence[Sequence[int]]) -> None:
+        n_known, largest = self._network.n_vocabulary, max(map(max, sequences))
+        if largest >= n_known:
+            raise ModelError(
+                f"{self._name} has a tokenizer that does not belong to it: it gives token {largest}, and the network "
+                f"knows {n_known}"
             )
 
 

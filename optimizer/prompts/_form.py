@@ -1,0 +1,103 @@
+"""The form of a prompt: what can change about it while every word of its description stays."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from psopt.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+T = TypeVar("T")
+
+Family = Literal["paraphrase", "wording", "format", "label-order", "example-order"]
+FAMILIES: tuple[Family, ...] = ("paraphrase", "wording", "format", "label-order", "example-order")
+SEPARATORS = (": ", " - ", " = ", ":\n")
+LISTINGS = (", ", " | ", " / ", "; ")
+BULLETS = ("- ", "* ", "1. ", "")
+CASINGS = ("as is", "upper", "lower")
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a prompt is laid out and in which order it lists things; the default is psopt's own form.
+
+    Attributes
+    ----------
+    family : str
+        The kind of variation that a rephrasing is, by which sensitivity is told apart: ``paraphrase`` and ``wording``
+        change the description, by an author and by rule; ``format`` the layout; ``label-order`` and ``example-order``
+        what they say.
+    separator : str
+        Between a name and what it names.
+    listing : str
+        Between labels.
+    bullet : str
+        Before each definition and note; ``1. `` counts.
+    casing : str
+        ``as is``, ``upper`` or ``lower``, for headings and names, never for the user's own words.
+    blank_lines : int
+        Between parts.
+    label_order, example_order : int
+        Seeds of the order; 0 is the given one.
+    """
+
+    family: Family = "paraphrase"
+    separator: str = ": "
+    listing: str = ", "
+    bullet: str = "- "
+    casing: str = "as is"
+    blank_lines: int = 1
+    label_order: int = 0
+    example_order: int = 0
+
+    @property
+    def layout(self) -> Form:
+        """The same without its family: equal layouts give equal prompts."""
+        return Form(**{**asdict(self), "family": "paraphrase"})
+
+    def heading(self, text: str) -> str:
+        """A heading in this casing."""
+        return {"upper": text.upper(), "lower": text.lower()}.get(self.casing, text)
+
+    def bulleted(self, items: Sequence[str]) -> list[str]:
+        """Items, each with its bullet."""
+        if self.bullet == "1. ":
+            return [f"{number}. {item}" for number, item in enumerate(items, 1)]
+        return [self.bullet + item for item in items]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What differs from the default, as plain JSON data."""
+        plain = asdict(Form())
+        return {name: value for name, value in asdict(self).items() if value != plain[name]}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Form:
+        """Build a form from `to_dict`'s data.
+
+        Raises
+        ------
+        InputError
+            If a part or the family is unknown.
+        """
+        unknown = set(data) - {one.name for one in fields(cls)}
+        if unknown:
+            raise InputError(f"a form has no part {sorted(unknown)[0]!r}")
+        form = cls(**data)
+        if form.family not in FAMILIES:
+            raise InputError(f"there is no family {form.family!r}; known: {', '.join(FAMILIES)}")
+        return form
+
+
+PLAIN = Form()
+
+
+def in_order(items: Sequence[T], seed: int) -> list[T]:
+    """Items in the order of a seed; 0 leaves them as they are."""
+    ordered = list(items)
+    if seed:
+        random.Random(seed).shuffle(ordered)  # noqa: S311  # an order, nothing secret
+    return ordered
