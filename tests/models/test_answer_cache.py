@@ -1,0 +1,68 @@
+"""Answers on disk: kept once, shared by processes, and nothing that could be run."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+from psopt.errors import InputError
+from psopt.models._answer_cache import AnswerCache, answer_key
+from psopt.models.chat import LmOptions, load_writer
+from running import RunningServer
+
+WRITER = """
+import sys
+from pathlib import Path
+from psopt.models._answer_cache import AnswerCache, answer_key
+cache = AnswerCache(Path(sys.argv[1]))
+for number in range(400):
+    cache.put(answer_key(number=number), {"text": f"answer {number}"})
+    assert cache.get(answer_key(number=number)) == {"text": f"answer {number}"}
+"""
+
+
+def test_several_processes_write_to_one_cache_at_once(tmp_path):
+    running = [subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)]) for _ in range(4)]
+    assert [process.wait(60) for process in running] == [0] * 4
+    cache = AnswerCache(tmp_path)
+    keys = [answer_key(number=number) for number in range(400)]
+    assert cache.get_many(keys) == {key: {"text": f"answer {n}"} for n, key in enumerate(keys)}
+
+
+def test_a_value_that_is_kept_stays(tmp_path):
+    cache = AnswerCache(tmp_path)
+    cache.put(b"key", 1)
+    cache.put(b"key", 2)
+    assert cache.get(b"key") == 1
+    assert cache.get(b"other") is None
+
+
+def test_a_key_depends_on_every_part_and_not_on_their_order():
+    assert answer_key(a=1, b="x") == answer_key(b="x", a=1)
+    assert len({answer_key(a=1), answer_key(a=2), answer_key(b=1), answer_key(a="1"), answer_key(a=[1])}) == 5
+
+
+def test_what_lies_on_the_disk_is_json(tmp_path):
+    AnswerCache(tmp_path).put(b"key", {"text": "Zürich"})
+    with sqlite3.connect(tmp_path / "answers.db") as connection:
+        assert connection.execute("SELECT value FROM answers").fetchall() == [('{"text": "Zürich"}',)]
+
+
+def test_a_file_that_is_no_cache_is_an_error_of_one_line(tmp_path):
+    (tmp_path / "answers.db").write_text("no database " * 500)
+    with pytest.raises(InputError, match="can't be used: file is not a database; choose another --cache-dir"):
+        AnswerCache(tmp_path)
+
+
+def test_above_temperature_0_a_sample_index_tells_answers_apart(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
+    question = [[{"role": "user", "content": "Write."}]]
+    with RunningServer(answer="fixed:Well.") as server:
+        writer = load_writer("openai/test", cache_dir=tmp_path, options=LmOptions(api_base=server.url))
+        for sample in (0, 1, 2, 0, 1, 2):
+            writer.write(question, temperature=0.8, sample=sample)
+        assert server.control()["requests"] == 3
+        writer.write(question)
+        assert server.control()["requests"] == 4
