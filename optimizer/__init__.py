@@ -9,7 +9,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from psopt.comparing import compare
     from psopt.diagnosing import PromptReport, diagnose
+    from psopt.measuring import MeasureOptions
     from psopt.models.chat import LmOptions
     from psopt.optimization import Run, optimize
     from psopt.prompts import Edit, Prompt
@@ -20,11 +22,13 @@ __version__ = "0.1.0"
 _HOMES = {
     "Edit": "psopt.prompts",
     "LmOptions": "psopt.models.chat",
+    "MeasureOptions": "psopt.measuring",
     "Prompt": "psopt.prompts",
     "PromptReport": "psopt.diagnosing",
     "Run": "psopt.optimization",
     "Sample": "psopt.tasks",
     "Task": "psopt.tasks",
+    "compare": "psopt.comparing",
     "diagnose": "psopt.diagnosing",
     "load_task": "psopt.tasks",
     "optimize": "psopt.optimization",
@@ -33,12 +37,14 @@ _HOMES = {
 __all__ = [
     "Edit",
     "LmOptions",
+    "MeasureOptions",
     "Prompt",
     "PromptReport",
     "Run",
     "Sample",
     "Task",
     "__version__",
+    "compare",
     "diagnose",
     "load_task",
     "optimize",

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from psopt.cache import cache_folder
 from psopt.diagnosis import Diagnosis, diagnose_predictions
-from psopt.errors import InputError
-from psopt.evaluation import Predictions, evaluate
+from psopt.measuring import MeasureOptions, measure
 from psopt.metrics import na_rate, sensitivity
-from psopt.models import load_model
 from psopt.models.chat import LmOptions
 from psopt.prompts import seed_prompt
-from psopt.rephrasing import RephrasingOptions, freeze_rephrasings
+from psopt.rephrasing import RephrasingOptions
 from psopt.scoring import Scores, score
-from psopt.tasks import subset
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from psopt.evaluation import Predictions
+    from psopt.measuring import SplitChoice
     from psopt.models._base import OnProgress
     from psopt.prompts import Prompt
-    from psopt.tasks import Sample, Task
-
-SplitChoice = Literal["train", "val", "test", "all"]
+    from psopt.tasks import Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +84,7 @@ def diagnose(
     words : RephrasingOptions, optional
         Where rephrasings come from, and of which families they are.
     rephrasings : int
-        Q, the original among them.
+        Q, the original among them (but on test: there they are the held-out ones).
     split : str
         ``train`` (default: what is learnt from a diagnosis must not come from val or test), ``val``, ``test`` or
         ``all``. Data without labels are one split, and used whole.
@@ -101,13 +97,10 @@ def diagnose(
         If an argument or the task can't be used.
     """
     prompt = prompt or seed_prompt(task, strategy, seed=seed)
-    chosen = subset(_samples(task, split), samples, seed=seed)
-    lm, words = lm or LmOptions(), words or RephrasingOptions()
-    frozen = freeze_rephrasings(task, prompt.description, rephrasings, 1, seed, words, lm=lm, cache_dir=cache_dir)
-    answering = load_model(model, task, cache_dir=cache_folder(cache_dir), options=lm)
-    predictions = evaluate(
-        answering, prompt, frozen.search, chosen, on_progress, soft=lm.logprobs, forms=frozen.search_forms
+    options = MeasureOptions(
+        rephrasings, split, samples, seed, lm or LmOptions(), words or RephrasingOptions(), cache_dir
     )
+    predictions = measure(task, prompt, model, options, on_progress)
     known = task.train if split == "train" else ()
     return PromptReport(
         prompt,
@@ -117,15 +110,3 @@ def diagnose(
         score(predictions, intervals=True, seed=seed) if predictions.is_labelled else None,
         diagnose_predictions(predictions, known=known),
     )
-
-
-def _samples(task: Task, split: str) -> tuple[Sample, ...]:
-    splits = {
-        "train": task.train,
-        "val": task.val,
-        "test": task.test,
-        "all": (*task.train, *task.val, *task.test),
-    }
-    if split not in splits:
-        raise InputError(f"split must be train, val, test or all, not {split!r}")
-    return splits[split] or splits["all"]

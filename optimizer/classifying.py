@@ -1,0 +1,133 @@
+"""Using a prompt: texts in, labels out, on request by a vote of its rephrasings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from psopt.cache import cache_folder
+from psopt.errors import InputError
+from psopt.metrics import prediction_counts
+from psopt.models import load_model
+from psopt.prompts import Prompt
+from psopt.rephrasing import RephrasingOptions, freeze_rephrasings
+from psopt.runs import MANIFEST, REPHRASINGS, RunDirectory, RunSettings
+from psopt.search_spaces import read_file
+from psopt.tasks import DatasetInfo, Sample, Task, load_task
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from psopt.models._base import OnProgress
+    from psopt.models.chat import LmOptions
+    from psopt.search_spaces import RephrasingSet
+
+
+@dataclass(frozen=True, slots=True)
+class Classified:
+    """A text's label, None if the answers name none, and the share of rephrasings that gave it, in (0, 1]."""
+
+    text: str
+    label: str | None
+    agreement: float
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """A prompt, and the run that it comes from, if it lies in one: its task, its model, its rephrasings."""
+
+    prompt: Prompt
+    task: Task | None = None
+    model: str | None = None
+    rephrasings: RephrasingSet | None = None
+
+
+def home_of(path: Path) -> Home:
+    """Read a prompt, and look whether it lies in a run directory.
+
+    Raises
+    ------
+    InputError
+        If it is no prompt.
+    """
+    import json
+
+    try:
+        data = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise InputError(f"prompt {path} can't be read: {error.strerror}") from error
+    except ValueError as error:
+        raise InputError(
+            f"prompt {path} is no JSON: to classify, the labels must be known; give a prompt's JSON"
+        ) from error
+    prompt = Prompt.from_dict(data) if isinstance(data, dict) else None
+    if prompt is None:
+        raise InputError(f"prompt {path} holds no prompt")
+    run = path.resolve().parent.parent
+    if not (run / MANIFEST).is_file():
+        return Home(prompt)
+    settings = RunSettings.from_dict(RunDirectory.open(run).read_json(MANIFEST)["settings"])
+    kept = run / REPHRASINGS
+    return Home(prompt, _task_of(settings), settings.model, read_file(kept) if kept.exists() else None)
+
+
+def classify_texts(
+    home: Home,
+    texts: Sequence[str],
+    model: Any,
+    *,
+    vote: bool = False,
+    rephrasings: int = 10,
+    seed: int = 42,
+    lm: LmOptions | None = None,
+    cache_dir: str | Path | None = None,
+    on_progress: OnProgress | None = None,
+) -> list[Classified]:
+    """Classify texts with a prompt, under its own description alone or by a vote of its rephrasings.
+
+    The vote asks `rephrasings` times as much; of equally many votes the first label in the prompt's order wins.
+    """
+    task = home.task or _bare_task(home.prompt, texts)
+    answering = load_model(model, task, cache_dir=cache_folder(cache_dir), options=lm)
+    prompts = [home.prompt]
+    if vote:
+        prompts = _worded(home, task, rephrasings, seed)
+    array = answering.predict(prompts, texts, on_progress)
+    counts = prediction_counts(array, len(home.prompt.labels) + 1)
+    names: list[str | None] = [*home.prompt.labels, None]
+    best = np.argmax(counts, axis=1)
+    shares = counts.max(axis=1) / counts.sum(axis=1)
+    return [
+        Classified(text, names[index], float(share)) for text, index, share in zip(texts, best, shares, strict=True)
+    ]
+
+
+def _worded(home: Home, task: Task, n: int, seed: int) -> list[Prompt]:
+    found = home.rephrasings
+    if found is None or found.original != " ".join(home.prompt.description.split()) or len(found.search) < n:
+        found = freeze_rephrasings(task, home.prompt.description, n, 1, seed, RephrasingOptions())
+    return [home.prompt.described_as(text, form) for text, form in found.worded("search")[:n]]
+
+
+def _task_of(settings: RunSettings) -> Task | None:
+    """The run's task, which lends minilm the texts that it knew; None where its data are gone."""
+    try:
+        return load_task(
+            settings.dataset,
+            text_column=settings.text_column,
+            label_column=settings.label_column,
+            task_file=settings.task_file,
+            test_file=settings.test_file,
+            seed=settings.seed,
+        )
+    except InputError:
+        return None
+
+
+def _bare_task(prompt: Prompt, texts: Sequence[str]) -> Task:
+    """A task that holds nothing but the texts to classify, unlabelled."""
+    samples = tuple(Sample(str(index), text, None) for index, text in enumerate(texts))
+    info = DatasetInfo("texts", "memory", "")
+    return Task("texts", prompt.description, prompt.labels, samples, (), (), info, noun=prompt.noun)

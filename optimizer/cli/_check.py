@@ -1,0 +1,67 @@
+"""`psopt check`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+from psopt.cli._measured import SPLIT, take_measure_options, take_task
+from psopt.cli._options import dataset_options, lm_options, model_options, output_options, rephrasing_options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_Command = TypeVar("_Command", bound="Callable[..., Any] | click.Command")
+_EXAMPLE = "Example: psopt check --dataset tickets.csv --prompt prompt.txt --max-sensitivity 0.1 --min-f1 0.8"
+
+
+def _bound(name: str, what: str) -> Callable[[_Command], _Command]:
+    return click.option(name, type=click.FloatRange(0, 1), metavar="X", help=what)
+
+
+@click.command(epilog=_EXAMPLE)
+@dataset_options
+@click.option("--prompt", type=click.Path(path_type=Path), metavar="P", help="[default: the strategy's seed prompt]")
+@_bound("--max-sensitivity", "S must not be above this.")
+@_bound("--min-f1", "F1 must not be below this.")
+@_bound("--min-consistency", "C must not be below this.")
+@_bound("--max-na-rate", "The share of answers that name no label must not be above this.")
+@click.option("--sure", is_flag=True, help="Ask it of the bad end of the 95 % interval, not of the estimate.")
+@SPLIT
+@model_options
+@rephrasing_options
+@lm_options
+@output_options
+def check(prompt: Path | None, *, sure: bool, **options: Any) -> int:
+    """Check a prompt against bounds, for continuous integration: exit code 0 if all are kept, 1 if not."""
+    from psopt.checking import requirements
+    from psopt.cli._reading import reading_bar
+    from psopt.measuring import measure
+    from psopt.prompt_files import read_prompt
+    from psopt.prompts import seed_prompt
+    from psopt.scoring import score
+
+    as_json, quiet = options.pop("as_json"), options.pop("quiet")
+    names = ("max_sensitivity", "min_f1", "min_consistency", "max_na_rate")
+    bounds = {name: options.pop(name) for name in names}
+    task = take_task(options, require_labels=True, quiet=quiet or as_json)
+    strategy, model = options.pop("strategy"), options.pop("model")
+    measured = take_measure_options(options)
+    given = read_prompt(prompt, task) if prompt else seed_prompt(task, strategy, seed=measured.seed)
+    if not any(bound is not None for bound in bounds.values()):
+        raise click.UsageError("nothing to check: give --max-sensitivity, --min-f1, --min-consistency or --max-na-rate")
+    with reading_bar(quiet=quiet or as_json) as on_progress:
+        scores = score(measure(task, given, model, measured, on_progress), intervals=True, seed=measured.seed)
+    found = requirements(scores, bounds, sure=sure)
+    met = all(one.met for one in found)
+    if as_json:
+        checks = [{**asdict(one), "met": one.met} for one in found]
+        click.echo(json.dumps({"met": met, "checks": checks, **scores.to_dict()}, indent=2, ensure_ascii=False))
+    else:
+        for one in found:
+            if not (quiet and one.met):
+                click.echo(str(one), err=not one.met)
+    return 0 if met else 1

@@ -1,0 +1,69 @@
+"""`psopt classify`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from psopt.cli._options import lm_options, output_options, take_lm_options
+from psopt.errors import DataError, InputError
+
+if TYPE_CHECKING:
+    from psopt.classifying import Classified
+
+_EXAMPLE = "Example: cat new.txt | psopt classify --prompt runs/tickets/prompts/1a2b3c.json --vote -"
+
+
+@click.command(epilog=_EXAMPLE)
+@click.argument("file", type=click.Path(path_type=Path, allow_dash=True), default="-")
+@click.option("--prompt", type=click.Path(path_type=Path), required=True, metavar="P", help="A prompt's JSON.")
+@click.option("--model", metavar="M", help="The model that classifies [default: the run's, else minilm].")
+@click.option("--vote", is_flag=True, help="Ask under all rephrasings; the majority answers. Q times the price.")
+@click.option("--rephrasings", default=10, show_default=True, type=click.IntRange(2), metavar="Q", help="With --vote.")
+@click.option("--seed", default=42, show_default=True, type=click.IntRange(0), help="Seeds the rules' rephrasings.")
+@click.option(
+    "--cache-dir", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Where answers are kept."
+)
+@lm_options
+@output_options
+def classify(file: Path, prompt: Path, model: str | None, **options: Any) -> int:
+    """Classify texts, one a line, from FILE or standard input: a label a line, in the same order.
+
+    A prompt of a run is used as the run used it, with its model and its rephrasings.
+    """
+    from psopt.classifying import classify_texts, home_of
+    from psopt.cli._reading import reading_bar
+
+    as_json, quiet, lm = options.pop("as_json"), options.pop("quiet"), take_lm_options(options)
+    texts = _read(file)
+    home = home_of(prompt)
+    chosen = model or home.model or "minilm"
+    with reading_bar(quiet=quiet or as_json) as on_progress:
+        found = classify_texts(home, texts, chosen, lm=lm, on_progress=on_progress, **options)
+    for one in found:
+        click.echo(_line(one, as_json=as_json, vote=options["vote"]))
+    return 0
+
+
+def _line(one: Classified, *, as_json: bool, vote: bool) -> str:
+    if as_json:
+        return json.dumps({"text": one.text, "label": one.label, "agreement": one.agreement}, ensure_ascii=False)
+    label = one.label or "N/A"
+    return f"{label}\t{one.agreement:.2f}" if vote else label
+
+
+def _read(file: Path) -> list[str]:
+    try:
+        content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+        lines = content.decode("utf-8").splitlines()
+    except OSError as error:
+        raise DataError(f"{file} can't be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{file} is not UTF-8 (byte {error.start}): convert it to UTF-8") from error
+    texts = [line.strip() for line in lines if line.strip()]
+    if not texts:
+        raise InputError("there is no text to classify: one a line is expected")
+    return texts

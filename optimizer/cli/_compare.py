@@ -1,0 +1,90 @@
+"""`psopt compare`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from psopt.cli._measured import SPLIT, take_measure_options, take_task
+from psopt.cli._options import dataset_options, lm_options, model_options, output_options, rephrasing_options
+from psopt.search import OBJECTIVES
+
+if TYPE_CHECKING:
+    from psopt.comparing import Contender
+    from rich.console import Console
+
+_EXAMPLE = "Example: psopt compare --dataset tickets.csv --prompt old.txt --prompt runs/tickets/prompts/1a2b3c.json"
+
+
+@click.command(epilog=_EXAMPLE)
+@dataset_options
+@click.option(
+    "--prompt",
+    "prompts",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    metavar="P",
+    help="A prompt's JSON or a text file; several times [default: the strategy's].",
+)
+@click.option("--model2", "more_models", multiple=True, metavar="M", help="Another model; may be given several times.")
+@SPLIT
+@model_options
+@rephrasing_options
+@lm_options
+@output_options
+def compare(prompts: tuple[Path, ...], more_models: tuple[str, ...], **options: Any) -> int:
+    """Compare prompts, or models, on the same samples and rephrasings: who is better in what, and is it chance?
+
+    Everything is tested against the first prompt under the first model, paired, at the 5 % level.
+    """
+    from psopt.cli._reading import reading_bar
+    from psopt.comparing import compare as run_comparison
+    from psopt.prompt_files import read_prompt
+    from psopt.prompts import seed_prompt
+    from rich.console import Console
+
+    as_json, quiet = options.pop("as_json"), options.pop("quiet")
+    task = take_task(options, require_labels=True, quiet=quiet or as_json)
+    strategy, model = options.pop("strategy"), options.pop("model")
+    measured = take_measure_options(options)
+    named = {str(path): read_prompt(path, task) for path in prompts}
+    if not named:
+        named = {strategy: seed_prompt(task, strategy, seed=measured.seed)}
+    with reading_bar(quiet=quiet or as_json) as on_progress:
+        found = run_comparison(task, named, [model, *more_models], measured, on_progress)
+    if as_json:
+        click.echo(json.dumps([one.to_dict() for one in found], indent=2, ensure_ascii=False))
+    elif not quiet:
+        _show(Console(highlight=False), found)
+    return 0
+
+
+def _show(console: Console, found: list[Contender]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD, title="In percent, with 95 % intervals", title_justify="left")
+    for name in ("prompt", "model"):
+        table.add_column(name, overflow="fold")
+    for name in ("F1", "S", "C"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for one in found:
+        table.add_row(Text(one.prompt), Text(one.model), *(_score(one, name) for name in OBJECTIVES))
+    console.print(table)
+    for one in found[1:]:
+        parts = [_difference(one, name) for name in OBJECTIVES]
+        who = one.prompt if one.prompt != found[0].prompt else one.model
+        console.print(f"{who} against {found[0].prompt}: {'; '.join(parts)}", markup=False, soft_wrap=True)
+
+
+def _score(one: Contender, name: str) -> str:
+    low, high = one.scores.ci.get(name, (float("nan"), float("nan")))
+    return f"{100 * getattr(one.scores, name):.1f} {100 * low:.0f}–{100 * high:.0f}"
+
+
+def _difference(one: Contender, name: str) -> str:
+    found = one.against_first[name]
+    return f"{name} {one.verdict(name)} ({100 * found.difference:+.1f}, p {found.p_value:.3f})"

@@ -1,0 +1,100 @@
+"""`psopt.compare`: which prompt, or which model, is better, and is it chance?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from psopt.errors import InputError
+from psopt.measuring import MeasureOptions, measure
+from psopt.metrics import paired_test
+from psopt.scoring import score
+from psopt.search import OBJECTIVES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from psopt.evaluation import Predictions
+    from psopt.metrics import PairedDifference
+    from psopt.models._base import OnProgress
+    from psopt.prompts import Prompt
+    from psopt.scoring import Scores
+    from psopt.tasks import Task
+
+SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A prompt under a model: what is compared."""
+
+    prompt: str
+    model: str
+    scores: Scores
+    against_first: Mapping[str, PairedDifference]
+    """Differences to the first contender by measure; empty for the first itself."""
+
+    def verdict(self, measure_name: str) -> str:
+        """``better``, ``worse`` or ``no difference`` than the first, at the 5 % level."""
+        found = self.against_first.get(measure_name)
+        if found is None or found.p_value >= SIGNIFICANT:
+            return "no difference"
+        gained = found.difference > 0
+        return "better" if gained == (OBJECTIVES[measure_name] == "maximize") else "worse"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON data."""
+        differences = {name: {**asdict(one), "verdict": self.verdict(name)} for name, one in self.against_first.items()}
+        return {"prompt": self.prompt, "model": self.model, **self.scores.to_dict(), "against_first": differences}
+
+
+def compare(
+    task: Task,
+    prompts: Mapping[str, Prompt],
+    models: Sequence[Any] = ("minilm",),
+    options: MeasureOptions | None = None,
+    on_progress: OnProgress | None = None,
+) -> list[Contender]:
+    """Measure every prompt under every model on the same samples and rephrasings, and test each against the first.
+
+    Prompts with different descriptions are rephrased alike, each its own description.
+
+    Parameters
+    ----------
+    task : Task
+        With labels.
+    prompts : dict of name to Prompt
+    models : sequence of str, dspy.LM or Model
+    options : MeasureOptions, optional
+
+    Raises
+    ------
+    InputError
+        If there is nothing to compare, or the samples have no labels.
+    """
+    options = options or MeasureOptions()
+    if len(prompts) * len(models) < 2:
+        raise InputError("there is nothing to compare: give two prompts, or two models")
+    found = [
+        (name, str(getattr(model, "name", model)), measure(task, prompt, model, options, on_progress))
+        for model in models
+        for name, prompt in prompts.items()
+    ]
+    first = found[0][2]
+    if not first.is_labelled:
+        raise InputError("a comparison needs labels; `psopt diagnose` measures S without them")
+    return [
+        Contender(
+            name,
+            model,
+            score(some, intervals=True, seed=options.seed),
+            {} if some is first else _test(first, some, options.seed),
+        )
+        for name, model, some in found
+    ]
+
+
+def _test(first: Predictions, second: Predictions, seed: int) -> dict[str, PairedDifference]:
+    one, other = (some.array if some.probabilities is None else some.probabilities for some in (first, second))
+    resample = "both" if first.array.shape[1] > 1 else "samples"
+    return paired_test(one, other, first.truth, first.n_classes, resample=resample, seed=seed)  # type: ignore[arg-type]

@@ -1,0 +1,92 @@
+"""From a task, a prompt and a model to predictions, for commands that measure and don't search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from psopt.cache import cache_folder
+from psopt.errors import InputError
+from psopt.evaluation import evaluate
+from psopt.models import load_model
+from psopt.models.chat import LmOptions
+from psopt.rephrasing import RephrasingOptions, freeze_rephrasings
+from psopt.tasks import subset
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from psopt.evaluation import Predictions
+    from psopt.models._base import OnProgress
+    from psopt.prompts import Prompt
+    from psopt.tasks import Sample, Task
+
+SplitChoice = Literal["train", "val", "test", "all"]
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureOptions:
+    """On what a prompt is measured.
+
+    Attributes
+    ----------
+    rephrasings : int
+        Q. On test they are the held-out ones, elsewhere the search ones with the original among them, as in a run.
+    split : str
+        ``train``, ``val``, ``test`` or ``all``. Data without labels are one split, and used whole.
+    samples : int
+        At most so many samples, stratified.
+    seed : int
+    lm : LmOptions
+    words : RephrasingOptions
+        Where rephrasings come from, and of which families they are.
+    cache_dir : path or None
+    """
+
+    rephrasings: int = 10
+    split: SplitChoice = "test"
+    samples: int = 500
+    seed: int = 42
+    lm: LmOptions = field(default_factory=LmOptions)
+    words: RephrasingOptions = field(default_factory=RephrasingOptions)
+    cache_dir: str | Path | None = None
+
+
+def measure(
+    task: Task, prompt: Prompt, model: Any, options: MeasureOptions, on_progress: OnProgress | None = None
+) -> Predictions:
+    """Let a model answer a split of a task under rephrasings of a prompt.
+
+    Raises
+    ------
+    PsoptError
+        If an argument or the task can't be used.
+    """
+    chosen = subset(_samples(task, options.split), options.samples, seed=options.seed)
+    on_test = options.split == "test"
+    frozen = freeze_rephrasings(
+        task,
+        prompt.description,
+        1 if on_test else options.rephrasings,
+        options.rephrasings if on_test else 1,
+        options.seed,
+        options.words,
+        lm=options.lm,
+        cache_dir=options.cache_dir,
+    )
+    answering = load_model(model, task, cache_dir=cache_folder(options.cache_dir), options=options.lm)
+    which = "heldout" if on_test else "search"
+    texts, forms = getattr(frozen, which), getattr(frozen, f"{which}_forms")
+    return evaluate(answering, prompt, texts, chosen, on_progress, soft=options.lm.logprobs, forms=forms)
+
+
+def _samples(task: Task, split: str) -> tuple[Sample, ...]:
+    splits = {
+        "train": task.train,
+        "val": task.val,
+        "test": task.test,
+        "all": (*task.train, *task.val, *task.test),
+    }
+    if split not in splits:
+        raise InputError(f"split must be train, val, test or all, not {split!r}")
+    return splits[split] or splits["all"]

@@ -1,0 +1,59 @@
+"""For test suites: assert that a prompt is robust."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from psopt.checking import requirements
+from psopt.measuring import MeasureOptions, measure
+from psopt.scoring import score
+
+if TYPE_CHECKING:
+    from psopt.prompts import Prompt
+    from psopt.scoring import Scores
+    from psopt.tasks import Task
+
+
+def assert_robust(
+    task: Task,
+    prompt: Prompt,
+    model: Any = "minilm",
+    *,
+    max_sensitivity: float | None = None,
+    min_f1: float | None = None,
+    min_consistency: float | None = None,
+    max_na_rate: float | None = None,
+    sure: bool = False,
+    options: MeasureOptions | None = None,
+) -> Scores:
+    """Assert that a prompt keeps to bounds under rephrasings; returns its scores.
+
+    Parameters
+    ----------
+    task : Task
+    prompt : Prompt
+    model : str, dspy.LM or Model
+    max_sensitivity, min_f1, min_consistency, max_na_rate : float, optional
+        At least one; in [0, 1].
+    sure : bool
+        Ask it of the bad end of the 95 % interval.
+    options : MeasureOptions, optional
+        By default 10 held-out rephrasings and at most 500 samples of test.
+
+    Raises
+    ------
+    AssertionError
+        Naming every bound that is missed.
+    """
+    options = options or MeasureOptions()
+    scores = score(measure(task, prompt, model, options), intervals=sure, seed=options.seed)
+    bounds = {
+        "max_sensitivity": max_sensitivity,
+        "min_f1": min_f1,
+        "min_consistency": min_consistency,
+        "max_na_rate": max_na_rate,
+    }
+    missed = [str(one) for one in requirements(scores, bounds, sure=sure) if not one.met]
+    if missed:
+        raise AssertionError("; ".join(missed))
+    return scores
