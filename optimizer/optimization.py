@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import psopt
 from psopt.cache import cache_folder
 from psopt.diagnosis import diagnose_predictions
 from psopt.errors import BudgetReachedError, InputError, ModelError
@@ -18,6 +19,7 @@ from psopt.proposals.written import WrittenProposer
 from psopt.rephrasing import RephrasingOptions, freeze_rephrasings
 from psopt.report import WEAK_SPOTS, write_report
 from psopt.runs import (
+    ARTIFACTS,
     FRONT,
     MANIFEST,
     PROPOSALS,
@@ -146,9 +148,13 @@ def carry_out(
     out: str | Path | None = None,
     cache_dir: str | Path | None = None,
     resume: bool = False,
+    force: bool = False,
     observer: Observer | None = None,
 ) -> Run:
-    """Do what `optimize` promises, with its settings in one value; `model` goes before the settings' name of one."""
+    """Do what `optimize` promises, with its settings in one value; `model` goes before the settings' name of one.
+
+    To go on with a run, its task, model, rephrasings and version of psopt must be what they were, unless `force`.
+    """
     observer = observer or Observer()
     options = SearchOptions(settings.trials, settings.rounds, cast("SamplerName", settings.sampler), settings.seed)
     start = seed_prompt(task, settings.strategy, seed=settings.seed)
@@ -158,6 +164,8 @@ def carry_out(
         raise InputError("to resume, say which run: out=...")
     folder = Path(out) if out else free_folder(Path("runs"), f"{task.name}-{settings.model.replace('/', '-')}")
     record = _Record(RunDirectory.create(folder, resume=resume), task, settings, evaluator)
+    if resume and not force:
+        record.check_same()
     try:
         study = open_study(
             settings.storage or record.directory.storage_url,
@@ -173,7 +181,8 @@ def carry_out(
     record.save(None, (), "running")
     record.save_rephrasings()
     proposer = _proposer(settings, evaluator, cache_dir)
-    search = Search(task, start, evaluator, study, options, observer, proposer)
+    _describe(study, record)
+    search = Search(task, start, evaluator, study, options, observer, proposer, record.directory.path / ARTIFACTS)
     try:
         search.run()
         observer.phase("scoring the front on test, under held-out rephrasings")
@@ -236,6 +245,21 @@ def make_evaluator(
     return Evaluator(answering, rephrasings, samples, soft=lm.logprobs, budget=budget)
 
 
+def _describe(study: optuna.Study, record: _Record) -> None:
+    """Let the study say what it is about."""
+    import optuna as installed
+
+    for name, value in {
+        "task": record.task.name,
+        "dataset_sha256": record.task.info.sha256,
+        "model": record.settings.model,
+        "rephrasings_sha256": record.evaluator.rephrasings.sha256,
+        "psopt_version": psopt.__version__,
+        "optuna_version": installed.__version__,
+    }.items():
+        study.set_user_attr(name, value)
+
+
 def _proposer(settings: RunSettings, evaluator: Evaluator, cache_dir: str | Path | None) -> WrittenProposer | None:
     if settings.proposer is None or settings.proposer == "rules":
         return None
@@ -243,6 +267,11 @@ def _proposer(settings: RunSettings, evaluator: Evaluator, cache_dir: str | Path
         settings.proposer, cache_dir=cache_folder(cache_dir), options=settings.lm, budget=evaluator.budget
     )
     return WrittenProposer(writer)
+
+
+def _short(value: str) -> str:
+    """A digest as people compare it."""
+    return value[:12] if len(value) == 64 else value
 
 
 def _name_of(model: Any) -> str:
@@ -275,6 +304,30 @@ class _Record:
     def __post_init__(self) -> None:
         if (self.directory.path / MANIFEST).exists():
             self.before = self.directory.read_json(MANIFEST)
+
+    def check_same(self) -> None:
+        """Refuse to go on with a run that was about something else.
+
+        Raises
+        ------
+        InputError
+            Naming what differs.
+        """
+        if not self.before:
+            return
+        earlier = self.before
+        pairs = {
+            "the samples": (earlier["dataset"]["sha256"], self.task.info.sha256),
+            "the model": (earlier["model"], self.settings.model),
+            "the rephrasings": (earlier["rephrasings"]["sha256"], self.evaluator.rephrasings.sha256),
+            "psopt's version": (earlier["psopt_version"], psopt.__version__),
+        }
+        changed = [f"{what} (was {_short(was)}, is {_short(now)})" for what, (was, now) in pairs.items() if was != now]
+        if changed:
+            raise InputError(
+                f"{self.directory.path} can't be gone on with, since this has changed: {', '.join(changed)}; "
+                "start a new run, or accept it with --force"
+            )
 
     def save_part(self, search: Search, reason: str) -> None:
         """Write down a run that ends before its time."""

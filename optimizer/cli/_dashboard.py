@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from pathlib import Path
+from typing import Any
 
 import click
 from psopt.errors import InputError
@@ -23,8 +24,17 @@ def dashboard(run: Path | None, storage: str | None, host: str, port: int) -> in
     url = storage or _storage_of(run)  # type: ignore[arg-type]
     _check_free(host, port)
     click.echo(f"Optuna's dashboard: http://{host}:{port}/  (Ctrl-C ends it)")
-    optuna_dashboard.run_server(url, host=host, port=port)
+    optuna_dashboard.run_server(url, host=host, port=port, artifact_store=_artifacts_of(run))
     return 0
+
+
+def _artifacts_of(run: Path | None) -> Any:
+    """The run's artifacts, where there are any."""
+    from optuna.artifacts import FileSystemArtifactStore
+    from psopt.runs import ARTIFACTS
+
+    folder = run / ARTIFACTS if run else None
+    return FileSystemArtifactStore(str(folder)) if folder and folder.is_dir() else None
 
 
 def _storage_of(run: Path) -> str:

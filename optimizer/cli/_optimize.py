@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,6 +52,7 @@ _EPILOG = "Example: psopt optimize --dataset tickets.csv --text-column body --la
 @lm_options
 @click.option("--dry-run", is_flag=True, help="Say how many calls and tokens the run would take; send nothing.")
 @click.option("--resume", "go_on", is_flag=True, help="Go on with the run in --out.")
+@click.option("--force", is_flag=True, help="With --resume: even if data, model, rephrasings or version have changed.")
 @output_options
 def optimize(**options: Any) -> int:
     """Search for prompts that are right, insensitive to wording and consistent.
@@ -59,7 +61,9 @@ def optimize(**options: Any) -> int:
     """
     from psopt.runs import RunSettings
 
-    as_json, quiet, go_on, dry_run = (options.pop(name) for name in ("as_json", "quiet", "go_on", "dry_run"))
+    as_json, quiet, go_on, dry_run, force = (
+        options.pop(name) for name in ("as_json", "quiet", "go_on", "dry_run", "force")
+    )
     lm = take_lm_options(options)
     out, cache_dir = options.pop("out"), options.pop("cache_dir")
     if go_on and out is None:
@@ -70,7 +74,7 @@ def optimize(**options: Any) -> int:
         from psopt.cli._dry_run import show_plan
 
         return show_plan(_load(settings), settings, cache_dir, as_json=as_json)
-    return _run(settings, out, cache_dir, resume=go_on, as_json=as_json, quiet=quiet)
+    return _run(settings, out, cache_dir, resume=go_on, force=force, as_json=as_json, quiet=quiet)
 
 
 @click.command(epilog="Example: psopt resume runs/trec-minilm")
@@ -87,8 +91,11 @@ def optimize(**options: Any) -> int:
     metavar="DIR",
     help="Where answers are kept.",
 )
+@click.option("--force", is_flag=True, help="Even if the data, the rephrasings or psopt's version have changed.")
 @output_options
-def resume(run: Path, trials: int | None, cache_dir: Path | None, *, as_json: bool, quiet: bool, **changed: Any) -> int:
+def resume(
+    run: Path, trials: int | None, cache_dir: Path | None, *, force: bool, as_json: bool, quiet: bool, **changed: Any
+) -> int:
     """Go on with an interrupted run, or add trials to a finished one.
 
     Answers that were paid for are not asked again. Limits count from now on.
@@ -100,7 +107,7 @@ def resume(run: Path, trials: int | None, cache_dir: Path | None, *, as_json: bo
     settings = RunSettings.from_dict(RunDirectory.open(run).read_json(MANIFEST)["settings"])
     lm = replace(settings.lm, **{name: value for name, value in changed.items() if value is not None})
     settings = replace(settings, lm=lm, trials=trials or settings.trials)
-    return _run(settings, run, cache_dir, resume=True, as_json=as_json, quiet=quiet)
+    return _run(settings, run, cache_dir, resume=True, force=force, as_json=as_json, quiet=quiet)
 
 
 def _run(
@@ -109,6 +116,7 @@ def _run(
     cache_dir: Path | None,
     *,
     resume: bool,
+    force: bool,
     as_json: bool,
     quiet: bool,
 ) -> int:
@@ -116,11 +124,12 @@ def _run(
     from psopt.optimization import carry_out
     from psopt.runs import MANIFEST, RunDirectory
 
+    signal.signal(signal.SIGTERM, _interrupt)
     screen = Screen(quiet=quiet or as_json)
     task = _load(settings)
     with screen:
         try:
-            run = carry_out(task, settings, out=out, cache_dir=cache_dir, resume=resume, observer=screen)
+            run = carry_out(task, settings, out=out, cache_dir=cache_dir, resume=resume, force=force, observer=screen)
         except KeyboardInterrupt:
             screen.interrupted()
             raise
@@ -130,6 +139,11 @@ def _run(
     else:
         screen.result(run)
     return 0
+
+
+def _interrupt(*_: object) -> None:
+    """SIGTERM is a polite Ctrl-C: what is being written is finished, and the run can be gone on with."""
+    raise KeyboardInterrupt
 
 
 def _load(settings: RunSettings) -> Task:

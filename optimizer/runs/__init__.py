@@ -1,10 +1,21 @@
 """Run directories: what a run leaves on disk."""
 
-from psopt.runs._directory import FRONT, MANIFEST, PROPOSALS, REPHRASINGS, REPORT, STUDY, RunDirectory, free_folder
+from psopt.runs._directory import (
+    ARTIFACTS,
+    FRONT,
+    MANIFEST,
+    PROPOSALS,
+    REPHRASINGS,
+    REPORT,
+    STUDY,
+    RunDirectory,
+    free_folder,
+)
 from psopt.runs._manifest import front_entry, front_file, manifest, pick_entry
 from psopt.runs._settings import RunSettings
 
 __all__ = [
+    "ARTIFACTS",
     "FRONT",
     "MANIFEST",
     "PROPOSALS",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from psopt.prompts import Prompt
 
 MANIFEST, FRONT, REPORT, STUDY = "run.json", "front.json", "report.html", "study.db"
-REPHRASINGS, PROPOSALS = "rephrasings.json", "proposals.json"
+REPHRASINGS, PROPOSALS, ARTIFACTS = "rephrasings.json", "proposals.json", "artifacts"
 
 
 class RunDirectory:

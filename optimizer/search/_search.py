@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,8 +16,11 @@ from psopt.scoring import score
 from psopt.search import _study
 from psopt.search._front import Candidate, knee, pareto_front
 from psopt.search._observer import Observer
+from psopt.search._trial_record import Effort, record_trial
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from psopt.diagnosis import Diagnosis
     from psopt.evaluation import Predictions
     from psopt.evaluator import Evaluator
@@ -50,10 +55,11 @@ class Search:
         options: SearchOptions,
         observer: Observer | None = None,
         proposer: WrittenProposer | None = None,
+        artifacts: Path | None = None,
     ) -> None:
         self.task, self.seed_prompt, self.evaluator, self.study = task, seed_prompt, evaluator, study
         self.options, self.observer = options, observer or Observer()
-        self.proposer = proposer
+        self.proposer, self.artifacts = proposer, artifacts
         self.candidates: list[Candidate] = []
         self.pool: list[Edit] = []
         self.first_diagnosis: Diagnosis | None = None
@@ -145,8 +151,10 @@ class Search:
         return False
 
     def _evaluate(self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...]) -> None:
+        before, started = replace(self.evaluator.budget.usage), time.monotonic()
         try:
-            scores = score(self.evaluator.predictions(prompt, "val"))
+            predictions = self.evaluator.predictions(prompt, "val")
+            scores = score(predictions)
         except BaseException as error:
             trial.set_user_attr("failed", f"{type(error).__name__}: {error}"[:500])
             self.study.tell(trial, state=optuna.trial.TrialState.FAIL)
@@ -154,14 +162,14 @@ class Search:
             if isinstance(error, AnswersMissingError) and self.candidates and self._failed_in_a_row < _MOST_FAILURES:
                 self.observer.phase(f"trial {trial.number} failed: {error}")
                 return
+            if trial.params:  # it is not the candidate's fault: whoever resumes the search tries it again
+                self.study.enqueue_trial(trial.params)
             raise
         self._failed_in_a_row = 0
         candidate = Candidate(trial.number, prompt, edits, scores)
         self.candidates.append(candidate)
-        trial.set_user_attr("prompt_id", prompt.id)
-        trial.set_user_attr("edits", [str(edit) for edit in edits])
-        if scores.constant is not None:
-            trial.set_user_attr("constant", f"always answers {scores.constant}")
+        effort = Effort.between(before, self.evaluator.budget.usage, time.monotonic() - started)
+        record_trial(trial, candidate, self.baseline, predictions, effort, self.artifacts)
         _study.tell(self.study, trial, scores, self.least_f1)
         self.observer.trial(candidate, len(self.candidates), self.options.trials)
 

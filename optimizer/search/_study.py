@@ -96,6 +96,10 @@ def chosen_edits(params: Mapping[str, bool], pool: Iterable[Edit]) -> tuple[Edit
 def tell(study: optuna.Study, trial: optuna.Trial, scores: Scores, least_f1: float) -> None:
     """Finish a trial with its scores; it is feasible if its F1 reaches `least_f1`."""
     trial.set_constraint("f1", least_f1 - scores.f1)
+    if scores.f1 < least_f1:
+        trial.set_user_attr(
+            "infeasible", f"F1 {scores.f1:.4f} is below {least_f1:.4f}, the seed prompt's less a margin"
+        )
     study.tell(trial, [scores.f1, scores.sensitivity, scores.consistency])
 
 

@@ -48,7 +48,9 @@ def test_a_prompt_that_is_better_is_said_to_be_and_by_how_much(folder):
     assert done.returncode == 0, done.stderr
     assert "noted.json against bare.json: f1 better (+" in done.stdout
     assert max(map(len, done.stdout.split("noted.json against")[0].splitlines())) <= 80
-    data = json.loads(psopt(folder, "compare", *MODEL, "--prompt", "bare.json", "--prompt", "noted.json", "--json").stdout)
+    data = json.loads(
+        psopt(folder, "compare", *MODEL, "--prompt", "bare.json", "--prompt", "noted.json", "--json").stdout
+    )
     assert [one["prompt"] for one in data] == ["bare.json", "noted.json"]
     assert data[0]["against_first"] == {}
     better = data[1]["against_first"]["f1"]

@@ -1,0 +1,143 @@
+"""What a trial says about itself, so that it can be understood from the dashboard alone."""
+
+from __future__ import annotations
+
+import html
+import re
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import optuna
+from psopt.prompts import render_instructions
+
+if TYPE_CHECKING:
+    from psopt.evaluation import Predictions
+    from psopt.models.chat import Usage
+    from psopt.search._front import Candidate
+
+_MOST_WEAK = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """What a trial took: requests, tokens, US dollars, seconds."""
+
+    calls: int
+    tokens: int
+    cost_usd: float
+    seconds: float
+
+    @classmethod
+    def between(cls, before: Usage, after: Usage, seconds: float) -> Effort:
+        """The difference of two states of the same account."""
+        return cls(after.made - before.made, after.tokens - before.tokens, after.cost - before.cost, round(seconds, 3))
+
+
+def record_trial(
+    trial: optuna.Trial,
+    candidate: Candidate,
+    baseline: Candidate,
+    predictions: Predictions,
+    effort: Effort,
+    artifacts: Path | None,
+) -> None:
+    """Write a candidate's attributes, its note in Markdown and its predictions to its trial."""
+    from optuna_dashboard import save_note
+
+    scores = candidate.val
+    attributes = {
+        "prompt_id": candidate.id,
+        "edits": [str(edit) for edit in candidate.edits],
+        "per_class": {label: asdict(one) for label, one in scores.per_class.items()},
+        "na_rate": scores.na_rate,
+        **asdict(effort),
+    }
+    if scores.constant is not None:
+        attributes["constant"] = f"always answers {scores.constant}"
+    for name, value in attributes.items():
+        trial.set_user_attr(name, value)
+    save_note(trial, note(candidate, baseline, predictions))
+    if artifacts is not None:
+        _keep_predictions(trial, candidate, predictions, artifacts)
+
+
+def note(candidate: Candidate, baseline: Candidate, predictions: Predictions) -> str:
+    """Say in Markdown what a prompt is, what it adds to the seed prompt, and where it is weak.
+
+    Whatever comes from data is escaped or fenced: it may read like Markdown or HTML.
+    """
+    parts = [f"# Prompt {candidate.id}", _scores(candidate, baseline)]
+    if candidate.val.constant is not None:
+        parts.append(f"**It always answers {_escaped(candidate.val.constant)}**: S = 0 and C = 1 are worth nothing.")
+    added = [f"- {edit.kind}: {_escaped(str(edit))}" for edit in candidate.edits]
+    parts += ["## Added to the seed prompt", "\n".join(added) or "Nothing: this is the seed prompt."]
+    parts += ["## Where it is weak", _classes(candidate), _weak_samples(predictions)]
+    parts += ["## The prompt", _fenced(render_instructions(candidate.prompt))]
+    return "\n\n".join(parts) + "\n"
+
+
+def _scores(candidate: Candidate, baseline: Candidate) -> str:
+    rows = ["| | F1 | S | C | N/A |", "|---|--:|--:|--:|--:|"]
+    for name, one in (("this", candidate), ("seed prompt", baseline)):
+        val = one.val
+        cells = (val.f1, val.sensitivity, val.consistency, val.na_rate)
+        rows.append(f"| {name} | {' | '.join(f'{cell:.3f}' for cell in cells)} |")
+    return "\n".join(rows)
+
+
+def _classes(candidate: Candidate) -> str:
+    rows = ["| class | samples | F1 | S | C |", "|---|--:|--:|--:|--:|"]
+    for label, one in candidate.val.per_class.items():
+        cells = ["–" if value is None else f"{value:.3f}" for value in (one.f1, one.sensitivity, one.consistency)]
+        rows.append(f"| {_escaped(label)} | {one.n} | {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+def _weak_samples(predictions: Predictions) -> str:
+    """The samples of val that shake most."""
+    order = np.argsort(-predictions.sensitivities, kind="stable")[:_MOST_WEAK]
+    shaking = [index for index in order if predictions.sensitivities[index] > 0]
+    if not shaking:
+        return "No sample of val changes its answer."
+    n_rephrasings = predictions.array.shape[1]
+    rows = ["| S | right | class | sample of val |", "|--:|--:|---|---|"]
+    for index in shaking:
+        sample = predictions.samples[index]
+        right = int((predictions.array[index] == predictions.truth[index]).sum())
+        text = _escaped(sample.text[:200])
+        label = _escaped(str(sample.label))
+        rows.append(f"| {predictions.sensitivities[index]:.2f} | {right}/{n_rephrasings} | {label} | {text} |")
+    return "\n".join(rows)
+
+
+def _keep_predictions(trial: optuna.Trial, candidate: Candidate, predictions: Predictions, artifacts: Path) -> None:
+    artifacts.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / f"{candidate.id}-val.npz"
+        np.savez_compressed(
+            file,
+            val=predictions.array.astype(np.int16),
+            val_ids=np.array([sample.id for sample in predictions.samples]),
+            labels=np.array([*predictions.labels, "N/A"]),
+        )
+        optuna.artifacts.upload_artifact(
+            artifact_store=optuna.artifacts.FileSystemArtifactStore(str(artifacts)),
+            file_path=str(file),
+            study_or_trial=trial,
+        )
+
+
+def _escaped(text: str) -> str:
+    """A text that shows as it is within a line or a cell of Markdown."""
+    plain = html.escape(" ".join(text.split()))
+    return "".join(f"\\{sign}" if sign in "\\`*_[]|#~" else sign for sign in plain)
+
+
+def _fenced(text: str) -> str:
+    """A text in a code block whose fence is longer than any run of backticks in it."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    ticks = "`" * max(3, longest + 1)
+    return f"{ticks}text\n{text}\n{ticks}"

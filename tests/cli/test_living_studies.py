@@ -1,0 +1,136 @@
+"""A study that is stopped, changed, gone on with and looked at."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import optuna
+import pytest
+
+SMALL = ["--trials", "6", "--samples", "30", "--rephrasings", "3", "--rounds", "2", "--model", "sim/wobble=0.5,seed=3"]
+HOSTILE = "<script>alert(1)</script> | *bold* ``` [x](http://e.vil)"
+
+
+@pytest.fixture
+def data(tmp_path):
+    rows = ["id,text,label,split"]
+    for split in ("train", "val", "test"):
+        rows += [f'{split}{i},"what is {split} {i} {HOSTILE} ?",{"ab"[i % 2] * 3},{split}' for i in range(30)]
+    (tmp_path / "data.csv").write_text("\n".join(rows) + "\n")
+    return tmp_path
+
+
+def psopt(folder, *arguments):
+    command = [sys.executable, "-m", "psopt", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment(folder), capture_output=True, text=True, timeout=120)
+
+
+def environment(folder):
+    return {**os.environ, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "100"}
+
+
+def optimize(folder, *arguments):
+    return psopt(folder, "optimize", "--dataset", "data.csv", *SMALL, "--out", "run", *arguments)
+
+
+def study_of(folder):
+    return optuna.load_study(study_name="run", storage=f"sqlite:///{folder}/run/study.db")
+
+
+def test_every_trial_can_be_understood_from_the_study_alone(data):
+    done = optimize(data)
+    assert done.returncode == 0, done.stderr
+    study = study_of(data)
+    assert study.metric_names == ["f1", "sensitivity", "consistency"]
+    assert {"task", "model", "dataset_sha256", "rephrasings_sha256", "psopt_version"} <= set(study.user_attrs)
+    finished = [trial for trial in study.trials if trial.values]
+    assert len(finished) == 6
+    for trial in finished:
+        assert {"prompt_id", "edits", "per_class", "na_rate", "calls", "tokens", "cost_usd", "seconds"} <= set(
+            trial.user_attrs
+        )
+        assert set(trial.user_attrs["per_class"]) == {"aaa", "bbb"}
+        (artifact,) = optuna.artifacts.get_all_artifact_meta(trial, storage=study._storage)
+        assert artifact.filename == f"{trial.user_attrs['prompt_id']}-val.npz"
+        array = np.load(data / "run" / "artifacts" / artifact.artifact_id)["val"]
+        assert array.shape == (30, 3)
+
+
+def test_a_trials_note_shows_hostile_text_as_text(data):
+    assert optimize(data).returncode == 0
+    study = study_of(data)
+    first = next(trial for trial in study.trials if trial.values)
+    note = note_of(study, first)
+    assert note.startswith("# Prompt ")
+    assert "## Added to the seed prompt" in note
+    assert "&lt;script&gt;" in note
+    table = note.partition("## The prompt")[0]
+    assert "<script>" not in table
+    assert "| *bold*" not in table
+
+
+def note_of(study, trial):
+    """A trial's note, as the dashboard keeps it: in parts, with the study."""
+    attributes = study._storage.get_study_system_attrs(study._study_id)
+    prefix = f"dashboard:{trial._trial_id}:note_str:"
+    parts = {int(name.removeprefix(prefix)): value for name, value in attributes.items() if name.startswith(prefix)}
+    return "".join(parts[number] for number in sorted(parts))
+
+
+def test_a_run_about_something_else_is_not_gone_on_with(data):
+    assert optimize(data).returncode == 0
+    changed = optimize(data, "--resume", "--model", "sim/wobble=0.1")
+    assert changed.returncode == 2
+    assert "the model (was sim/wobble=0.5,seed=3, is sim/wobble=0.1)" in changed.stderr
+    text = (data / "data.csv").read_text()
+    (data / "data.csv").write_text(text.replace("what is", "what was"))
+    other = psopt(data, "resume", "run", "--trials", "8")
+    assert other.returncode == 2
+    assert "the samples (was " in other.stderr
+    assert other.stderr.count("\n") == 1
+    forced = psopt(data, "resume", "run", "--trials", "8", "--force")
+    assert forced.returncode == 0, forced.stderr
+    assert json.loads((data / "run" / "run.json").read_text())["finish_reason"] == "trials"
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+def test_a_signal_leaves_a_run_that_can_be_gone_on_with(data, name):
+    command = [
+        sys.executable,
+        "-m",
+        "psopt",
+        "optimize",
+        "--dataset",
+        "data.csv",
+        *SMALL,
+        "--trials",
+        "400",
+        "--out",
+        "run",
+    ]
+    started = subprocess.Popen(command, cwd=data, env=environment(data), stderr=subprocess.PIPE, text=True)
+    wait_for_trials(data, 4)
+    started.send_signal(getattr(signal, name))
+    _, said = started.communicate(timeout=60)
+    assert started.returncode == 130
+    assert "psopt resume run" in said
+    n_before = len([trial for trial in study_of(data).trials if trial.values])
+    assert json.loads((data / "run" / "run.json").read_text())["finish_reason"] == "interrupted"
+    done = psopt(data, "resume", "run", "--trials", str(n_before + 2))
+    assert done.returncode == 0, done.stderr
+    states = [trial.state for trial in study_of(data).trials]
+    assert optuna.trial.TrialState.RUNNING not in states
+    assert states.count(optuna.trial.TrialState.COMPLETE) == n_before + 2
+
+
+def wait_for_trials(folder, number):
+    """Wait until so many trials have left their predictions."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until and len(list((folder / "run").glob("artifacts/*"))) < number:
+        time.sleep(0.02)
