@@ -56,6 +56,9 @@ class Run:
         The seed prompt, scored on val and test.
     front : tuple of Candidate
         The Pareto front by falling F1 on val, scored on val and test.
+    short : Candidate
+        The prompt with fewest edits that is no worse than the knee by more than one standard error on val; perhaps the
+        knee itself, perhaps not on the front.
     study : optuna.Study
     finish_reason : str
         ``trials`` (the total was reached) or ``exhausted`` (nothing new to try).
@@ -64,11 +67,14 @@ class Run:
     path: Path
     baseline: Candidate
     front: tuple[Candidate, ...]
+    short: Candidate
     study: optuna.Study
     finish_reason: str
 
     def pick(self, which: str = "knee") -> Candidate:
-        """Pick from the front: ``knee``, the best ``f1``, ``sensitivity`` or ``consistency``, or a prompt's id."""
+        """Pick ``knee``, ``short``, the front's best ``f1``, ``sensitivity`` or ``consistency``, or a prompt's id."""
+        if which in {"short", self.short.id}:
+            return self.short
         return pick(self.front, self.baseline, which)
 
 
@@ -186,7 +192,7 @@ def carry_out(
     try:
         search.run()
         observer.phase("scoring the front on test, under held-out rephrasings")
-        baseline, front = _on_test(search, settings.seed)
+        baseline, front, short = _on_test(search, settings.seed)
     except KeyboardInterrupt:
         record.save_part(search, "interrupted")
         raise
@@ -199,11 +205,11 @@ def carry_out(
         record.save_part(search, "failed")
         raise type(error)(f"{error}; what was found is in {folder}; go on with: psopt resume {folder}") from error
     reason = "trials" if len(search.candidates) >= settings.trials else "exhausted"
-    record.save(baseline, front, reason)
-    record.save_prompts(baseline, front)
+    record.save(baseline, front, reason, short)
+    record.save_prompts(baseline, front, short)
     record.save_proposals(search)
     write_report(record.directory)
-    return Run(folder, baseline, front, study, reason)
+    return Run(folder, baseline, front, short, study, reason)
 
 
 def make_evaluator(
@@ -278,8 +284,8 @@ def _name_of(model: Any) -> str:
     return str(getattr(model, "name", None) or f"dspy/{getattr(model, 'model', type(model).__name__)}")
 
 
-def _on_test(search: Search, seed: int) -> tuple[Candidate, tuple[Candidate, ...]]:
-    """Score the baseline and the front on val and test with intervals."""
+def _on_test(search: Search, seed: int) -> tuple[Candidate, tuple[Candidate, ...], Candidate]:
+    """Score the baseline, the front and the short prompt on val and test with intervals."""
 
     def scored(candidate: Candidate) -> Candidate:
         val, test = (search.evaluator.predictions(candidate.prompt, split) for split in ("val", "test"))
@@ -287,7 +293,7 @@ def _on_test(search: Search, seed: int) -> tuple[Candidate, tuple[Candidate, ...
             candidate, val=score(val, intervals=True, seed=seed), test=score(test, intervals=True, seed=seed)
         )
 
-    return scored(search.baseline), tuple(scored(one) for one in search.front)
+    return scored(search.baseline), tuple(scored(one) for one in search.front), scored(search.short)
 
 
 @dataclass(eq=False)
@@ -337,16 +343,22 @@ class _Record:
         for candidate in front:
             self.directory.write_prompt(candidate.prompt)
 
-    def save(self, baseline: Candidate | None, front: tuple[Candidate, ...], reason: str) -> None:
+    def save(
+        self,
+        baseline: Candidate | None,
+        front: tuple[Candidate, ...],
+        reason: str,
+        short: Candidate | None = None,
+    ) -> None:
         """Write run.json and front.json as far as the run has come."""
         best = knee(front, baseline).id if baseline and front else None
         seconds = time.monotonic() - self.started
         content = manifest(
-            self.settings, self.task, self.evaluator, baseline, front, best, reason, seconds, self.before
+            self.settings, self.task, self.evaluator, baseline, front, best, reason, seconds, self.before, short
         )
         self.directory.write_json(MANIFEST, content)
         if front:
-            self.directory.write_json(FRONT, front_file(front, best))
+            self.directory.write_json(FRONT, front_file(front, best, short))
 
     def save_rephrasings(self) -> None:
         """Write rephrasings.json, by which the run goes on, and which other runs may use."""
@@ -360,9 +372,9 @@ class _Record:
         content = {"schema_version": 1, "edits": [edit.to_dict() for edit in search.pool], "refused": refused}
         self.directory.write_json(PROPOSALS, content)
 
-    def save_prompts(self, baseline: Candidate, front: tuple[Candidate, ...]) -> None:
+    def save_prompts(self, baseline: Candidate, front: tuple[Candidate, ...], short: Candidate) -> None:
         """Write the prompts of the front and the baseline, their predictions, and the weak spots before and after."""
-        for candidate in {one.id: one for one in (baseline, *front)}.values():
+        for candidate in {one.id: one for one in (baseline, *front, short)}.values():
             self.directory.write_prompt(candidate.prompt)
             val, test = (self.evaluator.predictions(candidate.prompt, split) for split in ("val", "test"))
             self.directory.write_predictions(candidate.prompt, {"val": val, "test": test})

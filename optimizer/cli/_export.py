@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 from psopt.errors import InputError
 
+_LEAST_OF_AN_ID = 4
 _EXAMPLE = "Example: psopt export runs/trec-minilm --pick sensitivity --format json > prompt.json"
 
 
@@ -19,7 +20,7 @@ _EXAMPLE = "Example: psopt export runs/trec-minilm --pick sensitivity --format j
     default="knee",
     show_default=True,
     metavar="WHICH",
-    help="knee, f1, sensitivity, consistency, or a prompt's id.",
+    help="knee, short, f1, sensitivity, consistency, or a prompt's id.",
 )
 @click.option(
     "--format",
@@ -37,7 +38,10 @@ def export(run: Path, which: str, form: str) -> int:
     directory = RunDirectory.open(run)
     if not (directory.path / FRONT).exists():
         raise InputError(f"{run} has no front yet: go on with `psopt resume {run}`")
-    entry = pick_entry(directory.read_json(FRONT)["prompts"], which)
+    found = directory.read_json(FRONT)
+    short = found.get("short")
+    chosen = which == "short" or (short and len(which) >= _LEAST_OF_AN_ID and short["id"].startswith(which))
+    entry = short if short and chosen else pick_entry(found["prompts"], "knee" if which == "short" else which)
     prompt = Prompt.from_dict(entry["prompt"])
     if form == "json":
         click.echo(json.dumps(prompt.to_dict(), indent=2, ensure_ascii=False))

@@ -115,13 +115,19 @@ class Screen(Observer):
         table.add_column("S on test", justify="right", no_wrap=True)
         table.add_column("C on test", justify="right", no_wrap=True)
         table.add_column("F1/S/C on val", justify="right", no_wrap=True)
-        for candidate in (run.baseline, *(one for one in run.front if one.id != run.baseline.id)):
+        beside = () if run.short.id in {run.baseline.id, *(one.id for one in run.front)} else (run.short,)
+        for candidate in (run.baseline, *(one for one in run.front if one.id != run.baseline.id), *beside):
             name = "baseline" if candidate is run.baseline else candidate.id
             knee = candidate.id == chosen.id
-            cells = [name + ("*" if knee else ""), str(len(candidate.edits)), *_on_test(candidate), _on_val(candidate)]
+            sign = ("*" if knee else "") + ("°" if candidate.id == run.short.id and not knee else "")
+            cells = [name + sign, str(len(candidate.edits)), *_on_test(candidate), _on_val(candidate)]
             table.add_row(*cells, style="bold green" if knee else None)
         self._out.print(table)
         self._out.print("* the knee, the best compromise. Test: unseen samples, held-out rephrasings, 95 % intervals.")
+        if run.short.id != chosen.id:
+            self._out.print(
+                "° the shortest prompt that is no worse than the knee by more than one standard error on val."
+            )
         folder = shlex.quote(str(run.path))
         self._out.print(f"Report: {run.path / 'report.html'}", markup=False, soft_wrap=True)
         self._out.print("Next:", f"psopt export {folder} --pick knee --format text", markup=False, soft_wrap=True)

@@ -20,9 +20,10 @@ _GROUP_ROWS = 15
 def write_report(directory: RunDirectory) -> None:
     """Write report.html from the run's other files; every text in it is escaped."""
     run, weak = directory.read_json(MANIFEST), directory.read_json(WEAK_SPOTS)
+    found = directory.read_json(FRONT)
     prompts = {
         entry["id"]: (directory.path / "prompts" / f"{entry['id']}.txt").read_text("utf-8")
-        for entry in (run["baseline"], *directory.read_json(FRONT)["prompts"])
+        for entry in (run["baseline"], *found["prompts"], *([found["short"]] if found.get("short") else []))
     }
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
     environment.filters["percent"] = _percent
@@ -45,7 +46,11 @@ def _percent(value: float | None) -> str:
 def _rows(run: dict[str, Any]) -> list[dict[str, Any]]:
     """The baseline, then the front."""
     baseline = {**run["baseline"], "name": "baseline", "edits": [], "knee": False}
-    return [baseline, *({**entry, "name": entry["id"]} for entry in run["front"])]
+    rows = [baseline, *({**entry, "name": entry["id"]} for entry in run["front"])]
+    short = run.get("short")
+    if short and short["id"] not in {row["id"] for row in rows}:
+        rows.append({**short, "name": f"{short['id']} (short)"})
+    return rows
 
 
 def _biggest(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import psopt
 from psopt.errors import UnknownNameError
+from psopt.prompts import render_instructions
 from psopt.search import OBJECTIVES
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from psopt.evaluator import Evaluator
     from psopt.models.chat import Usage
+    from psopt.prompts import Prompt
     from psopt.runs._settings import RunSettings
     from psopt.search import Candidate
     from psopt.tasks import Task
@@ -31,6 +33,7 @@ def manifest(
     finish_reason: str,
     seconds: float,
     before: Mapping[str, Any],
+    short: Candidate | None = None,
 ) -> dict[str, Any]:
     """Build run.json's content. `test` is null where a run ended before the front was scored on test.
 
@@ -59,6 +62,7 @@ def manifest(
         },
         "baseline": {"id": baseline.id, **_scores(baseline)} if baseline else None,
         "front": [front_entry(one, knee_id) for one in front],
+        "short": front_entry(short, knee_id) if short else None,
         "calls": calls(evaluator.budget.usage, before),
         "finish_reason": finish_reason,
         "seconds": round(seconds + before.get("seconds", 0.0), 3),
@@ -86,14 +90,28 @@ def front_entry(candidate: Candidate, knee_id: str | None) -> dict[str, Any]:
         "knee": candidate.id == knee_id,
         "trial": candidate.trial,
         "edits": [edit.to_dict() for edit in candidate.edits],
+        "length": _length(candidate.prompt),
         **_scores(candidate),
     }
 
 
-def front_file(front: Sequence[Candidate], knee_id: str | None) -> dict[str, Any]:
-    """Build front.json's content: the front's prompts, whole. It holds nothing that differs between equal runs."""
-    prompts = [{**front_entry(one, knee_id), "prompt": one.prompt.to_dict()} for one in front]
-    return {"schema_version": SCHEMA_VERSION, "prompts": prompts}
+def front_file(front: Sequence[Candidate], knee_id: str | None, short: Candidate | None = None) -> dict[str, Any]:
+    """Build front.json's content: the front's prompts, whole, and the short one, which may be beside the front.
+
+    It holds nothing that differs between equal runs.
+    """
+
+    def whole(one: Candidate) -> dict[str, Any]:
+        return {**front_entry(one, knee_id), "prompt": one.prompt.to_dict()}
+
+    prompts = [whole(one) for one in front]
+    return {"schema_version": SCHEMA_VERSION, "prompts": prompts, "short": whole(short) if short else None}
+
+
+def _length(prompt: Prompt) -> dict[str, int]:
+    """How long a prompt is without the text to classify: in characters, and about how many tokens."""
+    characters = len(render_instructions(prompt))
+    return {"characters": characters, "tokens": characters // 4}
 
 
 def _scores(candidate: Candidate) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from typing import Literal, get_args
 
 from psopt.errors import InputError, UnknownNameError
 
+_LEAST_TO_SHORTEN = 10
+
 SamplerName = Literal["tpe", "nsga2", "gp", "random"]
 
 
@@ -35,6 +37,11 @@ class SearchOptions:
     seed: int = 42
     margin: float = 0.01
     most_edits: int = 40
+
+    @property
+    def shortening(self) -> int:
+        """How many of the trials, the last ones, try shorter versions of the best prompt."""
+        return self.trials // 5 if self.trials >= _LEAST_TO_SHORTEN else 0
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""

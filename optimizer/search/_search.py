@@ -16,6 +16,7 @@ from psopt.scoring import score
 from psopt.search import _study
 from psopt.search._front import Candidate, knee, pareto_front
 from psopt.search._observer import Observer
+from psopt.search._shorten import next_shorter, shortest
 from psopt.search._trial_record import Effort, record_trial
 
 if TYPE_CHECKING:
@@ -91,6 +92,8 @@ class Search:
         while len(self.candidates) < self.options.trials:
             if len(self._rounds) <= self._round_due():
                 self._begin_round(self._round_due())
+            if len(self.candidates) >= self.options.trials - self.options.shortening:
+                self._queue_shorter()
             if not self._try_one():
                 break
 
@@ -172,6 +175,25 @@ class Search:
         record_trial(trial, candidate, self.baseline, predictions, effort, self.artifacts)
         _study.tell(self.study, trial, scores, self.least_f1)
         self.observer.trial(candidate, len(self.candidates), self.options.trials)
+
+    @property
+    def short(self) -> Candidate:
+        """The candidate with fewest edits that is no worse than the knee by more than one standard error."""
+        chosen = knee(self.front, self.baseline)
+        feasible = [one for one in self.candidates if one.val.f1 >= self.least_f1]
+        return shortest(feasible, chosen, self._on_val, self.options.seed)
+
+    def _on_val(self, candidate: Candidate) -> Predictions:
+        return self.evaluator.predictions(candidate.prompt, "val")
+
+    def _queue_shorter(self) -> None:
+        """Put a shorter version of the best prompt in front of what is queued."""
+        known = {one.id for one in self.candidates}
+        for edits in next_shorter(self.short, self.candidates, self.pool):
+            if apply_edits(self.seed_prompt, edits).id not in known:
+                _study.drop_queued(self.study)
+                _study.enqueue(self.study, [edit.id for edit in edits], self.pool)
+                return
 
     def _queue_neighbour(self, edits: tuple[Edit, ...]) -> None:
         """In place of a candidate that is known already, queue one that differs from it by one or two edits."""

@@ -78,6 +78,14 @@ def enqueue(study: optuna.Study, chosen: Iterable[str], pool: Iterable[Edit]) ->
     study.enqueue_trial({parameter(edit.id): edit.id in on for edit in pool})
 
 
+def drop_queued(study: optuna.Study) -> None:
+    """Take back what waits in the queue."""
+    for _ in study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.WAITING,)):
+        trial = study.ask()
+        trial.set_user_attr("dropped", "a shorter prompt is tried in its place")
+        study.tell(trial, state=optuna.trial.TrialState.PRUNED)
+
+
 def suggest(trial: optuna.Trial, pool: Iterable[Edit]) -> tuple[Edit, ...]:
     """Ask the sampler for a subset of the pool, in the pool's order."""
     return tuple(edit for edit in pool if trial.suggest_categorical(parameter(edit.id), [False, True]))

@@ -1,0 +1,87 @@
+"""Shorter prompts that are no worse: edits that do no good are dropped, within one standard error of the knee.
+
+A search for three objectives has no reason to leave an edit out that does neither good nor harm, so its prompts grow.
+The last trials therefore go backwards from the knee. What an edit is worth is estimated from the trials so far by ridge
+regression, so that it costs no calls; the least worthy are dropped together, half of them first, fewer where that
+loses.
+The one-standard-error rule is that of Breiman et al. (1984), here on paired differences.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from psopt.metrics import paired_test
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from psopt.evaluation import Predictions
+    from psopt.prompts import Edit
+    from psopt.search._front import Candidate
+
+SHARES = (1 / 2, 1 / 3, 1 / 4, 1 / 8)
+_RIDGE = 1.0
+_HOPELESS = 0.1  # no need to compute the error of such a loss
+_WIDTH_IN_ERRORS = 2 * 1.96  # of a 95 % interval
+
+
+def shortest(
+    candidates: Sequence[Candidate], knee: Candidate, on_val: Callable[[Candidate], Predictions], seed: int
+) -> Candidate:
+    """Return the candidate with fewest edits that is not worse than the knee by more than one standard error.
+
+    Parameters
+    ----------
+    candidates : sequence of Candidate
+    knee : Candidate
+        Stands for itself where no shorter one does.
+    on_val : callable
+        Gives a candidate's predictions on val.
+    seed : int
+        Of the bootstrap.
+    """
+    fewer = sorted((one for one in candidates if len(one.edits) < len(knee.edits)), key=lambda one: len(one.edits))
+    return next((one for one in fewer if _as_good(one, knee, on_val, seed)), knee)
+
+
+def next_shorter(short: Candidate, candidates: Sequence[Candidate], pool: Sequence[Edit]) -> list[tuple[Edit, ...]]:
+    """Subsets of a candidate's edits to try next, the shortest first."""
+    worth = edit_worths(candidates, pool)
+    kept_longest = sorted(short.edits, key=lambda edit: (-worth[edit.id], edit.id))
+    subsets = []
+    for share in SHARES:
+        n_kept = len(short.edits) - math.ceil(share * len(short.edits))
+        kept = {edit.id for edit in kept_longest[:n_kept]}
+        subsets.append(tuple(edit for edit in short.edits if edit.id in kept))
+    return subsets
+
+
+def edit_worths(candidates: Sequence[Candidate], pool: Sequence[Edit]) -> dict[str, float]:
+    """Estimate what each edit adds to F1 - S + C on val, from all candidates: ridge regression on what they hold."""
+    ids = [edit.id for edit in pool]
+    holds = [{edit.id for edit in one.edits} for one in candidates]
+    x = np.array([[edit_id in held for edit_id in ids] for held in holds], dtype=float)
+    y = np.array([one.val.f1 - one.val.sensitivity + one.val.consistency for one in candidates])
+    x, y = x - x.mean(axis=0), y - y.mean()
+    worth = np.linalg.solve(x.T @ x + _RIDGE * np.eye(len(ids)), x.T @ y)
+    return dict(zip(ids, worth.tolist(), strict=True))
+
+
+def _as_good(one: Candidate, knee: Candidate, on_val: Callable[[Candidate], Predictions], seed: int) -> bool:
+    """Whether a candidate loses no more than one standard error against the knee, in any objective."""
+    losses = {
+        "f1": knee.val.f1 - one.val.f1,
+        "sensitivity": one.val.sensitivity - knee.val.sensitivity,
+        "consistency": knee.val.consistency - one.val.consistency,
+    }
+    if max(losses.values()) <= 0:
+        return True
+    if max(losses.values()) > _HOPELESS:
+        return False
+    first, second = on_val(knee), on_val(one)
+    resample = "both" if first.array.shape[1] > 1 else "samples"
+    found = paired_test(first.array, second.array, first.truth, first.n_classes, resample=resample, seed=seed)  # type: ignore[arg-type]
+    return all(loss <= (found[name].high - found[name].low) / _WIDTH_IN_ERRORS for name, loss in losses.items())

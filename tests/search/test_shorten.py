@@ -1,0 +1,72 @@
+"""Edits that do no good are dropped; those that do are kept."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from psopt.evaluation import Predictions
+from psopt.prompts import Edit, Prompt, Provenance
+from psopt.scoring import score
+from psopt.search import Candidate
+from psopt.search._shorten import edit_worths, next_shorter, shortest
+
+ORIGIN = Provenance("rules", "accuracy", "", ("train-1",))
+POOL = [Edit("note", "Number", f"note {i}", ORIGIN) for i in range(8)]
+
+
+def predictions(task, n_right, first=0):
+    """40 samples under 4 rephrasings: `n_right` are right, from the `first` on."""
+    truth = np.array([task.labels.index(sample.label) for sample in task.val])
+    array = np.repeat(1 - truth[:, None], 4, axis=1)
+    array[first : first + n_right] = truth[first : first + n_right, None]
+    return Predictions(array, task.val, task.labels)
+
+
+def candidate(task, number, edits, n_right, first=0):
+    found = predictions(task, n_right, first)
+    return Candidate(number, Prompt(f"number {number}", task.labels), tuple(edits), score(found)), found
+
+
+@pytest.fixture
+def tried(task):
+    """Notes 0 and 1 are worth 10 samples each; the others nothing."""
+    rng = np.random.default_rng(0)
+    found = []
+    for number in range(24):
+        edits = [edit for edit in POOL if rng.random() < 0.5]
+        worth = sum(10 for edit in edits if edit in POOL[:2])
+        found.append(candidate(task, number, edits, 15 + worth))
+    return found
+
+
+def test_worths_find_the_edits_that_do_good(tried):
+    worths = edit_worths([one for one, _ in tried], POOL)
+    ranked = sorted(POOL, key=lambda edit: -worths[edit.id])
+    assert set(ranked[:2]) == set(POOL[:2])
+    assert min(worths[edit.id] for edit in POOL[:2]) > 3 * max(abs(worths[edit.id]) for edit in POOL[2:])
+
+
+def test_what_is_tried_next_keeps_the_best_edits_in_their_order(task, tried):
+    everything, _ = candidate(task, 99, POOL, 35)
+    subsets = next_shorter(everything, [one for one, _ in tried], POOL)
+    assert [len(edits) for edits in subsets] == [4, 5, 6, 7]
+    for edits in subsets:
+        assert set(POOL[:2]) <= set(edits)
+        assert list(edits) == [edit for edit in POOL if edit in edits]
+
+
+def test_the_shortest_that_is_no_worse_stands_for_the_knee(task):
+    known = [candidate(task, 0, POOL, 36), candidate(task, 1, POOL[:2], 36), candidate(task, 2, POOL[:1], 25)]
+    on_val = {one.id: found for one, found in known}
+    knee, same, worse = (one for one, _ in known)
+    assert shortest([knee, same, worse], knee, lambda one: on_val[one.id], 42) is same
+    assert shortest([knee, worse], knee, lambda one: on_val[one.id], 42) is knee
+
+
+def test_a_loss_within_one_standard_error_is_accepted_and_a_larger_one_not(task):
+    """Other samples are right, one less in all: that may be chance. Eight less are not."""
+    known = [candidate(task, 0, POOL, 32), candidate(task, 1, POOL[:2], 31, 8), candidate(task, 2, POOL[:1], 24)]
+    on_val = {one.id: found for one, found in known}
+    knee, little, much = (one for one, _ in known)
+    assert little.val.f1 < knee.val.f1
+    assert shortest([knee, little, much], knee, lambda one: on_val[one.id], 42) is little
