@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from psopt.cache import cache_folder
 from psopt.diagnosis import Diagnosis, diagnose_predictions
 from psopt.measuring import MeasureOptions, measure
 from psopt.metrics import na_rate, sensitivity
@@ -16,6 +17,7 @@ from psopt.scoring import Scores, score
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from psopt.diagnosis import Embed
     from psopt.evaluation import Predictions
     from psopt.measuring import SplitChoice
     from psopt.models._base import OnProgress
@@ -108,5 +110,14 @@ def diagnose(
         sensitivity(predictions.p_tau),
         na_rate(predictions.counts),
         score(predictions, intervals=True, seed=seed) if predictions.is_labelled else None,
-        diagnose_predictions(predictions, known=known),
+        diagnose_predictions(predictions, known=known, embed=_embedder(model, cache_dir)),
     )
+
+
+def _embedder(model: Any, cache_dir: str | Path | None) -> Embed | None:
+    """The embedded encoder, where it is loaded anyhow; words do for other models."""
+    if model != "minilm":
+        return None
+    from psopt.models.minilm import Encoder
+
+    return Encoder(cache_folder(cache_dir)).encode

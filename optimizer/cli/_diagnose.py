@@ -89,6 +89,9 @@ def _show(console: Console, report: PromptReport) -> None:
     if report.scores is None:
         console.print("Without labels F1, consistency and the right class of a group can't be told.")
     console.print(_weakest(report))
+    half, most = report.diagnosis.carried["50%"], report.diagnosis.carried["90%"]
+    if half:
+        console.print(f"{half} samples carry half of the whole S, {most} carry 90 %: look at these first.")
 
 
 def _scores(report: PromptReport) -> Table:
@@ -135,9 +138,12 @@ def _groups(report: PromptReport) -> Table:
     table.add_column("class", overflow="fold")
     table.add_column("taken for", overflow="fold")
     table.add_column("samples", justify="right", no_wrap=True)
+    table.add_column("of S", justify="right", no_wrap=True)
     table.add_column("seen by", no_wrap=True)
-    for group in sorted(report.diagnosis.groups, key=lambda group: -group.need)[:_ROWS]:
-        cells = [group.topic, group.label or "–", group.predicted or "–", str(len(group.samples)), group.view]
+    found = zip(report.diagnosis.groups, report.diagnosis.evidence, strict=True)
+    for group, facts in sorted(found, key=lambda one: -one[0].need)[:_ROWS]:
+        cells = [group.topic, group.label or "–", group.predicted or "–", str(len(group.samples))]
+        cells += [f"{100 * facts.share:.0f} %", group.view if group.how == "phrases" else "meaning"]
         table.add_row(*(Text(cell) for cell in cells))
     return table
 

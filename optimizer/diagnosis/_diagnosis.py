@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from psopt.diagnosis._clusters import find_clusters
+from psopt.diagnosis._evidence import Evidence, evidence
 from psopt.diagnosis._groups import Group, find_groups
+from psopt.diagnosis._joint import JointView, carried_by, joint_view
 from psopt.diagnosis._views import VIEWS, View, need
 from psopt.metrics import sample_consistency, sample_sensitivity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from psopt.diagnosis._clusters import Embed
     from psopt.evaluation import Predictions
     from psopt.tasks import Sample
 
@@ -32,27 +36,65 @@ class WeakSample:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Where a prompt shakes: weak samples by view, most in need first, and groups over all views."""
+    """Where a prompt shakes.
+
+    Attributes
+    ----------
+    weak : dict of view to WeakSamples
+        Most in need first.
+    groups : tuple of Group
+        Over all views.
+    evidence : tuple of Evidence
+        What speaks for each group, in their order.
+    joint : JointView or None
+        S against mean consistency; None without labels.
+    carried : dict of share to int
+        How few samples carry half, 80 % and 90 % of the whole S.
+    """
 
     weak: dict[View, tuple[WeakSample, ...]]
     groups: tuple[Group, ...]
+    evidence: tuple[Evidence, ...] = ()
+    joint: JointView | None = None
+    carried: dict[str, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the diagnosis as plain JSON data (`groups` and `weak` of the contract)."""
-        groups = [{**asdict(group), "size": len(group.samples), "topic": group.topic} for group in self.groups]
+        facts = [asdict(one) for one in self.evidence] or [{}] * len(self.groups)
+        groups = [
+            {**asdict(group), "size": len(group.samples), "topic": group.topic, **of_group}
+            for group, of_group in zip(self.groups, facts, strict=True)
+        ]
         return {
             "groups": groups,
+            "joint": self.joint.to_dict() if self.joint else None,
+            "carried": self.carried,
             "weak": {view: [asdict(one) for one in weak] for view, weak in self.weak.items()},
         }
 
 
 def diagnose_predictions(
-    predictions: Predictions, *, known: Sequence[Sample] = (), n_weak: int = 20, n_groups: int = 12
+    predictions: Predictions,
+    *,
+    known: Sequence[Sample] = (),
+    n_weak: int = 20,
+    n_groups: int = 12,
+    embed: Embed | None = None,
 ) -> Diagnosis:
-    """Diagnose predictions by every view that their labels allow (see `find_groups` for `known`)."""
+    """Diagnose predictions by every view that their labels allow.
+
+    See `find_groups` for `known`, and `find_clusters` for `embed`.
+    """
     views = VIEWS if predictions.is_labelled else VIEWS[:1]
     groups = [group for view in views for group in find_groups(predictions, view, most=n_groups, known=known)]
-    return Diagnosis({view: _weakest(predictions, view, n_weak) for view in views}, tuple(groups))
+    groups += find_clusters(predictions, embed=embed, most=n_groups)
+    return Diagnosis(
+        {view: _weakest(predictions, view, n_weak) for view in views},
+        tuple(groups),
+        tuple(evidence(group, predictions) for group in groups),
+        joint_view(predictions),
+        carried_by(predictions.sensitivities.tolist()),
+    )
 
 
 def _weakest(predictions: Predictions, view: View, n_weak: int) -> tuple[WeakSample, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from psopt.diagnosis._phrase_index import PhraseIndex
@@ -42,6 +42,8 @@ class Group:
     gain : float
         Share of all answers that would turn right if everything that shows the phrases were given `label`; negative
         where that would harm. 0 without labels.
+    how : str
+        ``phrases`` if they share some, ``meaning`` if they are a cluster; its phrases then are telling words.
     """
 
     view: View
@@ -51,10 +53,13 @@ class Group:
     samples: tuple[str, ...]
     need: float
     gain: float
+    how: Literal["phrases", "meaning"] = "phrases"
 
     @property
     def topic(self) -> str:
         """The phrases, readable: ``what color; begins with "when"``."""
+        if self.how == "meaning":
+            return f"like: {', '.join(self.phrases)}" if self.phrases else "alike in meaning"
         return "; ".join(
             f'begins with "{phrase[1:]}"' if phrase.startswith("^") else f'"{phrase}"' for phrase in self.phrases
         )

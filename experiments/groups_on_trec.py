@@ -1,0 +1,94 @@
+"""Which groups does the diagnosis find on TREC, without being told?
+
+    PSOPT_DATA_DIR=... python experiments/groups_on_trec.py [--out experiments/results]
+
+Answers to appendices B and C of the paper, whose authors found by hand that dates and colours shake. Expected: on train,
+questions for dates and numbers are missed members of Number and colours of Entity; on the 500 test questions, where
+definitions abound, "what is" goes with Description. The seed prompt, minilm, 10 rephrasings, the whole of the split.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from psopt.diagnosing import diagnose
+from psopt.tasks import load_task
+
+EXPECTED = {
+    ("train", "dates", "Number"): ("when", "year", "date"),
+    ("train", "colours", "Entity"): ("color", "colors", "colour"),
+    ("test", "what is", "Description"): ("what is",),
+}
+
+
+def main(out: Path) -> None:
+    """Diagnose train and test, and write what was found as JSON and as a page in Markdown."""
+    task = load_task("trec", strict_data=True)
+    found = {}
+    for split in ("train", "test"):
+        report = diagnose(task, split=split, samples=5000)
+        groups = sorted(report.diagnosis.to_dict()["groups"], key=lambda group: -group["need"])
+        keys = ("view", "how", "label", "predicted", "size", "share", "topic", "words", "phrases")
+        found[split] = [{key: group[key] for key in keys} for group in groups]
+    claims = [_claim(found[split], split, what, label, words) for (split, what, label), words in EXPECTED.items()]
+    out.mkdir(parents=True, exist_ok=True)
+    result = {"claims": claims, "groups": found}
+    (out / "groups_on_trec.json").write_text(json.dumps(result, indent=2) + "\n", "utf-8")
+    (out / "groups_on_trec.md").write_text(_page(result), "utf-8")
+    print(_page(result))
+
+
+def _claim(groups: list[dict], split: str, what: str, label: str, words: tuple[str, ...]) -> dict:
+    """The biggest group of a label that is named by one of these words, if there is one."""
+    named = [
+        group
+        for group in groups
+        if group["label"] == label and any(_shows(phrase, word) for phrase in group["phrases"] for word in words)
+    ]
+    best = named[0] if named else None
+    return {"split": split, "what": what, "label": label, "seen": best is not None, "group": best}
+
+
+def _shows(phrase: str, word: str) -> bool:
+    return f" {word} " in f" {phrase.lstrip('^')} "
+
+
+def _page(result: dict) -> str:
+    lines = [
+        "# Groups found on TREC",
+        "",
+        "| split | looked for | label | seen | group | samples |",
+        "|---|---|---|---|---|--:|",
+    ]
+    for one in result["claims"]:
+        group = one["group"] or {"topic": "–", "size": 0}
+        seen = "seen" if one["seen"] else "not seen"
+        lines.append(
+            f"| {one['split']} | {one['what']} | {one['label']} | {seen} | {group['topic']} | {group['size']} |"
+        )
+    for split, groups in result["groups"].items():
+        lines += [
+            "",
+            f"## The ten biggest on {split}",
+            "",
+            "| topic | class | taken for | samples | of S |",
+            "|---|---|---|--:|--:|",
+        ]
+        for group in groups[:10]:
+            cells = [
+                group["topic"],
+                group["label"],
+                group["predicted"] or "–",
+                group["size"],
+                f"{100 * group['share']:.0f} %",
+            ]
+            lines.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--out", type=Path, default=Path("experiments/results"))
+    main(parser.parse_args().out)

@@ -1,0 +1,59 @@
+"""What speaks for a group: its share of the whole, the wordings that break it, its typical members."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from psopt.diagnosis._telling_words import telling_words
+
+if TYPE_CHECKING:
+    from psopt.diagnosis._groups import Group
+    from psopt.evaluation import Predictions
+
+_MOST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Facts about a group.
+
+    Attributes
+    ----------
+    share : float
+        Its samples' part of the sum of S over all samples, in [0, 1].
+    words : tuple of str
+        What sets its texts apart.
+    worst_rephrasings : tuple of int
+        Columns of the predictions, the one that breaks most of its samples first: wrong answers, or without labels
+        answers other than the sample's most frequent one.
+    typical : tuple of str
+        Ids of the members that show most of those words.
+    """
+
+    share: float
+    words: tuple[str, ...]
+    worst_rephrasings: tuple[int, ...]
+    typical: tuple[str, ...]
+
+
+def evidence(group: Group, predictions: Predictions) -> Evidence:
+    """Collect what speaks for a group."""
+    ids = set(group.samples)
+    members = np.array([index for index, sample in enumerate(predictions.samples) if sample.id in ids])
+    unstable = predictions.sensitivities
+    texts = [sample.text for sample in predictions.samples]
+    words = telling_words(texts, members)
+    usual = predictions.truth if predictions.is_labelled else predictions.counts.argmax(axis=1)
+    broken = (predictions.array[members] != usual[members, None]).sum(axis=0)
+    worst = [int(column) for column in np.argsort(-broken, kind="stable")[:_MOST] if broken[column]]
+    telling = [sum(word in texts[index].casefold() for word in words) for index in members]
+    typical = members[np.argsort(-np.array(telling), kind="stable")[:_MOST]]
+    total = float(unstable.sum())
+    return Evidence(
+        share=float(unstable[members].sum() / total) if total else 0.0,
+        words=words,
+        worst_rephrasings=tuple(worst),
+        typical=tuple(predictions.samples[index].id for index in typical),
+    )

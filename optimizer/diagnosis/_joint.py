@@ -1,0 +1,71 @@
+"""S against mean consistency, sample by sample, with what noise would give (E25, appendix A and figure 6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from psopt.metrics import reference_scores, sample_consistency
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.evaluation import Predictions
+
+SHARES = (0.5, 0.8, 0.9)
+
+
+@dataclass(frozen=True)
+class JointView:
+    """Where each sample stands, and where a half-noised and a random predictor would.
+
+    Attributes
+    ----------
+    sensitivity, consistency : tuple of float
+        Of each sample, in the predictions' order; consistency is its mean over its class.
+    references : dict of name to dict
+        F1, sensitivity and consistency of ``predictor``, ``half_noised`` and ``random``.
+    """
+
+    sensitivity: tuple[float, ...]
+    consistency: tuple[float, ...]
+    references: dict[str, dict[str, float]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON data."""
+        return {
+            "sensitivity": list(self.sensitivity),
+            "consistency": list(self.consistency),
+            "references": self.references,
+        }
+
+
+def joint_view(predictions: Predictions, *, seed: int = 42) -> JointView | None:
+    """Return the joint view; None without labels."""
+    if not predictions.is_labelled:
+        return None
+    found = reference_scores(predictions.array, predictions.truth, predictions.n_classes, seed=seed)
+    names = ("f1", "sensitivity", "consistency")
+    return JointView(
+        tuple(predictions.sensitivities.tolist()),
+        tuple(np.nan_to_num(sample_consistency(predictions.p_tau, predictions.truth), nan=1.0).tolist()),
+        {who: {name: float(getattr(one, name)) for name in names} for who, one in found.items()},
+    )
+
+
+def carried_by(sensitivities: Sequence[float], shares: Sequence[float] = SHARES) -> dict[str, int]:
+    """How few samples carry so much of the whole S: the fewest whose S sums to each share of the total.
+
+    It says how many samples to look at, or to label first. All 0 where nothing shakes.
+
+    >>> carried_by([0.0, 0.6, 0.2, 0.2], [0.5, 0.8])
+    {'50%': 1, '80%': 2}
+    """
+    ordered = np.sort(np.asarray(sensitivities, dtype=float))[::-1]
+    total = ordered.sum()
+    summed = np.cumsum(ordered)
+    return {
+        f"{100 * share:.0f}%": int(np.searchsorted(summed, share * total - 1e-12) + 1) if total else 0
+        for share in shares
+    }
