@@ -2,8 +2,8 @@
 
     PSOPT_DATA_DIR=... python experiments/groups_on_trec.py [--out experiments/results]
 
-Answers to appendices B and C of the paper, whose authors found by hand that dates and colours shake. Expected: on train,
-questions for dates and numbers are missed members of Number and colours of Entity; on the 500 test questions, where
+Answers to appendices B and C of the paper, whose authors found by hand that dates and colours shake. Expected: on
+train, questions for dates are missed members of Number and colours of Entity; on the 500 test questions, where
 definitions abound, "what is" goes with Description. The seed prompt, minilm, 10 rephrasings, the whole of the split.
 """
 
