@@ -1,5 +1,6 @@
 """Diagnosis: which samples a prompt fails, and what they have in common."""
 
+from psopt.diagnosis._blocks import Block, find_blocks
 from psopt.diagnosis._clusters import Embed, find_clusters
 from psopt.diagnosis._diagnosis import Diagnosis, WeakSample, diagnose_predictions
 from psopt.diagnosis._evidence import Evidence, evidence
@@ -11,6 +12,7 @@ from psopt.diagnosis._views import VIEWS, View, need, share_right
 
 __all__ = [
     "VIEWS",
+    "Block",
     "Diagnosis",
     "Embed",
     "Evidence",
@@ -22,6 +24,7 @@ __all__ = [
     "carried_by",
     "diagnose_predictions",
     "evidence",
+    "find_blocks",
     "find_clusters",
     "find_groups",
     "joint_view",

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from psopt.diagnosis._blocks import Block, find_blocks
 from psopt.diagnosis._clusters import find_clusters
 from psopt.diagnosis._evidence import Evidence, evidence
 from psopt.diagnosis._groups import Group, find_groups
@@ -50,6 +51,8 @@ class Diagnosis:
         S against mean consistency; None without labels.
     carried : dict of share to int
         How few samples carry half, 80 % and 90 % of the whole S.
+    blocks : tuple of Block
+        What classes fall apart into.
     """
 
     weak: dict[View, tuple[WeakSample, ...]]
@@ -57,6 +60,7 @@ class Diagnosis:
     evidence: tuple[Evidence, ...] = ()
     joint: JointView | None = None
     carried: dict[str, int] = field(default_factory=dict)
+    blocks: tuple[Block, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the diagnosis as plain JSON data (`groups` and `weak` of the contract)."""
@@ -67,6 +71,7 @@ class Diagnosis:
         ]
         return {
             "groups": groups,
+            "blocks": [{**asdict(block), "size": len(block.samples)} for block in self.blocks],
             "joint": self.joint.to_dict() if self.joint else None,
             "carried": self.carried,
             "weak": {view: [asdict(one) for one in weak] for view, weak in self.weak.items()},
@@ -94,6 +99,7 @@ def diagnose_predictions(
         tuple(evidence(group, predictions) for group in groups),
         joint_view(predictions),
         carried_by(predictions.sensitivities.tolist()),
+        find_blocks(predictions, known=known),
     )
 
 

@@ -49,3 +49,8 @@ class SoftModel(Protocol):
     ) -> NDArray[np.float64]:
         """Return p(y|x, rho): (n_texts, n_prompts, C) float, rows sum to 1, N/A last."""
         ...
+
+
+def reads_order(model: Model) -> bool:
+    """Whether the order of few-shot examples can change a model's answers; one that says nothing of it may."""
+    return bool(getattr(model, "reads_order", True))

@@ -1,6 +1,6 @@
 """Prompts and edits as frozen values, the strategies that make seed prompts, and rendering to messages."""
 
-from psopt.prompts._edits import Edit, EditKind, Provenance, apply_edits
+from psopt.prompts._edits import ORDERS, Edit, EditKind, Provenance, apply_edits
 from psopt.prompts._form import FAMILIES, PLAIN, Family, Form
 from psopt.prompts._prompt import Definition, Example, Prompt
 from psopt.prompts._render import Messages, render, render_instructions
@@ -8,6 +8,7 @@ from psopt.prompts._strategies import STRATEGIES, Strategy, seed_prompt
 
 __all__ = [
     "FAMILIES",
+    "ORDERS",
     "PLAIN",
     "STRATEGIES",
     "Definition",

@@ -7,12 +7,14 @@ import json
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from psopt.prompts._form import in_order
 from psopt.prompts._prompt import Definition, Example, Prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 EditKind = Literal["definition", "note", "example"]
+ORDERS = ("as chosen", "by label", "shuffled 1", "shuffled 2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,9 @@ class Edit:
     """One change to a prompt: a note added, a label defined, an example shown.
 
     `gain` is what the proposer expects: the share of the diagnosed train answers that would turn right if the model
-    obeyed the edit, in [-1, 1]. It ranks edits before any is paid for, and is no part of the edit's identity.
+    obeyed the edit, in [-1, 1]. It ranks edits before any is paid for, and is no part of the edit's identity. Edits of
+    one `bundle` are switched on and off together. One that `merges` others stands in their place; it names their
+    switches.
     """
 
     kind: EditKind
@@ -42,6 +46,13 @@ class Edit:
     text: str
     provenance: Provenance
     gain: float = 0.0
+    bundle: str = ""
+    merges: tuple[str, ...] = ()
+
+    @property
+    def switch(self) -> str:
+        """The name of what switches the edit on: its own id, or that of its bundle."""
+        return "x" + hashlib.sha256(self.bundle.encode()).hexdigest()[:8] if self.bundle else self.id
 
     @property
     def id(self) -> str:
@@ -68,11 +79,13 @@ class Edit:
             text=data["text"],
             provenance=Provenance(origin["author"], origin["view"], origin["topic"], tuple(origin["samples"])),
             gain=float(data["gain"]),
+            bundle=data.get("bundle", ""),
+            merges=tuple(data.get("merges", ())),
         )
 
 
-def apply_edits(prompt: Prompt, edits: Iterable[Edit]) -> Prompt:
-    """Return `prompt` with `edits` applied.
+def apply_edits(prompt: Prompt, edits: Iterable[Edit], order: str = ORDERS[0]) -> Prompt:
+    """Return `prompt` with `edits` applied, and its few-shot examples in one of the `ORDERS`.
 
     What the prompt already holds is not added twice. Several definitions of one label become one, joined by semicolons,
     so that the order of edits of different labels does not matter.
@@ -93,5 +106,11 @@ def apply_edits(prompt: Prompt, edits: Iterable[Edit]) -> Prompt:
         prompt,
         definitions=tuple(Definition(label, "; ".join(definitions[label])) for label in in_order),
         notes=tuple(notes),
-        examples=tuple(examples),
+        examples=_ordered(examples, prompt.labels, order),
     )
+
+
+def _ordered(examples: Sequence[Example], labels: Sequence[str], order: str) -> tuple[Example, ...]:
+    if order == "by label":
+        return tuple(sorted(examples, key=lambda example: labels.index(example.label)))
+    return tuple(in_order(examples, ORDERS.index(order)) if order.startswith("shuffled") else examples)

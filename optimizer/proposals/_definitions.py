@@ -1,4 +1,4 @@
-"""Definitions of labels: the task's own, those of weak subclasses, and the wordings that train shows."""
+"""Definitions of labels: the task's own, those of weak subclasses, of weak blocks, and the wordings of train."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from psopt.diagnosis import PhraseIndex, share_right
 from psopt.prompts import Edit, Provenance
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.diagnosis import Block
     from psopt.evaluation import Predictions
     from psopt.tasks import Sample, Task
 
 _MOST_SUBCLASSES = 10
+_MOST_BLOCKS = 8
 _WORDINGS = 6
 _TRAIN_FOR_WORDINGS = 5000
 
@@ -47,6 +51,19 @@ def definitions_from_subclasses(task: Task, predictions: Predictions) -> list[Ed
                 origin = Provenance("task", "accuracy", f"{label}: {subclass}", ids)
                 edits.append(Edit("definition", label, text, origin, gain))
     return sorted(edits, key=lambda edit: -edit.gain)[:_MOST_SUBCLASSES]
+
+
+def definitions_from_blocks(predictions: Predictions, blocks: Sequence[Block]) -> list[Edit]:
+    """Offer to say that a label covers what its wrongly answered blocks share, where a phrase names that."""
+    wrong = dict(zip((sample.id for sample in predictions.samples), 1 - share_right(predictions), strict=True))
+    edits = []
+    for block in blocks:
+        if block.phrases and block.answered != block.label:
+            named = block.samples[: block.n_named]
+            gain = float(sum(wrong[sample] for sample in named) / len(wrong))
+            origin = Provenance("rules", "consistency", f"{block.label}: answered {block.answered}", named)
+            edits.append(Edit("definition", block.label, f"also {', '.join(block.phrases)}", origin, gain))
+    return sorted(edits, key=lambda edit: -edit.gain)[:_MOST_BLOCKS]
 
 
 def definitions_from_wordings(task: Task, predictions: Predictions) -> list[Edit]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from psopt.proposals._definitions import (
+    definitions_from_blocks,
     definitions_from_subclasses,
     definitions_from_task,
     definitions_from_wordings,
@@ -13,22 +14,29 @@ from psopt.proposals._examples import examples_from_train
 from psopt.proposals._notes import notes_from_groups
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from psopt.diagnosis import Diagnosis
     from psopt.evaluation import Predictions
     from psopt.prompts import Edit, Prompt
     from psopt.tasks import Task
 
 
-def propose_edits(task: Task, prompt: Prompt, predictions: Predictions, diagnosis: Diagnosis) -> list[Edit]:
+def propose_edits(
+    task: Task, prompt: Prompt, predictions: Predictions, diagnosis: Diagnosis, pool: Sequence[Edit] = ()
+) -> list[Edit]:
     """Propose edits for a prompt from its diagnosis on train, those with most to gain first.
 
-    Every edit names the train samples it was drawn from. What the prompt already holds is not proposed.
+    Every edit names the train samples it was drawn from. What the prompt already holds is not proposed, and no example
+    that is in the pool.
     """
     notes = notes_from_groups(diagnosis.groups, task.noun)
     definitions = definitions_from_task(task, predictions)
     definitions += definitions_from_subclasses(task, predictions)
+    definitions += definitions_from_blocks(predictions, diagnosis.blocks)
     definitions += definitions_from_wordings(task, predictions)
-    edits = definitions + notes + examples_from_train(predictions)
+    shown = {example.text for example in prompt.examples} | {edit.text for edit in pool if edit.kind == "example"}
+    edits = definitions + notes + examples_from_train(predictions, taken=shown)
     return sorted((edit for edit in edits if not _holds(prompt, edit)), key=lambda edit: (-edit.gain, edit.id))
 
 

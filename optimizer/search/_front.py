@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.errors import UnknownNameError
+from psopt.prompts import ORDERS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,13 +21,14 @@ PICKS = ("knee", "f1", "sensitivity", "consistency")
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A prompt that was evaluated: its edits, and its scores on val and, once reported, on test."""
+    """A prompt that was evaluated: its edits, its examples' order, its scores on val and, once reported, on test."""
 
     trial: int
     prompt: Prompt
     edits: tuple[Edit, ...]
     val: Scores
     test: Scores | None = None
+    order: str = ORDERS[0]
 
     @property
     def id(self) -> str:

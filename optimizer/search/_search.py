@@ -10,8 +10,9 @@ import numpy as np
 import optuna
 from psopt.diagnosis import diagnose_predictions
 from psopt.errors import AnswersMissingError
-from psopt.prompts import apply_edits
-from psopt.proposals import propose_edits
+from psopt.models import reads_order
+from psopt.prompts import ORDERS, apply_edits
+from psopt.proposals import merged_notes, propose_edits, with_merged
 from psopt.scoring import score
 from psopt.search import _study
 from psopt.search._front import Candidate, knee, pareto_front
@@ -20,6 +21,7 @@ from psopt.search._shorten import next_shorter, shortest
 from psopt.search._trial_record import Effort, record_trial
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from psopt.diagnosis import Diagnosis
@@ -65,6 +67,7 @@ class Search:
         self.pool: list[Edit] = []
         self.first_diagnosis: Diagnosis | None = None
         self._failed_in_a_row = 0
+        self._orders = ORDERS if reads_order(evaluator.model) else ORDERS[:1]
         self._rng = np.random.default_rng(options.seed)
         self._load()
 
@@ -112,16 +115,14 @@ class Search:
             self.first_diagnosis = self.first_diagnosis or diagnosis
             known = {edit.id for edit in self.pool}
             proposed = self._propose(incumbent.prompt, on_train, diagnosis)
-            new = [edit for edit in proposed if edit.id not in known][: self.options.most_edits]
-            _study.keep_pool(self.study, len(self._rounds), new)
-            self._rounds.append(new)
-            self.pool += new
+            new = _first_switches([edit for edit in proposed if edit.id not in known], self.options.most_edits)
+            self._add(new)
             self._queue(incumbent, new)
             self.observer.phase(f"round {len(self._rounds)}: searching {len(self.pool)} edits")
 
     def _propose(self, prompt: Prompt, on_train: Predictions, diagnosis: Diagnosis) -> list[Edit]:
         """Propose edits by rule, and by a language model where there is one."""
-        proposed = propose_edits(self.task, prompt, on_train, diagnosis)
+        proposed = propose_edits(self.task, prompt, on_train, diagnosis, self.pool)
         if self.proposer is None:
             return proposed
         self.observer.phase(f"{self.proposer.writer.name} drafts edits")
@@ -136,24 +137,24 @@ class Search:
         whole_labels = [edit for edit in definitions if edit.provenance.topic in self.task.labels]
         best = [edit for edit in new if edit.gain > 0]
         for chosen in (new, notes + definitions, notes + whole_labels, notes, best[: (len(best) + 1) // 2]):
-            _study.enqueue(self.study, [edit.id for edit in (*incumbent.edits, *chosen)], self.pool)
+            _study.enqueue(self.study, _switches((*incumbent.edits, *chosen)), self.pool, self._order_of(incumbent))
 
     def _try_one(self) -> bool:
         """Evaluate one candidate that was not evaluated before; False when none can be found."""
         for _ in range(_TRIES_FOR_A_NEW_CANDIDATE):
             trial = self.study.ask()
-            edits = _study.suggest(trial, self.pool)
-            prompt = apply_edits(self.seed_prompt, edits)
+            edits, order = _study.suggest(trial, self.pool, self._orders)
+            prompt = apply_edits(self.seed_prompt, edits, order)
             twin = next((one for one in self.candidates if one.id == prompt.id), None)
             if twin is None:
-                self._evaluate(trial, prompt, edits)
+                self._evaluate(trial, prompt, edits, order)
                 return True
             trial.set_user_attr("duplicate_of", twin.trial)
             self.study.tell(trial, state=optuna.trial.TrialState.PRUNED)
             self._queue_neighbour(edits)
         return False
 
-    def _evaluate(self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...]) -> None:
+    def _evaluate(self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...], order: str) -> None:
         before, started = replace(self.evaluator.budget.usage), time.monotonic()
         try:
             predictions = self.evaluator.predictions(prompt, "val")
@@ -169,7 +170,7 @@ class Search:
                 self.study.enqueue_trial(trial.params)
             raise
         self._failed_in_a_row = 0
-        candidate = Candidate(trial.number, prompt, edits, scores)
+        candidate = Candidate(trial.number, prompt, edits, scores, order=order)
         self.candidates.append(candidate)
         effort = Effort.between(before, self.evaluator.budget.usage, time.monotonic() - started)
         record_trial(trial, candidate, self.baseline, predictions, effort, self.artifacts)
@@ -189,21 +190,43 @@ class Search:
     def _queue_shorter(self) -> None:
         """Put a shorter version of the best prompt in front of what is queued."""
         known = {one.id for one in self.candidates}
-        for edits in next_shorter(self.short, self.candidates, self.pool):
-            if apply_edits(self.seed_prompt, edits).id not in known:
+        short = self.short
+        for edits in (self._merged(short), *next_shorter(short, self.candidates, self.pool)):
+            if apply_edits(self.seed_prompt, edits, short.order).id not in known:
+                if new := [edit for edit in edits if edit not in self.pool]:
+                    self._add(new)
                 _study.drop_queued(self.study)
-                _study.enqueue(self.study, [edit.id for edit in edits], self.pool)
+                _study.enqueue(self.study, _switches(edits), self.pool, self._order_of(short))
                 return
+
+    def _merged(self, candidate: Candidate) -> tuple[Edit, ...]:
+        """A candidate's edits with the notes of each label in one: those of rules by rule, others by their author."""
+        if len(self._rounds) < self.options.rounds:  # its edits count as a round of their own, after all others
+            return candidate.edits
+        merged = merged_notes(candidate.edits, self.task.labels, self.task.noun)
+        if self.proposer is not None:
+            merged += self.proposer.merge(self.task, with_merged(candidate.edits, merged))
+        return with_merged(candidate.edits, merged)
+
+    def _add(self, edits: list[Edit]) -> None:
+        """Add a round's edits to the pool."""
+        _study.keep_pool(self.study, len(self._rounds), edits)
+        self._rounds.append(edits)
+        self.pool += edits
 
     def _queue_neighbour(self, edits: tuple[Edit, ...]) -> None:
         """In place of a candidate that is known already, queue one that differs from it by one or two edits."""
         if not self.pool:
             return
-        on = {edit.id for edit in edits}
-        n_flips = int(self._rng.integers(1, 1 + min(2, len(self.pool))))
-        for index in self._rng.choice(len(self.pool), size=n_flips, replace=False):
-            on ^= {self.pool[int(index)].id}
+        on, switches = _switches(edits), list(dict.fromkeys(edit.switch for edit in self.pool))
+        n_flips = int(self._rng.integers(1, 1 + min(2, len(switches))))
+        for index in self._rng.choice(len(switches), size=n_flips, replace=False):
+            on ^= {switches[int(index)]}
         _study.enqueue(self.study, on, self.pool)
+
+    def _order_of(self, candidate: Candidate) -> str | None:
+        """The order of a candidate's examples, where it holds any and the order is searched."""
+        return candidate.order if len(self._orders) > 1 and candidate.prompt.examples else None
 
     def _load(self) -> None:
         """Read back what an earlier, interrupted search left in the study."""
@@ -215,7 +238,17 @@ class Search:
                 if trial.params:
                     self.study.enqueue_trial(trial.params)
             if trial.state == optuna.trial.TrialState.COMPLETE:
-                edits = _study.chosen_edits(trial.params, self.pool)
-                prompt = apply_edits(self.seed_prompt, edits)
+                edits, order = _study.chosen_edits(trial.params, self.pool)
+                prompt = apply_edits(self.seed_prompt, edits, order)
                 scores = score(self.evaluator.predictions(prompt, "val"))
-                self.candidates.append(Candidate(trial.number, prompt, edits, scores))
+                self.candidates.append(Candidate(trial.number, prompt, edits, scores, order=order))
+
+
+def _switches(edits: Iterable[Edit]) -> set[str]:
+    return {edit.switch for edit in edits}
+
+
+def _first_switches(edits: Sequence[Edit], most: int) -> list[Edit]:
+    """The edits of the first `most` switches."""
+    first = list(dict.fromkeys(edit.switch for edit in edits))[:most]
+    return [edit for edit in edits if edit.switch in first]

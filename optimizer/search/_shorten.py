@@ -48,26 +48,30 @@ def shortest(
 
 
 def next_shorter(short: Candidate, candidates: Sequence[Candidate], pool: Sequence[Edit]) -> list[tuple[Edit, ...]]:
-    """Subsets of a candidate's edits to try next, the shortest first."""
+    """Subsets of a candidate's edits to try next, the shortest first; bundles stay whole."""
     worth = edit_worths(candidates, pool)
-    kept_longest = sorted(short.edits, key=lambda edit: (-worth[edit.id], edit.id))
+    switches = sorted({edit.switch for edit in short.edits}, key=lambda switch: (-worth[switch], switch))
     subsets = []
     for share in SHARES:
-        n_kept = len(short.edits) - math.ceil(share * len(short.edits))
-        kept = {edit.id for edit in kept_longest[:n_kept]}
-        subsets.append(tuple(edit for edit in short.edits if edit.id in kept))
+        kept = set(switches[: len(switches) - math.ceil(share * len(switches))])
+        subsets.append(tuple(edit for edit in short.edits if edit.switch in kept))
     return subsets
 
 
 def edit_worths(candidates: Sequence[Candidate], pool: Sequence[Edit]) -> dict[str, float]:
-    """Estimate what each edit adds to F1 - S + C on val, from all candidates: ridge regression on what they hold."""
-    ids = [edit.id for edit in pool]
-    holds = [{edit.id for edit in one.edits} for one in candidates]
-    x = np.array([[edit_id in held for edit_id in ids] for held in holds], dtype=float)
+    """Estimate what each switch adds to F1 - S + C on val, from all candidates: ridge regression on what they hold.
+
+    What merges others counts as these.
+    """
+    parts = {edit.switch: edit.merges or (edit.switch,) for edit in pool}
+    switches = list(dict.fromkeys(part for of_one in parts.values() for part in of_one))
+    holds = [{part for edit in one.edits for part in edit.merges or (edit.switch,)} for one in candidates]
+    x = np.array([[switch in held for switch in switches] for held in holds], dtype=float)
     y = np.array([one.val.f1 - one.val.sensitivity + one.val.consistency for one in candidates])
     x, y = x - x.mean(axis=0), y - y.mean()
-    worth = np.linalg.solve(x.T @ x + _RIDGE * np.eye(len(ids)), x.T @ y)
-    return dict(zip(ids, worth.tolist(), strict=True))
+    solved = np.linalg.solve(x.T @ x + _RIDGE * np.eye(len(switches)), x.T @ y)
+    worth = dict(zip(switches, solved.tolist(), strict=True))
+    return {switch: sum(worth[part] for part in of_one) for switch, of_one in parts.items()}
 
 
 def _as_good(one: Candidate, knee: Candidate, on_val: Callable[[Candidate], Predictions], seed: int) -> bool:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import warnings
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import optuna
 import sqlalchemy.exc
 from psopt.errors import InputError, UnknownNameError, import_extra
-from psopt.prompts import Edit
+from psopt.prompts import ORDERS, Edit
 from psopt.search._options import SamplerName
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from psopt.scoring import Scores
 
@@ -23,6 +23,7 @@ OBJECTIVES: dict[str, Literal["maximize", "minimize"]] = {
     "consistency": "maximize",
 }
 _EDITS = "psopt:edits"
+_ORDER = "example-order"
 
 
 def open_study(storage: str, name: str, sampler: SamplerName, seed: int, *, resume: bool = False) -> optuna.Study:
@@ -72,10 +73,11 @@ def make_sampler(name: SamplerName, seed: int) -> optuna.samplers.BaseSampler:
     raise UnknownNameError("sampler", name, get_args(SamplerName))
 
 
-def enqueue(study: optuna.Study, chosen: Iterable[str], pool: Iterable[Edit]) -> None:
-    """Queue the candidate that applies the edits of these ids and no other edit of the pool."""
-    on = set(chosen)
-    study.enqueue_trial({parameter(edit.id): edit.id in on for edit in pool})
+def enqueue(study: optuna.Study, switches: Iterable[str], pool: Iterable[Edit], order: str | None = None) -> None:
+    """Queue the candidate that applies the edits with these switches and no other edit of the pool."""
+    on = set(switches)
+    params: dict[str, bool | str] = {parameter(edit): edit.switch in on for edit in pool}
+    study.enqueue_trial(params if order is None else {**params, _ORDER: order})
 
 
 def drop_queued(study: optuna.Study) -> None:
@@ -86,19 +88,22 @@ def drop_queued(study: optuna.Study) -> None:
         study.tell(trial, state=optuna.trial.TrialState.PRUNED)
 
 
-def suggest(trial: optuna.Trial, pool: Iterable[Edit]) -> tuple[Edit, ...]:
-    """Ask the sampler for a subset of the pool, in the pool's order."""
-    return tuple(edit for edit in pool if trial.suggest_categorical(parameter(edit.id), [False, True]))
+def suggest(trial: optuna.Trial, pool: Iterable[Edit], orders: Sequence[str]) -> tuple[tuple[Edit, ...], str]:
+    """Ask the sampler for a subset of the pool, in the pool's order, and if it holds examples for one of `orders`."""
+    edits = tuple(edit for edit in pool if trial.suggest_categorical(parameter(edit), [False, True]))
+    if len(orders) > 1 and any(edit.kind == "example" for edit in edits):
+        return edits, trial.suggest_categorical(_ORDER, orders)
+    return edits, orders[0]
 
 
-def parameter(edit_id: str) -> str:
-    """The name of an edit's parameter in the study."""
-    return f"edit:{edit_id}"
+def parameter(edit: Edit) -> str:
+    """The name in the study of what switches an edit on."""
+    return f"edit:{edit.switch}"
 
 
-def chosen_edits(params: Mapping[str, bool], pool: Iterable[Edit]) -> tuple[Edit, ...]:
-    """The edits that a trial's parameters switch on, in the pool's order."""
-    return tuple(edit for edit in pool if params.get(parameter(edit.id)))
+def chosen_edits(params: Mapping[str, Any], pool: Iterable[Edit]) -> tuple[tuple[Edit, ...], str]:
+    """The edits that a trial's parameters switch on, in the pool's order, and the order of the examples."""
+    return tuple(edit for edit in pool if params.get(parameter(edit))), params.get(_ORDER, ORDERS[0])
 
 
 def tell(study: optuna.Study, trial: optuna.Trial, scores: Scores, least_f1: float) -> None:

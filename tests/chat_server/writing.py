@@ -10,6 +10,7 @@ from collections import Counter
 _DESCRIPTION = re.compile(r"<description>\n(.*?)\n</description>", re.DOTALL)
 _SAMPLES = re.compile(r"<samples>\n(.*?)\n</samples>", re.DOTALL)
 _WANTED = re.compile(r'Answer with JSON alone: \{"label": ("(?:[^"\\]|\\.)*"), "(note|definition)"')
+_NOTES = re.compile(r"<notes>\n(.*?)\n</notes>", re.DOTALL)
 _JUDGED = re.compile(r"<first>\n(.*?)\n</first>\n\n<second>\n(.*?)\n</second>", re.DOTALL)
 
 OPENINGS = (
@@ -36,8 +37,11 @@ def written(message: str, temperature: float, drafts: str) -> str | None:
         return _rephrased(found.group(1), message.count("\n- "), temperature, drafts)
     if found := _WANTED.search(message):
         label, kind = json.loads(found.group(1)), found.group(2)
+        if found := _NOTES.search(message):
+            return _merged(label, [json.loads(line) for line in found.group(1).split("\n")], drafts)
         samples = [json.loads(line) for line in _SAMPLES.search(message).group(1).split("\n")]
-        return _proposed(label, kind, samples, temperature, drafts)
+        answer = _proposed(label, kind, samples, temperature, drafts)
+        return answer.replace("what is asked by", "also what is asked by") if "in common" in message else answer
     return None
 
 
@@ -60,6 +64,17 @@ def _proposed(label: str, kind: str, samples: list[dict], temperature: float, dr
     if kind == "definition":
         return json.dumps({"label": label, kind: f"what is asked by {opening.lower()}, and the like"})
     return json.dumps({"label": label, kind: f'What begins with "{opening.lower()}" belongs to {label}.'})
+
+
+def _merged(label: str, notes: list[str], drafts: str) -> str:
+    """All quotations of the notes in one sentence."""
+    quoted = list(dict.fromkeys(quotation for note in notes for quotation in re.findall(r'"([^"]*)"', note)))
+    listed = " or ".join(f'"{quotation}"' for quotation in quoted)
+    return (
+        ""
+        if drafts == "bad"
+        else json.dumps({"label": label, "note": f"What begins with {listed} belongs to {label}."})
+    )
 
 
 def _bad(label: str, kind: str, samples: list[dict]) -> str:

@@ -1,8 +1,14 @@
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from psopt.diagnosis import diagnose_predictions
-from psopt.evaluation import evaluate
+from psopt.evaluation import Predictions, evaluate
 from psopt.prompts import apply_edits, seed_prompt
 from psopt.proposals import note_text, propose_edits
+from psopt.proposals._definitions import definitions_from_blocks
+from psopt.proposals._examples import examples_from_train
+from psopt.tasks import Sample
 
 REPHRASINGS = ["odd", "even", "odd again", "even too"]
 
@@ -39,7 +45,9 @@ def test_every_edit_names_train_samples_only(task, on_train):
 def test_what_a_prompt_holds_is_not_proposed_again(task, on_train):
     edits = propose(task, on_train)
     full = apply_edits(seed_prompt(task), edits)
-    assert propose(task, on_train, full) == []
+    again = propose(task, on_train, full)
+    assert {edit.kind for edit in again} <= {"example"}
+    assert {edit.id for edit in again}.isdisjoint(edit.id for edit in edits)
 
 
 def test_definitions_are_the_task_s_own_and_wordings_that_train_shows(task, on_train):
@@ -52,13 +60,57 @@ def test_definitions_are_the_task_s_own_and_wordings_that_train_shows(task, on_t
     assert "how many" in wordings
 
 
-def test_examples_hold_a_typical_and_a_weak_one_of_each_label(task, on_train):
+def test_examples_come_in_layers_of_one_for_each_label(task, on_train):
     examples = [edit for edit in propose(task, on_train) if edit.kind == "example"]
-    assert {(edit.label, edit.provenance.topic) for edit in examples} == {
-        (label, topic) for label in task.labels for topic in ("typical", "weak spot")
-    }
     texts = {sample.text: sample.label for sample in task.train}
     assert all(texts[edit.text] == edit.label for edit in examples)
+    assert len({edit.text for edit in examples}) == len(examples)
+    layers = {edit.bundle: [one.label for one in examples if one.bundle == edit.bundle] for edit in examples}
+    assert [sorted(labels) for labels in layers.values()].count(sorted(task.labels)) >= 3
+    assert {edit.provenance.topic for edit in examples} == {"typical", "weak spot"}  # no answer is right by a majority
+
+
+def test_borderline_examples_are_right_by_a_small_majority(task, on_train):
+    answers = on_train.array.copy()
+    answers[0] = [on_train.truth[0]] * 3 + [1 - on_train.truth[0]]
+    (only,) = examples_from_train(replace(on_train, array=answers), ["borderline"])
+    assert only.text == task.train[0].text
+
+
+def test_examples_of_a_label_are_unlike_each_other(on_train):
+    texts = ["when did the war end", "when did the war start", "how many bees fly"] + ["who ran"] * 3
+    samples = tuple(Sample(str(i), text, "Person" if "who" in text else "Number") for i, text in enumerate(texts))
+    answers = on_train.array[:6] * 0 + np.array([0, 0, 0, 1, 1, 1])[:, None]
+    chosen = examples_from_train(replace(on_train, samples=samples, array=answers), ["typical", "typical"])
+    numbers = [edit.text for edit in chosen if edit.label == "Number"]
+    assert "how many bees fly" in numbers
+    assert numbers[0].startswith("when did")
+
+
+def test_a_block_that_is_answered_alike_and_wrong_is_offered_as_part_of_the_definition(task):
+    """Questions of Number that say `date` are taken for Person under every rephrasing; the others are right."""
+    samples = tuple(
+        Sample(str(i), f"{'what date was' if i % 2 else 'how many were'} number {i}", "Number") for i in range(12)
+    )
+    array = np.array([[i % 2] * 4 for i in range(12)])
+    predictions = Predictions(array, samples, ("Number", "Person"))
+    diagnosis = diagnose_predictions(predictions)
+    assert [(block.label, block.answered, len(block.samples)) for block in diagnosis.blocks] == [
+        ("Number", "Person", 6),
+        ("Number", "Number", 6),
+    ]
+    assert diagnosis.blocks[0].within == 1
+    assert diagnosis.blocks[0].across == 0
+    (edit,) = definitions_from_blocks(predictions, diagnosis.blocks)
+    assert edit.label == "Number"
+    assert "date" in edit.text
+    assert edit.gain == 0.5
+    assert set(edit.provenance.samples) == {str(i) for i in range(1, 12, 2)}
+
+
+def test_a_class_that_is_answered_alike_throughout_has_no_blocks(task):
+    samples = tuple(Sample(str(i), f"how many {i}", "Number") for i in range(12))
+    assert diagnose_predictions(Predictions(np.zeros((12, 4), int), samples, ("Number", "Person"))).blocks == ()
 
 
 def test_edits_with_most_to_gain_come_first(task, on_train):

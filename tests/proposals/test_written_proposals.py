@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import Predictions
 from psopt.models.chat import LmOptions, load_writer
-from psopt.prompts import seed_prompt
+from psopt.prompts import Edit, Provenance, seed_prompt
+from psopt.proposals import with_merged
 from psopt.proposals.written import DraftChecks, WrittenProposer
 from psopt.proposals.written._asking import ask_for_note
 from psopt.proposals.written._checks import DraftError
+from psopt.tasks import Sample
 from running import RunningServer
 
 WORDINGS = ("Sort the question by what it asks for.", "Sort it by what it asks.", "Do sort it.")
@@ -49,6 +52,46 @@ def test_a_model_drafts_notes_for_the_groups_and_definitions_of_weak_classes(tas
     assert any('"when did" belongs to Number' in edit.text for edit in edits)
     assert all(edit.gain > 0 for edit in edits)
     assert {one.reason for one in refused} <= {"a duplicate"}
+
+
+def test_blocks_that_are_taken_for_another_class_get_a_definition(task, tmp_path):
+    samples = tuple(
+        Sample(str(i), f"{'what date was' if i % 2 else 'how many were'} number {i}", "Number") for i in range(12)
+    )
+    apart = Predictions(np.array([[i % 2] * 3 for i in range(12)]), samples, ("Number", "Person"))
+    edits, _ = propose(task, (seed_prompt(task), apart), tmp_path)
+    (edit,) = [edit for edit in edits if edit.provenance.view == "consistency" and edit.kind == "definition"]
+    assert edit.provenance.topic == "Number: answered Person"
+    assert edit.text == "also what is asked by what date, and the like"
+    assert set(edit.provenance.samples) == {str(i) for i in range(1, 12, 2)}
+
+
+NOTES = [
+    Edit(
+        "note",
+        "Number",
+        f'What begins with "{words}" belongs to Number.',
+        Provenance("openai/test", "accuracy", "", ids),
+    )
+    for words, ids in (("when did", ("train-1",)), ("how many", ("train-2", "train-3")))
+]
+
+
+@pytest.mark.parametrize("drafts", ["good", "bad"])
+def test_a_model_says_its_notes_of_a_label_in_one_and_an_empty_draft_changes_nothing(task, tmp_path, drafts):
+    with RunningServer(drafts=drafts) as running:
+        writer = load_writer("openai/test", cache_dir=tmp_path, options=LmOptions(api_base=running.url))
+        proposer = WrittenProposer(writer)
+        merged = proposer.merge(task, NOTES)
+    if drafts == "bad":
+        assert merged == []
+        assert [one.reason for one in proposer.refused] == ["empty"]
+        return
+    (edit,) = merged
+    assert edit.text == 'What begins with "when did" or "how many" belongs to Number.'
+    assert edit.merges == tuple(note.switch for note in NOTES)
+    assert edit.provenance.samples == ("train-1", "train-2", "train-3")
+    assert with_merged(NOTES, merged) == (edit,)
 
 
 def test_bad_drafts_are_refused_each_with_its_reason(task, shaking, tmp_path):

@@ -140,3 +140,34 @@ def test_bad_options_are_refused():
             SearchOptions(**{name: 0})
     with pytest.raises(InputError, match="seed"):
         SearchOptions(seed=-1)
+
+
+def test_the_order_of_examples_is_searched_for_a_model_that_reads_it(task, evaluator, tmp_path):
+    found = search(task, evaluator, tmp_path, trials=25)
+    found.run()
+    shown = {trial.number: trial.params for trial in complete(found.study)}
+    with_examples = [one for one in found.candidates if one.prompt.examples]
+    assert {one.order for one in with_examples} > {"as chosen"}
+    assert all(shown[one.trial]["example-order"] == one.order for one in with_examples)
+    assert all("example-order" not in shown[one.trial] for one in found.candidates if not one.prompt.examples)
+    again = search(task, evaluator, tmp_path, resume=True)
+    assert [one.prompt for one in again.candidates] == [one.prompt for one in found.candidates]
+
+
+def test_the_order_of_examples_is_not_searched_for_a_model_that_does_not_read_it(task, evaluator, tmp_path):
+    evaluator.model.reads_order = False
+    found = search(task, evaluator, tmp_path, trials=15)
+    found.run()
+    assert all("example-order" not in trial.params for trial in found.study.trials)
+
+
+def test_examples_of_a_label_are_as_many_as_of_another(task, evaluator, tmp_path):
+    found = search(task, evaluator, tmp_path, trials=20)
+    found.run()
+    whole = [one for one in found.candidates if one.prompt.examples]
+    assert whole
+    for one in whole:
+        per_label = [sum(example.label == label for example in one.prompt.examples) for label in task.labels]
+        layers = len({edit.bundle for edit in one.edits if edit.bundle})
+        assert max(per_label) <= layers
+        assert max(per_label) - min(per_label) <= 2  # where a label has no sample left that fits

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from psopt.evaluation import Predictions
 from psopt.prompts import Edit, Prompt, Provenance
+from psopt.proposals import as_one, with_merged
 from psopt.scoring import score
 from psopt.search import Candidate
 from psopt.search._shorten import edit_worths, next_shorter, shortest
@@ -70,3 +73,19 @@ def test_a_loss_within_one_standard_error_is_accepted_and_a_larger_one_not(task)
     knee, little, much = (one for one, _ in known)
     assert little.val.f1 < knee.val.f1
     assert shortest([knee, little, much], knee, lambda one: on_val[one.id], 42) is little
+
+
+def test_what_merges_notes_is_worth_as_much_as_they_are_together(tried):
+    merged = as_one(POOL[:3], "note 0, 1 and 2", "rules")
+    worths = edit_worths([one for one, _ in tried], [*POOL, merged])
+    assert worths[merged.switch] == pytest.approx(sum(worths[edit.id] for edit in POOL[:3]))
+    assert with_merged(POOL, [merged]) == (*POOL[3:], merged)
+    assert as_one([merged, POOL[3]], "more", "rules").merges == tuple(edit.id for edit in POOL[:4])
+
+
+def test_bundles_stay_whole(task, tried):
+    layers = [replace(edit, bundle=f"layer {index % 4}") for index, edit in enumerate(POOL)]
+    everything, _ = candidate(task, 99, layers, 35)
+    for edits in next_shorter(everything, [one for one, _ in tried], layers):
+        held = {edit.bundle for edit in edits}
+        assert edits == tuple(edit for edit in layers if edit.bundle in held)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from psopt.errors import InputError
 from psopt.models.minilm._encoder import Encoder
-from psopt.models.minilm._reading import Statement, read_sentences
+from psopt.statements import Statement, read_sentences
 from psopt.wording import shows
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class MiniLM:
     """
 
     name = "minilm"
+    reads_order = False  # it takes the mean of a label's examples
 
     def __init__(self, reference_texts: Sequence[str], *, cache_dir: Path | None = None) -> None:
         if not reference_texts:

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.models.minilm._reading import read_sentences
+from psopt.statements import read_sentences
 from psopt.wording import words_of
 
 if TYPE_CHECKING:

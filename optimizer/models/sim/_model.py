@@ -50,6 +50,8 @@ class SimulatedModel:
         If an option is unknown or has a value it can't have.
     """
 
+    reads_order = False
+
     def __init__(self, options: str, task: Task) -> None:
         self.options = SimOptions.parse(options)
         self.labels = task.labels

@@ -11,7 +11,7 @@ from psopt.proposals.written._checks import MOST_WORDS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.diagnosis import Group
+    from psopt.diagnosis import Block, Group
     from psopt.evaluation import Predictions
     from psopt.prompts import Messages, Prompt
 
@@ -56,6 +56,41 @@ def ask_for_definition(prompt: Prompt, label: str, predictions: Predictions) -> 
         f"Say in one phrase what {label} covers, so that it is told from {_listed(prompt, label)}. "
         f"Quote no {prompt.noun}. At most {MOST_WORDS} words.",
         f'Answer with JSON alone: {{"label": {json.dumps(label)}, "definition": "..."}}',
+    ]
+    return _conversation(parts)
+
+
+def ask_for_subclass(prompt: Prompt, block: Block, predictions: Predictions) -> Messages:
+    """Ask what a block of a class has in common, in one phrase that its definition could add."""
+    index_of = {sample.id: index for index, sample in enumerate(predictions.samples)}
+    members = [index_of[sample] for sample in block.samples]
+    others = [
+        index
+        for index, sample in enumerate(predictions.samples)
+        if sample.label == block.label and index not in set(members)
+    ]
+    parts = [
+        _current(prompt),
+        f"These {prompt.noun}s belong to {block.label}, but the model takes them alike for {block.answered}.",
+        _samples([_seen(index, predictions) for index in members[:_MOST_SHOWN]]),
+        f"Other {prompt.noun}s of {block.label} are answered differently:",
+        _samples([_seen(index, predictions) for index in others[: _MOST_SHOWN // 2]]),
+        f"Name in one phrase the kind of {prompt.noun} that the first ones have in common, as a part of what "
+        f"{block.label} covers. Quote no {prompt.noun}. At most {MOST_WORDS} words.",
+        f'Answer with JSON alone: {{"label": {json.dumps(block.label)}, "definition": "..."}}',
+    ]
+    return _conversation(parts)
+
+
+def ask_to_merge(label: str, notes: Sequence[str]) -> Messages:
+    """Ask for one sentence in place of several notes of a label."""
+    listed = "\n".join(json.dumps(note, ensure_ascii=False).replace("<", "\\u003c") for note in notes)
+    parts = [
+        f"These notes of a prompt all tell what belongs to {label}.",
+        f"<notes>\n{listed}\n</notes>",
+        f"Say the same in one sentence that is shorter than they are together. Name {label} in it, and keep what is in "
+        f"quotation marks. At most {MOST_WORDS} words.",
+        f'Answer with JSON alone: {{"label": {json.dumps(label)}, "note": "..."}}',
     ]
     return _conversation(parts)
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.prompts import Edit, Provenance
-from psopt.proposals.written._asking import ask_for_definition, ask_for_note
+from psopt.proposals._merging import as_one, by_label
+from psopt.proposals.written._asking import ask_for_definition, ask_for_note, ask_for_subclass, ask_to_merge
 from psopt.proposals.written._checks import DraftChecks, DraftError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.diagnosis import Diagnosis, Group
+    from psopt.diagnosis import Block, Diagnosis, Group
     from psopt.evaluation import Predictions
     from psopt.models.chat import Writer
     from psopt.prompts import EditKind, Messages, Prompt
@@ -70,6 +71,7 @@ class WrittenProposer:
         checks = DraftChecks(tuple(task.labels), tuple(sample.text for sample in task.train))
         asked = [_note(prompt, group, predictions, rephrasings) for group in self._groups(diagnosis)]
         asked += [_definition(prompt, label, predictions) for label in self._weak_labels(predictions)]
+        asked += [_subclass(prompt, block, predictions) for block in self._weak_blocks(diagnosis)]
         edits: dict[str, Edit] = {edit.id: edit for edit in pool}
         new: list[Edit] = []
         for draft in range(self.n_drafts):
@@ -82,6 +84,19 @@ class WrittenProposer:
                     edits[edit.id] = edit
                     new.append(edit)
         return new
+
+    def merge(self, task: Task, edits: Sequence[Edit]) -> list[Edit]:
+        """Return a shorter note for each label of which `edits` hold several that a model wrote."""
+        checks = DraftChecks(tuple(task.labels), tuple(sample.text for sample in task.train))
+        several = by_label(edits, lambda edit: edit.provenance.author != "rules")
+        asked = [_merged(notes) for notes in several]
+        written = self.writer.write([one.messages for one in asked], temperature=0.0, sample=0) if asked else []
+        merged = []
+        for notes, one, text in zip(several, asked, written, strict=True):
+            edit = self._checked(one, text, checks, edits)
+            if edit is not None and len(edit.text) < sum(len(note.text) for note in notes):
+                merged.append(as_one(notes, edit.text, self.writer.name))
+        return merged
 
     def _checked(self, asked: _Asked, written: str, checks: DraftChecks, pool: Sequence[Edit]) -> Edit | None:
         try:
@@ -98,6 +113,10 @@ class WrittenProposer:
         named = [group for group in diagnosis.groups if group.label is not None]
         unique = {(group.label, group.topic): group for group in reversed(named)}
         return sorted(unique.values(), key=lambda group: -group.need)[: self.most_groups]
+
+    def _weak_blocks(self, diagnosis: Diagnosis) -> list[Block]:
+        """Blocks that are answered as another class."""
+        return [block for block in diagnosis.blocks if block.answered != block.label][: self.most_groups]
 
     def _weak_labels(self, predictions: Predictions) -> list[str]:
         """Labels by how many answers to their samples are wrong, those without a wrong one left out."""
@@ -137,3 +156,15 @@ def _definition(prompt: Prompt, label: str, predictions: Predictions) -> _Asked:
     ids = tuple(predictions.samples[index].id for index in members)
     gain = float(wrong[members].sum() / len(wrong))
     return _Asked("definition", label, label, "accuracy", ids, gain, ask_for_definition(prompt, label, predictions))
+
+
+def _subclass(prompt: Prompt, block: Block, predictions: Predictions) -> _Asked:
+    gain = block.wrong * len(block.samples) / len(predictions.samples)
+    messages = ask_for_subclass(prompt, block, predictions)
+    topic = f"{block.label}: answered {block.answered}"
+    return _Asked("definition", block.label, topic, "consistency", block.samples, gain, messages)
+
+
+def _merged(notes: Sequence[Edit]) -> _Asked:
+    messages = ask_to_merge(notes[0].label, [note.text for note in notes])
+    return _Asked("note", notes[0].label, f"{len(notes)} notes in one", notes[0].provenance.view, (), 0.0, messages)

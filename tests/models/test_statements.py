@@ -1,5 +1,5 @@
 import pytest
-from psopt.models.minilm._reading import read_sentences
+from psopt.statements import read_sentences
 
 LABELS = ("Number", "Person", "Entity")
 

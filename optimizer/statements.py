@@ -1,4 +1,4 @@
-"""How minilm understands a prompt: sentence by sentence, each that names exactly one label says something about it."""
+"""What sentences say of labels: each that names exactly one label outside quotation marks says something about it."""
 
 from __future__ import annotations
 
