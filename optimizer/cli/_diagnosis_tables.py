@@ -1,0 +1,114 @@
+"""A diagnosis as tables on a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from psopt.diagnosing import PromptReport
+    from psopt.scoring import Scores
+    from rich.table import Table
+
+_ROWS = 12
+_LONGEST = 120
+
+
+def scores_table(report: PromptReport) -> Table:
+    """Scores, overall and per class."""
+    from rich.table import Table
+
+    table = Table(title="Scores in percent", title_justify="left")
+    for name in ("", "samples", "F1", "S", "C"):
+        table.add_column(name, justify="right" if name else "left")
+    scores, n_samples = report.scores, str(len(report.predictions.samples))
+    if scores is None:
+        table.add_row("all", n_samples, "–", _percent(report.sensitivity), "–")
+        return table
+    whole = [_with_interval(scores, name) for name in ("f1", "sensitivity", "consistency")]
+    table.add_row("all", n_samples, *whole, style="bold")
+    for label, of_class in scores.per_class.items():
+        numbers = (of_class.f1, of_class.sensitivity, of_class.consistency)
+        table.add_row(label, str(of_class.n), *(_percent(number) for number in numbers))
+    return table
+
+
+def families_table(scores: Scores) -> Table:
+    """Scores by family of rephrasings."""
+    from rich.table import Table
+
+    table = Table(title="By what is varied, in percent", title_justify="left")
+    for name in ("family", "rephrasings", "F1", "S"):
+        table.add_column(name, justify="left" if name == "family" else "right")
+    for family, some in sorted(scores.per_family.items(), key=lambda item: -item[1].sensitivity):
+        table.add_row(family, str(some.n), _percent(some.f1), _percent(some.sensitivity))
+    return table
+
+
+def _with_interval(scores: Scores, name: str) -> str:
+    low, high = scores.ci.get(name, (None, None))
+    interval = "" if low is None or high is None else f" {100 * low:.0f}–{100 * high:.0f}"
+    return _percent(getattr(scores, name)) + interval
+
+
+def groups_table(report: PromptReport) -> Table:
+    """The groups with most need."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title="What shaking or wrong samples share", title_justify="left")
+    table.add_column("topic", overflow="fold", min_width=20)
+    table.add_column("class", overflow="fold")
+    table.add_column("taken for", overflow="fold")
+    table.add_column("samples", justify="right", no_wrap=True)
+    table.add_column("of S", justify="right", no_wrap=True)
+    table.add_column("seen by", no_wrap=True)
+    found = zip(report.diagnosis.groups, report.diagnosis.evidence, strict=True)
+    for group, facts in sorted(found, key=lambda one: -one[0].need)[:_ROWS]:
+        cells = [group.topic, group.label or "–", group.predicted or "–", str(len(group.samples))]
+        cells += [f"{100 * facts.share:.0f} %", group.view if group.how == "phrases" else "meaning"]
+        table.add_row(*(Text(cell) for cell in cells))
+    return table
+
+
+def blocks_table(report: PromptReport) -> Table:
+    """Blocks of classes that fall apart, if they are answered as another class."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title="Parts of a class that are answered alike as another one", title_justify="left")
+    for name in ("class", "answered", "telling words"):
+        table.add_column(name, overflow="fold")
+    for name in ("samples", "C within", "C across"):
+        table.add_column(name, justify="right", no_wrap=True)
+    amiss = [block for block in report.diagnosis.blocks if block.answered != block.label]
+    for block in amiss[:_ROWS]:
+        cells = [block.label, block.answered, ", ".join(block.words), str(len(block.samples))]
+        cells += [_percent(block.within), _percent(block.across)]
+        table.add_row(*(Text(cell) for cell in cells))
+    return table
+
+
+def weakest_table(report: PromptReport) -> Table:
+    """The most sensitive samples."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title="The most sensitive samples", title_justify="left")
+    labels = report.predictions.labels
+    table.add_column("S", justify="right", min_width=4)
+    table.add_column("right", justify="right", min_width=5)
+    table.add_column("class", overflow="ellipsis", no_wrap=True, min_width=min(16, max(map(len, labels), default=1)))
+    table.add_column("text", overflow="fold")
+    n_rephrasings = report.predictions.array.shape[1]
+    for sample in report.diagnosis.weak["sensitivity"][:_ROWS]:
+        right = "–" if sample.right is None else f"{sample.right}/{n_rephrasings}"
+        table.add_row(f"{sample.sensitivity:.2f}", right, Text(sample.label or "–"), Text(_short(sample.text)))
+    return table
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.1f}"
