@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LONGEST_PHRASE = 3
+ARTICLES = frozenset({"a", "an", "the"})
+_FUNCTION = (
+    "about all also am and any are as ask asks at be been begin begins belong belongs but by can contain contains did "
+    "do does done for from get had has have he her him his how if in into is it its label labels like may me more most "
+    "my no not of on one or other our out over own she should so some such text than that their them then there these "
+    "they this those to too under up us was we were what when where which who whom whose why will with would you your"
+)
+FUNCTION_WORDS = ARTICLES.union(_FUNCTION.split())
 
 
 def words_of(text: str) -> list[str]:

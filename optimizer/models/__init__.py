@@ -1,6 +1,18 @@
 """Task models: what answers a prompt."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from psopt.models._base import Model, SoftModel, reads_order
 from psopt.models._registry import NAMES, load_model
 
-__all__ = ["NAMES", "Model", "SoftModel", "load_model", "reads_order"]
+__all__ = ["NAMES", "Model", "SoftModel", "load_model", "minilm_lm", "reads_order"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "minilm_lm":  # needs what only some have installed
+        from psopt.models.minilm import minilm_lm
+
+        return minilm_lm
+    raise AttributeError(f"module 'psopt.models' has no attribute {name!r}")

@@ -1,6 +1,7 @@
 """The embedded model: all-MiniLM-L6-v2 reads the prompt. It is no LLM and never pretends to be one."""
 
 from psopt.models.minilm._encoder import Encoder
+from psopt.models.minilm._lm import MiniLMEngine, minilm_lm
 from psopt.models.minilm._model import MiniLM
 
-__all__ = ["Encoder", "MiniLM"]
+__all__ = ["Encoder", "MiniLM", "MiniLMEngine", "minilm_lm"]

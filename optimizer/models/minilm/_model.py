@@ -51,7 +51,7 @@ class MiniLM:
             raise InputError("minilm needs some unlabelled texts of the task to compare with, and got none")
         step = max(1, len(reference_texts) // REFERENCE_TEXTS)  # spread over all that is given, in whatever order
         self._reference = tuple(reference_texts[::step][:REFERENCE_TEXTS])
-        self._encoder = Encoder(cache_dir)
+        self.encoder = Encoder(cache_dir)
 
     def predict(
         self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
@@ -59,7 +59,7 @@ class MiniLM:
         """Classify every text under every prompt (see `Model.predict`). An empty text is N/A."""
         if on_progress:
             joint = [_joint(prompt, text) for prompt in prompts for text in texts]
-            self._encoder.encode(joint, on_progress)
+            self.encoder.encode(joint, on_progress)
         columns = [self.scores(prompt, texts).argmax(axis=1) for prompt in prompts]
         predictions = np.stack(columns, axis=1).astype(np.int64)
         predictions[[not text.strip() for text in texts]] = len(prompts[0].labels)
@@ -67,7 +67,7 @@ class MiniLM:
 
     def scores(self, prompt: Prompt, texts: Sequence[str]) -> Vectors:
         """Return how well each label fits each text under a prompt: (n_texts, n_labels), no fixed range."""
-        encode = self._encoder.encode
+        encode = self.encoder.encode
         alone, reference = encode(texts), encode(self._reference)
         joint = _centred(
             encode([_joint(prompt, text) for text in texts]),
@@ -89,14 +89,14 @@ class MiniLM:
     def _answers(self, prompt: Prompt, meanings: Sequence[str]) -> Vectors:
         """The labels as answers to the description, seen from their mean."""
         description = _shortened(prompt.description)
-        return _centred(self._encoder.encode([f"{description} Answer: {meaning}" for meaning in meanings]))
+        return _centred(self.encoder.encode([f"{description} Answer: {meaning}" for meaning in meanings]))
 
     def _moved_labels(self, prompt: Prompt) -> Vectors:
         """The labels' own vectors, moved to where the description puts them."""
         description = _shortened(prompt.description)
-        bare = self._encoder.encode(prompt.labels)
-        described = self._encoder.encode([f"{description} {label}" for label in prompt.labels])
-        moved = described - self._encoder.encode([description])
+        bare = self.encoder.encode(prompt.labels)
+        described = self.encoder.encode([f"{description} {label}" for label in prompt.labels])
+        moved = described - self.encoder.encode([description])
         return _unit((1 - DESCRIPTION_SHARE) * bare + DESCRIPTION_SHARE * moved)
 
     def _from_notes(self, prompt: Prompt, texts: Sequence[str], alone: Vectors) -> Vectors:
@@ -105,7 +105,7 @@ class MiniLM:
         statements = [one for note in prompt.notes for one in read_sentences(note, prompt.labels)]
         if not statements:
             return added
-        similarity = alone @ self._encoder.encode([one.topic for one in statements]).T
+        similarity = alone @ self.encoder.encode([one.topic for one in statements]).T
         bearing = np.maximum(0, similarity - TOPIC_FLOOR)
         for column, statement in enumerate(statements):
             bearing[:, column] += QUOTE_BONUS * _shown(statement, texts)
@@ -118,7 +118,7 @@ class MiniLM:
         for index, label in enumerate(prompt.labels):
             texts = [one.text for one in prompt.examples if one.label == label]
             if texts:
-                mean = _centred(self._encoder.encode(texts), reference).mean(axis=0, keepdims=True)
+                mean = _centred(self.encoder.encode(texts), reference).mean(axis=0, keepdims=True)
                 added[:, index] = EXAMPLE_WEIGHT * (centred_alone @ _unit(mean).T)[:, 0]
         return added
 

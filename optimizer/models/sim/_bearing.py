@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.statements import read_sentences
-from psopt.wording import words_of
+from psopt.wording import ARTICLES, FUNCTION_WORDS, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,14 +34,6 @@ if TYPE_CHECKING:
 NOTE, DEFINITION, EXAMPLE = 1.5, 0.5, 0.25
 _LONGEST_PHRASE = 3
 _PIECES = re.compile(r"[,;:.()?!\"“”]")
-_ARTICLES = frozenset({"a", "an", "the"})
-_FUNCTION = (
-    "about all also am and any are as ask asks at be been begin begins belong belongs but by can contain contains did "
-    "do does done for from get had has have he her him his how if in into is it its label labels like may me more most "
-    "my no not of on one or other our out over own she should so some such text than that their them then there these "
-    "they this those to too under up us was we were what when where which who whom whose why will with would you your"
-)
-_FUNCTION_WORDS = _ARTICLES.union(_FUNCTION.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +96,11 @@ def _concerns(one: Bearing, text: Wording) -> bool:
 
 def _short_phrases(pieces: Sequence[list[str]]) -> Iterator[str]:
     for words in pieces:
-        kept = [word for word in words if word not in _ARTICLES]
+        kept = [word for word in words if word not in ARTICLES]
         if kept and len(words) <= _LONGEST_PHRASE:
             yield " ".join(kept)
 
 
 def _content(words: Sequence[str]) -> frozenset[str]:
-    telling = (word for word in words if word not in _FUNCTION_WORDS)
+    telling = (word for word in words if word not in FUNCTION_WORDS)
     return frozenset(word[:-1] if len(word) > 2 and word.endswith("s") else word for word in telling)

@@ -1,0 +1,157 @@
+"""What a request of DSPy's adapters asks for: inputs, outputs, instructions, demonstrations."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import json
+import re
+import textwrap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from psopt.errors import ModelError
+from psopt.prompts import Definition, Example, Prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_INPUTS, _OUTPUTS, _END = "Your input fields are:\n", "Your output fields are:\n", "All interactions will be structured"
+_OBJECTIVE = re.compile(r"your objective is:\s*\n?", re.IGNORECASE)
+_FIELD = re.compile(r"^\d+\. `([^`]+)` \((.*?)\):", re.MULTILINE)
+_CHOICES = "one of: "
+_TRUTH = "must be True or False"
+_BULLET = re.compile(r"^\s*(?:[-*]|\d+\.)\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """An output; `labels` are what it may be, none where it may be anything."""
+
+    name: str
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A request, understood.
+
+    Attributes
+    ----------
+    description : str
+        The instructions without bulleted lines and their headings.
+    bullets : tuple of str
+        Notes and definitions.
+    outputs : tuple of Field
+    text : str
+        The inputs' values, one after the other.
+    noun : str
+        The first input's name.
+    demonstrations : tuple of (text, outputs)
+    as_json : bool
+        Whether the answer has to be a JSON object.
+    """
+
+    description: str
+    bullets: tuple[str, ...]
+    outputs: tuple[Field, ...]
+    text: str
+    noun: str
+    demonstrations: tuple[tuple[str, Mapping[str, str]], ...]
+    as_json: bool
+
+    def prompt(self, name: str) -> Prompt:
+        """The prompt that asks for one output of a class."""
+        labels = next(field.labels for field in self.outputs if field.name == name)
+        definitions, notes = [], []
+        for bullet in self.bullets:
+            label, colon, meaning = bullet.partition(": ")
+            if colon and label in labels:
+                definitions.append(Definition(label, meaning))
+            else:
+                notes.append(bullet)
+        shown = [Example(text, given[name]) for text, given in self.demonstrations if given.get(name) in labels]
+        return Prompt(self.description, labels, self.noun, tuple(definitions), tuple(notes), tuple(shown))
+
+
+def read_request(request: Any) -> Reading:
+    """Read an `lm15.Request` that DSPy's ChatAdapter or JSONAdapter made.
+
+    Raises
+    ------
+    ModelError
+        If another adapter made it.
+    """
+    system = request.system if isinstance(request.system, str) else "".join(part.text for part in request.system or ())
+    if _INPUTS not in system or _OUTPUTS not in system or _END not in system:
+        raise ModelError("minilm understands the messages of DSPy's ChatAdapter and JSONAdapter only")
+    inputs = [name for name, _ in _FIELD.findall(_between(system, _INPUTS, _OUTPUTS))]
+    structure, _, objective = _split_at(system, _OBJECTIVE)
+    outputs = tuple(
+        Field(name, _labels(name, kind, structure)) for name, kind in _FIELD.findall(_between(system, _OUTPUTS, _END))
+    )
+    said = [(message.role, "".join(part.text for part in message.parts)) for message in request.messages]
+    as_json = "Outputs will be a JSON object" in structure
+    demonstrations = tuple(
+        (_text(question, inputs), _given(answer, [field.name for field in outputs]))
+        for (role, question), (answering, answer) in itertools.pairwise(said)
+        if role == "user" and answering == "assistant"
+    )
+    question = said[-1][1]
+    question = question[: question.rfind("\n\nRespond with")] if "\n\nRespond with" in question else question
+    description, bullets = _instructions(objective)
+    return Reading(description, bullets, outputs, _text(question, inputs), inputs[0], demonstrations, as_json)
+
+
+def _instructions(objective: str) -> tuple[str, tuple[str, ...]]:
+    """What is asked, and the bulleted lines below it; a line that ends in a colon before bullets is a heading."""
+    lines = [line.strip() for line in textwrap.dedent(objective).split("\n") if line.strip()]
+    bulleted = [bool(_BULLET.match(line)) for line in lines]
+    plain = [
+        line
+        for index, line in enumerate(lines)
+        if not bulleted[index] and not (line.endswith(":") and index + 1 < len(lines) and bulleted[index + 1])
+    ]
+    bullets = tuple(_BULLET.sub("", line) for line, is_bullet in zip(lines, bulleted, strict=True) if is_bullet)
+    return " ".join(plain), bullets
+
+
+def _labels(name: str, kind: str, structure: str) -> tuple[str, ...]:
+    if kind.startswith("Literal["):
+        values = ast.literal_eval(kind.removeprefix("Literal"))
+        return tuple(str(value) for value in values)
+    line = next((line for line in structure.split("\n") if f"{{{name}}}" in line and "# note:" in line), "")
+    if _CHOICES in line:
+        choices = line.split(_CHOICES, 1)[1].rstrip().removesuffix(",").removesuffix('"')
+        return tuple(choice.strip() for choice in choices.split(";"))
+    return ("True", "False") if _TRUTH in line or kind == "bool" else ()
+
+
+def _text(message: str, inputs: Sequence[str]) -> str:
+    values = _sections(message, inputs)
+    return " ".join(values[name] for name in inputs if values.get(name))
+
+
+def _given(answer: str, outputs: Sequence[str]) -> dict[str, str]:
+    """The outputs of a demonstration."""
+    try:
+        data = json.loads(answer)
+    except ValueError:
+        return _sections(answer, [*outputs, "completed"])
+    return {name: str(value) for name, value in data.items()} if isinstance(data, dict) else {}
+
+
+def _sections(message: str, names: Sequence[str]) -> dict[str, str]:
+    """Values by name; only a line of its own with one of these names begins a section."""
+    known = "|".join(re.escape(name) for name in names)
+    parts = re.split(rf"(?m)^\[\[ ## ({known}) ## \]\]\s*$", message)
+    return {name: value.strip() for name, value in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+def _between(text: str, start: str, end: str) -> str:
+    return text.split(start, 1)[1].split(end, 1)[0]
+
+
+def _split_at(text: str, pattern: re.Pattern[str]) -> tuple[str, str, str]:
+    found = pattern.search(text)
+    return (text[: found.start()], found.group(), text[found.end() :]) if found else (text, "", "")
