@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from psopt.errors import InputError
 from psopt.metrics import hard_predictions, prediction_counts, prediction_distribution, sample_sensitivity
-from psopt.models import SoftModel
+from psopt.models import JudgedModel, SoftModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +36,8 @@ class Predictions:
         What the model gave each class, where it was asked for that; `array` then holds the most probable ones.
     families : tuple of str
         The family of each of the Q rephrasings; empty where they are all of one.
+    merits : (N, Q) float or None
+        What each answer is worth, in [0, 1], where something else than the right class decides that.
     """
 
     array: NDArray[np.int64]
@@ -43,6 +45,7 @@ class Predictions:
     labels: tuple[str, ...]
     probabilities: NDArray[np.float64] | None = None
     families: tuple[Family, ...] = ()
+    merits: NDArray[np.float64] | None = None
 
     @property
     def n_classes(self) -> int:
@@ -79,7 +82,8 @@ class Predictions:
         """The predictions under some of the rephrasings."""
         soft = None if self.probabilities is None else self.probabilities[:, columns]
         families = tuple(self.families[column] for column in columns) if self.families else ()
-        return replace(self, array=self.array[:, columns], probabilities=soft, families=families)
+        merits = None if self.merits is None else self.merits[:, columns]
+        return replace(self, array=self.array[:, columns], probabilities=soft, families=families, merits=merits)
 
     @property
     def is_labelled(self) -> bool:
@@ -109,7 +113,9 @@ def evaluate(
     families = tuple(form.family for form in forms)
     texts = [sample.text for sample in samples]
     if not soft:
-        return Predictions(model.predict(prompts, texts, on_progress), tuple(samples), prompt.labels, families=families)
+        array = model.predict(prompts, texts, on_progress)
+        merits = model.merits(prompts, texts) if isinstance(model, JudgedModel) else None
+        return Predictions(array, tuple(samples), prompt.labels, families=families, merits=merits)
     if not isinstance(model, SoftModel):
         raise InputError(f"model {model.name} gives no probabilities: leave --logprobs out")
     probabilities = model.predict_proba(prompts, texts, on_progress)

@@ -46,6 +46,6 @@ class Evaluator:
             self._known[key] = evaluate(
                 self.model, prompt, rephrasings, self.samples[split], self.on_progress, soft=self.soft, forms=forms
             )
-            if not isinstance(self.model, ChatModel):  # whose engine counts for itself
+            if not isinstance(self.model, ChatModel) and not getattr(self.model, "counts_calls", False):
                 self.budget.usage.made += n_answers
         return self._known[key]

@@ -15,6 +15,7 @@ from psopt.evaluator import Evaluator, Split
 from psopt.models import load_model
 from psopt.models.chat import Budget, LmOptions, load_writer
 from psopt.prompts import seed_prompt
+from psopt.proposals import propose_edits
 from psopt.proposals.written import WrittenProposer
 from psopt.rephrasing import RephrasingOptions, freeze_rephrasings
 from psopt.report import WEAK_SPOTS, write_report
@@ -38,7 +39,7 @@ from psopt.tasks import subset
 if TYPE_CHECKING:
     import optuna
     from psopt.prompts import Prompt
-    from psopt.search import Candidate, SamplerName
+    from psopt.search import Candidate, Propose, SamplerName
     from psopt.tasks import Sample, Task
 
 N_HELDOUT = 10
@@ -161,10 +162,30 @@ def carry_out(
 
     To go on with a run, its task, model, rephrasings and version of psopt must be what they were, unless `force`.
     """
-    observer = observer or Observer()
-    options = SearchOptions(settings.trials, settings.rounds, cast("SamplerName", settings.sampler), settings.seed)
     start = seed_prompt(task, settings.strategy, seed=settings.seed)
     evaluator = make_evaluator(task, start, settings, cache_dir, model, out if resume else None)
+    proposer = _proposer(settings, evaluator, cache_dir)
+    return search_and_record(
+        task, settings, start, evaluator, proposer, out=out, resume=resume, force=force, observer=observer
+    )
+
+
+def search_and_record(
+    task: Task,
+    settings: RunSettings,
+    start: Prompt,
+    evaluator: Evaluator,
+    proposer: WrittenProposer | None = None,
+    *,
+    propose: Propose = propose_edits,
+    out: str | Path | None = None,
+    resume: bool = False,
+    force: bool = False,
+    observer: Observer | None = None,
+) -> Run:
+    """Search from a seed prompt with what compares prompts and what proposes edits; write the run directory."""
+    observer = observer or Observer()
+    options = SearchOptions(settings.trials, settings.rounds, cast("SamplerName", settings.sampler), settings.seed)
     evaluator.on_progress = observer.answers
     if resume and out is None:
         raise InputError("to resume, say which run: out=...")
@@ -186,9 +207,9 @@ def carry_out(
     observer.started(task, folder)
     record.save(None, (), "running")
     record.save_rephrasings()
-    proposer = _proposer(settings, evaluator, cache_dir)
     _describe(study, record)
-    search = Search(task, start, evaluator, study, options, observer, proposer, record.directory.path / ARTIFACTS)
+    artifacts = record.directory.path / ARTIFACTS
+    search = Search(task, start, evaluator, study, options, observer, proposer, artifacts, propose)
     try:
         search.run()
         observer.phase("scoring the front on test, under held-out rephrasings")

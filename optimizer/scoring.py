@@ -9,7 +9,10 @@ import numpy as np
 from psopt.metrics import bootstrap_ci, class_f1, consistency, macro_f1, micro_f1, na_rate, sensitivity
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from psopt.evaluation import Predictions
+
+_REPLICATES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class Scores:
     Attributes
     ----------
     f1 : float
-        micro-F1 over all N x Q predictions, in [0, 1]; higher is better.
+        micro-F1 over all N x Q predictions, in [0, 1]; higher is better. Where answers have merits, their mean.
     macro_f1 : float
         Mean F1 over the labels that are true or predicted anywhere, N/A not among them.
     sensitivity : float
@@ -86,7 +89,7 @@ def score(predictions: Predictions, *, intervals: bool = False, seed: int = 42) 
     predicted = np.flatnonzero(predictions.counts.sum(axis=0))
     names = (*predictions.labels, "N/A")
     return Scores(
-        f1=micro_f1(predictions.array, truth),
+        f1=micro_f1(predictions.array, truth) if predictions.merits is None else float(predictions.merits.mean()),
         macro_f1=macro_f1(predictions.array, truth, labels=range(len(predictions.labels))),
         sensitivity=sensitivity(p_tau),
         consistency=consistency(p_tau, truth),
@@ -110,7 +113,20 @@ def _intervals(predictions: Predictions, seed: int) -> dict[str, tuple[float, fl
         resample="both" if n_rephrasings > 1 else "samples",
         seed=seed,
     )
-    return {name: interval.bounds for name, interval in found.items()}
+    bounds = {name: interval.bounds for name, interval in found.items()}
+    return bounds if predictions.merits is None else {**bounds, "f1": _interval_of_mean(predictions.merits, seed)}
+
+
+def _interval_of_mean(merits: NDArray[np.float64], seed: int) -> tuple[float, float]:
+    """95 % percentile interval of a mean over samples and rephrasings, both drawn anew 1,000 times."""
+    rng = np.random.default_rng(seed)
+    n_samples, n_rephrasings = merits.shape
+    means = [
+        merits[rng.integers(n_samples, size=n_samples)][:, rng.integers(n_rephrasings, size=n_rephrasings)].mean()
+        for _ in range(_REPLICATES)
+    ]
+    low, high = np.percentile(means, [2.5, 97.5])
+    return float(low), float(high)
 
 
 def _per_class(predictions: Predictions) -> dict[str, ClassScores]:

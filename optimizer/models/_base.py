@@ -51,6 +51,15 @@ class SoftModel(Protocol):
         ...
 
 
+@runtime_checkable
+class JudgedModel(Protocol):
+    """A model whose answers are worth something else than whether they name the right class."""
+
+    def merits(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> NDArray[np.float64] | None:
+        """Return what each answer is worth: (n_texts, n_prompts) in [0, 1], or None if the label alone tells."""
+        ...
+
+
 def reads_order(model: Model) -> bool:
     """Whether the order of few-shot examples can change a model's answers; one that says nothing of it may."""
     return bool(getattr(model, "reads_order", True))

@@ -37,8 +37,8 @@ class Edit:
 
     `gain` is what the proposer expects: the share of the diagnosed train answers that would turn right if the model
     obeyed the edit, in [-1, 1]. It ranks edits before any is paid for, and is no part of the edit's identity. Edits of
-    one `bundle` are switched on and off together. One that `merges` others stands in their place; it names their
-    switches.
+    one `bundle` are switched on and off together. In a program of several steps an example may be for one `step`. An
+    edit that `merges` others stands in their place; it names their switches.
     """
 
     kind: EditKind
@@ -47,6 +47,7 @@ class Edit:
     provenance: Provenance
     gain: float = 0.0
     bundle: str = ""
+    step: str = ""
     merges: tuple[str, ...] = ()
 
     @property
@@ -57,7 +58,7 @@ class Edit:
     @property
     def id(self) -> str:
         """A short name by content: the kind's first letter and eight hexadecimal digits."""
-        content = json.dumps([self.kind, self.label, self.text])
+        content = json.dumps([self.kind, self.label, self.text, *([self.step] if self.step else [])])
         return self.kind[0] + hashlib.sha256(content.encode()).hexdigest()[:8]
 
     def __str__(self) -> str:
@@ -80,6 +81,7 @@ class Edit:
             provenance=Provenance(origin["author"], origin["view"], origin["topic"], tuple(origin["samples"])),
             gain=float(data["gain"]),
             bundle=data.get("bundle", ""),
+            step=data.get("step", ""),
             merges=tuple(data.get("merges", ())),
         )
 
@@ -99,8 +101,8 @@ def apply_edits(prompt: Prompt, edits: Iterable[Edit], order: str = ORDERS[0]) -
                 texts.append(edit.text)
         elif edit.kind == "note" and edit.text not in notes:
             notes.append(edit.text)
-        elif edit.kind == "example" and Example(edit.text, edit.label) not in examples:
-            examples.append(Example(edit.text, edit.label))
+        elif edit.kind == "example" and (shown := Example(edit.text, edit.label, edit.step)) not in examples:
+            examples.append(shown)
     in_order = [label for label in prompt.labels if label in definitions]
     return replace(
         prompt,

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A few-shot example: a text and its label."""
+    """A few-shot example: a text and its label; in a program of several steps perhaps for one of them alone."""
 
     text: str
     label: str
+    step: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,9 @@ class Prompt:
     def to_dict(self) -> dict[str, Any]:
         """Return the prompt as plain JSON data; its form only where it is not psopt's own."""
         data: dict[str, Any] = json.loads(json.dumps(asdict(self)))  # tuples become lists
+        for example in data["examples"]:
+            if not example["step"]:
+                del example["step"]
         form = self.form.to_dict()
         return {**data, "form": form} if form else {name: data[name] for name in data if name != "form"}
 

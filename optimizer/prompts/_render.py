@@ -39,12 +39,22 @@ def render_instructions(prompt: Prompt) -> str:
     form = prompt.form
     labels = form.listing.join(in_order(prompt.labels, form.label_order))
     lines = [prompt.description, f"Answer with exactly one of these labels and nothing else{form.separator}{labels}"]
-    definitions = [f"{one.label}{form.separator}{one.text}" for one in prompt.definitions]
     examples = [f"{_question(prompt, one.text)} {one.label}" for one in in_order(prompt.examples, form.example_order)]
-    lines += _part(form, "What the labels mean:", form.bulleted(definitions))
-    lines += _part(form, "Note:", form.bulleted(prompt.notes))
+    lines += _additions(prompt)
     lines += _part(form, "Examples:", examples)
     return "\n".join(lines)
+
+
+def render_additions(prompt: Prompt) -> str:
+    """Render what a prompt adds to its description: definitions and notes."""
+    return "\n".join(_additions(prompt)).strip("\n")
+
+
+def _additions(prompt: Prompt) -> list[str]:
+    form = prompt.form
+    definitions = [f"{one.label}{form.separator}{one.text}" for one in prompt.definitions]
+    lines = _part(form, "What the labels mean:", form.bulleted(definitions))
+    return lines + _part(form, "Note:", form.bulleted(prompt.notes))
 
 
 def _part(form: Form, heading: str, lines: list[str]) -> list[str]:

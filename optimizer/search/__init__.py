@@ -3,7 +3,7 @@
 from psopt.search._front import PICKS, Candidate, knee, pareto_front, pick
 from psopt.search._observer import Observer
 from psopt.search._options import SamplerName, SearchOptions
-from psopt.search._search import Search
+from psopt.search._search import Propose, Search
 from psopt.search._study import OBJECTIVES, open_study
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "PICKS",
     "Candidate",
     "Observer",
+    "Propose",
     "SamplerName",
     "Search",
     "SearchOptions",

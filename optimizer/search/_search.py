@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from psopt.search._options import SearchOptions
     from psopt.tasks import Task
 
+Propose = Callable[["Task", "Prompt", "Predictions", "Diagnosis", "Sequence[Edit]"], "list[Edit]"]
+"""From a task, a prompt, its predictions on train, their diagnosis and the pool to edits, most to gain first."""
+
 _TRIES_FOR_A_NEW_CANDIDATE = 50
 _MOST_FAILURES = 3  # in a row; then it is not chance, and the search stops
 
@@ -59,10 +63,11 @@ class Search:
         observer: Observer | None = None,
         proposer: WrittenProposer | None = None,
         artifacts: Path | None = None,
+        propose: Propose = propose_edits,
     ) -> None:
         self.task, self.seed_prompt, self.evaluator, self.study = task, seed_prompt, evaluator, study
         self.options, self.observer = options, observer or Observer()
-        self.proposer, self.artifacts = proposer, artifacts
+        self.proposer, self.artifacts, self._propose_by_rule = proposer, artifacts, propose
         self.candidates: list[Candidate] = []
         self.pool: list[Edit] = []
         self.first_diagnosis: Diagnosis | None = None
@@ -122,7 +127,7 @@ class Search:
 
     def _propose(self, prompt: Prompt, on_train: Predictions, diagnosis: Diagnosis) -> list[Edit]:
         """Propose edits by rule, and by a language model where there is one."""
-        proposed = propose_edits(self.task, prompt, on_train, diagnosis, self.pool)
+        proposed = self._propose_by_rule(self.task, prompt, on_train, diagnosis, self.pool)
         if self.proposer is None:
             return proposed
         self.observer.phase(f"{self.proposer.writer.name} drafts edits")
