@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from psopt.measuring import MeasureOptions
     from psopt.models.chat import LmOptions
     from psopt.optimization import Run, optimize
+    from psopt.programs import ProgramCandidate, SensitivityOptimizer
     from psopt.prompts import Edit, Prompt
     from psopt.tasks import Sample, Task, load_task
 
@@ -23,10 +24,12 @@ _HOMES = {
     "Edit": "psopt.prompts",
     "LmOptions": "psopt.models.chat",
     "MeasureOptions": "psopt.measuring",
+    "ProgramCandidate": "psopt.programs",
     "Prompt": "psopt.prompts",
     "PromptReport": "psopt.diagnosing",
     "Run": "psopt.optimization",
     "Sample": "psopt.tasks",
+    "SensitivityOptimizer": "psopt.programs",
     "Task": "psopt.tasks",
     "compare": "psopt.comparing",
     "diagnose": "psopt.diagnosing",
@@ -38,10 +41,12 @@ __all__ = [
     "Edit",
     "LmOptions",
     "MeasureOptions",
+    "ProgramCandidate",
     "Prompt",
     "PromptReport",
     "Run",
     "Sample",
+    "SensitivityOptimizer",
     "Task",
     "__version__",
     "compare",

@@ -219,18 +219,22 @@ def search_and_record(
         raise
     except BudgetReachedError as error:
         record.save_part(search, "budget")
-        raise BudgetReachedError(
-            f"{error}; what was found is in {folder}; go on with: psopt resume {folder}"
-        ) from error
+        raise BudgetReachedError(f"{error}; {_go_on(settings, folder)}") from error
     except ModelError as error:
         record.save_part(search, "failed")
-        raise type(error)(f"{error}; what was found is in {folder}; go on with: psopt resume {folder}") from error
+        raise type(error)(f"{error}; {_go_on(settings, folder)}") from error
     reason = "trials" if len(search.candidates) >= settings.trials else "exhausted"
     record.save(baseline, front, reason, short)
     record.save_prompts(baseline, front, short)
     record.save_proposals(search)
     write_report(record.directory)
     return Run(folder, baseline, front, short, study, reason)
+
+
+def _go_on(settings: RunSettings, folder: Path) -> str:
+    """Say where the work so far is, and how to go on with it."""
+    how = f"compile again with log_dir={str(folder)!r}" if settings.program == "python" else f"psopt resume {folder}"
+    return f"what was found is in {folder}; go on with: {how}"
 
 
 def make_evaluator(

@@ -13,6 +13,7 @@ from psopt.wording import shows
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "chat_server"))  # for `from running import RunningServer`
+sys.path.insert(0, str(ROOT / "tests" / "programs"))  # for `from keyword_lm import keyword_lm`
 
 
 @pytest.fixture(scope="session")

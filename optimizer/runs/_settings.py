@@ -47,6 +47,8 @@ class RunSettings:
         Families of rephrasings, with commas between, mixed in equal parts.
     lm : LmOptions
         How language models are asked, and what they may cost.
+    program : str or None
+        A DSPy program, ``module:attribute``, in place of a prompt; ``python`` for one that was given in Python.
     command : str
         The command line, for the record.
     """
@@ -74,6 +76,7 @@ class RunSettings:
     vary: str = "paraphrase"
     proposer: str | None = None
     lm: LmOptions = field(default_factory=LmOptions)
+    program: str | None = None
     command: str = ""
 
     @classmethod

@@ -42,7 +42,8 @@ def minilm_lm(reference_texts: Sequence[str] = (), *, cache_dir: Path | None = N
         If dspy or torch is not installed.
     """
     dspy = import_extra("dspy", "minilm_lm", "dspy")
-    return dspy.LM("psopt/minilm", engine=MiniLMEngine(reference_texts, cache_dir=cache_dir), **settings)
+    engine = MiniLMEngine(reference_texts, cache_dir=cache_dir)
+    return dspy.LM("psopt/minilm", engine=engine, async_engine=AsyncMiniLMEngine(engine), **settings)
 
 
 class MiniLMEngine:
@@ -110,6 +111,26 @@ class MiniLMEngine:
         encode = self._model.encoder.encode
         wanted = encode([f"{reading.description} {reading.text}"])
         return phrases[int((encode(phrases) @ wanted.T)[:, 0].argmax())]
+
+
+class AsyncMiniLMEngine:
+    """The same for programs that are awaited; it computes, so there is nothing to wait for."""
+
+    def __init__(self, engine: MiniLMEngine) -> None:
+        self._engine = engine
+
+    def dump_state(self) -> dict[str, Any]:
+        """Return what makes up the engine, as JSON data."""
+        return self._engine.dump_state()
+
+    @classmethod
+    def load_state(cls, state: dict[str, Any]) -> AsyncMiniLMEngine:
+        """Make the engine again."""
+        return cls(MiniLMEngine.load_state(state))
+
+    async def complete(self, request: Any) -> Any:
+        """Answer one request; see `MiniLMEngine.complete`."""
+        return self._engine.complete(request)
 
 
 def _phrases(text: str) -> Iterator[str]:

@@ -1,0 +1,70 @@
+"""A language model that shakes: it knows `who` and `how many`, and guesses at `when` by how it is asked."""
+
+from __future__ import annotations
+
+import json
+import threading
+import zlib
+
+import dspy
+from dspy import lm15
+from psopt.models.minilm._request import read_request
+
+
+class KeywordEngine:
+    """Answers DSPy's adapters. `fails` says after how many calls it breaks down; `mumbles` at which word it mumbles."""
+
+    def __init__(self, fails: int | None = None, mumbles: str = "") -> None:
+        self.fails, self.mumbles, self.n_calls, self.lock = fails, mumbles, 0, threading.Lock()
+        self.seen = []
+
+    def dump_state(self):
+        return {}
+
+    @classmethod
+    def load_state(cls, state):
+        return cls()
+
+    def complete(self, request):
+        with self.lock:
+            self.n_calls += 1
+            if self.fails is not None and self.n_calls > self.fails:
+                raise lm15.ServerError("the house is on fire")
+        reading = read_request(request)
+        with self.lock:
+            self.seen.append(reading)
+        values = {field.name: self.value(field, reading) for field in reading.outputs}
+        if self.mumbles and self.mumbles in reading.text:
+            text = "Hm."
+        elif reading.as_json:
+            text = json.dumps(values)
+        else:
+            text = "\n\n".join(f"[[ ## {name} ## ]]\n{value}" for name, value in values.items())
+        message = lm15.Message(role="assistant", parts=(lm15.TextPart(text),))
+        usage = lm15.Usage(input_tokens=10, output_tokens=2)
+        return lm15.Response(id=None, model=request.model, message=message, finish_reason="stop", usage=usage)
+
+    def value(self, field, reading):
+        if not field.labels:
+            return self.topic(reading)
+        text = reading.text.lower()
+        if "who" in text or "name of" in text:
+            return field.labels[1]
+        if text.startswith("how many") or any("when" in bullet for bullet in reading.bullets):
+            return field.labels[0]
+        return field.labels[zlib.crc32(reading.description.encode()) % 2]
+
+    def topic(self, reading):
+        """Free text: what the question begins with; or, asked in an odd way, nothing that helps."""
+        odd = "topic" in reading.outputs[0].name and zlib.crc32(reading.description.encode()) % 3 == 0
+        return "something" if odd and not reading.demonstrations else reading.text.split()[0].lower()
+
+
+class AsyncKeywordEngine(KeywordEngine):
+    async def complete(self, request):
+        return KeywordEngine.complete(self, request)
+
+
+def keyword_lm(**options):
+    engines = {"engine": KeywordEngine(**options), "async_engine": AsyncKeywordEngine(**options)}
+    return dspy.LM("test/keywords", **engines, cache=False, num_retries=0)
