@@ -21,6 +21,8 @@ from psopt.cli._options import (
 from psopt.errors import InputError
 
 if TYPE_CHECKING:
+    from psopt.cli._screen import Screen
+    from psopt.optimization import Run
     from psopt.runs import RunSettings
     from psopt.tasks import Task
 
@@ -50,6 +52,11 @@ _EPILOG = "Example: psopt optimize --dataset tickets.csv --text-column body --la
 @rephrasing_options
 @click.option("--proposer", metavar="M", help="A model that drafts edits, beside the rules [default: rules alone].")
 @lm_options
+@click.option(
+    "--program",
+    metavar="MODULE:NAME",
+    help="A DSPy program to optimize in place of a prompt; --model runs it.",
+)
 @click.option("--dry-run", is_flag=True, help="Say how many calls and tokens the run would take; send nothing.")
 @click.option("--resume", "go_on", is_flag=True, help="Go on with the run in --out.")
 @click.option("--force", is_flag=True, help="With --resume: even if data, model, rephrasings or version have changed.")
@@ -70,6 +77,8 @@ def optimize(**options: Any) -> int:
         raise InputError("--resume needs --out DIR, the run to go on with")
     plain: dict[str, Any] = {name: str(value) if isinstance(value, Path) else value for name, value in options.items()}
     settings = RunSettings(command=shlex.join(["psopt", *sys.argv[1:]]), lm=lm, **plain)
+    if dry_run and settings.program:
+        raise InputError("--dry-run does not know how often a --program calls its model; use --max-calls")
     if dry_run:
         from psopt.cli._dry_run import show_plan
 
@@ -105,6 +114,10 @@ def resume(
     from psopt.runs import MANIFEST, RunDirectory, RunSettings
 
     settings = RunSettings.from_dict(RunDirectory.open(run).read_json(MANIFEST)["settings"])
+    if settings.program == "python":
+        raise InputError(
+            f"{run} is of a program that was compiled in Python: compile it again with log_dir={str(run)!r}"
+        )
     lm = replace(settings.lm, **{name: value for name, value in changed.items() if value is not None})
     settings = replace(settings, lm=lm, trials=trials or settings.trials)
     return _run(settings, run, cache_dir, resume=True, force=force, as_json=as_json, quiet=quiet)
@@ -129,7 +142,12 @@ def _run(
     task = _load(settings)
     with screen:
         try:
-            run = carry_out(task, settings, out=out, cache_dir=cache_dir, resume=resume, force=force, observer=screen)
+            if settings.program:
+                run = _optimize_program(task, settings, out, cache_dir, screen, resume=resume)
+            else:
+                run = carry_out(
+                    task, settings, out=out, cache_dir=cache_dir, resume=resume, force=force, observer=screen
+                )
         except KeyboardInterrupt:
             screen.interrupted()
             raise
@@ -139,6 +157,17 @@ def _run(
     else:
         screen.result(run)
     return 0
+
+
+def _optimize_program(
+    task: Task, settings: RunSettings, out: Path | None, cache_dir: Path | None, screen: Screen, *, resume: bool
+) -> Run:
+    from psopt.programs import optimize_program
+    from psopt.runs import MANIFEST
+
+    if out is not None and (out / MANIFEST).exists() and not resume:
+        raise InputError(f"--out {out} holds a run already: go on with `psopt resume {out}`, or name another folder")
+    return optimize_program(task, settings, out=out, cache_dir=cache_dir, observer=screen)
 
 
 def _interrupt(*_: object) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from psopt.programs._judge import Metric
     from psopt.programs._outcome import Equivalence
     from psopt.search import Observer
+    from psopt.tasks import Task
 
 dspy = import_extra("dspy", "SensitivityOptimizer", "dspy")
 Teleprompter = import_extra("dspy.teleprompt", "SensitivityOptimizer", "dspy").Teleprompter
@@ -77,6 +79,8 @@ class SensitivityOptimizer(Teleprompter):  # type: ignore[misc, valid-type]  # d
         Leave `pareto_front`, `run` and `sensitivity_by_step` on the program.
     max_calls : int, optional
         Most runs of the program.
+    pick : str
+        Which program of the front is returned: ``knee``, ``short``, ``f1``, ``sensitivity`` or ``consistency``.
 
     Examples
     --------
@@ -115,6 +119,8 @@ class SensitivityOptimizer(Teleprompter):  # type: ignore[misc, valid-type]  # d
         self.metric, self.equivalence, self.label_field = metric, equivalence, label_field
         self.seed, self.log_dir, self.num_threads, self.storage = seed, log_dir, num_threads, storage
         self.track_stats, self.max_calls, self.pick = track_stats, max_calls, pick
+        self.settings: RunSettings | None = None  # what the command line was given
+        self.like: Task | None = None  # the task that the examples come from, where there is one
 
     def compile(
         self,
@@ -156,6 +162,10 @@ class SensitivityOptimizer(Teleprompter):  # type: ignore[misc, valid-type]  # d
         name = type(student).__name__.lower()
         instructions = dict(student.named_predictors())[outcome.step].signature.instructions
         data = make_data(name, " ".join(instructions.split()), outcome, splits, self.num_rephrasings)
+        if self.like is not None and set(self.like.labels) != set(data.task.labels):
+            raise InputError(
+                f"the program's labels are {', '.join(data.task.labels)}; the data's are {', '.join(self.like.labels)}"
+            )
         with self._setting(student):
             own = observer or ProgressLine()
             try:
@@ -181,7 +191,7 @@ class SensitivityOptimizer(Teleprompter):  # type: ignore[misc, valid-type]  # d
             teacher=teacher,
             n_threads=threads,
         )
-        task = data.task
+        task = data.task if self.like is None else _with_words(data.task, self.like)
         evaluator = Evaluator(
             model, wordings.rephrasings, {"train": task.train, "val": task.val, "test": task.test}, budget=budget
         )
@@ -218,6 +228,8 @@ class SensitivityOptimizer(Teleprompter):  # type: ignore[misc, valid-type]  # d
         return better
 
     def _settings(self, name: str, model: str, samples: int) -> RunSettings:
+        if self.settings is not None:
+            return self.settings
         return RunSettings(
             dataset=name,
             model=model,
@@ -248,6 +260,11 @@ class SensitivityOptimizer(Teleprompter):  # type: ignore[misc, valid-type]  # d
         if without and dspy.settings.lm is None:
             raise InputError("no language model: use dspy.configure(lm=dspy.LM(..)), or give task_model=..")
         return contextlib.nullcontext()
+
+
+def _with_words(task: Task, like: Task) -> Task:
+    """A task with the name, the definitions and the origin of another one."""
+    return replace(task, name=like.name, definitions=like.definitions, noun=like.noun, info=like.info)
 
 
 def _splits(trainset: Any, valset: Any, testset: Any) -> dict[str, list[Any]]:

@@ -1,0 +1,104 @@
+"""`psopt optimize --program` and `psopt export --format dspy`, as people run them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from psopt.cli import main
+
+dspy = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
+
+from psopt.models import minilm_lm  # noqa: E402
+
+MINE = """
+import dspy
+from typing import Literal
+
+KINDS = Literal["Number", "Location", "Person", "Description", "Entity", "Abbreviation"]
+FIELDS = {"question": (str, dspy.InputField()), "kind": (KINDS, dspy.OutputField())}
+sort = dspy.Predict(dspy.Signature(FIELDS, "Sort it."))
+wrong = dspy.Predict("question -> kind: bool")
+two = dspy.Predict(sort.signature.prepend("context", dspy.InputField(), str))
+number = 7
+def make():
+    return dspy.ChainOfThought(sort.signature)
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    import sys
+
+    (tmp_path / "mine.py").write_text(MINE)
+    (tmp_path / "broken.py").write_text("1 / 0")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("PSOPT_DATA_DIR", raising=False)
+    yield
+    for name in ("mine", "broken"):
+        sys.modules.pop(name, None)
+
+
+def psopt(words):
+    with pytest.raises(SystemExit) as end:
+        main(words)
+    return end.value.code
+
+
+SMALL = ["--dataset", "trec", "--trials", "3", "--samples", "12", "--rephrasings", "3", "--quiet"]
+
+
+def test_a_program_is_optimized_gone_on_with_and_exported(tmp_path, capsys):
+    assert psopt(["optimize", *SMALL, "--program", "mine:sort", "--out", "run"]) == 0
+    run = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert run["dataset"]["name"] == "trec"
+    assert run["settings"]["program"] == "mine:sort"
+    assert (tmp_path / "run" / "report.html").is_file()
+    assert psopt(["resume", "run", "--trials", "4", "--quiet"]) == 0
+    capsys.readouterr()
+    assert psopt(["export", "run", "--format", "dspy"]) == 0
+    (tmp_path / "knee.json").write_text(capsys.readouterr().out)
+    import mine
+
+    program = mine.sort.deepcopy()
+    program.load(tmp_path / "knee.json")
+    assert program.signature.instructions.startswith("Sort it.")
+    with dspy.context(lm=minilm_lm(cache=False)):
+        assert program(question="How many are there ?").kind in run["baseline"]["test"]["per_class"]
+
+
+def test_a_prompt_is_exported_as_a_program_and_as_messages(tmp_path, capsys):
+    assert psopt(["optimize", *SMALL, "--out", "run"]) == 0
+    capsys.readouterr()
+    assert psopt(["export", "run", "--pick", "f1", "--format", "dspy"]) == 0
+    (tmp_path / "f1.json").write_text(capsys.readouterr().out)
+    import mine
+
+    program = dspy.Predict(mine.sort.signature.delete("kind").append("label", dspy.OutputField(), mine.KINDS))
+    program.load(tmp_path / "f1.json")
+    assert "Classify the question" in program.signature.instructions
+    assert psopt(["export", "run", "--format", "openai"]) == 0
+    messages = json.loads(capsys.readouterr().out)
+    assert [one["role"] for one in messages] == ["system", "user"]
+    assert "Question: {text}" in messages[1]["content"]
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        ("mine", "module:attribute"),
+        ("nowhere:sort", "importing nowhere failed"),
+        ("broken:sort", "ZeroDivisionError"),
+        ("mine:nothing", "has no 'nothing'"),
+        ("mine:number", "no dspy.Module"),
+        ("mine:two", "reads context, question"),
+        ("mine:wrong", "labels"),
+    ],
+)
+def test_a_program_that_can_t_be_used_is_one_clear_line(program, message, capsys):
+    assert psopt(["optimize", *SMALL, "--program", program, "--out", "run"]) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert len(said.strip().splitlines()) == 1
+    assert "Traceback" not in said
