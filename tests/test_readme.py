@@ -1,8 +1,11 @@
 """What the README says can be done, can be done."""
 
 import doctest
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -39,3 +42,26 @@ def test_its_python_names_exist():
     (block,) = [block for block in re.findall(r"```python\n(.+?)```", README, re.DOTALL) if "import psopt\n" in block]
     for name in set(re.findall(r"psopt\.([a-zA-Z_]\w*)", block)):
         assert hasattr(psopt, name)
+
+
+def test_its_dspy_program_runs_as_it_stands(tmp_path):
+    pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
+    (block,) = [block for block in re.findall(r"```python\n(.+?)```", README, re.DOTALL) if "import dspy\n" in block]
+    environment = {name: value for name, value in os.environ.items() if name != "PSOPT_DATA_DIR"}
+    script = f"{block}\nprint(len(better.pareto_front), better.run.path)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "better.json").is_file()
+    assert int(done.stdout.split()[0]) >= 1
+
+
+def test_the_example_of_two_steps_runs(tmp_path):
+    pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
+    example = ROOT / "examples" / "dspy_program.py"
+    done = subprocess.run(
+        [sys.executable, str(example), str(tmp_path)], cwd=tmp_path, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    assert "S by step: {'find_topic'" in done.stdout

@@ -3,5 +3,6 @@
 from psopt.models.minilm._encoder import Encoder
 from psopt.models.minilm._lm import MiniLMEngine, minilm_lm
 from psopt.models.minilm._model import MiniLM
+from psopt.models.minilm._request import Reading, read_request
 
-__all__ = ["Encoder", "MiniLM", "MiniLMEngine", "minilm_lm"]
+__all__ = ["Encoder", "MiniLM", "MiniLMEngine", "Reading", "minilm_lm", "read_request"]

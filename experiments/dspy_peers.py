@@ -1,0 +1,196 @@
+"""How do DSPy's optimizers compare when they may call the language model equally often?
+
+    PSOPT_DATA_DIR=... python experiments/dspy_peers.py [--seeds 0 1 2] [--out experiments/results]
+
+TREC, minilm as the language model (it is none: the table says how optimizers differ on it, not how language models do),
+100 questions of train and 100 of val. `SensitivityOptimizer` goes first; the others may make as many calls as it made,
+the scoring of its front included. Every program is then put to the same 500 test questions under the same ten
+wordings of the instructions, which no optimizer has seen. MIPROv2 needs a language model that writes: here rules write
+its instructions, frames around the given ones; "demonstrations only" leaves the instructions as they are.
+Expected: SensitivityOptimizer ahead on S and C, with F1 at least equal.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import logging
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, Literal
+
+import dspy
+import numpy as np
+from psopt import SensitivityOptimizer
+from psopt.evaluation import Predictions
+from psopt.models import minilm_lm
+from psopt.models.minilm import read_request
+from psopt.scoring import score
+from psopt.search_spaces import rephrasings_for
+from psopt.tasks import Task, load_task, subset
+
+INSTRUCTIONS = "Classify the question by the kind of answer that it asks for."
+OPENINGS = ("", "Please help. ", "You are an expert. ", "Take care. ", "Think before you answer. ")
+CLOSINGS = ("", " Answer with one label.", " Be precise.", " Read the question closely.")
+MEASURES = ("f1", "sensitivity", "consistency")
+
+
+class RuleWriter:
+    """A stand-in for a language model that writes: frames around the instructions, or the instructions themselves."""
+
+    def __init__(self, *, vary: bool) -> None:
+        self.vary, self.n_written = vary, 0
+
+    def complete(self, request: Any) -> Any:
+        """Fill whatever outputs are asked for."""
+        from dspy import lm15
+
+        values = {field.name: self._value(field.name) for field in read_request(request).outputs}
+        parts = [f"[[ ## {name} ## ]]\n{value}" for name, value in values.items()]
+        message = lm15.Message(role="assistant", parts=(lm15.TextPart("\n\n".join([*parts, "[[ ## completed ## ]]"])),))
+        usage = lm15.Usage(input_tokens=0, output_tokens=0)
+        return lm15.Response(id=None, model=request.model, message=message, finish_reason="stop", usage=usage)
+
+    def _value(self, name: str) -> str:
+        if "instruction" not in name:
+            return "Questions are sorted by the kind of answer that they ask for."
+        self.n_written += self.vary
+        frames = [(opening, closing) for closing in CLOSINGS for opening in OPENINGS]
+        opening, closing = frames[self.n_written % len(frames)]
+        return f"{opening}{INSTRUCTIONS}{closing}"
+
+
+def right(example: Any, prediction: Any, trace: Any = None) -> bool:  # noqa: ARG001  # DSPy calls it with three
+    """DSPy's metric: one example at a time."""
+    return bool(example.label == prediction.label)
+
+
+def one_seed(task: Task, seed: int, sizes: dict[str, int]) -> dict[str, dict[str, float]]:
+    """Optimize with each optimizer and measure the programs."""
+    train, val = (_examples(subset(part, sizes["samples"], seed=seed)) for part in (task.train, task.val))
+    test = task.test[: sizes["test"]]
+    lm = minilm_lm([sample.text for sample in task.train], cache=False)
+    signature = dspy.Signature(
+        {"question": (str, dspy.InputField()), "label": (Literal[task.labels], dspy.OutputField())}, INSTRUCTIONS
+    )
+    engine, rows = lm._engine_spec, {}  # the engine that it was made with, for its count of calls
+    with dspy.context(lm=lm, num_threads=2):
+        limit = 0
+        for name, compile_with in OPTIMIZERS.items():
+            before, started = engine.n_calls, time.monotonic()
+            program = compile_with(dspy.Predict(signature), train, val, seed, limit, sizes)
+            n_calls, seconds = engine.n_calls - before, time.monotonic() - started
+            limit = limit or n_calls
+            rows[name] = {**_measured(program, test, task, seed), "calls": n_calls, "seconds": round(seconds, 1)}
+            print(f"seed {seed}, {name}: {rows[name]}", flush=True)
+    return rows
+
+
+def _sensitivity(program: Any, train: list, val: list, seed: int, _: int, sizes: dict[str, int]) -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        optimizer = SensitivityOptimizer(sizes["trials"], sizes["rephrasings"], seed=seed, log_dir=Path(folder) / "run")
+        better = optimizer.compile(program, trainset=train, valset=val)
+        found = dspy.Predict(better.signature)
+        found.demos = better.demos
+        return found
+
+
+def _random_search(program: Any, train: list, val: list, _: int, limit: int, __: dict[str, int]) -> Any:
+    from dspy.teleprompt import BootstrapFewShotWithRandomSearch
+
+    n_candidates = max(1, limit // len(val) - 4)  # three programs come before the candidates, and bootstrapping
+    optimizer = BootstrapFewShotWithRandomSearch(right, num_candidate_programs=n_candidates, num_threads=2)
+    return optimizer.compile(program, trainset=train, valset=val)
+
+
+def _mipro(program: Any, train: list, val: list, seed: int, limit: int, _: dict[str, int], *, vary: bool) -> Any:
+    from dspy.teleprompt import MIPROv2
+
+    writer = dspy.LM("rules/writer", engine=RuleWriter(vary=vary), cache=False)
+    optimizer = MIPROv2(right, prompt_model=writer, auto=None, num_candidates=10, num_threads=2, seed=seed + 1)
+    n_trials = max(1, limit // len(val) - 2)
+    return optimizer.compile(program, trainset=train, valset=val, num_trials=n_trials, minibatch=False)
+
+
+OPTIMIZERS = {
+    "SensitivityOptimizer": _sensitivity,
+    "unoptimised": lambda program, *_: program,
+    "BootstrapFewShotWithRandomSearch": _random_search,
+    "MIPROv2, demonstrations only": lambda *given: _mipro(*given, vary=False),
+    "MIPROv2, instructions by rule": lambda *given: _mipro(*given, vary=True),
+}
+
+
+def _examples(samples: Any) -> list:
+    return [dspy.Example(question=one.text, label=one.label).with_inputs("question") for one in samples]
+
+
+def _measured(program: Any, test: Any, task: Task, seed: int) -> dict[str, float]:
+    """F1, S and C on test under wordings that no optimizer has seen; what was added to the instructions stays."""
+    wordings = rephrasings_for(task, 10, 10, description=INSTRUCTIONS, seed=seed).heldout
+    columns = []
+    for wording in wordings:
+        program.signature = program.signature.with_instructions(
+            program.signature.instructions.replace(INSTRUCTIONS, wording)
+        )
+        answers = program.batch(_examples(test), num_threads=2, disable_progress_bar=True)
+        columns.append([task.labels.index(answer.label) for answer in answers])
+        program.signature = program.signature.with_instructions(
+            program.signature.instructions.replace(wording, INSTRUCTIONS)
+        )
+    scores = score(Predictions(np.array(columns).T, tuple(test), task.labels))
+    return {name: round(float(getattr(scores, name)), 4) for name in MEASURES}
+
+
+def main(seeds: list[int], out: Path, sizes: dict[str, int]) -> None:
+    """Run every seed; write all numbers as JSON and their means as a page in Markdown."""
+    logging.disable(logging.WARNING)
+    runs = []
+    for seed in seeds:
+        task = load_task("trec", seed=seed)
+        if sizes["hush"]:
+            with contextlib.redirect_stdout(io.StringIO()):
+                runs.append(one_seed(task, seed, sizes))
+        else:
+            runs.append(one_seed(task, seed, sizes))
+    out.mkdir(parents=True, exist_ok=True)
+    result = {"source": task.info.source, "seeds": seeds, "sizes": sizes, "runs": runs}
+    (out / "dspy_peers.json").write_text(json.dumps(result, indent=2) + "\n", "utf-8")
+    (out / "dspy_peers.md").write_text(_page(result), "utf-8")
+    print(_page(result))
+
+
+def _page(result: dict) -> str:
+    lines = [
+        "# DSPy's optimizers with equally many calls",
+        "",
+        f"TREC ({result['source']}), minilm as the language model, seeds {', '.join(map(str, result['seeds']))}; means "
+        "over seeds, lowest and highest in brackets. Test questions under ten wordings that no optimizer has seen.",
+        "",
+        "| optimizer | F1 | S | C | calls | seconds |",
+        "|---|--:|--:|--:|--:|--:|",
+    ]
+    for name in OPTIMIZERS:
+        rows = [run[name] for run in result["runs"]]
+        cells = []
+        for measure in MEASURES:
+            values = [row[measure] for row in rows]
+            cells.append(f"{np.mean(values):.3f} ({min(values):.3f}–{max(values):.3f})")
+        cells += [f"{np.mean([row['calls'] for row in rows]):,.0f}", f"{np.mean([row['seconds'] for row in rows]):.0f}"]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+FULL = {"samples": 100, "test": 500, "trials": 20, "rephrasings": 5, "hush": 0}
+SMALL = {"samples": 12, "test": 12, "trials": 3, "rephrasings": 3, "hush": 1}
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--out", type=Path, default=Path("experiments/results"))
+    parser.add_argument("--small", action="store_true", help="A few samples only, to see that it runs.")
+    given = parser.parse_args()
+    main(given.seeds, given.out, SMALL if given.small else FULL)
