@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import itertools
 import json
 import re
@@ -21,6 +20,7 @@ _OBJECTIVE = re.compile(r"your objective is:\s*\n?", re.IGNORECASE)
 _FIELD = re.compile(r"^\d+\. `([^`]+)` \((.*?)\):", re.MULTILINE)
 _CHOICES = "one of: "
 _TRUTH = "must be True or False"
+_LITERAL = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,\s]+)""")
 _BULLET = re.compile(r"^\s*(?:[-*]|\d+\.)\s+")
 
 
@@ -118,13 +118,22 @@ def _instructions(objective: str) -> tuple[str, tuple[str, ...]]:
 
 def _labels(name: str, kind: str, structure: str) -> tuple[str, ...]:
     if kind.startswith("Literal["):
-        values = ast.literal_eval(kind.removeprefix("Literal"))
-        return tuple(str(value) for value in values)
+        return _literals(kind.removeprefix("Literal[").removesuffix("]"))
     line = next((line for line in structure.split("\n") if f"{{{name}}}" in line and "# note:" in line), "")
     if _CHOICES in line:
         choices = line.split(_CHOICES, 1)[1].rstrip().removesuffix(",").removesuffix('"')
         return tuple(choice.strip() for choice in choices.split(";"))
     return ("True", "False") if _TRUTH in line or kind == "bool" else ()
+
+
+def _literals(values: str) -> tuple[str, ...]:
+    r"""The values of a Literal as Python writes them. Not by `ast`, which can't be used from several threads (3.11).
+
+    >>> _literals(r"'it\'s', 'a, b', 3")
+    ("it's", 'a, b', '3')
+    """
+    found = [one or other or bare for one, other, bare in _LITERAL.findall(values)]
+    return tuple(re.sub(r"\\(.)", r"\1", value) for value in found)
 
 
 def _text(message: str, inputs: Sequence[str]) -> str:
