@@ -6,12 +6,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from psopt.evaluation import Predictions, evaluate
+from psopt.models import JudgedModel
 from psopt.models.chat import Budget, ChatModel
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from psopt.models import Model
     from psopt.models._base import OnProgress
-    from psopt.prompts import Prompt
+    from psopt.prompts import Form, Prompt
     from psopt.search_spaces import RephrasingSet
     from psopt.tasks import Sample
 
@@ -34,6 +37,15 @@ class Evaluator:
     budget: Budget = field(default_factory=Budget)
     _known: dict[tuple[str, Split], Predictions] = field(default_factory=dict)
 
+    def remember(self, prompt: Prompt, split: Split, array: NDArray[np.int64]) -> None:
+        """Take note of answers that are known from elsewhere; of no use where more than the labels counts."""
+        if not self.soft and not isinstance(self.model, JudgedModel):
+            forms = self._forms(split) or (prompt.form,) * array.shape[1]
+            known = Predictions(
+                array, self.samples[split], prompt.labels, families=tuple(form.family for form in forms)
+            )
+            self._known.setdefault((prompt.id, split), known)
+
     def predictions(self, prompt: Prompt, split: Split) -> Predictions:
         """Return a prompt's predictions on a split."""
         key = (prompt.id, split)
@@ -49,3 +61,6 @@ class Evaluator:
             if not isinstance(self.model, ChatModel) and not getattr(self.model, "counts_calls", False):
                 self.budget.usage.made += n_answers
         return self._known[key]
+
+    def _forms(self, split: Split) -> tuple[Form, ...]:
+        return self.rephrasings.heldout_forms if split == "test" else self.rephrasings.search_forms

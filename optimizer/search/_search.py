@@ -18,6 +18,8 @@ from psopt.scoring import score
 from psopt.search import _study
 from psopt.search._front import Candidate, knee, pareto_front
 from psopt.search._observer import Observer
+from psopt.search._outage import Patience
+from psopt.search._partners import FULL, Alone, Partners
 from psopt.search._shorten import next_shorter, shortest
 from psopt.search._trial_record import Effort, record_trial
 
@@ -64,6 +66,7 @@ class Search:
         proposer: WrittenProposer | None = None,
         artifacts: Path | None = None,
         propose: Propose = propose_edits,
+        worker: str = "",
     ) -> None:
         self.task, self.seed_prompt, self.evaluator, self.study = task, seed_prompt, evaluator, study
         self.options, self.observer = options, observer or Observer()
@@ -73,13 +76,17 @@ class Search:
         self.first_diagnosis: Diagnosis | None = None
         self._failed_in_a_row = 0
         self._orders = ORDERS if reads_order(evaluator.model) else ORDERS[:1]
-        self._rng = np.random.default_rng(options.seed)
-        self._load()
+        self._rng = np.random.default_rng([options.seed, *worker.encode()] if worker else options.seed)
+        self._worker, self._patience = worker, Patience(self.observer.phase)
+        self._partners = Partners(study, worker, options.trials) if worker else Alone(study, "", options.trials)
+        self._known_trials: set[int] = set()
+        self._patience.call(self._partners.revive if not worker else lambda: None)
+        self._patience.call(self._load)
 
     @property
     def baseline(self) -> Candidate:
-        """The seed prompt, as evaluated in trial 0."""
-        return self.candidates[0]
+        """The seed prompt, as evaluated."""
+        return next(one for one in self.candidates if one.id == self.seed_prompt.id)
 
     @property
     def least_f1(self) -> float:
@@ -92,38 +99,74 @@ class Search:
         return pareto_front(self.candidates, self.least_f1) if self.candidates else ()
 
     def run(self) -> None:
-        """Run until the total of trials is reached or nothing new can be tried."""
+        """Run until the total of trials is reached or nothing new can be tried; other workers' trials count."""
+        while self._go_on():
+            pass
+        while self._patience.call(lambda: self._worker and self._partners.busy) and not self._is_complete():
+            self._patience.call(self._partners.wait)
+            self._patience.call(self._load)
+
+    def _is_complete(self) -> bool:
+        return len(self.candidates) >= self.options.trials
+
+    def _go_on(self) -> bool:
+        """Take one step; False when there is nothing left to do."""
+        self._patience.call(self._load)
+        if self._is_complete():
+            return False
         if not self.candidates:
-            self.observer.phase("evaluating the seed prompt")
-            self.study.enqueue_trial({})
-            self._try_one()
-        while len(self.candidates) < self.options.trials:
-            if len(self._rounds) <= self._round_due():
-                self._begin_round(self._round_due())
-            if len(self.candidates) >= self.options.trials - self.options.shortening:
-                self._queue_shorter()
-            if not self._try_one():
-                break
+            return self._evaluate_seed_prompt()
+        due = self._round_due()
+        if len(self._rounds) <= due and not self._begin_round(due) and not self.pool:
+            self._patience.call(self._partners.wait)
+            return True
+        if len(self.candidates) >= self.options.trials - self.options.shortening:
+            self._patience.call(self._queue_shorter)
+        return self._try_one()
+
+    def _evaluate_seed_prompt(self) -> bool:
+        """Evaluate the seed prompt, or wait for the worker that does."""
+        partners = self._partners
+        if self._worker and self._patience.call(lambda: partners.busy and not partners.queued):
+            self._patience.call(partners.wait)
+            return True
+        if not self._patience.call(lambda: partners.queued):
+            self._patience.call(lambda: self.study.enqueue_trial({}))
+        self.observer.phase("evaluating the seed prompt")
+        return self._try_one()
 
     def _round_due(self) -> int:
         """The round that the next trial belongs to: the trials after the first are shared out evenly."""
         done, total = len(self.candidates) - 1, max(1, self.options.trials - 1)
         return min(self.options.rounds - 1, done * self.options.rounds // total)
 
-    def _begin_round(self, number: int) -> None:
-        """Diagnose the best prompt so far on train, add what it needs to the pool, and queue the obvious candidates."""
+    def _begin_round(self, number: int) -> bool:
+        """Diagnose the best prompt so far on train, add what it needs to the pool, and queue the obvious candidates.
+
+        False where another worker does that.
+        """
         while len(self._rounds) <= number:
-            incumbent = knee(self.front, self.baseline)
-            self.observer.phase(f"round {len(self._rounds) + 1}: diagnosing {incumbent.id} on train")
-            on_train = self.evaluator.predictions(incumbent.prompt, "train")
-            diagnosis = diagnose_predictions(on_train, known=self.task.train)
-            self.first_diagnosis = self.first_diagnosis or diagnosis
-            known = {edit.id for edit in self.pool}
-            proposed = self._propose(incumbent.prompt, on_train, diagnosis)
-            new = _first_switches([edit for edit in proposed if edit.id not in known], self.options.most_edits)
-            self._add(new)
-            self._queue(incumbent, new)
-            self.observer.phase(f"round {len(self._rounds)}: searching {len(self.pool)} edits")
+            with self._partners.proposing(len(self._rounds)) as may_propose:
+                if not may_propose:
+                    return False
+                self._load_pool()
+                if len(self._rounds) > number:
+                    return True
+                self._propose_round()
+        return True
+
+    def _propose_round(self) -> None:
+        incumbent = knee(self.front, self.baseline)
+        self.observer.phase(f"round {len(self._rounds) + 1}: diagnosing {incumbent.id} on train")
+        on_train = self.evaluator.predictions(incumbent.prompt, "train")
+        diagnosis = diagnose_predictions(on_train, known=self.task.train)
+        self.first_diagnosis = self.first_diagnosis or diagnosis
+        known = {edit.id for edit in self.pool}
+        proposed = self._propose(incumbent.prompt, on_train, diagnosis)
+        new = _first_switches([edit for edit in proposed if edit.id not in known], self.options.most_edits)
+        self._patience.call(lambda: self._add(new))
+        self._patience.call(lambda: self._queue(incumbent, new))
+        self.observer.phase(f"round {len(self._rounds)}: searching {len(self.pool)} edits")
 
     def _propose(self, prompt: Prompt, on_train: Predictions, diagnosis: Diagnosis) -> list[Edit]:
         """Propose edits by rule, and by a language model where there is one."""
@@ -147,17 +190,35 @@ class Search:
     def _try_one(self) -> bool:
         """Evaluate one candidate that was not evaluated before; False when none can be found."""
         for _ in range(_TRIES_FOR_A_NEW_CANDIDATE):
-            trial = self.study.ask()
-            edits, order = _study.suggest(trial, self.pool, self._orders)
-            prompt = apply_edits(self.seed_prompt, edits, order)
-            twin = next((one for one in self.candidates if one.id == prompt.id), None)
-            if twin is None:
-                self._evaluate(trial, prompt, edits, order)
-                return True
-            trial.set_user_attr("duplicate_of", twin.trial)
-            self.study.tell(trial, state=optuna.trial.TrialState.PRUNED)
-            self._queue_neighbour(edits)
+            trial = self._patience.call(self.study.ask)
+            with self._partners.heartbeat(trial):
+                edits, order = self._patience.call(lambda trial=trial: self._suggested(trial))  # type: ignore[misc]
+                prompt = apply_edits(self.seed_prompt, edits, order)
+                twin = next((one for one in self.candidates if one.id == prompt.id), None)
+                reason = f"duplicate of trial {twin.trial}" if twin else self._claim(trial, prompt)
+                if reason is None:
+                    self._evaluate(trial, prompt, edits, order)
+                    return True
+            self._patience.call(lambda trial=trial, reason=reason: self._drop(trial, reason))  # type: ignore[misc]
+            if self._worker:
+                self._patience.call(self._load)
+                if self._is_complete() or reason == FULL:
+                    self._patience.call(self._partners.wait)
+                    return True
+            self._patience.call(lambda edits=edits: self._queue_neighbour(edits))  # type: ignore[misc]
         return False
+
+    def _suggested(self, trial: optuna.Trial) -> tuple[tuple[Edit, ...], str]:
+        if self._worker:
+            self._load_pool()  # what waits may hold edits that have come since
+        return _study.suggest(trial, self.pool, self._orders)
+
+    def _claim(self, trial: optuna.Trial, prompt: Prompt) -> str | None:
+        return self._patience.call(lambda: self._partners.claim(trial, prompt.id))
+
+    def _drop(self, trial: optuna.Trial, reason: str) -> None:
+        trial.set_user_attr("dropped", reason)
+        self.study.tell(trial, state=optuna.trial.TrialState.PRUNED)
 
     def _evaluate(self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...], order: str) -> None:
         before, started = replace(self.evaluator.budget.usage), time.monotonic()
@@ -165,9 +226,7 @@ class Search:
             predictions = self.evaluator.predictions(prompt, "val")
             scores = score(predictions)
         except BaseException as error:
-            trial.set_user_attr("failed", f"{type(error).__name__}: {error}"[:500])
-            self.study.tell(trial, state=optuna.trial.TrialState.FAIL)
-            self._failed_in_a_row += 1
+            self._fail(trial, error)
             if isinstance(error, AnswersMissingError) and self.candidates and self._failed_in_a_row < _MOST_FAILURES:
                 self.observer.phase(f"trial {trial.number} failed: {error}")
                 return
@@ -176,10 +235,40 @@ class Search:
             raise
         self._failed_in_a_row = 0
         candidate = Candidate(trial.number, prompt, edits, scores, order=order)
-        self.candidates.append(candidate)
         effort = Effort.between(before, self.evaluator.budget.usage, time.monotonic() - started)
-        record_trial(trial, candidate, self.baseline, predictions, effort, self.artifacts)
-        _study.tell(self.study, trial, scores, self.least_f1)
+        baseline = self.baseline if self.candidates else candidate
+        if self._patience.call(lambda: self._record(trial, candidate, baseline, predictions, effort)):
+            self._take(candidate)
+
+    def _fail(self, trial: optuna.Trial, error: BaseException) -> None:
+        trial.set_user_attr("failed", f"{type(error).__name__}: {error}"[:500])
+        self.study.tell(trial, state=optuna.trial.TrialState.FAIL)
+        self._failed_in_a_row += 1
+
+    def _record(
+        self,
+        trial: optuna.Trial,
+        candidate: Candidate,
+        baseline: Candidate,
+        predictions: Predictions,
+        effort: Effort,
+    ) -> bool:
+        """Write a candidate to its trial and finish it; False if others took this worker for dead and finished it."""
+        try:
+            record_trial(trial, candidate, baseline, predictions, effort, self.artifacts)
+            if predictions.probabilities is None and predictions.merits is None:
+                _study.keep_answers(trial, predictions.array)
+            _study.tell(self.study, trial, candidate.val, baseline.val.f1 - self.options.margin)
+        except (optuna.exceptions.UpdateFinishedTrialError, ValueError):
+            state = self.study.get_trials(deepcopy=False)[trial.number].state
+            return bool(state == optuna.trial.TrialState.COMPLETE)
+        return True
+
+    def _take(self, candidate: Candidate) -> None:
+        """Take a candidate into account."""
+        self._known_trials.add(candidate.trial)
+        self.candidates.append(candidate)
+        self.candidates.sort(key=lambda one: one.trial)
         self.observer.trial(candidate, len(self.candidates), self.options.trials)
 
     @property
@@ -215,9 +304,8 @@ class Search:
 
     def _add(self, edits: list[Edit]) -> None:
         """Add a round's edits to the pool."""
-        _study.keep_pool(self.study, len(self._rounds), edits)
-        self._rounds.append(edits)
-        self.pool += edits
+        _study.keep_pool(self.study, len(self._rounds), edits, self._worker)
+        self._load_pool()
 
     def _queue_neighbour(self, edits: tuple[Edit, ...]) -> None:
         """In place of a candidate that is known already, queue one that differs from it by one or two edits."""
@@ -234,19 +322,28 @@ class Search:
         return candidate.order if len(self._orders) > 1 and candidate.prompt.examples else None
 
     def _load(self) -> None:
-        """Read back what an earlier, interrupted search left in the study."""
+        """Read what is new in the study: what an earlier, interrupted search left, and what other workers did."""
+        finished = self.study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,))
+        new = [trial for trial in finished if trial.number not in self._known_trials]
+        if new or self._worker or not self.pool:
+            self._load_pool()  # after the trials, so that no trial has an edit that is not known
+        first = not self._known_trials
+        for trial in new:
+            edits, order = _study.chosen_edits(trial.params, self.pool)
+            prompt = apply_edits(self.seed_prompt, edits, order)
+            answers = _study.kept_answers(trial)
+            if answers is not None:
+                self.evaluator.remember(prompt, "val", answers)
+            scores = score(self.evaluator.predictions(prompt, "val"))
+            self._known_trials.add(trial.number)
+            self.candidates.append(Candidate(trial.number, prompt, edits, scores, order=order))
+            if not first:
+                self.observer.trial(self.candidates[-1], len(self.candidates), self.options.trials)
+        self.candidates.sort(key=lambda one: one.trial)
+
+    def _load_pool(self) -> None:
         self._rounds = _study.kept_pools(self.study)
         self.pool = [edit for new in self._rounds for edit in new]
-        for trial in self.study.trials:
-            if trial.state == optuna.trial.TrialState.RUNNING:  # left by a crash: nobody runs it any more
-                self.study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
-                if trial.params:
-                    self.study.enqueue_trial(trial.params)
-            if trial.state == optuna.trial.TrialState.COMPLETE:
-                edits, order = _study.chosen_edits(trial.params, self.pool)
-                prompt = apply_edits(self.seed_prompt, edits, order)
-                scores = score(self.evaluator.predictions(prompt, "val"))
-                self.candidates.append(Candidate(trial.number, prompt, edits, scores, order=order))
 
 
 def _switches(edits: Iterable[Edit]) -> set[str]:

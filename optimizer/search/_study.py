@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import warnings
+import zlib
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+import numpy as np
 import optuna
 import sqlalchemy.exc
 from psopt.errors import InputError, UnknownNameError, import_extra
@@ -15,6 +18,7 @@ from psopt.search._options import SamplerName
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from numpy.typing import NDArray
     from psopt.scoring import Scores
 
 OBJECTIVES: dict[str, Literal["maximize", "minimize"]] = {
@@ -24,6 +28,7 @@ OBJECTIVES: dict[str, Literal["maximize", "minimize"]] = {
 }
 _EDITS = "psopt:edits"
 _ORDER = "example-order"
+_ANSWERS = "psopt:answers"
 
 
 def open_study(storage: str, name: str, sampler: SamplerName, seed: int, *, resume: bool = False) -> optuna.Study:
@@ -116,15 +121,41 @@ def tell(study: optuna.Study, trial: optuna.Trial, scores: Scores, least_f1: flo
     study.tell(trial, [scores.f1, scores.sensitivity, scores.consistency])
 
 
-def keep_pool(study: optuna.Study, round_number: int, edits: Iterable[Edit]) -> None:
+def keep_pool(study: optuna.Study, round_number: int, edits: Iterable[Edit], worker: str = "") -> None:
     """Store a round's new edits in the study, so that whoever loads it can build every prompt."""
-    study.set_user_attr(f"{_EDITS}:{round_number}", json.dumps([edit.to_dict() for edit in edits]))
+    key = f"{_EDITS}:{round_number}" + (f":{worker}" if worker else "")
+    study.set_user_attr(key, json.dumps([edit.to_dict() for edit in edits]))
 
 
 def kept_pools(study: optuna.Study) -> list[list[Edit]]:
-    """Return the new edits of each round so far."""
-    stored = study.user_attrs
+    """Return the new edits of each round so far, most to gain first, whichever worker proposed them.
+
+    Two edits always stand in the same order, so that the same choice makes the same prompt for every worker.
+    """
+    rounds: dict[int, dict[str, Edit]] = {}
+    known: set[str] = set()
+    stored = {name: value for name, value in study.user_attrs.items() if name.startswith(f"{_EDITS}:")}
+    for name in sorted(stored, key=lambda name: (int(name.split(":")[2]), name)):
+        new = [Edit.from_dict(one) for one in json.loads(stored[name])]
+        rounds.setdefault(int(name.split(":")[2]), {}).update({edit.id: edit for edit in new if edit.id not in known})
+        known |= {edit.id for edit in new}
     pools: list[list[Edit]] = []
-    while (key := f"{_EDITS}:{len(pools)}") in stored:
-        pools.append([Edit.from_dict(one) for one in json.loads(stored[key])])
+    while len(pools) in rounds:
+        pools.append(sorted(rounds[len(pools)].values(), key=lambda edit: (-edit.gain, edit.id)))
     return pools
+
+
+def keep_answers(trial: optuna.Trial, array: NDArray[np.int64]) -> None:
+    """Store what was answered on val with the trial, out of sight: no worker has to ask again."""
+    packed = base64.b64encode(zlib.compress(array.astype(np.int16).tobytes())).decode()
+    content = {"shape": list(array.shape), "int16": packed}
+    trial.study._storage.set_trial_system_attr(trial._trial_id, _ANSWERS, content)
+
+
+def kept_answers(trial: optuna.trial.FrozenTrial) -> NDArray[np.int64] | None:
+    """Return what `keep_answers` stored, or None."""
+    content = trial.system_attrs.get(_ANSWERS)
+    if content is None:
+        return None
+    raw = zlib.decompress(base64.b64decode(content["int16"]))
+    return np.frombuffer(raw, dtype=np.int16).reshape(content["shape"]).astype(np.int64)

@@ -1,0 +1,65 @@
+"""A storage that is away for a while is waited for; one that can't be written is an error."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, TypeVar
+
+import optuna
+import sqlalchemy.exc
+from psopt.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+ERRORS = (sqlalchemy.exc.DBAPIError, optuna.exceptions.StorageInternalError)
+_LONGEST_PAUSE, _LONGEST_WAIT = 10.0, 600.0
+
+
+class Patience:
+    """Calls again what failed because the storage was away, up to ten minutes; pauses grow to ten seconds.
+
+    Attributes
+    ----------
+    tell : callable
+        Is told, once an outage, that there is one.
+    """
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self.tell = tell
+
+    def call(self, what: Callable[[], T]) -> T:
+        """Return what `what` returns.
+
+        Raises
+        ------
+        InputError
+            If the storage does not come back, or can't be written.
+        """
+        pause, waited = 0.5, 0.0
+        while True:
+            try:
+                return what()
+            except ERRORS as error:
+                reason = _reason(error)
+                if not _may_pass(error) or waited >= _LONGEST_WAIT:
+                    raise InputError(f"the study's storage can't be used: {reason}") from error
+                if not waited:
+                    self.tell(f"the study's storage does not answer ({reason}): waiting for it")
+                time.sleep(pause)
+                waited += pause
+                pause = min(_LONGEST_PAUSE, 2 * pause)
+
+
+def _reason(error: BaseException) -> str:
+    cause = getattr(error, "orig", None) or error.__cause__ or error
+    return (str(cause).splitlines() or [type(cause).__name__])[0]
+
+
+def _may_pass(error: BaseException) -> bool:
+    """Whether a server is away or a file is locked; a full disk or a file that can't be written stays as it is."""
+    cause = error if isinstance(error, sqlalchemy.exc.DBAPIError) else error.__cause__
+    if not isinstance(cause, sqlalchemy.exc.OperationalError | sqlalchemy.exc.InterfaceError):
+        return bool(getattr(cause, "connection_invalidated", False))
+    return "sqlite" not in type(cause.orig).__module__ or "locked" in str(cause.orig)
