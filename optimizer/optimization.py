@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import uuid
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import psopt
 from psopt.cache import cache_folder
 from psopt.diagnosis import diagnose_predictions
-from psopt.errors import BudgetReachedError, InputError, ModelError
+from psopt.errors import AnswersMissingError, BudgetReachedError, InputError, ModelError
 from psopt.evaluator import Evaluator, Split
 from psopt.models import load_model
 from psopt.models.chat import Budget, LmOptions, load_writer
@@ -32,7 +33,7 @@ from psopt.runs import (
     manifest,
 )
 from psopt.scoring import score
-from psopt.search import Observer, Search, SearchOptions, knee, open_study, pick
+from psopt.search import Observer, Search, SearchOptions, Shared, knee, open_study, pick, share
 from psopt.search_spaces import read_families, to_file
 from psopt.tasks import subset
 
@@ -164,7 +165,7 @@ def carry_out(
     """
     start = seed_prompt(task, settings.strategy, seed=settings.seed)
     evaluator = make_evaluator(task, start, settings, cache_dir, model, out if resume else None)
-    proposer = _proposer(settings, evaluator, cache_dir)
+    proposer = make_proposer(settings, evaluator, cache_dir)
     return search_and_record(
         task, settings, start, evaluator, proposer, out=out, resume=resume, force=force, observer=observer
     )
@@ -207,9 +208,13 @@ def search_and_record(
     observer.started(task, folder)
     record.save(None, (), "running")
     record.save_rephrasings()
-    _describe(study, record)
+    _describe(study, record, start)
     artifacts = record.directory.path / ARTIFACTS
-    search = Search(task, start, evaluator, study, options, observer, proposer, artifacts, propose)
+    worker = f"optimize-{uuid.uuid4().hex[:6]}" if settings.storage else ""
+    try:
+        search = Search(task, start, evaluator, study, options, observer, proposer, artifacts, propose, worker=worker)
+    except AnswersMissingError as error:
+        raise AnswersMissingError(f"{error}; {_go_on(settings, folder)}") from error
     try:
         search.run()
         observer.phase("scoring the front on test, under held-out rephrasings")
@@ -251,7 +256,6 @@ def make_evaluator(
     """
     lm = settings.lm
     budget = Budget(lm.max_calls, lm.max_tokens_total, lm.max_cost)
-    train, val = (subset(samples, settings.samples, seed=settings.seed) for samples in (task.train, task.val))
     answering = load_model(model or settings.model, task, cache_dir=cache_folder(cache_dir), options=lm, budget=budget)
     kept = Path(run) / REPHRASINGS if run else None
     given = Path(settings.rephrasings_file) if settings.rephrasings_file else None
@@ -272,11 +276,16 @@ def make_evaluator(
         budget=budget,
         cache_dir=cache_dir,
     )
-    samples: dict[Split, tuple[Sample, ...]] = {"train": train, "val": val, "test": task.test}
-    return Evaluator(answering, rephrasings, samples, soft=lm.logprobs, budget=budget)
+    return Evaluator(answering, rephrasings, split_samples(task, settings), soft=lm.logprobs, budget=budget)
 
 
-def _describe(study: optuna.Study, record: _Record) -> None:
+def split_samples(task: Task, settings: RunSettings) -> dict[Split, tuple[Sample, ...]]:
+    """The samples that prompts are compared on: train and val cut to the settings' number, test whole."""
+    train, val = (subset(samples, settings.samples, seed=settings.seed) for samples in (task.train, task.val))
+    return {"train": train, "val": val, "test": task.test}
+
+
+def _describe(study: optuna.Study, record: _Record, start: Prompt) -> None:
     """Let the study say what it is about."""
     import optuna as installed
 
@@ -289,9 +298,13 @@ def _describe(study: optuna.Study, record: _Record) -> None:
         "optuna_version": installed.__version__,
     }.items():
         study.set_user_attr(name, value)
+    if record.settings.storage:
+        settings = {**asdict(record.settings), "storage": None, "command": ""}
+        words = to_file(record.evaluator.rephrasings)
+        share(study, Shared(settings, record.task.info.sha256, start.to_dict(), words, psopt.__version__))
 
 
-def _proposer(settings: RunSettings, evaluator: Evaluator, cache_dir: str | Path | None) -> WrittenProposer | None:
+def make_proposer(settings: RunSettings, evaluator: Evaluator, cache_dir: str | Path | None) -> WrittenProposer | None:
     if settings.proposer is None or settings.proposer == "rules":
         return None
     writer = load_writer(

@@ -12,6 +12,7 @@ from psopt.errors import PsoptError
 _COMMANDS = {
     "optimize": "psopt.cli._optimize",
     "resume": "psopt.cli._optimize",
+    "worker": "psopt.cli._worker",
     "diagnose": "psopt.cli._diagnose",
     "compare": "psopt.cli._compare",
     "check": "psopt.cli._check",

@@ -93,6 +93,7 @@ def optimize(**options: Any) -> int:
 @click.option("--max-tokens-total", type=click.IntRange(0), metavar="N", help="Stop before more tokens than these.")
 @click.option("--max-cost", type=click.FloatRange(0), metavar="USD", help="Stop before a higher cost than this.")
 @click.option("--api-base", metavar="URL", help="Where the server is now [default: where it was].")
+@click.option("--storage", metavar="URL", help="The storage, where it needs a password that is not in PGPASSWORD.")
 @click.option("--concurrency", type=click.IntRange(1), help="Most requests in flight [default: the run's].")
 @click.option(
     "--cache-dir",
@@ -103,7 +104,15 @@ def optimize(**options: Any) -> int:
 @click.option("--force", is_flag=True, help="Even if the data, the rephrasings or psopt's version have changed.")
 @output_options
 def resume(
-    run: Path, trials: int | None, cache_dir: Path | None, *, force: bool, as_json: bool, quiet: bool, **changed: Any
+    run: Path,
+    trials: int | None,
+    cache_dir: Path | None,
+    storage: str | None,
+    *,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    **changed: Any,
 ) -> int:
     """Go on with an interrupted run, or add trials to a finished one.
 
@@ -119,7 +128,7 @@ def resume(
             f"{run} is of a program that was compiled in Python: compile it again with log_dir={str(run)!r}"
         )
     lm = replace(settings.lm, **{name: value for name, value in changed.items() if value is not None})
-    settings = replace(settings, lm=lm, trials=trials or settings.trials)
+    settings = replace(settings, lm=lm, trials=trials or settings.trials, storage=storage or settings.storage)
     return _run(settings, run, cache_dir, resume=True, force=force, as_json=as_json, quiet=quiet)
 
 
@@ -137,7 +146,7 @@ def _run(
     from psopt.optimization import carry_out
     from psopt.runs import MANIFEST, RunDirectory
 
-    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGTERM, interrupt)
     screen = Screen(quiet=quiet or as_json)
     task = _load(settings)
     with screen:
@@ -170,7 +179,7 @@ def _optimize_program(
     return optimize_program(task, settings, out=out, cache_dir=cache_dir, observer=screen)
 
 
-def _interrupt(*_: object) -> None:
+def interrupt(*_: object) -> None:
     """SIGTERM is a polite Ctrl-C: what is being written is finished, and the run can be gone on with."""
     raise KeyboardInterrupt
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import psopt
 from psopt.errors import UnknownNameError
 from psopt.prompts import render_instructions
-from psopt.search import OBJECTIVES
+from psopt.search import OBJECTIVES, without_password
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ def manifest(
     return {
         "schema_version": SCHEMA_VERSION,
         "psopt_version": psopt.__version__,
-        "command": settings.command,
+        "command": without_password(settings.command),
         "seed": settings.seed,
         "model": settings.model,
         "dataset": {
@@ -66,7 +66,7 @@ def manifest(
         "calls": calls(evaluator.budget.usage, before),
         "finish_reason": finish_reason,
         "seconds": round(seconds + before.get("seconds", 0.0), 3),
-        "settings": asdict(settings),
+        "settings": {**asdict(settings), "storage": settings.storage and without_password(settings.storage)},
     }
 
 

@@ -4,7 +4,8 @@ from psopt.search._front import PICKS, Candidate, knee, pareto_front, pick
 from psopt.search._observer import Observer
 from psopt.search._options import SamplerName, SearchOptions
 from psopt.search._search import Propose, Search
-from psopt.search._study import OBJECTIVES, open_study
+from psopt.search._shared import Shared, read_shared, share
+from psopt.search._study import OBJECTIVES, join_study, open_study, without_password
 
 __all__ = [
     "OBJECTIVES",
@@ -15,8 +16,13 @@ __all__ = [
     "SamplerName",
     "Search",
     "SearchOptions",
+    "Shared",
+    "join_study",
     "knee",
     "open_study",
     "pareto_front",
     "pick",
+    "read_shared",
+    "share",
+    "without_password",
 ]

@@ -44,6 +44,17 @@ class Partners:
         storage, trial_id = self._study._storage, trial._trial_id
         return Heartbeat(lambda number: storage.set_trial_system_attr(trial_id, _BEAT, [self._worker, number]))
 
+    def has(self, trial: optuna.Trial) -> bool:
+        """Whether this worker is the one that has a trial: SQLite may hand one that waits to two at the same time."""
+        storage = self._study._storage
+        try:
+            storage.set_trial_system_attr(trial._trial_id, _BEAT, [self._worker, -1])
+            time.sleep(_PAUSE)
+            held = storage.get_trial(trial._trial_id)
+        except optuna.exceptions.UpdateFinishedTrialError:
+            return False
+        return bool(held.system_attrs[_BEAT][0] == self._worker and not held.state.is_finished())
+
     def claim(self, trial: optuna.Trial, prompt_id: str) -> str | None:
         """Claim a prompt for a trial; if it must not be evaluated, return why.
 
@@ -52,9 +63,11 @@ class Partners:
         """
         trial.set_user_attr(_PROMPT, prompt_id)
         while True:
-            running = self._others(trial)
-            n_done = len(self._study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)))
-            if n_done + sum(one.number < trial.number for one in running) >= self._total:
+            running = self._others(trial)  # before those that are done: none can slip from the one to the other
+            done = self._study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+            if any(one.user_attrs.get(_PROMPT) == prompt_id for one in done):
+                return "another worker has evaluated it"
+            if len(done) + sum(one.number < trial.number for one in running) >= self._total:
                 return FULL
             twins = [one for one in running if one.user_attrs.get(_PROMPT) == prompt_id]
             if any(one.number < trial.number or one.user_attrs.get(_CLAIMED) for one in twins):
@@ -119,6 +132,10 @@ class Alone(Partners):
     def heartbeat(self, trial: optuna.Trial) -> Any:  # noqa: ARG002
         """Show nothing."""
         return contextlib.nullcontext()
+
+    def has(self, trial: optuna.Trial) -> bool:  # noqa: ARG002
+        """It has."""
+        return True
 
     def claim(self, trial: optuna.Trial, prompt_id: str) -> str | None:  # noqa: ARG002
         """Claim it."""

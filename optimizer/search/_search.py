@@ -51,6 +51,8 @@ class Search:
         Every distinct prompt evaluated so far, the seed prompt first.
     pool : list of Edit
         Every edit proposed so far.
+    n_own : int
+        How many of the candidates this process evaluated.
     first_diagnosis : Diagnosis or None
         What was wrong with the seed prompt, on train.
     """
@@ -67,6 +69,7 @@ class Search:
         artifacts: Path | None = None,
         propose: Propose = propose_edits,
         worker: str = "",
+        most_own: int | None = None,
     ) -> None:
         self.task, self.seed_prompt, self.evaluator, self.study = task, seed_prompt, evaluator, study
         self.options, self.observer = options, observer or Observer()
@@ -80,6 +83,7 @@ class Search:
         self._worker, self._patience = worker, Patience(self.observer.phase)
         self._partners = Partners(study, worker, options.trials) if worker else Alone(study, "", options.trials)
         self._known_trials: set[int] = set()
+        self._most_own, self.n_own = most_own, 0
         self._patience.call(self._partners.revive if not worker else lambda: None)
         self._patience.call(self._load)
 
@@ -102,12 +106,16 @@ class Search:
         """Run until the total of trials is reached or nothing new can be tried; other workers' trials count."""
         while self._go_on():
             pass
-        while self._patience.call(lambda: self._worker and self._partners.busy) and not self._is_complete():
+        while (
+            self._most_own is None
+            and self._patience.call(lambda: self._worker and self._partners.busy)
+            and not self._is_complete()
+        ):
             self._patience.call(self._partners.wait)
             self._patience.call(self._load)
 
     def _is_complete(self) -> bool:
-        return len(self.candidates) >= self.options.trials
+        return len(self.candidates) >= self.options.trials or self.n_own == self._most_own
 
     def _go_on(self) -> bool:
         """Take one step; False when there is nothing left to do."""
@@ -191,6 +199,8 @@ class Search:
         """Evaluate one candidate that was not evaluated before; False when none can be found."""
         for _ in range(_TRIES_FOR_A_NEW_CANDIDATE):
             trial = self._patience.call(self.study.ask)
+            if not self._patience.call(lambda trial=trial: self._partners.has(trial)):  # type: ignore[misc]
+                continue
             with self._partners.heartbeat(trial):
                 edits, order = self._patience.call(lambda trial=trial: self._suggested(trial))  # type: ignore[misc]
                 prompt = apply_edits(self.seed_prompt, edits, order)
@@ -238,6 +248,7 @@ class Search:
         effort = Effort.between(before, self.evaluator.budget.usage, time.monotonic() - started)
         baseline = self.baseline if self.candidates else candidate
         if self._patience.call(lambda: self._record(trial, candidate, baseline, predictions, effort)):
+            self.n_own += 1
             self._take(candidate)
 
     def _fail(self, trial: optuna.Trial, error: BaseException) -> None:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
+import re
 import warnings
 import zlib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import optuna
 import sqlalchemy.exc
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
 from psopt.errors import InputError, UnknownNameError, import_extra
 from psopt.prompts import ORDERS, Edit
 from psopt.search._options import SamplerName
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
     from psopt.scoring import Scores
@@ -39,29 +44,86 @@ def open_study(storage: str, name: str, sampler: SamplerName, seed: int, *, resu
     InputError
         If the storage can't be opened, or already holds a study of this name and `resume` is not asked for.
     """
+    _hush()
+    try:
+        with _opening(storage):
+            study = optuna.create_study(
+                storage=make_storage(storage),
+                study_name=name,
+                directions=list(OBJECTIVES.values()),
+                sampler=make_sampler(sampler, seed),
+                load_if_exists=resume,
+            )
+            study.set_metric_names(list(OBJECTIVES))
+    except optuna.exceptions.DuplicatedStudyError as error:
+        raise InputError(f"the storage already holds a study {name!r}: add --resume, or --study-name NEW") from error
+    return study
+
+
+def join_study(storage: str, name: str, seed: int) -> optuna.Study:
+    """Load a study that another process has started.
+
+    Raises
+    ------
+    InputError
+        If there is none, or the storage can't be opened.
+    """
+    _hush()
+    with _opening(storage):
+        kept = make_storage(storage)
+        try:
+            study = optuna.load_study(study_name=name, storage=kept)
+        except KeyError:
+            known = sorted(optuna.get_all_study_names(kept))
+            raise UnknownNameError("study", name, known or ["none in this storage"]) from None
+        sampler = json.loads(study.user_attrs.get("psopt:shared", "{}")).get("settings", {}).get("sampler", "tpe")
+        study.sampler = make_sampler(sampler, seed)
+    return study
+
+
+def make_storage(url: str) -> optuna.storages.BaseStorage:
+    """Make the storage of a URL; ``journal:PATH`` is a journal file, which several processes may share."""
+    if url.startswith("journal:"):
+        path = Path(url.removeprefix("journal:"))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return JournalStorage(JournalFileBackend(str(path)))
+    if url.startswith("sqlite:"):
+        return optuna.storages.RDBStorage(url, engine_kwargs={"connect_args": {"timeout": 60}})
+    scheme, _, rest = url.partition("://")
+    if scheme in {"postgres", "postgresql"}:
+        import_extra("psycopg", "a PostgreSQL storage", "postgres")
+        url = f"postgresql+psycopg://{rest}"
+    return optuna.storages.RDBStorage(url, engine_kwargs={"pool_pre_ping": True})
+
+
+def _hush() -> None:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     # Metric names and TPE's groups are called experimental since 2021; they are what we need.
     warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
+
+
+@contextlib.contextmanager
+def _opening(storage: str) -> Iterator[None]:
+    """Say in one line what is wrong with a storage."""
     try:
-        study = optuna.create_study(
-            storage=storage,
-            study_name=name,
-            directions=list(OBJECTIVES.values()),
-            sampler=make_sampler(sampler, seed),
-            load_if_exists=resume,
-        )
-    except optuna.exceptions.DuplicatedStudyError as error:
-        raise InputError(f"the storage already holds a study {name!r}: add --resume, or --study-name NEW") from error
+        yield
+    except InputError:
+        raise
     except (
         optuna.exceptions.StorageInternalError,
         sqlalchemy.exc.SQLAlchemyError,
         ImportError,
+        OSError,
         ValueError,
     ) as error:
         reason = str(error.__cause__ or error).splitlines()[0]
-        raise InputError(f"the storage {storage!r} can't be opened: {reason}") from error
-    study.set_metric_names(list(OBJECTIVES))
-    return study
+        extra = "; pip install 'psopt[postgres]'" if isinstance(error, ImportError) else ""
+        raise InputError(f"the storage {without_password(storage)!r} can't be opened: {reason}{extra}") from error
+
+
+def without_password(url: str) -> str:
+    """A storage's URL without its password, which belongs into PGPASSWORD or ~/.pgpass and into no file of ours."""
+    return re.sub(r"(://[^:/@\s]*):[^@\s]*@", r"\1@", url)
 
 
 def make_sampler(name: SamplerName, seed: int) -> optuna.samplers.BaseSampler:

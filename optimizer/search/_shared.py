@@ -1,0 +1,58 @@
+"""What a study says about itself, so that a worker elsewhere can join it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from psopt.errors import InputError
+
+if TYPE_CHECKING:
+    import optuna
+
+_KEY = "psopt:shared"
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """All that prompts are compared on, and how the search goes, as plain JSON data.
+
+    Attributes
+    ----------
+    settings : dict
+        The run's settings.
+    dataset_sha256 : str
+        Of the samples; a worker brings its own.
+    prompt : dict
+        The seed prompt.
+    rephrasings : dict
+        The set, as in rephrasings.json.
+    psopt_version : str
+    """
+
+    settings: dict[str, Any]
+    dataset_sha256: str
+    prompt: dict[str, Any]
+    rephrasings: dict[str, Any]
+    psopt_version: str
+
+
+def share(study: optuna.Study, shared: Shared) -> None:
+    """Write it to the study."""
+    content = {name: getattr(shared, name) for name in Shared.__slots__}
+    study.set_user_attr(_KEY, json.dumps(content))
+
+
+def read_shared(study: optuna.Study) -> Shared:
+    """Read it from the study.
+
+    Raises
+    ------
+    InputError
+        If the study is none of psopt's.
+    """
+    content = study.user_attrs.get(_KEY)
+    if content is None:
+        raise InputError(f"study {study.study_name!r} was not started by `psopt optimize --storage`")
+    return Shared(**json.loads(content))
