@@ -6,7 +6,7 @@ SETUP := $(VENV)/.set-up
 SOURCES := $(shell find optimizer metrics search_spaces -name '*.py' -o -name '*.toml' -o -name '*.label' -o -name '*.json' -o -name '*.html')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint types wheel check constraints bench-metrics bench-models clean
+.PHONY: help setup run test lint types wheel check constraints bench-metrics bench-models bench-workers experiments debian clean
 
 help:  ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -19,7 +19,7 @@ FORCE:
 
 $(SETUP): pyproject.toml setup.cfg constraints.txt $(VENV)/.files
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local,dspy,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local,dspy,postgres,dev]'
 	@touch $@
 
 setup: $(SETUP)  ## Make the virtual environment with everything in it
@@ -27,7 +27,14 @@ setup: $(SETUP)  ## Make the virtual environment with everything in it
 run: $(SETUP)  ## Optimize a prompt for TREC with the embedded model: the main job
 	$(BIN)/psopt optimize --dataset trec
 
-test: $(SETUP)  ## Run the tests
+# What some tests need beside Python; where it can't be installed they are skipped, and say so.
+debian:
+	@test -n "$$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null)" || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+		&& { DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends postgresql >/dev/null 2>&1 \
+		|| { apt-get update >/dev/null 2>&1; DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+		postgresql >/dev/null 2>&1; }; }; } || echo "PostgreSQL is not installed: its tests will be skipped"
+
+test: $(SETUP) debian  ## Run the tests
 	$(BIN)/pytest -n 2 --dist loadscope
 
 lint: $(SETUP)  ## Check format and style
@@ -51,6 +58,13 @@ bench-metrics: $(SETUP)  ## Time the metrics
 bench-models: $(SETUP)  ## Time the engine around language models beside other clients, and local models
 	$(BIN)/python benchmarks/models.py
 	$(BIN)/python benchmarks/hf.py
+
+bench-workers: $(SETUP)  ## Time 1, 2 and 4 workers on one study
+	$(BIN)/python benchmarks/workers.py
+
+experiments: $(SETUP)  ## Run the experiments that need no key (TREC's files in PSOPT_DATA_DIR); takes about an hour
+	$(BIN)/python experiments/groups_on_trec.py
+	$(BIN)/python experiments/dspy_peers.py
 
 clean:  ## Remove what was built, but for the virtual environment and the editable install's links
 	rm -rf dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

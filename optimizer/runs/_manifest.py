@@ -66,7 +66,11 @@ def manifest(
         "calls": calls(evaluator.budget.usage, before),
         "finish_reason": finish_reason,
         "seconds": round(seconds + before.get("seconds", 0.0), 3),
-        "settings": {**asdict(settings), "storage": settings.storage and without_password(settings.storage)},
+        "settings": {
+            **asdict(settings),
+            "storage": settings.storage and without_password(settings.storage),
+            "command": without_password(settings.command),
+        },
     }
 
 

@@ -1,0 +1,82 @@
+"""How many trials a minute do 1, 2 and 4 workers finish on one study?
+
+    python benchmarks/workers.py [--trials 40] [--storage URL]
+
+Against a server that answers after 20 ms, on the bundled sample, 8 requests in flight a worker (a server that serves
+many), with no answer cached. Trials a minute count from the first trial to the last, so that the start of Python and
+the scoring on test are left out. The storage is a SQLite file unless another is given. A worker on a machine of its own
+does not share its processor; these do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import uuid
+from pathlib import Path
+
+import optuna
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "chat_server"))
+from running import RunningServer
+
+SIZES = ["--samples", "72", "--rephrasings", "10", "--concurrency", "8", "--quiet"]
+
+
+def rate(n_workers: int, trials: int, storage: str | None) -> float:
+    """Trials a minute."""
+    with tempfile.TemporaryDirectory() as folder, RunningServer(answer="hash", delay_ms=20) as server:
+        url = storage or f"sqlite:///{folder}/study.db"
+        name = f"bench-{uuid.uuid4().hex[:8]}"
+        environment = {**os.environ, "OPENAI_API_KEY": "sk-of-no-use"}
+        environment.pop("PSOPT_DATA_DIR", None)
+
+        def start(number: int, *words: str) -> subprocess.Popen[bytes]:
+            own = {**environment, "PSOPT_CACHE_DIR": f"{folder}/cache-{number}"}
+            return subprocess.Popen([sys.executable, "-P", "-m", "psopt", *words], env=own, cwd=folder)
+
+        first = ["optimize", "--dataset", "trec", "--model", "openai/test", "--api-base", server.url, *SIZES]
+        first += ["--trials", str(trials), "--storage", url, "--study-name", name, "--out", "run"]
+        processes = [start(0, *first)]
+        while not _exists(url, name) and processes[0].poll() is None:
+            pass
+        joining = ["worker", "--storage", url, "--study-name", name, "--quiet"]
+        processes += [start(number, *joining) for number in range(1, n_workers)]
+        if any(process.wait() for process in processes):
+            raise SystemExit("a worker failed")
+        done = [one for one in optuna.load_study(study_name=name, storage=_driver(url)).trials if one.values]
+    seconds = max(one.datetime_complete for one in done) - min(one.datetime_complete for one in done)
+    return 60 * (len(done) - 1) / seconds.total_seconds()
+
+
+def _exists(url: str, name: str) -> bool:
+    try:
+        return bool(optuna.load_study(study_name=name, storage=_driver(url)).trials)
+    except Exception:  # noqa: BLE001  # not yet
+        return False
+
+
+def _driver(url: str) -> str:
+    return url.replace("postgresql:", "postgresql+psycopg:")
+
+
+def main(trials: int, storage: str | None) -> None:
+    """Print a table in Markdown."""
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    print("| workers | trials a minute | of one | efficiency |\n|--:|--:|--:|--:|")
+    alone = 0.0
+    for n_workers in (1, 2, 4):
+        found = rate(n_workers, trials, storage)
+        alone = alone or found
+        print(f"| {n_workers} | {found:.0f} | {found / alone:.2f} | {found / alone / n_workers:.2f} |", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--trials", type=int, default=40)
+    parser.add_argument("--storage")
+    given = parser.parse_args()
+    main(given.trials, given.storage)

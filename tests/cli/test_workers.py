@@ -1,0 +1,285 @@
+"""Many workers on one study, in a real PostgreSQL: nothing is done twice, nothing is lost, whoever dies."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pwd
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import optuna
+import pytest
+from psopt.runs import RunDirectory
+
+COMMON = ["--samples", "40", "--rephrasings", "4", "--quiet"]
+SIM = "sim/accuracy=0.6,wobble=0.3"
+TRIALS = 16
+
+
+class Postgres:
+    """A PostgreSQL of our own on a free port of the loopback, in a folder of its own."""
+
+    def __init__(self, folder):
+        found = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+        if not found:
+            pytest.skip("PostgreSQL is not installed (Debian: postgresql)")
+        self.bin, self.data = found[-1], folder / "data"
+        self.as_user = []
+        if os.geteuid() == 0:
+            try:
+                pwd.getpwnam("postgres")
+            except KeyError:
+                pytest.skip("there is no user postgres, and PostgreSQL refuses to run as root")
+            self.as_user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+            for one in folder.parents:
+                if one.stat().st_uid == 0 and Path(tempfile.gettempdir()) in one.parents:
+                    one.chmod(0o755)
+            shutil.chown(folder, "postgres", "postgres")
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.run("initdb", "-D", self.data, "-A", "trust", "-U", "psopt", "--no-sync")
+        self.start()
+
+    def run(self, program, *words):
+        done = subprocess.run(
+            [*self.as_user, self.bin / program, *map(str, words)],
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE if program == "initdb" else subprocess.DEVNULL,
+            stderr=subprocess.STDOUT,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stdout
+
+    def start(self):
+        options = f"-p {self.port} -k '' -h 127.0.0.1 -F"
+        self.run("pg_ctl", "-D", self.data, "-w", "-l", self.data / "log", "-o", options, "start")
+
+    def stop(self):
+        self.run("pg_ctl", "-D", self.data, "-m", "immediate", "stop")
+
+    @property
+    def url(self):
+        return f"postgresql://psopt:secret-word@127.0.0.1:{self.port}/postgres"
+
+
+@pytest.fixture(scope="module")
+def postgres(tmp_path_factory):
+    pytest.importorskip("psycopg", reason="the extra `postgres` is not installed")
+    server = Postgres(tmp_path_factory.mktemp("postgres"))
+    yield server
+    with contextlib.suppress(AssertionError):
+        server.stop()
+
+
+@pytest.fixture
+def start(tmp_path):
+    environment = {name: value for name, value in os.environ.items() if name != "PSOPT_DATA_DIR"}
+    environment |= {"PSOPT_CACHE_DIR": str(tmp_path / "cache"), "PSOPT_HEARTBEAT": "0.5"}
+    running = []
+
+    def starting(*words):
+        # "-P" keeps the working directory out of the path, so that the installed package is used
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "psopt", *map(str, words)],
+            cwd=tmp_path,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        running.append(process)
+        return process
+
+    yield starting
+    for process in running:
+        process.kill()
+        process.communicate()
+
+
+def optimize(start, storage, name, trials=TRIALS):
+    words = ["--dataset", "trec", "--model", SIM, *COMMON, "--trials", trials, "--storage", storage]
+    return start("optimize", *words, "--study-name", name, "--out", "run")
+
+
+def worker(start, storage, name):
+    return start("worker", "--storage", storage, "--study-name", name, "--quiet")
+
+
+def wait_for(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        with contextlib.suppress(Exception):
+            if found := condition():
+                return found
+        time.sleep(0.2)
+    raise AssertionError("it did not come about in time")
+
+
+def loaded(storage, name):
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    return optuna.load_study(study_name=name, storage=storage.replace("postgresql:", "postgresql+psycopg:"))
+
+
+def finished(process, seconds=150):
+    out, err = process.communicate(timeout=seconds)
+    assert process.returncode == 0, err
+    return out
+
+
+def check_study(study, folder, trials=TRIALS):
+    """As many trials as asked for, no prompt twice, no edit lost, and the front that the trials make."""
+    done = [trial for trial in study.trials if trial.state == optuna.trial.TrialState.COMPLETE]
+    assert len(done) == trials
+    ids = [trial.user_attrs["prompt_id"] for trial in done]
+    assert len(set(ids)) == trials
+    pool = {
+        one["bundle"] or one["id"]
+        for name, value in study.user_attrs.items()
+        if name.startswith("psopt:edits:")
+        for one in json.loads(value)
+    }
+    names = {name.removeprefix("edit:") for trial in done for name in trial.params if name.startswith("edit:")}
+    assert len(names) <= len(pool)
+    run = RunDirectory.open(folder).read_json("run.json")
+    assert run["finish_reason"] == "trials"
+    front = {tuple(one["val"][name] for name in ("f1", "sensitivity", "consistency")) for one in run["front"]}
+    feasible = [trial for trial in done if trial.constraints["f1"] <= 0]
+    assert front == {tuple(one.values) for one in feasible if not any(dominates(other, one) for other in feasible)}
+    assert (folder / "report.html").is_file()
+    return run
+
+
+def dominates(one, other):
+    pairs = [(a, b) if name != 1 else (b, a) for name, (a, b) in enumerate(zip(one.values, other.values, strict=True))]
+    return all(a >= b for a, b in pairs) and any(a > b for a, b in pairs)
+
+
+def test_workers_share_a_study(postgres, start, tmp_path):
+    main = optimize(start, postgres.url, "shared")
+    wait_for(lambda: loaded(postgres.url, "shared").trials)
+    workers = [worker(start, postgres.url, "shared") for _ in range(2)]
+    finished(main)
+    for process in workers:
+        finished(process)
+    study = loaded(postgres.url, "shared")
+    check_study(study, tmp_path / "run")
+    assert len({trial.user_attrs["psopt:claimed"] for trial in study.trials if trial.values}) > 1
+    written = "".join(path.read_text(errors="ignore") for path in (tmp_path / "run").rglob("*") if path.is_file())
+    assert "secret-word" not in written + json.dumps(study.user_attrs)
+
+
+def test_killed_workers_lose_nothing_and_do_nothing_twice(postgres, start, tmp_path):
+    chance = random.Random(1)
+    main = optimize(start, postgres.url, "killed", 24)
+    wait_for(lambda: loaded(postgres.url, "killed").trials)
+    workers = [worker(start, postgres.url, "killed") for _ in range(3)]
+    for _ in range(10):
+        time.sleep(chance.uniform(0.5, 3))
+        number = chance.randrange(3)
+        workers[number].send_signal(signal.SIGKILL)
+        workers[number].wait()
+        workers[number] = worker(start, postgres.url, "killed")
+    finished(main)
+    study = loaded(postgres.url, "killed")
+    check_study(study, tmp_path / "run", 24)
+    assert not [trial for trial in study.trials if trial.state == optuna.trial.TrialState.RUNNING]
+
+
+def test_a_killed_optimize_is_taken_over_by_a_worker_and_gone_on_with(postgres, start, tmp_path):
+    main = optimize(start, postgres.url, "headless")
+    wait_for(lambda: len(loaded(postgres.url, "headless").trials) > 3)
+    main.kill()
+    main.wait()
+    finished(worker(start, postgres.url, "headless"))
+    assert sum(bool(trial.values) for trial in loaded(postgres.url, "headless").trials) == TRIALS
+    finished(start("resume", "run", "--storage", postgres.url, "--quiet"))
+    check_study(loaded(postgres.url, "headless"), tmp_path / "run")
+
+
+def test_a_postgresql_that_is_restarted_is_waited_for(postgres, start, tmp_path):
+    main = optimize(start, postgres.url, "restarted")
+    wait_for(lambda: len(loaded(postgres.url, "restarted").trials) > 3)
+    process = worker(start, postgres.url, "restarted")
+    time.sleep(4)
+    postgres.stop()
+    time.sleep(3)
+    postgres.start()
+    finished(main)
+    finished(process)
+    check_study(loaded(postgres.url, "restarted"), tmp_path / "run")
+
+
+def test_a_journal_is_killed_again_and_again_and_gone_on_with(start, tmp_path):
+    chance = random.Random(2)
+    storage = f"journal:{tmp_path / 'study.log'}"
+    process = optimize(start, storage, "journal")
+    for _ in range(5):
+        wait_for((tmp_path / "run" / "run.json").is_file)
+        time.sleep(chance.uniform(0.5, 4))
+        process.kill()
+        process.wait()
+        json.loads((tmp_path / "run" / "run.json").read_text())
+        process = start("resume", "run", "--quiet")
+    finished(process)
+    backend = optuna.storages.journal.JournalFileBackend(str(tmp_path / "study.log"))
+    study = optuna.load_study(study_name="journal", storage=optuna.storages.JournalStorage(backend))
+    check_study(study, tmp_path / "run")
+
+
+def refused(process):
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 2, err
+    assert len(err.strip().splitlines()) == 1
+    return err
+
+
+def test_what_can_t_be_joined_is_one_clear_line(start, tmp_path):
+    storage = f"sqlite:///{tmp_path / 'other.db'}"
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    optuna.create_study(study_name="other", storage=storage)
+    assert "unknown study 'mine'" in refused(worker(start, storage, "mine"))
+    assert "not started by `psopt optimize --storage`" in refused(worker(start, storage, "other"))
+    assert "can't be opened" in refused(worker(start, "postgresql://nobody:pass@127.0.0.1:1/x", "x"))
+    assert "pass@" not in refused(worker(start, "postgresql://nobody:pass@127.0.0.1:1/x", "x"))
+
+
+def test_other_data_than_the_study_s_are_refused(start, tmp_path):
+    storage = f"sqlite:///{tmp_path / 'shared.db'}"
+    finished(optimize(start, storage, "data", 2))
+    rows = [f"what is {word} ?,{label}" for word, label in zip("abcdefghijkl", "xy" * 6, strict=True)]
+    (tmp_path / "other.csv").write_text("\n".join(["text,label", *rows]))
+    words = ["--storage", storage, "--study-name", "data", "--dataset", "other.csv", "--quiet"]
+    said = refused(start("worker", *words))
+    assert "are not those of the study" in said
+    assert "--dataset" in said
+
+
+def test_a_full_disk_is_one_clear_line_and_what_was_finished_is_kept(start, tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("only root may mount a small disk")
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", disk], capture_output=True)
+    if mounted.returncode:
+        pytest.skip("mounting is not allowed here")
+    try:
+        words = ["--dataset", "trec", "--model", SIM, *COMMON, "--trials", "60", "--out", disk / "run"]
+        process = start("optimize", *words)
+        _, err = process.communicate(timeout=120)
+        assert process.returncode == 2, err
+        assert "Traceback" not in err
+        assert "full" in err or "No space" in err
+        json.loads((disk / "run" / "run.json").read_text())
+    finally:
+        subprocess.run(["umount", "-l", disk], check=True)
