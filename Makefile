@@ -27,12 +27,8 @@ setup: $(SETUP)  ## Make the virtual environment with everything in it
 run: $(SETUP)  ## Optimize a prompt for TREC with the embedded model: the main job
 	$(BIN)/psopt optimize --dataset trec
 
-# What some tests need beside Python; where it can't be installed they are skipped, and say so.
 debian:
-	@test -n "$$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null)" || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
-		&& { DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends postgresql >/dev/null 2>&1 \
-		|| { apt-get update >/dev/null 2>&1; DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
-		postgresql >/dev/null 2>&1; }; }; } || echo "PostgreSQL is not installed: its tests will be skipped"
+	@scripts/debian-packages
 
 test: $(SETUP) debian  ## Run the tests
 	$(BIN)/pytest -n 2 --dist loadscope

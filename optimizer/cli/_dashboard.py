@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import threading
+import webbrowser
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +17,21 @@ from psopt.errors import InputError
 @click.option("--storage", metavar="URL", help="An Optuna storage in place of a run directory.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=8080, show_default=True, type=click.IntRange(1, 65535), help="Port to listen on.")
-def dashboard(run: Path | None, storage: str | None, host: str, port: int) -> int:
+@click.option("--open", "and_open", is_flag=True, help="Open it in a browser.")
+def dashboard(run: Path | None, storage: str | None, host: str, port: int, *, and_open: bool) -> int:
     """Serve Optuna's dashboard on a run, until Ctrl-C."""
     import optuna_dashboard
+    from psopt.search import open_storage
 
     if (run is None) == (storage is None):
         raise InputError("say which run: psopt dashboard RUN, or --storage URL")
     url = storage or _storage_of(run)  # type: ignore[arg-type]
     _check_free(host, port)
+    kept = open_storage(url)
     click.echo(f"Optuna's dashboard: http://{host}:{port}/  (Ctrl-C ends it)")
-    optuna_dashboard.run_server(url, host=host, port=port, artifact_store=_artifacts_of(run))
+    if and_open:
+        threading.Timer(1.0, webbrowser.open, [f"http://{host}:{port}/"]).start()
+    optuna_dashboard.run_server(kept, host=host, port=port, artifact_store=_artifacts_of(run))
     return 0
 
 

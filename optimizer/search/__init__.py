@@ -5,7 +5,7 @@ from psopt.search._observer import Observer
 from psopt.search._options import SamplerName, SearchOptions
 from psopt.search._search import Propose, Search
 from psopt.search._shared import Shared, read_shared, share
-from psopt.search._study import OBJECTIVES, join_study, open_study, without_password
+from psopt.search._study import OBJECTIVES, join_study, open_storage, open_study, without_password
 
 __all__ = [
     "OBJECTIVES",
@@ -19,6 +19,7 @@ __all__ = [
     "Shared",
     "join_study",
     "knee",
+    "open_storage",
     "open_study",
     "pareto_front",
     "pick",

@@ -81,6 +81,19 @@ def join_study(storage: str, name: str, seed: int) -> optuna.Study:
     return study
 
 
+def open_storage(url: str) -> optuna.storages.BaseStorage:
+    """Open the storage of a URL.
+
+    Raises
+    ------
+    InputError
+        If it can't be opened.
+    """
+    _hush()
+    with _opening(url):
+        return make_storage(url)
+
+
 def make_storage(url: str) -> optuna.storages.BaseStorage:
     """Make the storage of a URL; ``journal:PATH`` is a journal file, which several processes may share."""
     if url.startswith("journal:"):

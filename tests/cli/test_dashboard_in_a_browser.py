@@ -1,0 +1,75 @@
+"""Optuna's dashboard on a run, in a real headless Chromium."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+
+import optuna
+import pytest
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no Chromium is installed (Debian: chromium)")
+
+
+@pytest.fixture(scope="module")
+def dashboard(tmp_path_factory):
+    """A small run, and the address of its dashboard."""
+    folder = tmp_path_factory.mktemp("dashboard")
+    environment = {name: value for name, value in os.environ.items() if name != "PSOPT_DATA_DIR"}
+    environment["PSOPT_CACHE_DIR"] = str(folder / "cache")
+    psopt = [sys.executable, "-P", "-m", "psopt"]
+    small = ["--model", "sim/accuracy=0.6,wobble=0.3", "--trials", "8", "--samples", "30", "--rephrasings", "4"]
+    words = ["optimize", "--dataset", "trec", *small, "--out", "run", "--quiet"]
+    subprocess.run([*psopt, *words], cwd=folder, env=environment, check=True, timeout=120)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = subprocess.Popen(
+        [*psopt, "dashboard", "run", "--port", str(port)], cwd=folder, env=environment, stdout=subprocess.DEVNULL
+    )
+    url = f"http://127.0.0.1:{port}"
+    for _ in range(150):
+        try:
+            urllib.request.build_opener(urllib.request.ProxyHandler({})).open(f"{url}/api/studies", timeout=2).close()
+            break
+        except OSError:
+            time.sleep(0.2)
+    yield folder / "run", url
+    server.kill()
+    server.wait()
+
+
+def page(url, folder):
+    """What a page shows once its scripts have run."""
+    words = ["--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,1800", "--virtual-time-budget=30000"]
+    done = subprocess.run(
+        [CHROMIUM, *words, f"--user-data-dir={folder}", "--no-proxy-server", "--dump-dom", url],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    return done.stdout
+
+
+def test_the_front_and_a_trial_s_note_are_on_the_page(dashboard, tmp_path):
+    run, url = dashboard
+    found = page(f"{url}/dashboard/studies/1", tmp_path / "profile")
+    assert "Pareto" in found
+    assert "js-plotly-plot" in found
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    (study,) = optuna.get_all_study_summaries(f"sqlite:///{run / 'study.db'}")
+    trials = optuna.load_study(study_name=study.study_name, storage=f"sqlite:///{run / 'study.db'}").trials
+    done = [trial for trial in trials if trial.values]
+    front = json.loads((run / "front.json").read_text())["prompts"]
+    best = next(trial for trial in done if trial.user_attrs["prompt_id"] == front[0]["id"])
+    found = page(f"{url}/dashboard/studies/1/trials?numbers={best.number}", tmp_path / "profile")
+    assert f"Prompt {front[0]['id']}" in found
+    assert "Where it is weak" in found
+    assert "Classify the question" in found
