@@ -171,3 +171,14 @@ def test_examples_of_a_label_are_as_many_as_of_another(task, evaluator, tmp_path
         layers = len({edit.bundle for edit in one.edits if edit.bundle})
         assert max(per_label) <= layers
         assert max(per_label) - min(per_label) <= 2  # where a label has no sample left that fits
+
+
+def test_optuna_s_own_plots_work_on_the_study(task, evaluator, tmp_path):
+    from optuna import visualization
+
+    found = search(task, evaluator, tmp_path)
+    found.run()
+    front = visualization.plot_pareto_front(found.study)
+    assert [axis.title.text for axis in (front.layout.scene.xaxis, front.layout.scene.yaxis)] == ["f1", "sensitivity"]
+    assert visualization.plot_hypervolume_history(found.study, [0.0, 1.0, 0.0]).data
+    assert visualization.plot_param_importances(found.study, target=lambda trial: trial.values[0]).data
