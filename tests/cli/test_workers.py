@@ -55,7 +55,7 @@ class Postgres:
             [*self.as_user, self.bin / program, *map(str, words)],
             cwd="/",
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE if program == "initdb" else subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL if "start" in words else subprocess.PIPE,  # a server would keep it open
             stderr=subprocess.STDOUT,
             timeout=60,
         )
@@ -63,10 +63,14 @@ class Postgres:
 
     def start(self):
         options = f"-p {self.port} -k '' -h 127.0.0.1 -F"
-        self.run("pg_ctl", "-D", self.data, "-w", "-l", self.data / "log", "-o", options, "start")
+        for _ in range(10):  # what is left of a server that was stopped may still go away
+            with contextlib.suppress(AssertionError):
+                return self.run("pg_ctl", "-D", self.data, "-w", "-l", self.data / "log", "-o", options, "start")
+            time.sleep(1)
+        raise AssertionError((self.data / "log").read_text()[-2000:])
 
     def stop(self):
-        self.run("pg_ctl", "-D", self.data, "-m", "immediate", "stop")
+        self.run("pg_ctl", "-D", self.data, "-m", "fast", "stop")
 
     @property
     def url(self):
