@@ -12,6 +12,7 @@ from typing import Literal
 import dspy
 import psopt
 from psopt.models import minilm_lm
+from psopt.tasks import subset
 
 Kind = Literal["Number", "Location", "Person", "Description", "Entity", "Abbreviation"]
 
@@ -43,7 +44,7 @@ def main(folder: Path) -> None:
     """Optimize, save, load."""
     task = psopt.load_task("trec")
     train, val, test = (
-        [dspy.Example(question=one.text, kind=one.label).with_inputs("question") for one in samples[:40]]
+        [dspy.Example(question=one.text, kind=one.label).with_inputs("question") for one in subset(samples, 40, seed=1)]
         for samples in (task.train, task.val, task.test)
     )
     with dspy.context(lm=minilm_lm([one.text for one in task.train], cache=False)):
