@@ -42,5 +42,5 @@ def layers_by_step(shares: dict[str, float], outcome_step: str, n_layers: int) -
         step: left * share / total if total else float(step == outcome_step) * left for step, share in shares.items()
     }
     whole = {step: int(part) for step, part in exact.items()}
-    rest = sorted(shares, key=lambda step: whole[step] - exact[step])[: left - sum(whole.values())]
+    rest = sorted(shares, key=lambda step: round(whole[step] - exact[step], 9))[: left - sum(whole.values())]
     return {step: least[step] + whole[step] + (step in rest) for step in shares}

@@ -227,8 +227,8 @@ def test_a_postgresql_that_is_restarted_is_waited_for(postgres, start, tmp_path)
 def test_a_journal_is_killed_again_and_again_and_gone_on_with(start, tmp_path):
     chance = random.Random(2)
     storage = f"journal:{tmp_path / 'study.log'}"
-    process = optimize(start, storage, "journal")
-    for _ in range(5):
+    process = optimize(start, storage, "journal", 24)
+    for _ in range(20):
         wait_for((tmp_path / "run" / "run.json").is_file)
         time.sleep(chance.uniform(0.5, 4))
         process.kill()
@@ -238,7 +238,7 @@ def test_a_journal_is_killed_again_and_again_and_gone_on_with(start, tmp_path):
     finished(process)
     backend = optuna.storages.journal.JournalFileBackend(str(tmp_path / "study.log"))
     study = optuna.load_study(study_name="journal", storage=optuna.storages.JournalStorage(backend))
-    check_study(study, tmp_path / "run")
+    check_study(study, tmp_path / "run", 24)
 
 
 def refused(process):
