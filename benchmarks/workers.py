@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import uuid
 from pathlib import Path
 
@@ -41,22 +42,26 @@ def rate(n_workers: int, trials: int, storage: str | None) -> float:
         first = ["optimize", "--dataset", "trec", "--model", "openai/test", "--api-base", server.url, *SIZES]
         first += ["--trials", str(trials), "--storage", url, "--study-name", name, "--out", "run"]
         processes = [start(0, *first)]
-        while not _exists(url, name) and processes[0].poll() is None:
-            pass
+        while not _trials(url, name) and processes[0].poll() is None:
+            time.sleep(0.1)
         joining = ["worker", "--storage", url, "--study-name", name, "--quiet"]
         processes += [start(number, *joining) for number in range(1, n_workers)]
-        if any(process.wait() for process in processes):
-            raise SystemExit("a worker failed")
-        done = [one for one in optuna.load_study(study_name=name, storage=_driver(url)).trials if one.values]
+        while len(done := [one for one in _trials(url, name) if one.values]) < trials:
+            if any(process.poll() for process in processes):
+                raise SystemExit("a worker failed")
+            time.sleep(0.5)
+        for process in processes:  # the scoring on test is no part of it
+            process.kill()
+            process.wait()
     seconds = max(one.datetime_complete for one in done) - min(one.datetime_complete for one in done)
     return 60 * (len(done) - 1) / seconds.total_seconds()
 
 
-def _exists(url: str, name: str) -> bool:
+def _trials(url: str, name: str) -> list[optuna.trial.FrozenTrial]:
     try:
-        return bool(optuna.load_study(study_name=name, storage=_driver(url)).trials)
+        return optuna.load_study(study_name=name, storage=_driver(url)).trials
     except Exception:  # noqa: BLE001  # not yet
-        return False
+        return []
 
 
 def _driver(url: str) -> str:
