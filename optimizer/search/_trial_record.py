@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import optuna
 from psopt.prompts import render_instructions
+from psopt.search._trial_plot import class_plot
 
 if TYPE_CHECKING:
     from psopt.evaluation import Predictions
@@ -44,7 +45,7 @@ def record_trial(
     effort: Effort,
     artifacts: Path | None,
 ) -> None:
-    """Write a candidate's attributes, its note in Markdown and its predictions to its trial."""
+    """Write a candidate's attributes, its note in Markdown, its predictions and its plot to its trial."""
     from optuna_dashboard import save_note
 
     scores = candidate.val
@@ -61,7 +62,7 @@ def record_trial(
         trial.set_user_attr(name, value)
     save_note(trial, note(candidate, baseline, predictions))
     if artifacts is not None:
-        _keep_predictions(trial, candidate, predictions, artifacts)
+        _keep_files(trial, candidate, baseline, predictions, artifacts)
 
 
 def note(candidate: Candidate, baseline: Candidate, predictions: Predictions) -> str:
@@ -113,21 +114,22 @@ def _weak_samples(predictions: Predictions) -> str:
     return "\n".join(rows)
 
 
-def _keep_predictions(trial: optuna.Trial, candidate: Candidate, predictions: Predictions, artifacts: Path) -> None:
+def _keep_files(
+    trial: optuna.Trial, candidate: Candidate, baseline: Candidate, predictions: Predictions, artifacts: Path
+) -> None:
     artifacts.mkdir(parents=True, exist_ok=True)
+    store = optuna.artifacts.FileSystemArtifactStore(str(artifacts))
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / f"{candidate.id}-val.npz"
+        answers, plot = Path(folder) / f"{candidate.id}-val.npz", Path(folder) / f"{candidate.id}-classes.svg"
         np.savez_compressed(
-            file,
+            answers,
             val=predictions.array.astype(np.int16),
             val_ids=np.array([sample.id for sample in predictions.samples]),
             labels=np.array([*predictions.labels, "N/A"]),
         )
-        optuna.artifacts.upload_artifact(
-            artifact_store=optuna.artifacts.FileSystemArtifactStore(str(artifacts)),
-            file_path=str(file),
-            study_or_trial=trial,
-        )
+        plot.write_text(class_plot(candidate, baseline), encoding="utf-8")
+        for file in (answers, plot):
+            optuna.artifacts.upload_artifact(artifact_store=store, file_path=str(file), study_or_trial=trial)
 
 
 def _escaped(text: str) -> str:

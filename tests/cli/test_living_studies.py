@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import optuna
@@ -56,10 +57,12 @@ def test_every_trial_can_be_understood_from_the_study_alone(data):
             trial.user_attrs
         )
         assert set(trial.user_attrs["per_class"]) == {"aaa", "bbb"}
-        (artifact,) = optuna.artifacts.get_all_artifact_meta(trial, storage=study._storage)
-        assert artifact.filename == f"{trial.user_attrs['prompt_id']}-val.npz"
-        array = np.load(data / "run" / "artifacts" / artifact.artifact_id)["val"]
-        assert array.shape == (30, 3)
+        artifacts = optuna.artifacts.get_all_artifact_meta(trial, storage=study._storage)
+        files = {one.filename: data / "run" / "artifacts" / one.artifact_id for one in artifacts}
+        prompt_id = trial.user_attrs["prompt_id"]
+        assert np.load(files[f"{prompt_id}-val.npz"])["val"].shape == (30, 3)
+        plot = ET.parse(files[f"{prompt_id}-classes.svg"])
+        assert len(plot.findall(".//{*}text")) >= len(trial.user_attrs["per_class"])
 
 
 def test_a_trials_note_shows_hostile_text_as_text(data):

@@ -8,7 +8,6 @@ import os
 import pwd
 import random
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -184,17 +183,19 @@ def test_workers_share_a_study(postgres, start, tmp_path):
 
 
 def test_killed_workers_lose_nothing_and_do_nothing_twice(postgres, start, tmp_path):
+    """Four workers, the command that began the study one of them: each is killed and started again ten times."""
     chance = random.Random(1)
-    main = optimize(start, postgres.url, "killed", 24)
+    workers = [optimize(start, postgres.url, "killed", 24)]
     wait_for(lambda: loaded(postgres.url, "killed").trials)
-    workers = [worker(start, postgres.url, "killed") for _ in range(3)]
-    for _ in range(10):
-        time.sleep(chance.uniform(0.5, 3))
-        number = chance.randrange(3)
-        workers[number].send_signal(signal.SIGKILL)
-        workers[number].wait()
-        workers[number] = worker(start, postgres.url, "killed")
-    finished(main)
+    workers += [worker(start, postgres.url, "killed") for _ in range(3)]
+    for number in chance.sample(range(4), 4) * 10:
+        time.sleep(chance.uniform(0.3, 2.5))
+        workers[number].kill()
+        workers[number].communicate()
+        again = ("resume", "run", "--storage", postgres.url, "--quiet")
+        workers[number] = start(*again) if number == 0 else worker(start, postgres.url, "killed")
+    for process in workers:
+        finished(process)
     study = loaded(postgres.url, "killed")
     check_study(study, tmp_path / "run", 24)
     assert not [trial for trial in study.trials if trial.state == optuna.trial.TrialState.RUNNING]
