@@ -38,6 +38,8 @@ class Predictions:
         The family of each of the Q rephrasings; empty where they are all of one.
     merits : (N, Q) float or None
         What each answer is worth, in [0, 1], where something else than the right class decides that.
+    rephrasings : tuple of str
+        The Q texts; empty where only the answers are known.
     """
 
     array: NDArray[np.int64]
@@ -46,6 +48,7 @@ class Predictions:
     probabilities: NDArray[np.float64] | None = None
     families: tuple[Family, ...] = ()
     merits: NDArray[np.float64] | None = None
+    rephrasings: tuple[str, ...] = ()
 
     @property
     def n_classes(self) -> int:
@@ -83,7 +86,15 @@ class Predictions:
         soft = None if self.probabilities is None else self.probabilities[:, columns]
         families = tuple(self.families[column] for column in columns) if self.families else ()
         merits = None if self.merits is None else self.merits[:, columns]
-        return replace(self, array=self.array[:, columns], probabilities=soft, families=families, merits=merits)
+        texts = tuple(self.rephrasings[column] for column in columns) if self.rephrasings else ()
+        return replace(
+            self,
+            array=self.array[:, columns],
+            probabilities=soft,
+            families=families,
+            merits=merits,
+            rephrasings=texts,
+        )
 
     @property
     def is_labelled(self) -> bool:
@@ -115,8 +126,16 @@ def evaluate(
     if not soft:
         array = model.predict(prompts, texts, on_progress)
         merits = model.merits(prompts, texts) if isinstance(model, JudgedModel) else None
-        return Predictions(array, tuple(samples), prompt.labels, families=families, merits=merits)
+        said = tuple(rephrasings)
+        return Predictions(array, tuple(samples), prompt.labels, families=families, merits=merits, rephrasings=said)
     if not isinstance(model, SoftModel):
         raise InputError(f"model {model.name} gives no probabilities: leave --logprobs out")
     probabilities = model.predict_proba(prompts, texts, on_progress)
-    return Predictions(hard_predictions(probabilities), tuple(samples), prompt.labels, probabilities, families)
+    return Predictions(
+        hard_predictions(probabilities),
+        tuple(samples),
+        prompt.labels,
+        probabilities,
+        families,
+        rephrasings=tuple(rephrasings),
+    )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from psopt.evaluation import Predictions, evaluate
-from psopt.models import JudgedModel
+from psopt.models import JudgedModel, is_quick
 from psopt.models.chat import Budget, ChatModel
 
 if TYPE_CHECKING:
@@ -61,6 +61,11 @@ class Evaluator:
             if not isinstance(self.model, ChatModel) and not getattr(self.model, "counts_calls", False):
                 self.budget.usage.made += n_answers
         return self._known[key]
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether a further evaluation costs next to nothing."""
+        return is_quick(self.model)
 
     def _forms(self, split: Split) -> tuple[Form, ...]:
         return self.rephrasings.heldout_forms if split == "test" else self.rephrasings.search_forms

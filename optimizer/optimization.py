@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import time
 import uuid
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import psopt
 from psopt.cache import cache_folder
-from psopt.diagnosis import diagnose_predictions
 from psopt.errors import AnswersMissingError, BudgetReachedError, InputError, ModelError
 from psopt.evaluator import Evaluator, Split
 from psopt.models import load_model
@@ -18,22 +16,12 @@ from psopt.models.chat import Budget, LmOptions, load_writer
 from psopt.prompts import seed_prompt
 from psopt.proposals import propose_edits
 from psopt.proposals.written import WrittenProposer
+from psopt.recording import Record
 from psopt.rephrasing import RephrasingOptions, freeze_rephrasings
-from psopt.report import WEAK_SPOTS, write_report
-from psopt.runs import (
-    ARTIFACTS,
-    FRONT,
-    MANIFEST,
-    PROPOSALS,
-    REPHRASINGS,
-    RunDirectory,
-    RunSettings,
-    free_folder,
-    front_file,
-    manifest,
-)
+from psopt.report import write_report
+from psopt.runs import ARTIFACTS, REPHRASINGS, RunDirectory, RunSettings, free_folder
 from psopt.scoring import score
-from psopt.search import Observer, Search, SearchOptions, Shared, knee, open_study, pick, share
+from psopt.search import Observer, Search, SearchOptions, Shared, knee, leave_one_out, open_study, pick, share
 from psopt.search_spaces import read_families, to_file
 from psopt.tasks import subset
 
@@ -44,6 +32,7 @@ if TYPE_CHECKING:
     from psopt.tasks import Sample, Task
 
 N_HELDOUT = 10
+_LEFT_OUT = 8  # edits whose contribution is measured where a further evaluation costs next to nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +180,7 @@ def search_and_record(
     if resume and out is None:
         raise InputError("to resume, say which run: out=...")
     folder = Path(out) if out else free_folder(Path("runs"), f"{task.name}-{settings.model.replace('/', '-')}")
-    record = _Record(RunDirectory.create(folder, resume=resume), task, settings, evaluator)
+    record = Record(RunDirectory.create(folder, resume=resume), task, settings, evaluator)
     if resume and not force:
         record.check_same()
     try:
@@ -219,6 +208,16 @@ def search_and_record(
         search.run()
         observer.phase("scoring the front on test, under held-out rephrasings")
         baseline, front, short = _on_test(search, settings.seed)
+        chosen = knee(front, baseline)
+        left_out = leave_one_out(
+            chosen,
+            start,
+            evaluator,
+            search.candidates,
+            search.pool,
+            most=_LEFT_OUT if evaluator.is_quick else 0,
+            seed=settings.seed,
+        )
     except KeyboardInterrupt:
         record.save_part(search, "interrupted")
         raise
@@ -231,6 +230,7 @@ def search_and_record(
     reason = "trials" if len(search.candidates) >= settings.trials else "exhausted"
     record.save(baseline, front, reason, short)
     record.save_prompts(baseline, front, short)
+    record.save_for_report(search, left_out)
     record.save_proposals(search)
     write_report(record.directory)
     return Run(folder, baseline, front, short, study, reason)
@@ -285,7 +285,7 @@ def split_samples(task: Task, settings: RunSettings) -> dict[Split, tuple[Sample
     return {"train": train, "val": val, "test": task.test}
 
 
-def _describe(study: optuna.Study, record: _Record, start: Prompt) -> None:
+def _describe(study: optuna.Study, record: Record, start: Prompt) -> None:
     """Let the study say what it is about."""
     import optuna as installed
 
@@ -313,11 +313,6 @@ def make_proposer(settings: RunSettings, evaluator: Evaluator, cache_dir: str | 
     return WrittenProposer(writer)
 
 
-def _short(value: str) -> str:
-    """A digest as people compare it."""
-    return value[:12] if len(value) == 64 else value
-
-
 def _name_of(model: Any) -> str:
     return str(getattr(model, "name", None) or f"dspy/{getattr(model, 'model', type(model).__name__)}")
 
@@ -332,99 +327,3 @@ def _on_test(search: Search, seed: int) -> tuple[Candidate, tuple[Candidate, ...
         )
 
     return scored(search.baseline), tuple(scored(one) for one in search.front), scored(search.short)
-
-
-@dataclass(eq=False)
-class _Record:
-    """Writes a run down: it holds what every version of run.json says."""
-
-    directory: RunDirectory
-    task: Task
-    settings: RunSettings
-    evaluator: Evaluator
-    started: float = field(default_factory=time.monotonic)
-    before: dict[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if (self.directory.path / MANIFEST).exists():
-            self.before = self.directory.read_json(MANIFEST)
-
-    def check_same(self) -> None:
-        """Refuse to go on with a run that was about something else.
-
-        Raises
-        ------
-        InputError
-            Naming what differs.
-        """
-        if not self.before:
-            return
-        earlier = self.before
-        pairs = {
-            "the samples": (earlier["dataset"]["sha256"], self.task.info.sha256),
-            "the model": (earlier["model"], self.settings.model),
-            "the rephrasings": (earlier["rephrasings"]["sha256"], self.evaluator.rephrasings.sha256),
-            "psopt's version": (earlier["psopt_version"], psopt.__version__),
-        }
-        changed = [f"{what} (was {_short(was)}, is {_short(now)})" for what, (was, now) in pairs.items() if was != now]
-        if changed:
-            raise InputError(
-                f"{self.directory.path} can't be gone on with, since this has changed: {', '.join(changed)}; "
-                "start a new run, or accept it with --force"
-            )
-
-    def save_part(self, search: Search, reason: str) -> None:
-        """Write down a run that ends before its time."""
-        baseline, front = search.candidates[0] if search.candidates else None, search.front
-        self.save(baseline, front, reason)
-        self.save_proposals(search)
-        for candidate in front:
-            self.directory.write_prompt(candidate.prompt)
-
-    def save(
-        self,
-        baseline: Candidate | None,
-        front: tuple[Candidate, ...],
-        reason: str,
-        short: Candidate | None = None,
-    ) -> None:
-        """Write run.json and front.json as far as the run has come."""
-        best = knee(front, baseline).id if baseline and front else None
-        seconds = time.monotonic() - self.started
-        content = manifest(
-            self.settings, self.task, self.evaluator, baseline, front, best, reason, seconds, self.before, short
-        )
-        self.directory.write_json(MANIFEST, content)
-        if front:
-            self.directory.write_json(FRONT, front_file(front, best, short))
-
-    def save_rephrasings(self) -> None:
-        """Write rephrasings.json, by which the run goes on, and which other runs may use."""
-        self.directory.write_json(REPHRASINGS, to_file(self.evaluator.rephrasings))
-
-    def save_proposals(self, search: Search) -> None:
-        """Write every edit that was proposed, and every draft that was refused and why."""
-        earlier = self.directory.path / PROPOSALS
-        refused = self.directory.read_json(PROPOSALS)["refused"] if earlier.exists() else []
-        refused += [asdict(one) for one in search.proposer.refused] if search.proposer else []
-        content = {"schema_version": 1, "edits": [edit.to_dict() for edit in search.pool], "refused": refused}
-        self.directory.write_json(PROPOSALS, content)
-
-    def save_prompts(self, baseline: Candidate, front: tuple[Candidate, ...], short: Candidate) -> None:
-        """Write the prompts of the front and the baseline, their predictions, and the weak spots before and after."""
-        for candidate in {one.id: one for one in (baseline, *front, short)}.values():
-            self.directory.write_prompt(candidate.prompt)
-            val, test = (self.evaluator.predictions(candidate.prompt, split) for split in ("val", "test"))
-            self.directory.write_predictions(candidate.prompt, {"val": val, "test": test})
-        self.directory.write_json(WEAK_SPOTS, self._weak_spots(baseline, knee(front, baseline)))
-
-    def _weak_spots(self, baseline: Candidate, chosen: Candidate) -> dict[str, Any]:
-        """What shook under the seed prompt on train, and how every train sample fares under the chosen one."""
-        before = self.evaluator.predictions(baseline.prompt, "train")
-        after = self.evaluator.predictions(chosen.prompt, "train")
-        right = (after.array == after.truth[:, None]).sum(axis=1)
-        fares = zip(after.samples, right, after.sensitivities, strict=True)
-        return {
-            "before": diagnose_predictions(before, known=self.task.train).to_dict(),
-            "after": {sample.id: {"right": int(n), "sensitivity": float(s)} for sample, n, s in fares},
-        }

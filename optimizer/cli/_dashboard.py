@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import threading
 import webbrowser
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from psopt.cli._options import JSON
 from psopt.errors import InputError
 
 
@@ -18,7 +20,8 @@ from psopt.errors import InputError
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=8080, show_default=True, type=click.IntRange(1, 65535), help="Port to listen on.")
 @click.option("--open", "and_open", is_flag=True, help="Open it in a browser.")
-def dashboard(run: Path | None, storage: str | None, host: str, port: int, *, and_open: bool) -> int:
+@JSON
+def dashboard(run: Path | None, storage: str | None, host: str, port: int, *, and_open: bool, as_json: bool) -> int:
     """Serve Optuna's dashboard on a run, until Ctrl-C."""
     import optuna_dashboard
     from psopt.search import open_storage
@@ -28,9 +31,10 @@ def dashboard(run: Path | None, storage: str | None, host: str, port: int, *, an
     url = storage or _storage_of(run)  # type: ignore[arg-type]
     _check_free(host, port)
     kept = open_storage(url)
-    click.echo(f"Optuna's dashboard: http://{host}:{port}/  (Ctrl-C ends it)")
+    address = f"http://{host}:{port}/"
+    click.echo(json.dumps({"url": address}) if as_json else f"Optuna's dashboard: {address}  (Ctrl-C ends it)")
     if and_open:
-        threading.Timer(1.0, webbrowser.open, [f"http://{host}:{port}/"]).start()
+        threading.Timer(1.0, webbrowser.open, [address]).start()
     optuna_dashboard.run_server(kept, host=host, port=port, artifact_store=_artifacts_of(run))
     return 0
 

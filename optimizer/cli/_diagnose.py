@@ -17,9 +17,11 @@ from psopt.cli._options import (
     take_lm_options,
     take_rephrasing_options,
 )
+from psopt.errors import InputError
 
 if TYPE_CHECKING:
     from psopt.diagnosing import PromptReport
+    from psopt.tasks import Task
     from rich.console import Console
 
 _EXAMPLE = "Example: psopt diagnose --dataset tickets.csv --prompt prompt.txt --rephrasings 20"
@@ -43,8 +45,14 @@ _EXAMPLE = "Example: psopt diagnose --dataset tickets.csv --prompt prompt.txt --
 @model_options
 @rephrasing_options
 @lm_options
+@click.option(
+    "--html",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Also write a page with the paper's figures; opens offline.",
+)
 @output_options
-def diagnose(prompt: Path | None, **options: Any) -> int:
+def diagnose(prompt: Path | None, html: Path | None, **options: Any) -> int:
     """Measure a prompt's sensitivity and consistency, and find the samples that shake.
 
     Labels are optional: without them only the sensitivity is known.
@@ -66,11 +74,25 @@ def diagnose(prompt: Path | None, **options: Any) -> int:
         click.echo(f"Note: {task.info.note}", err=True)
     with reading_bar(quiet=quiet or as_json) as on_progress:
         report = run_diagnosis(task, given, lm=lm, words=words, on_progress=on_progress, **options)
+    if html is not None:
+        _write(html, report, task, options)
     if as_json:
         click.echo(json.dumps(report.to_dict(), indent=2, ensure_ascii=False))
     elif not quiet:
         _show(Console(highlight=False), report)
+        if html is not None:
+            click.echo(f"Page: {html}")
     return 0
+
+
+def _write(html: Path, report: PromptReport, task: Task, options: dict[str, Any]) -> None:
+    from psopt.report import diagnosis_page
+
+    page = diagnosis_page(report, task.name, options["model"], options["split"], task.info.note, options["seed"])
+    try:
+        html.write_text(page, "utf-8")
+    except OSError as error:
+        raise InputError(f"--html {html} can't be written: {error.strerror}") from error
 
 
 def _show(console: Console, report: PromptReport) -> None:

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from psopt.errors import InputError
+from psopt.cli._front_entries import find_entry, read_entries
 
 if TYPE_CHECKING:
     from psopt.prompts import Prompt
 
-_LEAST_OF_AN_ID = 4
 _EXAMPLE = "Example: psopt export runs/trec-minilm --pick sensitivity --format json > prompt.json"
 
 
@@ -24,7 +23,7 @@ _EXAMPLE = "Example: psopt export runs/trec-minilm --pick sensitivity --format j
     default="knee",
     show_default=True,
     metavar="WHICH",
-    help="knee, short, f1, sensitivity, consistency, or a prompt's id.",
+    help="knee, short, f1, sensitivity, consistency, a prompt's id, or 'max F1 with S <= .05' and the like.",
 )
 @click.option(
     "--format",
@@ -34,32 +33,35 @@ _EXAMPLE = "Example: psopt export runs/trec-minilm --pick sensitivity --format j
     type=click.Choice(["json", "text", "dspy", "openai"]),
     help="text to paste, json to use with psopt, dspy for program.load(), openai for chat messages.",
 )
-def export(run: Path, which: str, form: str) -> int:
+@click.option("--json", "as_json", is_flag=True, help="Print the prompt with its edits and scores as JSON.")
+def export(run: Path, which: str, form: str, *, as_json: bool) -> int:
     """Print a prompt of the front: as text to paste, or as JSON to use elsewhere.
 
     The format dspy is the state of a program that `program.load()` takes: of the program that was optimized, or of a
     dspy.Predict with the samples' noun as input and `label` as output. In the format openai {text} stands for the text.
     """
-    from psopt.prompts import Prompt, render, render_instructions
-    from psopt.runs import FRONT, RunDirectory, pick_entry
+    from psopt.prompts import Prompt, render_instructions
 
-    directory = RunDirectory.open(run)
-    if not (directory.path / FRONT).exists():
-        raise InputError(f"{run} has no front yet: go on with `psopt resume {run}`")
-    found = directory.read_json(FRONT)
-    short = found.get("short")
-    chosen = which == "short" or (short and len(which) >= _LEAST_OF_AN_ID and short["id"].startswith(which))
-    entry = short if short and chosen else pick_entry(found["prompts"], "knee" if which == "short" else which)
+    entry = find_entry(read_entries(run), which)
     prompt = Prompt.from_dict(entry["prompt"])
-    if form == "dspy":
-        click.echo(_program_state(directory.path, prompt))
-    elif form == "openai":
-        click.echo(json.dumps(render(prompt, "{text}"), indent=2, ensure_ascii=False))
-    elif form == "json":
-        click.echo(json.dumps(prompt.to_dict(), indent=2, ensure_ascii=False))
+    if as_json:
+        whole = {"run": str(run), **entry, "text": render_instructions(prompt)}
+        click.echo(json.dumps(whole, indent=2, ensure_ascii=False))
     else:
-        click.echo(render_instructions(prompt))
+        click.echo(_in_form(run, prompt, form))
     return 0
+
+
+def _in_form(run: Path, prompt: Prompt, form: str) -> str:
+    from psopt.prompts import render, render_instructions
+
+    if form == "dspy":
+        return _program_state(run, prompt)
+    if form == "openai":
+        return json.dumps(render(prompt, "{text}"), indent=2, ensure_ascii=False)
+    if form == "json":
+        return json.dumps(prompt.to_dict(), indent=2, ensure_ascii=False)
+    return render_instructions(prompt)
 
 
 def _program_state(run: Path, prompt: Prompt) -> str:

@@ -19,18 +19,31 @@ _COMMANDS = {
     "classify": "psopt.cli._classify",
     "rephrase": "psopt.cli._rephrase",
     "report": "psopt.cli._report",
+    "select": "psopt.cli._select",
     "export": "psopt.cli._export",
     "dashboard": "psopt.cli._dashboard",
     "data": "psopt.cli._data",
+    "completion": "psopt.cli._completion",
 }
 
-_GUIDE = """Make the prompts of LLM classifiers robust: right, insensitive to wording, consistent.
+_HELP = "Make the prompts of LLM classifiers robust: right, insensitive to wording, consistent."
+_GUIDE = f"""psopt {psopt.__version__}: makes the prompts of LLM classifiers robust
 
-\b
-Start here:
-  psopt optimize --dataset trec          search for better prompts, offline and free
-  psopt diagnose --dataset my.csv        where does a prompt shake?
-  psopt export RUN --format text         use the result
+Say a task in other words, and a prompt's answers change. psopt measures that
+(sensitivity S, consistency C, beside F1), finds the samples that shake, and
+searches for edits that mend the prompt.
+
+  psopt optimize --dataset trec             try it: offline, free, some minutes
+  psopt diagnose --dataset my.csv           where does my prompt shake?
+  psopt optimize --dataset my.csv --model openai/gpt-4o-mini --dry-run
+                                            what would mending it cost?
+  psopt select runs/my 'max F1 with S<=.05' choose from what was found
+  psopt export runs/my                      use it: text, JSON, DSPy, OpenAI
+  psopt check --dataset my.csv --prompt p.json --max-sensitivity .1
+                                            guard it: exit code 1 if missed
+
+my.csv has the columns text and label. All commands: psopt --help;
+of one: psopt optimize --help.
 """
 
 
@@ -50,7 +63,7 @@ class _Commands(click.Group):
 
 @click.group(
     cls=_Commands,
-    help=_GUIDE,
+    help=_HELP,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     invoke_without_command=False,
 )
@@ -64,7 +77,8 @@ def main(args: list[str] | None = None) -> Any:
     try:
         code = cli.main(args=args, prog_name="psopt", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.ctx.get_help() if error.ctx else "")
+        alone = error.ctx is None or error.ctx.parent is None
+        click.echo(_GUIDE if alone else error.ctx.get_help(), nl=not alone)
         code = 0
     except click.ClickException as error:
         hint = f" (see: {error.ctx.command_path} --help)" if isinstance(error, click.UsageError) and error.ctx else ""

@@ -191,10 +191,13 @@ def take_rephrasing_options(options: dict[str, Any]) -> RephrasingOptions:
     return RephrasingOptions(file=file, families=families, **{name: options.pop(name) for name in names})
 
 
+JSON = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, and nothing else.")
+
+
 def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """--json and --quiet."""
     options = [
-        click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, and nothing else."),
+        JSON,
         click.option("--quiet", is_flag=True, help="Print nothing but errors."),
     ]
     for option in reversed(options):

@@ -7,11 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from psopt.cli._options import dataset_options, lm_options, rephrasing_options, take_lm_options, take_rephrasing_options
+from psopt.cli._options import (
+    JSON,
+    dataset_options,
+    lm_options,
+    rephrasing_options,
+    take_lm_options,
+    take_rephrasing_options,
+)
 from psopt.errors import InputError
 
 if TYPE_CHECKING:
-    from psopt.search_spaces import RephrasingSet, Verdict
+    from psopt.search_spaces import Verdict
 
 _EXAMPLE = "Example: psopt rephrase --dataset tickets.csv --rephraser openai/gpt-4o-mini --out rephrasings.json"
 
@@ -34,8 +41,11 @@ _EXAMPLE = "Example: psopt rephrase --dataset tickets.csv --rephraser openai/gpt
 @click.option(
     "--cache-dir", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Where answers are kept."
 )
+@JSON
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="[default: the screen]")
-def rephrase(prompt: Path | None, out: Path | None, rephrasings: int, heldout: int, **options: Any) -> int:
+def rephrase(
+    prompt: Path | None, out: Path | None, rephrasings: int, heldout: int, *, as_json: bool, **options: Any
+) -> int:
     """Write the task's description in other words, check each, and save them as a file for `--rephrasings-file`."""
     from psopt.prompt_files import read_prompt
     from psopt.rephrasing import freeze_rephrasings
@@ -53,10 +63,13 @@ def rephrase(prompt: Path | None, out: Path | None, rephrasings: int, heldout: i
         task, description, rephrasings, heldout, seed, source, lm=lm, cache_dir=cache_dir, on_text=_say
     )
     text = json.dumps(to_file(found), indent=2, ensure_ascii=False)
-    if out is None:
+    if out is not None:
+        _write(out, text)
+    if out is None or as_json:
         click.echo(text)
     else:
-        _write(out, text, found)
+        refused = f", {len(found.rejected)} refused" if found.rejected else ""
+        click.echo(f"{out}: {len(found.search)} search and {len(found.heldout)} held-out rephrasings{refused}")
     return 0
 
 
@@ -65,10 +78,8 @@ def _say(verdict: Verdict) -> None:
         click.echo(f"refused {verdict}", err=True)
 
 
-def _write(out: Path, text: str, found: RephrasingSet) -> None:
+def _write(out: Path, text: str) -> None:
     try:
         out.write_text(text + "\n", "utf-8")
     except OSError as error:
         raise InputError(f"--out {out} can't be written: {error.strerror}") from error
-    refused = f", {len(found.rejected)} refused" if found.rejected else ""
-    click.echo(f"{out}: {len(found.search)} search and {len(found.heldout)} held-out rephrasings{refused}")

@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
+from psopt.cli._options import JSON
 
 
-@click.command(epilog="Example: psopt report runs/trec-minilm")
+@click.command(epilog="Example: psopt report runs/trec-minilm --figures figures")
 @click.argument("run", type=click.Path(path_type=Path))
-def report(run: Path) -> int:
-    """Rebuild report.html from a run directory."""
-    from psopt.report import write_report
+@click.option(
+    "--figures",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Also save every figure there as PNG and SVG (pip install 'psopt[figures]', and a Chrome or Chromium).",
+)
+@JSON
+def report(run: Path, figures: Path | None, *, as_json: bool) -> int:
+    """Rebuild report.html from a run directory, and print where it is."""
+    from psopt.report import read_contents, run_figures, save_figures, write_report
     from psopt.runs import REPORT, RunDirectory
 
     directory = RunDirectory.open(run)
     write_report(directory)
-    click.echo(str(directory.path / REPORT))
+    written = [directory.path / REPORT]
+    if figures is not None:
+        sections = run_figures(read_contents(directory)).values()
+        written += save_figures([one for some in sections for one in some], figures)
+    if as_json:
+        click.echo(json.dumps({"report": str(written[0]), "figures": [str(path) for path in written[1:]]}, indent=2))
+    else:
+        click.echo("\n".join(map(str, written)))
     return 0

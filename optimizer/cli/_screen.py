@@ -107,7 +107,11 @@ class Screen(Observer):
         """Print the front, where the files are, and what to do next."""
         chosen = run.pick("knee")
         table = Table(
-            title="The front, in percent: chosen on val, reported on test", title_justify="left", box=SIMPLE_HEAD
+            title="The front, in percent: chosen on val, reported on test",
+            title_justify="left",
+            box=SIMPLE_HEAD,
+            pad_edge=False,
+            show_edge=False,
         )
         table.add_column("prompt", no_wrap=True)
         table.add_column("edits", justify="right", no_wrap=True)
@@ -123,6 +127,7 @@ class Screen(Observer):
             cells = [name + sign, str(len(candidate.edits)), *_on_test(candidate), _on_val(candidate)]
             table.add_row(*cells, style="bold green" if knee else None)
         self._out.print(table)
+        self._out.print()
         self._out.print("* the knee, the best compromise. Test: unseen samples, held-out rephrasings, 95 % intervals.")
         if run.short.id != chosen.id:
             self._out.print(

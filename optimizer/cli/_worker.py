@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from pathlib import Path
 
 import click
+from psopt.cli._options import output_options
 
 _EXAMPLE = "Example: psopt worker --storage postgresql://user@host/db --study-name tickets"
 
@@ -20,7 +22,7 @@ _EXAMPLE = "Example: psopt worker --storage postgresql://user@host/db --study-na
 @click.option(
     "--cache-dir", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Where answers are kept."
 )
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@output_options
 def worker(
     storage: str,
     study_name: str,
@@ -30,6 +32,7 @@ def worker(
     concurrency: int | None,
     cache_dir: Path | None,
     *,
+    as_json: bool,
     quiet: bool,
 ) -> int:
     """Join a study that `psopt optimize --storage` has started, on any machine.
@@ -42,7 +45,7 @@ def worker(
     from psopt.joining import work
 
     signal.signal(signal.SIGTERM, interrupt)
-    with Screen(quiet=quiet) as screen:
+    with Screen(quiet=quiet or as_json) as screen:
         n_own = work(
             storage,
             study_name,
@@ -53,6 +56,8 @@ def worker(
             api_base=api_base,
             concurrency=concurrency,
         )
-    if not quiet:
+    if as_json:
+        click.echo(json.dumps({"study_name": study_name, "evaluated": n_own}))
+    elif not quiet:
         click.echo(f"This worker evaluated {n_own} prompts; the study's trials are done.")
     return 0

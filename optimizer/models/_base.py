@@ -60,6 +60,11 @@ class JudgedModel(Protocol):
         ...
 
 
+def is_quick(model: Model) -> bool:
+    """Whether a further evaluation costs next to nothing; it does not where a model says nothing of it."""
+    return bool(getattr(model, "is_quick", False))
+
+
 def reads_order(model: Model) -> bool:
     """Whether the order of few-shot examples can change a model's answers; one that says nothing of it may."""
     return bool(getattr(model, "reads_order", True))

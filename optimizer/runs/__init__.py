@@ -2,12 +2,16 @@
 
 from psopt.runs._directory import (
     ARTIFACTS,
+    CONTRIBUTIONS,
     FRONT,
     MANIFEST,
     PROPOSALS,
     REPHRASINGS,
     REPORT,
+    SAMPLES,
     STUDY,
+    TRIALS,
+    WEAK_SPOTS,
     RunDirectory,
     free_folder,
 )
@@ -16,12 +20,16 @@ from psopt.runs._settings import RunSettings
 
 __all__ = [
     "ARTIFACTS",
+    "CONTRIBUTIONS",
     "FRONT",
     "MANIFEST",
     "PROPOSALS",
     "REPHRASINGS",
     "REPORT",
+    "SAMPLES",
     "STUDY",
+    "TRIALS",
+    "WEAK_SPOTS",
     "RunDirectory",
     "RunSettings",
     "free_folder",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MANIFEST, FRONT, REPORT, STUDY = "run.json", "front.json", "report.html", "study.db"
 REPHRASINGS, PROPOSALS, ARTIFACTS = "rephrasings.json", "proposals.json", "artifacts"
+WEAK_SPOTS, SAMPLES, TRIALS, CONTRIBUTIONS = "weak_spots.json", "samples.json", "trials.json", "contributions.json"
 
 
 class RunDirectory:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import psopt
 from psopt.errors import UnknownNameError
 from psopt.prompts import render_instructions
-from psopt.search import OBJECTIVES, without_password
+from psopt.search import OBJECTIVES, choose, is_wish, read_wish, without_password
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -123,13 +123,15 @@ def _scores(candidate: Candidate) -> dict[str, Any]:
 
 
 def pick_entry(entries: Sequence[Mapping[str, Any]], which: str) -> Mapping[str, Any]:
-    """Pick from front.json's prompts: ``knee``, the best ``f1``, ``sensitivity`` or ``consistency`` on val, or an id.
+    """Pick from front.json's prompts: ``knee``, the best ``f1``, ``sensitivity``, ``consistency``, an id, or a wish.
 
     Raises
     ------
     UnknownNameError
         If it is neither of these.
     """
+    if is_wish(which):
+        return choose(read_wish(which), entries, _measured)
     if which == "knee":
         return next(entry for entry in entries if entry["knee"])
     if which in OBJECTIVES:
@@ -139,3 +141,7 @@ def pick_entry(entries: Sequence[Mapping[str, Any]], which: str) -> Mapping[str,
     if len(named) != 1:
         raise UnknownNameError("prompt of the front", which, ["knee", *OBJECTIVES, *(entry["id"] for entry in entries)])
     return named[0]
+
+
+def _measured(entry: Mapping[str, Any], measure: str) -> float:
+    return float(entry["length"]["tokens"] if measure == "tokens" else entry["val"][measure])

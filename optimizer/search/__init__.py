@@ -1,29 +1,36 @@
 """The search for robust prompts: rounds of diagnose, propose, search, in an Optuna study."""
 
+from psopt.search._contributions import Contribution, leave_one_out
 from psopt.search._front import PICKS, Candidate, knee, pareto_front, pick
 from psopt.search._observer import Observer
 from psopt.search._options import SamplerName, SearchOptions
 from psopt.search._search import Propose, Search
 from psopt.search._shared import Shared, read_shared, share
 from psopt.search._study import OBJECTIVES, join_study, open_storage, open_study, without_password
+from psopt.search._wish import choose, is_wish, read_wish
 
 __all__ = [
     "OBJECTIVES",
     "PICKS",
     "Candidate",
+    "Contribution",
     "Observer",
     "Propose",
     "SamplerName",
     "Search",
     "SearchOptions",
     "Shared",
+    "choose",
+    "is_wish",
     "join_study",
     "knee",
+    "leave_one_out",
     "open_storage",
     "open_study",
     "pareto_front",
     "pick",
     "read_shared",
+    "read_wish",
     "share",
     "without_password",
 ]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.errors import UnknownNameError
-from psopt.prompts import ORDERS
+from psopt.prompts import ORDERS, render_instructions
+from psopt.search._wish import choose, is_wish, read_wish
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +35,11 @@ class Candidate:
     def id(self) -> str:
         """The prompt's id."""
         return self.prompt.id
+
+    @property
+    def length(self) -> int:
+        """About how many tokens the prompt has, without the text to classify."""
+        return len(render_instructions(self.prompt)) // 4
 
 
 def pareto_front(candidates: Sequence[Candidate], least_f1: float) -> tuple[Candidate, ...]:
@@ -64,13 +70,17 @@ def knee(front: Sequence[Candidate], baseline: Candidate) -> Candidate:
 
 
 def pick(front: Sequence[Candidate], baseline: Candidate, which: str) -> Candidate:
-    """Pick by ``knee``, by the best ``f1``, ``sensitivity`` or ``consistency``, or by a prompt's id (or its beginning).
+    """Pick by ``knee``, by the best ``f1``, ``sensitivity`` or ``consistency``, by id, or by a wish (see `read_wish`).
 
     Raises
     ------
     UnknownNameError
         If it is neither of these.
+    InputError
+        If a wish can't be understood, or no prompt fulfils it.
     """
+    if is_wish(which):
+        return choose(read_wish(which), front, _measured)
     if which == "knee":
         return knee(front, baseline)
     if which in PICKS:
@@ -80,6 +90,10 @@ def pick(front: Sequence[Candidate], baseline: Candidate, which: str) -> Candida
     if len(named) != 1:
         raise UnknownNameError("prompt of the front", which, [*PICKS, *(one.id for one in front)])
     return named[0]
+
+
+def _measured(candidate: Candidate, measure: str) -> float:
+    return float(candidate.length if measure == "tokens" else getattr(candidate.val, measure))
 
 
 def _gains(candidate: Candidate) -> NDArray[np.float64]:

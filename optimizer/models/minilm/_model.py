@@ -44,6 +44,7 @@ class MiniLM:
     """
 
     name = "minilm"
+    is_quick = True
     reads_order = False  # it takes the mean of a label's examples
 
     def __init__(self, reference_texts: Sequence[str], *, cache_dir: Path | None = None) -> None:

@@ -50,6 +50,7 @@ class SimulatedModel:
         If an option is unknown or has a value it can't have.
     """
 
+    is_quick = True
     reads_order = False
 
     def __init__(self, options: str, task: Task) -> None:

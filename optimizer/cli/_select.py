@@ -1,0 +1,56 @@
+"""`psopt select`."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from psopt.cli._front_entries import find_entry, read_entries
+from psopt.cli._options import output_options
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_EXAMPLE = "Example: psopt select runs/trec-minilm 'max F1 with S <= .05 and tokens < 500'"
+
+
+@click.command(epilog=_EXAMPLE)
+@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("wish", default="knee")
+@output_options
+def select(run: Path, wish: str, *, as_json: bool, quiet: bool) -> int:
+    """Select a prompt of a run's front by what is asked of it, and print its id and scores.
+
+    WISH is 'max F1 with S <= .05' and the like: the best by one measure among those that keep to bounds on others.
+    Measures are F1, S, C and tokens (the prompt's length); they are those on val, so that test stays unseen by the
+    choice. Or: knee (the default), short, f1, sensitivity, consistency, an id.
+    """
+    entry = find_entry(read_entries(run), wish)
+    if as_json:
+        click.echo(json.dumps({"run": str(run), "wish": wish, **entry}, indent=2, ensure_ascii=False))
+    elif quiet:
+        click.echo(entry["id"])
+    else:
+        _show(run, entry)
+    return 0
+
+
+def _show(run: Path, entry: Mapping[str, Any]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    table = Table(box=SIMPLE_HEAD, title=f"{entry['id']}: {len(entry['edits'])} edits", title_justify="left")
+    for name in ("in percent", "F1", "S", "C"):
+        table.add_column(name, justify="left" if name == "in percent" else "right")
+    for split in ("val", "test"):
+        scores = entry[split]
+        if scores is not None:
+            table.add_row(split, *(f"{100 * scores[name]:.1f}" for name in ("f1", "sensitivity", "consistency")))
+    console.print(table)
+    console.print(f"About {entry['length']['tokens']} tokens. Chosen on val; test was unseen by the choice.")
+    console.print(f"Next: psopt export {shlex.quote(str(run))} --pick {entry['id']}", markup=False, soft_wrap=True)

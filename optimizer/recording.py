@@ -1,0 +1,155 @@
+"""What a run writes down, as it goes on and at its end."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import psopt
+from psopt.diagnosis import diagnose_predictions
+from psopt.errors import InputError
+from psopt.runs import (
+    CONTRIBUTIONS,
+    FRONT,
+    MANIFEST,
+    PROPOSALS,
+    REPHRASINGS,
+    SAMPLES,
+    TRIALS,
+    WEAK_SPOTS,
+    front_file,
+    manifest,
+)
+from psopt.search import knee
+from psopt.search_spaces import to_file
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.evaluator import Evaluator
+    from psopt.runs import RunDirectory, RunSettings
+    from psopt.search import Candidate, Contribution, Search
+    from psopt.tasks import Task
+
+
+@dataclass(eq=False)
+class Record:
+    """Writes a run down: it holds what every version of run.json says."""
+
+    directory: RunDirectory
+    task: Task
+    settings: RunSettings
+    evaluator: Evaluator
+    started: float = field(default_factory=time.monotonic)
+    before: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if (self.directory.path / MANIFEST).exists():
+            self.before = self.directory.read_json(MANIFEST)
+
+    def check_same(self) -> None:
+        """Refuse to go on with a run that was about something else.
+
+        Raises
+        ------
+        InputError
+            Naming what differs.
+        """
+        if not self.before:
+            return
+        earlier = self.before
+        pairs = {
+            "the samples": (earlier["dataset"]["sha256"], self.task.info.sha256),
+            "the model": (earlier["model"], self.settings.model),
+            "the rephrasings": (earlier["rephrasings"]["sha256"], self.evaluator.rephrasings.sha256),
+            "psopt's version": (earlier["psopt_version"], psopt.__version__),
+        }
+        changed = [f"{what} (was {_short(was)}, is {_short(now)})" for what, (was, now) in pairs.items() if was != now]
+        if changed:
+            raise InputError(
+                f"{self.directory.path} can't be gone on with, since this has changed: {', '.join(changed)}; "
+                "start a new run, or accept it with --force"
+            )
+
+    def save_part(self, search: Search, reason: str) -> None:
+        """Write down a run that ends before its time."""
+        baseline, front = search.candidates[0] if search.candidates else None, search.front
+        self.save(baseline, front, reason)
+        self.save_proposals(search)
+        for candidate in front:
+            self.directory.write_prompt(candidate.prompt)
+
+    def save(
+        self,
+        baseline: Candidate | None,
+        front: tuple[Candidate, ...],
+        reason: str,
+        short: Candidate | None = None,
+    ) -> None:
+        """Write run.json and front.json as far as the run has come."""
+        best = knee(front, baseline).id if baseline and front else None
+        seconds = time.monotonic() - self.started
+        content = manifest(
+            self.settings, self.task, self.evaluator, baseline, front, best, reason, seconds, self.before, short
+        )
+        self.directory.write_json(MANIFEST, content)
+        if front:
+            self.directory.write_json(FRONT, front_file(front, best, short))
+
+    def save_rephrasings(self) -> None:
+        """Write rephrasings.json, by which the run goes on, and which other runs may use."""
+        self.directory.write_json(REPHRASINGS, to_file(self.evaluator.rephrasings))
+
+    def save_proposals(self, search: Search) -> None:
+        """Write every edit that was proposed, and every draft that was refused and why."""
+        earlier = self.directory.path / PROPOSALS
+        refused = self.directory.read_json(PROPOSALS)["refused"] if earlier.exists() else []
+        refused += [asdict(one) for one in search.proposer.refused] if search.proposer else []
+        content = {"schema_version": 1, "edits": [edit.to_dict() for edit in search.pool], "refused": refused}
+        self.directory.write_json(PROPOSALS, content)
+
+    def save_prompts(self, baseline: Candidate, front: tuple[Candidate, ...], short: Candidate) -> None:
+        """Write the prompts of the front and the baseline, their predictions, and the weak spots before and after."""
+        for candidate in {one.id: one for one in (baseline, *front, short)}.values():
+            self.directory.write_prompt(candidate.prompt)
+            val, test = (self.evaluator.predictions(candidate.prompt, split) for split in ("val", "test"))
+            self.directory.write_predictions(candidate.prompt, {"val": val, "test": test})
+        self.directory.write_json(WEAK_SPOTS, self._weak_spots(baseline, knee(front, baseline)))
+
+    def save_for_report(self, search: Search, contributions: Sequence[Contribution]) -> None:
+        """Write what the report shows beside: the samples, every prompt tried, and what edits contribute."""
+        samples = self.evaluator.samples
+        kept = {split: [asdict(one) for one in samples[split]] for split in ("val", "test")}
+        self.directory.write_json(SAMPLES, {"schema_version": 1, "labels": list(self.task.labels), **kept})
+        trials = [
+            {
+                "trial": one.trial,
+                "id": one.id,
+                "edits": [str(edit) for edit in one.edits],
+                "f1": one.val.f1,
+                "sensitivity": one.val.sensitivity,
+                "consistency": one.val.consistency,
+                "feasible": one.val.f1 >= search.least_f1,
+            }
+            for one in search.candidates
+        ]
+        self.directory.write_json(TRIALS, {"schema_version": 1, "trials": trials})
+        left_out = [one.to_dict() for one in contributions]
+        self.directory.write_json(CONTRIBUTIONS, {"schema_version": 1, "left_out": left_out})
+
+    def _weak_spots(self, baseline: Candidate, chosen: Candidate) -> dict[str, Any]:
+        """What shook under the seed prompt on train, and how every train sample fares under the chosen one."""
+        before = self.evaluator.predictions(baseline.prompt, "train")
+        after = self.evaluator.predictions(chosen.prompt, "train")
+        right = (after.array == after.truth[:, None]).sum(axis=1)
+        fares = zip(after.samples, right, after.sensitivities, strict=True)
+        return {
+            "before": diagnose_predictions(before, known=self.task.train).to_dict(),
+            "after": {sample.id: {"right": int(n), "sensitivity": float(s)} for sample, n, s in fares},
+        }
+
+
+def _short(value: str) -> str:
+    """A digest as people compare it."""
+    return value[:12] if len(value) == 64 else value

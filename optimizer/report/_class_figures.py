@@ -1,0 +1,180 @@
+"""Class by class: sensitivity, consistency matrices and how consistency is distributed (E25, figures 3, 4 and 5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from psopt.metrics import pairwise_consistency, sample_consistency
+from psopt.report._theme import SCALE, Figure, color_of, shown, styled
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+    from psopt.evaluation import Predictions
+
+    Indices = NDArray[np.int64]
+
+_MOST_OF_A_CLASS = 60  # samples in a matrix: more can't be told apart on a screen
+_BINS = np.linspace(0, 1, 11)
+
+
+def class_sensitivity(prompts: Mapping[str, Predictions]) -> Figure:
+    """S of every class (E25, figure 3 below)."""
+    import plotly.graph_objects as go
+
+    plot = go.Figure()
+    for number, (name, predictions) in enumerate(prompts.items()):
+        labels = _labels(predictions)
+        values = [float(predictions.sensitivities[_of(predictions, label)].mean()) for label in labels]
+        sizes = [len(_of(predictions, label)) for label in labels]
+        plot.add_bar(
+            x=[shown(label, 30) for label in labels],
+            y=values,
+            name=name,
+            marker_color=color_of(number),
+            customdata=sizes,
+            hovertemplate="%{x}: S %{y:.3f}, %{customdata} samples",
+        )
+    styled(plot, 320, barmode="group", yaxis_title="mean S")
+    return Figure("class-sensitivity", "Sensitivity by class", "The lower the steadier.", plot)
+
+
+def class_consistency(prompts: Mapping[str, Predictions]) -> Figure:
+    """The mean consistency of each sample with its class, as violins (E25, figure 5)."""
+    import plotly.graph_objects as go
+
+    plot = go.Figure()
+    for number, (name, predictions) in enumerate(prompts.items()):
+        agreement = np.nan_to_num(sample_consistency(predictions.p_tau, predictions.truth), nan=1.0)
+        plot.add_violin(
+            x=[shown(str(sample.label), 30) for sample in predictions.samples],
+            y=agreement.round(4).tolist(),
+            name=name,
+            line_color=color_of(number),
+            hovertext=[shown(sample.text) for sample in predictions.samples],
+            side=None if len(prompts) > 2 else ("negative", "positive")[number] if len(prompts) == 2 else "both",
+            meanline_visible=True,
+            points=False,
+            bandwidth=0.04,
+            spanmode="hard",
+            scalemode="width",
+            width=0.9,
+        )
+    styled(plot, 340, violinmode="overlay" if len(prompts) == 2 else "group", yaxis_title="mean consistency")
+    caption = (
+        "How alike a sample is answered to the others of its class. A violin that is thick at the top stands for a "
+        "class that holds together; a second bulge below is a part that is answered in another way."
+    )
+    return Figure("class-consistency", "Consistency by class", caption, plot)
+
+
+def consistency_histograms(prompts: Mapping[str, Predictions]) -> Figure:
+    """The consistency of all pairs of a class (E25, figure 4 below)."""
+    import plotly.graph_objects as go
+    from plotly.subplots import make_subplots
+
+    labels = _labels(next(iter(prompts.values())))
+    columns = min(3, len(labels))
+    rows = -(-len(labels) // columns)
+    titles = [shown(label, 30) for label in labels]
+    plot = make_subplots(rows, columns, subplot_titles=titles, shared_xaxes=True, vertical_spacing=0.18 / rows)
+    for number, (name, predictions) in enumerate(prompts.items()):
+        for place, label in enumerate(labels):
+            matrix = pairwise_consistency(predictions.p_tau[_of(predictions, label)])
+            pairs = matrix[np.triu_indices(len(matrix), 1)]
+            shares = np.histogram(pairs, _BINS)[0] / max(1, len(pairs))
+            bars = go.Bar(
+                x=((_BINS[:-1] + _BINS[1:]) / 2).round(3).tolist(),
+                y=shares.round(4).tolist(),
+                name=name,
+                legendgroup=name,
+                showlegend=place == 0,
+                marker_color=color_of(number),
+                hovertemplate="C about %{x:.2f}: %{y:.0%} of the pairs",
+            )
+            plot.add_trace(bars, row=1 + place // columns, col=1 + place % columns)
+    styled(plot, 60 + 190 * rows, barmode="group", bargap=0.1, legend_y=1 + 0.1 / rows)
+    plot.update_yaxes(tickformat=".0%", rangemode="tozero")
+    plot.update_xaxes(range=[0, 1])
+    caption = "All pairs of samples of a class by how alike they are answered. The further right the better."
+    return Figure("consistency-histograms", "Pairs of samples by their consistency", caption, plot)
+
+
+def consistency_matrices(prompts: Mapping[str, Predictions]) -> Figure:
+    """The consistency matrix of every class, one prompt beside the other (E25, figure 4 above)."""
+    import plotly.graph_objects as go
+    from plotly.subplots import make_subplots
+
+    first = next(iter(prompts.values()))
+    cells = [(label, name) for label in _labels(first) for name in prompts]
+    columns = min(4, len(cells)) if len(prompts) < 3 else len(prompts)
+    rows = -(-len(cells) // columns)
+    titles = [f"{shown(label, 24)}<br>{name}" for label, name in cells]
+    plot = make_subplots(
+        rows, columns, subplot_titles=titles, horizontal_spacing=0.02, vertical_spacing=min(0.3 / rows, 0.12)
+    )
+    orders = {label: _in_order(first, _of(first, label)) for label in _labels(first)}
+    for place, (label, name) in enumerate(cells):
+        members = orders[label]
+        matrix = pairwise_consistency(prompts[name].p_tau[members])
+        texts = [_title(first, int(index)) for index in members]
+        heat = go.Heatmap(
+            z=(100 * matrix).round().astype(np.uint8),
+            x=texts,
+            y=texts,
+            coloraxis="coloraxis",
+            hovertemplate="%{z} %<br>%{x}<br>%{y}<extra></extra>",
+        )
+        plot.add_trace(heat, row=1 + place // columns, col=1 + place % columns)
+    bar = {"title": {"text": "C in %"}, "thickness": 14}
+    styled(
+        plot, 100 + 250 * rows, coloraxis={"colorscale": SCALE, "cmin": 0, "cmax": 100, "colorbar": bar}, margin_t=70
+    )
+    plot.update_xaxes(showticklabels=False, showgrid=False, ticks="")
+    plot.update_yaxes(showticklabels=False, showgrid=False, ticks="", autorange="reversed")
+    caption = (
+        "Each row and column is a sample of the class, ordered by "
+        + ("subclass" if any(sample.subclass for sample in first.samples) else "how they are answered")
+        + f" (at most {_MOST_OF_A_CLASS} of a class are shown). Light squares along the diagonal in a dark field are "
+        "parts of the class that the prompt treats in ways of their own."
+    )
+    return Figure("consistency-matrices", "Consistency within classes", caption, plot)
+
+
+def _labels(predictions: Predictions) -> list[str]:
+    """The labels that have at least two samples."""
+    return [label for label in predictions.labels if len(_of(predictions, label)) > 1]
+
+
+def _of(predictions: Predictions, label: str) -> Indices:
+    return np.flatnonzero(predictions.truth == predictions.labels.index(label))
+
+
+def _in_order(predictions: Predictions, members: Indices) -> Indices:
+    """The members of a class by subclass, else by clusters; evenly thinned out where they are many."""
+    members = members[np.linspace(0, len(members) - 1, min(len(members), _MOST_OF_A_CLASS)).round().astype(int)]
+    if any(predictions.samples[index].subclass for index in members):
+        keys = {
+            int(index): (predictions.samples[index].subclass or "", predictions.array[index].tolist())
+            for index in members
+        }
+        return np.array(sorted(keys, key=lambda index: keys[index]))
+    return np.asarray(members[_clustered(pairwise_consistency(predictions.p_tau[members]))])
+
+
+def _clustered(matrix: NDArray[np.float64]) -> Indices:
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    apart = (1 - matrix).clip(0)
+    np.fill_diagonal(apart, 0)
+    return np.asarray(leaves_list(linkage(squareform(apart, checks=False), "average")), dtype=np.int64)
+
+
+def _title(predictions: Predictions, index: int) -> str:
+    """What names a sample in a matrix: unlike any other's."""
+    sample = predictions.samples[index]
+    subclass = f" ({shown(sample.subclass, 30)})" if sample.subclass else ""
+    return f"{index}: {shown(sample.text, 80)}{subclass}"

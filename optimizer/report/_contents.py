@@ -1,0 +1,89 @@
+"""What a run directory holds, as the report shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from psopt.errors import InputError
+from psopt.evaluation import Predictions
+from psopt.runs import CONTRIBUTIONS, FRONT, MANIFEST, SAMPLES, TRIALS, WEAK_SPOTS
+from psopt.tasks import Sample
+
+if TYPE_CHECKING:
+    from psopt.runs import RunDirectory
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """A finished run.
+
+    Attributes
+    ----------
+    run : dict
+        run.json.
+    chosen : dict
+        Its entry of the knee.
+    prompts : dict of prompt id to text
+        The seed prompt's, the front's and the short one's.
+    answers : dict of name to Predictions
+        Of the seed prompt and of the knee, on test under the held-out rephrasings.
+    weak, trials, contributions
+        The files of these names.
+    """
+
+    run: dict[str, Any]
+    chosen: dict[str, Any]
+    prompts: dict[str, str]
+    answers: dict[str, Predictions]
+    weak: dict[str, Any]
+    trials: list[dict[str, Any]]
+    contributions: list[dict[str, Any]]
+
+
+def read_contents(directory: RunDirectory) -> Contents:
+    """Read a run's files.
+
+    Raises
+    ------
+    InputError
+        If the run was not finished, or a file is missing or damaged.
+    """
+    run = directory.read_json(MANIFEST)
+    if not run["front"] or run["baseline"]["test"] is None:
+        raise InputError(
+            f"{directory.path} was not scored on test yet, and has nothing to report: "
+            f"go on with `psopt resume {directory.path}`"
+        )
+    for name in (SAMPLES, TRIALS, CONTRIBUTIONS):
+        if not (directory.path / name).is_file():
+            raise InputError(
+                f"{directory.path} has no {name}: write it anew with `psopt resume {directory.path}`, "
+                "which asks for no answer twice"
+            )
+    found = directory.read_json(FRONT)
+    shown = (run["baseline"], *found["prompts"], *([found["short"]] if found.get("short") else []))
+    chosen = next(entry for entry in run["front"] if entry["knee"])
+    samples = directory.read_json(SAMPLES)
+    names = {"seed prompt": run["baseline"]["id"], "knee": chosen["id"]}
+    return Contents(
+        run,
+        chosen,
+        {entry["id"]: (directory.path / "prompts" / f"{entry['id']}.txt").read_text("utf-8") for entry in shown},
+        {name: _answers(directory, prompt_id, samples) for name, prompt_id in names.items()},
+        directory.read_json(WEAK_SPOTS),
+        directory.read_json(TRIALS)["trials"],
+        directory.read_json(CONTRIBUTIONS)["left_out"],
+    )
+
+
+def _answers(directory: RunDirectory, prompt_id: str, samples: dict[str, Any]) -> Predictions:
+    path = directory.path / "predictions" / f"{prompt_id}.npz"
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            answers, ids = arrays["test"].astype(np.int64), arrays["test_ids"].tolist()
+    except (OSError, KeyError, ValueError) as error:
+        raise InputError(f"{path} can't be read: {error}") from error
+    known = {one["id"]: Sample(**one) for one in samples["test"]}
+    return Predictions(answers, tuple(known[one] for one in ids), tuple(samples["labels"]))

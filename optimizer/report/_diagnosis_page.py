@@ -1,0 +1,64 @@
+"""A diagnosis as a page: `psopt diagnose --html`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import psopt
+from psopt.prompts import render_instructions
+from psopt.report._class_figures import (
+    class_consistency,
+    class_sensitivity,
+    consistency_histograms,
+    consistency_matrices,
+)
+from psopt.report._page import render_page
+from psopt.report._run_report import biggest
+from psopt.report._sample_figures import joint_view, sample_sensitivity
+from psopt.report._wording_figures import damage, enough, families, flips
+
+if TYPE_CHECKING:
+    from psopt.diagnosing import PromptReport
+    from psopt.report._theme import Figure
+
+_SAMPLES = 20
+
+
+def diagnosis_page(report: PromptReport, name: str, model: str, split: str, note: str = "", seed: int = 42) -> str:
+    """Render a diagnosis as HTML that opens offline.
+
+    Parameters
+    ----------
+    report : PromptReport
+    name, model, split : str
+        What was diagnosed: the task's name, the model's, and which samples.
+    note : str
+        A plain line that the reader has to know, e.g. that the bundled sample was used.
+    """
+    content = report.to_dict()
+    return render_page(
+        "diagnosis.html",
+        _figures(report, seed),
+        report=content,
+        name=name,
+        model=model,
+        split=split,
+        note=note,
+        version=psopt.__version__,
+        groups=biggest(content["groups"]),
+        weak=content["weak"]["sensitivity"][:_SAMPLES],
+        prompt=render_instructions(report.prompt),
+    )
+
+
+def _figures(report: PromptReport, seed: int) -> list[Figure]:
+    one = {"prompt": report.predictions}
+    several = report.predictions.array.shape[1] > 1
+    found: list[Figure | None] = [sample_sensitivity(one)]
+    if report.scores is not None:
+        found += [class_sensitivity(one), joint_view(one), class_consistency(one)]
+        found += [consistency_matrices(one), consistency_histograms(one)]
+        found += [damage(one, report.predictions.rephrasings), enough(one, seed)] if several else []
+        found += [families({"prompt": report.scores.to_dict()})]
+    found.append(flips(one))
+    return [figure for figure in found if figure is not None]

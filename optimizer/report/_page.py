@@ -1,0 +1,38 @@
+"""A page: one file that opens offline, with every text in it escaped and the figures drawn by the page itself."""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+from markupsafe import Markup
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.report._theme import Figure
+
+
+def render_page(template: str, figures: Sequence[Figure], **content: Any) -> str:
+    """Render one of this folder's templates around its figures."""
+    from plotly.offline import get_plotlyjs
+
+    loader = jinja2.FunctionLoader(lambda name: resources.files("psopt.report").joinpath(name).read_text("utf-8"))
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, loader=loader)
+    environment.filters |= {"percent": percent, "as_json": _as_json}
+    plotly_js = Markup(get_plotlyjs())  # noqa: S704  # the library itself
+    return environment.get_template(template).render(figures=figures, plotly_js=plotly_js, **content)
+
+
+def percent(value: float | None) -> str:
+    """A share as people read it in a table whose head says percent."""
+    return "–" if value is None else f"{100 * value:.1f}"
+
+
+def _as_json(figure: Figure) -> Markup:
+    """A figure as JSON that can't end the script element it stands in."""
+    text = str(figure.plot.to_json())
+    for sign in "<>&":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return Markup(text)  # noqa: S704  # escaped above

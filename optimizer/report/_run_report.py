@@ -1,0 +1,176 @@
+"""report.html: a run's story on one page, built from the run directory alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from psopt.metrics import paired_test
+from psopt.report._class_figures import (
+    class_consistency,
+    class_sensitivity,
+    consistency_histograms,
+    consistency_matrices,
+)
+from psopt.report._contents import Contents, read_contents
+from psopt.report._edit_figure import contributions_figure
+from psopt.report._front_figure import front_figure
+from psopt.report._marked import marked
+from psopt.report._page import render_page
+from psopt.report._sample_figures import changed_samples, joint_view, sample_sensitivity
+from psopt.report._wording_figures import damage, enough, families, flips
+from psopt.runs import REPORT
+
+if TYPE_CHECKING:
+    from psopt.report._theme import Figure
+    from psopt.runs import RunDirectory
+
+_WEAK_ROWS = 10
+_GROUP_ROWS = 15
+_MEASURES = (
+    ("f1", "F1", "higher"),
+    ("sensitivity", "S, sensitivity", "lower"),
+    ("consistency", "C, consistency", "higher"),
+)
+_SURE = 0.05
+
+
+def write_report(directory: RunDirectory) -> None:
+    """Write report.html from the run's other files; every text in it is escaped."""
+    contents = read_contents(directory)
+    gallery = run_figures(contents)
+    seed_prompt = contents.prompts[contents.run["baseline"]["id"]]
+    page = render_page(
+        "report.html",
+        [one for some in gallery.values() for one in some],
+        run=contents.run,
+        chosen=contents.chosen,
+        headline=_headline(contents),
+        facts=_facts(contents.run),
+        front=_rows(contents.run),
+        prompts=contents.prompts,
+        marked={name: marked(text, seed_prompt) for name, text in contents.prompts.items()},
+        gallery=gallery,
+        groups=biggest(contents.weak["before"]["groups"]),
+        weak=_weak_rows(contents),
+    )
+    directory.write_text(REPORT, page)
+
+
+def run_figures(contents: Contents) -> dict[str, list[Figure]]:
+    """The figures of a run by the section they stand in."""
+    run = contents.run
+    both = contents.answers
+    if contents.chosen["id"] == run["baseline"]["id"]:
+        both = {"seed prompt": both["seed prompt"]}
+    scores = {"seed prompt": run["baseline"]["test"], "knee": contents.chosen["test"]}
+    several = len(run["rephrasings"]["heldout"]) > 1
+    sections: dict[str, list[Figure | None]] = {
+        "front": [front_figure(run, contents.trials)],
+        "shook": [
+            class_sensitivity(both),
+            sample_sensitivity(both),
+            joint_view(both),
+            class_consistency(both),
+            consistency_matrices(both),
+            consistency_histograms(both),
+        ],
+        "mended": [
+            changed_samples(*both.items()) if len(both) > 1 else None,
+            contributions_figure(contents.contributions),
+        ],
+        "sure": [
+            damage(both, run["rephrasings"]["heldout"]) if several else None,
+            flips(both),
+            families({name: scores[name] for name in both}),
+            enough(both, run["seed"]) if several else None,
+        ],
+    }
+    return {name: [one for one in some if one is not None] for name, some in sections.items()}
+
+
+def biggest(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The groups with most need."""
+    return sorted(groups, key=lambda group: -group["need"])[:_GROUP_ROWS]
+
+
+def _headline(contents: Contents) -> list[dict[str, Any]]:
+    """The three measures before and after, and whether the difference is chance."""
+    before, after = contents.run["baseline"], contents.chosen
+    first, second = contents.answers.values()
+    tested = None
+    if len(first.samples) > 1 and after["id"] != before["id"]:
+        tested = paired_test(
+            first.array,
+            second.array,
+            first.truth,
+            first.n_classes,
+            resample="both" if first.array.shape[1] > 1 else "samples",
+            seed=contents.run["seed"],
+        )
+    cards = []
+    for key, name, wish in _MEASURES:
+        gain = (after["test"][key] - before["test"][key]) * (1 if wish == "higher" else -1)
+        sure = tested is not None and tested[key].p_value < _SURE
+        cards.append(
+            {
+                "name": name,
+                "wish": wish,
+                "before": before["test"][key],
+                "after": after["test"][key],
+                "ci": after["test"]["ci"].get(key),
+                "verdict": "" if not sure else "better" if gain > 0 else "worse",
+                "test": f"paired test: p = {tested[key].p_value:.3f}" if tested else "not changed",
+                "val_before": before["val"][key],
+                "val_after": after["val"][key],
+            }
+        )
+    return cards
+
+
+def _facts(run: dict[str, Any]) -> list[tuple[str, str]]:
+    """What was done, name by name."""
+    data, calls, words = run["dataset"], run["calls"], run["rephrasings"]
+    evaluated = data["evaluated"]
+    cost = f"; {calls['tokens']:,} tokens; {calls['cost_usd']:.2f} USD" if calls["tokens"] else ""
+    failed = f", {calls['failed']:,} failed" if calls["failed"] else ""
+    minutes, seconds = divmod(round(run["seconds"]), 60)
+    return [
+        ("data", f"{data['name']} ({data['source']}), sha256 {data['sha256'][:12]}"),
+        ("samples", f"{evaluated['train']} train to draw edits from, {evaluated['val']} val, {evaluated['test']} test"),
+        ("rephrasings", f"{len(words['search'])} to search with, {len(words['heldout'])} held out"),
+        ("trials", f"{run['settings']['trials']}, sampler {run['settings']['sampler']}, seed {run['seed']}"),
+        ("answers", f"{calls['made']:,} asked for, {calls['cached']:,} known already{failed}{cost}"),
+        ("time", f"{minutes}:{seconds:02} minutes"),
+        ("psopt", f"{run['psopt_version']}; {run['command']}"),
+    ]
+
+
+def _rows(run: dict[str, Any]) -> list[dict[str, Any]]:
+    """The baseline, then the front."""
+    on_front = {entry["id"] for entry in run["front"]}
+    rows = [{**entry, "name": entry["id"]} for entry in run["front"]]
+    if run["baseline"]["id"] not in on_front:
+        rows.insert(0, {**run["baseline"], "name": "seed prompt", "edits": [], "knee": False})
+    short = run.get("short")
+    if short and short["id"] not in {row["id"] for row in rows}:
+        rows.append({**short, "name": f"{short['id']} (short)"})
+    return rows
+
+
+def _weak_rows(contents: Contents) -> list[dict[str, Any]]:
+    """The most sensitive train samples before and after, with the knee's edits that were drawn from them."""
+    after, rows = contents.weak["after"], []
+    for sample in contents.weak["before"]["weak"]["sensitivity"][:_WEAK_ROWS]:
+        drawn = [edit for edit in contents.chosen["edits"] if sample["id"] in edit["provenance"]["samples"]]
+        drawn.sort(key=lambda edit: len(edit["provenance"]["samples"]))  # the most specific first
+        rows.append(
+            {
+                **sample,
+                "of": len(contents.run["rephrasings"]["search"]),
+                "right_after": after[sample["id"]]["right"],
+                "sensitivity_after": after[sample["id"]]["sensitivity"],
+                "edit": f"{drawn[0]['kind']} for {drawn[0]['label']}: {drawn[0]['text']}" if drawn else "",
+                "n_edits": len(drawn),
+            }
+        )
+    return rows

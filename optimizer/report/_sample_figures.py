@@ -1,0 +1,121 @@
+"""Sample by sample: how S is distributed, S against consistency, and what was answered (E25, figures 2, 3 and 6)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from psopt.metrics import reference_scores, sample_consistency
+from psopt.report._theme import Figure, color_of, shown, styled
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from psopt.evaluation import Predictions
+
+_MOST_CHANGED = 8
+_CLASSES = ("#2f6fde", "#d97706", "#1a9c5f", "#c2410c", "#7c3aed", "#0891b2", "#be185d", "#65a30d", "#a16207")
+_NA = "#6b7280"
+
+
+def sample_sensitivity(prompts: Mapping[str, Predictions]) -> Figure:
+    """How many samples have which S (E25, figure 3 above)."""
+    import plotly.graph_objects as go
+
+    plot, bins = go.Figure(), np.linspace(0, 1, 21)
+    for number, (name, predictions) in enumerate(prompts.items()):
+        found = np.histogram(predictions.sensitivities, bins)[0]
+        plot.add_bar(
+            x=((bins[:-1] + bins[1:]) / 2).round(3).tolist(),
+            y=found.tolist(),
+            name=name,
+            marker_color=color_of(number),
+            hovertemplate="S about %{x:.2f}: %{y} samples",
+        )
+    styled(plot, 300, barmode="group", bargap=0.1, xaxis_title="S of a sample", yaxis_title="samples")
+    still = ", ".join(f"{name} {(predictions.sensitivities == 0).mean():.0%}" for name, predictions in prompts.items())
+    caption = f"Samples that always get the same answer, right or wrong: {still}."
+    return Figure("sample-sensitivity", "Sensitivity over samples", caption, plot)
+
+
+def joint_view(prompts: Mapping[str, Predictions]) -> Figure:
+    """S against mean consistency, with what noise would give (E25, figure 6 and appendix A)."""
+    import plotly.graph_objects as go
+
+    plot = go.Figure()
+    first = next(iter(prompts.values()))
+    references = reference_scores(first.array, first.truth, first.n_classes)
+    yardsticks = (
+        ("random", "random answers", "x-thin", "#c9853b"),
+        ("half_noised", f"{next(iter(prompts))}, half noised", "cross-thin", "#a78bfa"),
+    )
+    for key, name, symbol, color in yardsticks:
+        one = references[key]
+        plot.add_scatter(
+            x=one.sample_sensitivity.round(4).tolist(),
+            y=np.nan_to_num(one.sample_consistency, nan=1.0).round(4).tolist(),
+            mode="markers",
+            name=name,
+            marker={"symbol": symbol, "size": 6, "line": {"width": 1, "color": color}},
+            opacity=0.5,
+            hoverinfo="name",
+        )
+    for number, (name, predictions) in enumerate(prompts.items()):
+        agreement = np.nan_to_num(sample_consistency(predictions.p_tau, predictions.truth), nan=1.0)
+        right = (predictions.array == predictions.truth[:, None]).sum(axis=1)
+        n_rephrasings = predictions.array.shape[1]
+        plot.add_scatter(
+            x=predictions.sensitivities.round(4).tolist(),
+            y=agreement.round(4).tolist(),
+            mode="markers",
+            name=name,
+            opacity=0.65,
+            marker={"color": color_of(number), "size": 8},
+            hovertext=[
+                f"{shown(sample.text)}<br>{shown(str(sample.label), 40)}, {n} of {n_rephrasings} right"
+                for sample, n in zip(predictions.samples, right, strict=True)
+            ],
+            hovertemplate="%{hovertext}<br>S %{x:.2f}, mean consistency %{y:.2f}<extra></extra>",
+        )
+    styled(plot, 420, xaxis_title="S of a sample", yaxis_title="mean consistency with its class", legend_y=1.02)
+    caption = (
+        "To the right and below: the prompt is at fault, rephrasings break these samples in different ways. To the "
+        "right and above: the same mistakes over a whole class. To the left and below: steady, but unlike its class. "
+        "Click on a name to hide it."
+    )
+    return Figure("joint-view", "Sensitivity against consistency", caption, plot)
+
+
+def changed_samples(before: tuple[str, Predictions], after: tuple[str, Predictions]) -> Figure:
+    """What the samples whose S changed most were answered, before and after (E25, figure 2)."""
+    import plotly.graph_objects as go
+
+    (name, first), (name_after, second) = before, after
+    change = first.sensitivities - second.sensitivities
+    by_change = np.argsort(-np.abs(change), kind="stable")[:_MOST_CHANGED]
+    most = [int(index) for index in by_change if change[index] != 0]
+    rows = [(index, who, some) for index in reversed(most) for who, some in ((name_after, second), (name, first))]
+    heights = [number + number // 2 for number in range(len(rows))]  # a gap after every second row, for the text
+    plot = go.Figure()
+    for place, label in enumerate((*first.labels, "N/A")):
+        shares = [some.counts[index][place] / some.array.shape[1] for index, _, some in rows]
+        if any(shares):
+            plot.add_bar(
+                y=heights,
+                x=shares,
+                orientation="h",
+                name=shown(label, 30),
+                marker_color=_NA if label == "N/A" else _CLASSES[place % len(_CLASSES)],
+                hovertext=[f"{shown(first.samples[index].text)}<br>{who}" for index, who, _ in rows],
+                hovertemplate="%{hovertext}: %{x:.0%} " + shown(label, 30) + "<extra></extra>",
+            )
+    for number, index in enumerate(reversed(most)):
+        sample = first.samples[index]
+        words = shown(f"{sample.text} ({sample.label})", 110, 200)
+        plot.add_annotation(x=0, y=3 * number + 1.85, xanchor="left", showarrow=False, text=words)
+    styled(plot, 100 + 84 * max(1, len(most)), barmode="stack", bargap=0.25, xaxis_title="share of the rephrasings")
+    plot.update_layout(margin={"l": 100, "r": 20, "t": 40, "b": 50}, legend_traceorder="normal")
+    plot.update_xaxes(tickformat=".0%", range=[0, 1])
+    plot.update_yaxes(ticktext=[who for _, who, _ in rows], tickvals=heights, showgrid=False, zeroline=False)
+    caption = "The samples whose sensitivity changed most, for better or worse, with their true class in brackets."
+    return Figure("changed-samples", "What was answered, before and after", caption, plot)

@@ -1,0 +1,77 @@
+"""What all figures have in common: colours that hold on light, dark and paper, and texts that show as they are."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+COLORS = ("#8b93a1", "#1a9c5f", "#2f6fde", "#d97706")
+"""Of the prompts, the seed prompt first."""
+SCALE = "Viridis"
+_LINES = "rgba(128,128,128,.25)"
+_LONGEST = 160
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A figure of a page.
+
+    Attributes
+    ----------
+    name : str
+        Its file's name with `--figures`, and its anchor.
+    title, caption : str
+        Plain texts; the caption says how to read it.
+    plot : plotly.graph_objects.Figure
+    """
+
+    name: str
+    title: str
+    caption: str
+    plot: go.Figure
+
+    @property
+    def height(self) -> int:
+        """In pixels."""
+        return int(self.plot.layout.height)
+
+
+def styled(plot: go.Figure, height: int, **layout: Any) -> go.Figure:
+    """Give a figure the house's style; `layout` is plotly's."""
+    plot.update_layout(
+        template="none",
+        height=height,
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font={"family": "system-ui, sans-serif", "size": 12},
+        margin={"l": 60, "r": 20, "t": 30, "b": 50},
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+        hoverlabel={"bgcolor": "#fff", "bordercolor": "#888", "font": {"color": "#111"}, "align": "left"},
+        modebar={"bgcolor": "rgba(0,0,0,0)", "color": "#8886", "activecolor": "#888"},
+    )
+    plot.update_layout(**layout)
+    plot.update_xaxes(gridcolor=_LINES, zerolinecolor=_LINES, linecolor=_LINES)
+    plot.update_yaxes(gridcolor=_LINES, zerolinecolor=_LINES, linecolor=_LINES)
+    return plot
+
+
+def shown(text: str, longest: int = _LONGEST, width: int = 70) -> str:
+    """A text from data as plotly shows it: short, broken into lines, and no mark-up, whatever it holds."""
+    words = " ".join(text.split())
+    words = words if len(words) <= longest else words[: longest - 1] + "…"
+    lines, line = [], ""
+    for word in words.split(" "):
+        if line and len(line) + len(word) > width:
+            lines.append(line)
+            line = ""
+        line = f"{line} {word}".strip()
+    return "<br>".join(html.escape(one, quote=False) for one in [*lines, line])
+
+
+def color_of(number: int) -> str:
+    """The colour of the prompt with this number."""
+    return COLORS[number % len(COLORS)]

@@ -1,0 +1,137 @@
+"""Wording by wording: which rephrasings do damage, between which classes answers flip, and whether Q is enough."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from psopt.metrics import flip_pairs, rephrasing_curve, rephrasing_damage
+from psopt.report._theme import Figure, color_of, shown, styled
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from psopt.evaluation import Predictions
+
+_MOST_PAIRS = 10
+
+
+def damage(prompts: Mapping[str, Predictions], wordings: Sequence[str]) -> Figure:
+    """Accuracy that each rephrasing loses."""
+    import plotly.graph_objects as go
+
+    plot = go.Figure()
+    names = [f"{number + 1}" for number in range(len(wordings))]
+    for number, (name, predictions) in enumerate(prompts.items()):
+        right = (predictions.array == predictions.truth[:, None]).mean(axis=0)
+        texts = [f"{shown(text, 240)}<br>right: {share:.1%}" for text, share in zip(wordings, right, strict=True)]
+        lost = rephrasing_damage(predictions.array, predictions.truth)
+        plot.add_bar(
+            x=names,
+            y=lost.round(4).tolist(),
+            name=name,
+            marker_color=color_of(number),
+            hovertext=texts,
+            hovertemplate="%{hovertext}<br>lost %{y:.1%}<extra>" + name + "</extra>",
+        )
+    styled(plot, 300, barmode="group", yaxis_title="accuracy lost", xaxis_title="rephrasing (point at it to read it)")
+    plot.update_yaxes(tickformat=".0%")
+    plot.update_xaxes(type="category")
+    last, predictions = list(prompts.items())[-1]
+    worst = int(np.argmax(rephrasing_damage(predictions.array, predictions.truth)))
+    caption = (
+        "Accuracy that a rephrasing loses against the mean of the others. "
+        f"Most damage to the {last} does number {worst + 1}: “{' '.join(wordings[worst].split())}”"
+    )
+    return Figure("rephrasing-damage", "Which rephrasing does most damage", caption, plot)
+
+
+def flips(prompts: Mapping[str, Predictions]) -> Figure:
+    """Between which two labels samples flip."""
+    import plotly.graph_objects as go
+
+    first = next(iter(prompts.values()))
+    names = (*first.labels, "N/A")
+    found = {
+        who: {(pair.first, pair.second): pair.n_samples for pair in flip_pairs(some.p_tau)}
+        for who, some in prompts.items()
+    }
+    total: dict[tuple[int, int], int] = {}
+    for of_one in found.values():
+        for pair, n in of_one.items():
+            total[pair] = total.get(pair, 0) + n
+    most = sorted(total, key=lambda pair: (total[pair], pair))[-_MOST_PAIRS:]
+    plot = go.Figure()
+    for number, who in enumerate(found):
+        plot.add_bar(
+            y=[f"{shown(names[a], 24)} – {shown(names[b], 24)}" for a, b in most],
+            x=[found[who].get(pair, 0) for pair in most],
+            orientation="h",
+            name=who,
+            marker_color=color_of(number),
+            hovertemplate="%{y}: %{x} samples",
+        )
+    styled(plot, 110 + 34 * max(1, len(most)), barmode="group", xaxis_title="samples")
+    plot.update_layout(margin={"l": 190, "r": 20, "t": 30, "b": 50})
+    caption = "The two answers that a shaking sample is given most often."
+    return Figure("flips", "Between which classes answers flip", caption, plot)
+
+
+def enough(prompts: Mapping[str, Predictions], seed: int) -> Figure:
+    """S as the number of rephrasings grows."""
+    import plotly.graph_objects as go
+
+    plot, said = go.Figure(), []
+    for number, (name, predictions) in enumerate(prompts.items()):
+        curve = rephrasing_curve(predictions.array, predictions.truth, predictions.n_classes, seed=seed)
+        sizes, color = curve.sizes.tolist(), color_of(number)
+        known = np.isfinite(curve.high["sensitivity"])
+        edges = [*curve.high["sensitivity"][known], *curve.low["sensitivity"][known][::-1]]
+        around = [*curve.sizes[known], *curve.sizes[known][::-1]]
+        plot.add_scatter(
+            x=around,
+            y=edges,
+            fill="toself",
+            fillcolor=color,
+            opacity=0.2,
+            mode="none",
+            hoverinfo="skip",
+            showlegend=False,
+        )
+        plot.add_scatter(
+            x=sizes,
+            y=curve.mean["sensitivity"].round(5).tolist(),
+            name=name,
+            mode="lines+markers",
+            line_color=color,
+            hovertemplate="%{x} rephrasings: S %{y:.3f}",
+        )
+        width = curve.enough("sensitivity", 0.02)
+        said.append(f"{name} {width}" if width else f"{name} more than {sizes[-1]}")
+    styled(plot, 320, xaxis_title="rephrasings", yaxis_title="S")
+    caption = (
+        "S of subsets of the rephrasings, with the interval that so many new ones would fall in. S rises with their "
+        f"number: compare at the same number only. For an interval narrower than .02 are enough: {', '.join(said)}."
+    )
+    return Figure("rephrasings-enough", "Were these rephrasings enough?", caption, plot)
+
+
+def families(scores: Mapping[str, Mapping[str, Any]]) -> Figure | None:
+    """S under each family of rephrasings; None where there is one family alone. From scores as run.json has them."""
+    import plotly.graph_objects as go
+
+    if not any(one["per_family"] for one in scores.values()):
+        return None
+    plot = go.Figure()
+    for number, (name, one) in enumerate(scores.items()):
+        plot.add_bar(
+            x=list(one["per_family"]),
+            y=[family["sensitivity"] for family in one["per_family"].values()],
+            name=name,
+            marker_color=color_of(number),
+            customdata=[[family["n"], family["f1"]] for family in one["per_family"].values()],
+            hovertemplate="%{x}: S %{y:.3f}, F1 %{customdata[1]:.3f}, %{customdata[0]} rephrasings",
+        )
+    styled(plot, 300, barmode="group", yaxis_title="S")
+    caption = "What is varied: other words, politeness and filler, formats, the order of labels or of examples."
+    return Figure("families", "Sensitivity by family of rephrasings", caption, plot)

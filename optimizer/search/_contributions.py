@@ -1,0 +1,102 @@
+"""What the edits of a prompt contribute: what is lost on val when one of them is left out."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from psopt.metrics import paired_test
+from psopt.prompts import apply_edits
+from psopt.search._shorten import edit_worths
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.evaluator import Evaluator
+    from psopt.metrics import PairedDifference
+    from psopt.prompts import Edit, Prompt
+    from psopt.search._front import Candidate
+
+_KINDS = {"note": "all notes", "definition": "all definitions", "example": "all examples"}
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What is lost without some of a prompt's edits.
+
+    Attributes
+    ----------
+    what : str
+        The edit in words, or ``all notes`` and the like.
+    edits : tuple of str
+        Ids of the edits left out.
+    without : dict of objective to PairedDifference
+        Score on val without them, less the score with them; with interval and p-value.
+    """
+
+    what: str
+    edits: tuple[str, ...]
+    without: dict[str, PairedDifference]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON data."""
+        return asdict(self)
+
+
+def leave_one_out(
+    chosen: Candidate,
+    seed_prompt: Prompt,
+    evaluator: Evaluator,
+    candidates: Sequence[Candidate],
+    pool: Sequence[Edit],
+    *,
+    most: int,
+    seed: int,
+) -> list[Contribution]:
+    """Leave out each kind of edits, then the most worthy edits by the trials so far one by one; evaluate on val.
+
+    The kinds come first, then single edits, those first without which most is lost.
+
+    Parameters
+    ----------
+    chosen : Candidate
+    candidates, pool
+        What the worth of an edit is estimated from (see `edit_worths`), which costs no calls.
+    most : int
+        At most so many single edits (bundles are left out together), and none at 0, kinds neither. Each prompt costs
+        val x Q answers, unless it was evaluated before.
+    """
+    if not chosen.edits or most < 1:
+        return []
+    switches: dict[str, list[Edit]] = {}
+    kinds: dict[str, list[Edit]] = {}
+    for edit in chosen.edits:
+        switches.setdefault(edit.switch, []).append(edit)
+        kinds.setdefault(edit.kind, []).append(edit)
+    worth = edit_worths(candidates, pool)
+    first = sorted(switches, key=lambda switch: (-worth[switch], switch))[:most]
+    whole = [(_KINDS[kind], some) for kind, some in kinds.items()] if len(switches) > 1 else []
+    single = [(_words(switches[switch]), switches[switch]) for switch in first]
+    found = [_without(what, some, chosen, seed_prompt, evaluator, seed) for what, some in (*whole, *single)]
+    return found[: len(whole)] + sorted(found[len(whole) :], key=_lost, reverse=True)
+
+
+def _lost(one: Contribution) -> float:
+    """What is lost in all objectives."""
+    f1, s, c = (one.without[name].difference for name in ("f1", "sensitivity", "consistency"))
+    return s - f1 - c
+
+
+def _words(edits: Sequence[Edit]) -> str:
+    return str(edits[0]) if len(edits) == 1 else f"{edits[0].bundle or edits[0].kind} ({len(edits)} examples)"
+
+
+def _without(
+    what: str, left_out: Sequence[Edit], chosen: Candidate, seed_prompt: Prompt, evaluator: Evaluator, seed: int
+) -> Contribution:
+    rest = [edit for edit in chosen.edits if edit not in left_out]
+    whole = evaluator.predictions(chosen.prompt, "val")
+    part = evaluator.predictions(apply_edits(seed_prompt, rest, chosen.order), "val")
+    resample = "both" if whole.array.shape[1] > 1 else "samples"
+    found = paired_test(whole.array, part.array, whole.truth, whole.n_classes, resample=resample, seed=seed)  # type: ignore[arg-type]
+    return Contribution(what, tuple(edit.id for edit in left_out), found)

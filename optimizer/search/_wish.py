@@ -1,0 +1,103 @@
+"""Picking a prompt by what is asked of it: ``max F1 with S <= .05``."""
+
+from __future__ import annotations
+
+import operator
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from psopt.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_T = TypeVar("_T")
+
+MEASURES = {
+    "f1": "f1",
+    "s": "sensitivity",
+    "sensitivity": "sensitivity",
+    "c": "consistency",
+    "consistency": "consistency",
+    "tokens": "tokens",
+}
+"""What may be named in a wish, and what it stands for."""
+_OPERATORS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
+_NAMES = "|".join(sorted(MEASURES, key=len, reverse=True))
+_WISH = re.compile(rf"\s*(max|min)\w*\s+({_NAMES})\s*(?:(?:with|where|if|,)\s+(.+))?", re.IGNORECASE)
+_BOUND = re.compile(rf"\s*({_NAMES})\s*(<=|>=|<|>)\s*(\d*\.?\d+)\s*(%?)\s*", re.IGNORECASE)
+_HOW = "say for instance 'max F1 with S <= .05' or 'min tokens with F1 >= .7 and S < .1'"
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A measure has to keep to a bound."""
+
+    measure: str
+    sign: str
+    value: float
+
+    def holds(self, value: float) -> bool:
+        """Whether a value keeps to it."""
+        return bool(_OPERATORS[self.sign](value, self.value))
+
+    def __str__(self) -> str:
+        return f"{self.measure} {self.sign} {self.value:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """The best by one measure, among those that keep to bounds."""
+
+    measure: str
+    highest: bool
+    bounds: tuple[Bound, ...]
+
+
+def is_wish(text: str) -> bool:
+    """Whether this is meant as a wish, and not as a name."""
+    return " " in text.strip()
+
+
+def read_wish(text: str) -> Wish:
+    """Read a wish.
+
+    >>> read_wish("max F1 with S <= .05").bounds
+    (Bound(measure='sensitivity', sign='<=', value=0.05),)
+
+    Raises
+    ------
+    InputError
+        If it can't be understood.
+    """
+    found = _WISH.fullmatch(text)
+    if not found:
+        raise InputError(f"{text!r} can't be understood: {_HOW}")
+    bounds = []
+    for part in re.split(r"\s+and\s+|,", found[3], flags=re.IGNORECASE) if found[3] else ():
+        bound = _BOUND.fullmatch(part)
+        if not bound:
+            raise InputError(f"{part.strip()!r} in {text!r} can't be understood: {_HOW}")
+        value = float(bound[3]) / (100 if bound[4] else 1)
+        bounds.append(Bound(MEASURES[bound[1].lower()], bound[2], value))
+    return Wish(MEASURES[found[2].lower()], found[1].lower() == "max", tuple(bounds))
+
+
+def choose(wish: Wish, items: Sequence[_T], value: Callable[[_T, str], float]) -> _T:
+    """Choose the item that fulfils a wish best; of equal ones the first. `value` gives an item's measure, on val.
+
+    Raises
+    ------
+    InputError
+        If no item keeps to the bounds; says which bound excludes all, and what comes nearest.
+    """
+    left = list(items)
+    for bound in wish.bounds:
+        kept = [one for one in left if bound.holds(value(one, bound.measure))]
+        if not kept:
+            values = [value(one, bound.measure) for one in left]
+            nearest = min(values) if bound.sign.startswith("<") else max(values)
+            raise InputError(f"no prompt of the front has {bound} on val: the nearest has {nearest:.4g}")
+        left = kept
+    return (max if wish.highest else min)(left, key=lambda one: value(one, wish.measure))
