@@ -77,7 +77,7 @@ def _show(console: Console, found: list[Contender]) -> None:
     for one in found[1:]:
         parts = [_difference(one, name) for name in OBJECTIVES]
         who = one.prompt if one.prompt != found[0].prompt else one.model
-        console.print(f"{who} against {found[0].prompt}: {'; '.join(parts)}", markup=False, soft_wrap=True)
+        console.print(f"{who} against {found[0].prompt}: {'; '.join(parts)}", markup=False)
 
 
 def _score(one: Contender, name: str) -> str:

@@ -27,7 +27,7 @@ _COMMANDS = {
 }
 
 _HELP = "Make the prompts of LLM classifiers robust: right, insensitive to wording, consistent."
-_GUIDE = f"""psopt {psopt.__version__}: makes the prompts of LLM classifiers robust
+_GUIDE = """makes the prompts of LLM classifiers robust
 
 Say a task in other words, and a prompt's answers change. psopt measures that
 (sensitivity S, consistency C, beside F1), finds the samples that shake, and
@@ -78,7 +78,7 @@ def main(args: list[str] | None = None) -> Any:
         code = cli.main(args=args, prog_name="psopt", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         alone = error.ctx is None or error.ctx.parent is None
-        click.echo(_GUIDE if alone else error.ctx.get_help(), nl=not alone)
+        click.echo(f"psopt {psopt.__version__}: {_GUIDE}" if alone else error.ctx.get_help(), nl=not alone)
         code = 0
     except click.ClickException as error:
         hint = f" (see: {error.ctx.command_path} --help)" if isinstance(error, click.UsageError) and error.ctx else ""

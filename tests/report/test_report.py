@@ -1,34 +1,65 @@
-"""The report of a run with hostile text in it."""
+"""The pages: self-contained, safe with hostile text, and built from the run directory alone."""
 
 import dataclasses
+import json
 import re
+import subprocess
+import sys
 
+import numpy as np
 import pytest
-from psopt import optimization
-from psopt.report import write_report
+from psopt import diagnosing, optimization
+from psopt.errors import InputError
+from psopt.evaluation import Predictions
+from psopt.report import diagnosis_page, read_contents, run_figures, write_report
+from psopt.report._class_figures import class_sensitivity, consistency_matrices
+from psopt.report._marked import marked
+from psopt.report._sample_figures import changed_samples, sample_sensitivity
+from psopt.report._wording_figures import damage, enough, flips
 from psopt.runs import RunDirectory
+from psopt.tasks import Sample
 
 HOSTILE = '<script>alert("x")</script>'
 
 
 @pytest.fixture
 def run(task, keyword_model, tmp_path, monkeypatch):
+    keyword_model.is_quick = True
     monkeypatch.setattr(optimization, "load_model", lambda *_, **__: keyword_model)
-    hostile = tuple(dataclasses.replace(sample, text=f"{sample.text} {HOSTILE}") for sample in task.train)
-    task = dataclasses.replace(task, train=hostile, description=f"Sort it. {HOSTILE}")
+
+    def hostile(samples):
+        return tuple(dataclasses.replace(sample, text=f"{sample.text} {HOSTILE}") for sample in samples)
+
+    task = dataclasses.replace(
+        task, train=hostile(task.train), test=hostile(task.test), description=f"Sort it. {HOSTILE}"
+    )
     return optimization.optimize(task, trials=6, rounds=1, rephrasings=8, out=tmp_path / "run")
+
+
+@pytest.fixture
+def pair():
+    """Three samples of class 0 and one of class 1 under four wordings; the second prompt is always right."""
+    labels = [0, 0, 0, 1]
+    samples = tuple(Sample(f"s{number}", f"text {number}", "ab"[label]) for number, label in enumerate(labels))
+    first = np.array([[0, 0, 0, 0], [0, 1, 0, 1], [1, 1, 1, 1], [1, 1, 1, 0]])
+    second = np.repeat(np.array(labels)[:, None], 4, axis=1)
+    return {"seed prompt": Predictions(first, samples, ("a", "b")), "knee": Predictions(second, samples, ("a", "b"))}
 
 
 def test_the_report_is_one_file_that_loads_nothing(run):
     page = (run.path / "report.html").read_text()
-    assert not re.findall(r"""(?:src|href)\s*=\s*["'](?!#)""", page)
-    assert "<svg" in page
+    without_plotly = re.sub(r"<script>/\*\*.+?</script>", "", page, flags=re.DOTALL)
+    assert len(without_plotly) < 600_000
+    assert not re.findall(r"""(?:src|href)\s*=\s*["'](?!#)""", without_plotly)
+    assert "default-src 'none'" in page
 
 
 def test_text_from_the_data_is_escaped(run):
     page = (run.path / "report.html").read_text()
-    assert "<script" not in page
-    assert "&lt;script&gt;" in page
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert" in page
+    assert "\\u003cscript" not in page  # in figures it is text, not mark-up that happens to be encoded
+    assert "\\u0026lt;script\\u0026gt;" in page
 
 
 def test_it_shows_every_prompt_of_the_front_and_the_weak_spots_before_and_after(run):
@@ -37,10 +68,134 @@ def test_it_shows_every_prompt_of_the_front_and_the_weak_spots_before_and_after(
         assert f'id="{candidate.id}"' in page
     assert "★ knee" in page
     assert re.search("[1-7]/8</td><td>8/8", page)
+    marked_lines = re.findall(r"<mark>(.*?)</mark>", page)
+    assert any("belongs to" in line or "what animal" in line or line.startswith("Number") for line in marked_lines)
 
 
 def test_it_can_be_rebuilt_from_the_run_directory_alone(run):
     page = (run.path / "report.html").read_text()
     (run.path / "report.html").unlink()
     write_report(RunDirectory.open(run.path))
-    assert (run.path / "report.html").read_text() == page
+    again = (run.path / "report.html").read_text()
+    assert re.sub(r'"uid":"[^"]+"', "", again) == re.sub(r'"uid":"[^"]+"', "", page)
+
+
+def test_leaving_edits_out_is_measured_where_that_costs_nothing(run):
+    left_out = json.loads((run.path / "contributions.json").read_text())["left_out"]
+    names = {
+        figure.name for some in run_figures(read_contents(RunDirectory.open(run.path))).values() for figure in some
+    }
+    assert left_out
+    assert "contributions" in names
+    notes = next(one for one in left_out if one["what"] == "all notes" or one["edits"][0].startswith("n"))
+    assert notes["without"]["f1"]["difference"] < 0
+
+
+@pytest.mark.parametrize("name", ["samples.json", "trials.json", "contributions.json"])
+def test_a_file_that_is_missing_is_named_with_what_mends_it(run, name):
+    (run.path / name).unlink()
+    with pytest.raises(InputError, match=rf"has no {name}: write it anew with `psopt resume"):
+        write_report(RunDirectory.open(run.path))
+
+
+def test_a_damaged_file_is_named(run):
+    path = next((run.path / "predictions").iterdir())
+    for one in (run.path / "predictions").iterdir():
+        one.write_bytes(b"nothing")
+    with pytest.raises(InputError, match=r"\.npz can't be read"):
+        write_report(RunDirectory.open(run.path))
+    assert path.exists()
+
+
+def test_s_by_class_is_the_mean_of_its_samples(pair):
+    before, after = class_sensitivity(pair).plot.data
+    half = -(0.5 * np.log(0.5)) * 2 / np.log(3)  # answers a, b, a, b; with N/A there are three classes
+    assert list(before.x) == ["a"]  # of b there is one sample only
+    assert before.y[0] == pytest.approx(half / 3)
+    assert after.y[0] == 0
+
+
+def test_samples_that_never_change_are_counted_in_the_caption(pair):
+    assert "seed prompt 50%, knee 100%" in sample_sensitivity(pair).caption
+
+
+def test_the_most_changed_samples_come_with_their_answers(pair):
+    figure = changed_samples(*pair.items())
+    shares = {bar.name: list(bar.x) for bar in figure.plot.data}
+    assert len(shares["a"]) == 4  # two samples changed, each before and after
+    texts = [one.text for one in figure.plot.layout.annotations]
+    assert sorted(texts) == ["text 1 (a)", "text 3 (b)"]
+
+
+def test_matrices_hold_the_consistency_of_each_pair(pair):
+    before, _ = consistency_matrices(pair).plot.data
+    cells = dict(zip(before.x, np.asarray(before.z).tolist(), strict=True))
+    row = next(row for text, row in cells.items() if "text 0" in text)
+    assert sorted(row) == [0, 50, 100]  # alike to itself, half to text 1, not at all to text 2
+
+
+def test_the_worst_wording_is_named(pair):
+    figure = damage({"seed prompt": pair["seed prompt"]}, ["one", "two", "three", "four"])
+    assert "number 4: “four”" in figure.caption
+
+
+def test_flips_are_counted(pair):
+    before, after = flips(pair).plot.data
+    assert list(before.x) == [2]
+    assert list(after.x) == [0]
+
+
+def test_enough_says_how_many(pair):
+    assert "knee 2" in enough(pair, 1).caption
+
+
+def test_added_lines_are_marked():
+    assert [line.added for line in marked("a\nnew\nb", "a\nb")] == [False, True, False]
+
+
+def test_a_diagnosis_is_a_page_too(task, keyword_model, monkeypatch):
+    monkeypatch.setattr(diagnosing, "_embedder", lambda *_: None)
+    samples = tuple(dataclasses.replace(one, text=f"{one.text} {HOSTILE}") for one in task.train)
+    report = diagnosing.diagnose(dataclasses.replace(task, train=samples), model=keyword_model, rephrasings=6)
+    page = diagnosis_page(report, f"toy {HOSTILE}", "keyword", "train")
+    assert "<script>alert" not in page
+    for name in ("joint-view", "consistency-matrices", "rephrasing-damage"):
+        assert f'data-figure="{name}"' in page
+
+
+def test_a_diagnosis_without_labels_shows_what_can_be_known(task, keyword_model, monkeypatch):
+    monkeypatch.setattr(diagnosing, "_embedder", lambda *_: None)
+    samples = tuple(dataclasses.replace(one, label=None) for one in task.train)
+    task = dataclasses.replace(task, train=samples, val=(), test=())
+    page = diagnosis_page(diagnosing.diagnose(task, model=keyword_model, rephrasings=6), "toy", "keyword", "train")
+    assert 'data-figure="sample-sensitivity"' in page
+    assert 'data-figure="joint-view"' not in page
+    assert "Without labels" in page
+
+
+def test_figures_are_saved_as_png_and_svg(run, tmp_path):
+    pytest.importorskip("kaleido", reason="the extra `figures` is not installed")
+    done = psopt_report(run.path, tmp_path / "figures")
+    if "needs Chrome" in done.stderr:
+        pytest.skip("no Chrome or Chromium is installed")
+    assert done.returncode == 0, done.stderr
+    names = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert {"front.png", "front.svg", "joint-view.png", "contributions.svg"} <= names
+    assert (tmp_path / "figures" / "front.png").read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in (tmp_path / "figures" / "front.svg").read_text()
+
+
+def test_without_a_browser_figures_can_t_be_saved_and_that_is_said(run, tmp_path):
+    pytest.importorskip("kaleido", reason="the extra `figures` is not installed")
+    done = psopt_report(run.path, tmp_path / "figures", PATH=str(tmp_path), BROWSER_PATH=str(tmp_path / "none"))
+    assert done.returncode == 2
+    assert "--figures needs Chrome or Chromium" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def psopt_report(run, figures, **environment):
+    import os
+
+    command = [sys.executable, "-P", "-m", "psopt", "report", str(run), "--figures", str(figures)]
+    env = {**os.environ, **environment}
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)

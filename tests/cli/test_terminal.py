@@ -1,0 +1,156 @@
+"""What a terminal shows: nothing wider than it is, colours only where there is a terminal, help with an example."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from psopt.cli._main import cli
+
+SIM = ["--model", "sim/accuracy=0.6,wobble=0.4", "--rephrasings", "4", "--samples", "40"]
+COMMANDS = [name for name in cli.list_commands(click.Context(cli)) if name != "data"]
+ANSI = re.compile(r"\x1b\[")
+
+
+def environment(folder, columns=80):
+    kept = {name: value for name, value in os.environ.items() if name not in {"PSOPT_DATA_DIR", "NO_COLOR"}}
+    return {**kept, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": str(columns), "TERM": "xterm-256color"}
+
+
+def psopt(folder, *words, columns=80):
+    command = [sys.executable, "-P", "-m", "psopt", *map(str, words)]
+    env = environment(folder, columns)
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a run in it."""
+    folder = tmp_path_factory.mktemp("terminal")
+    done = psopt(folder, "optimize", "--dataset", "trec", *SIM, "--trials", "6", "--out", "run")
+    assert done.returncode == 0, done.stderr
+    (folder / "optimize.txt").write_text(done.stdout)
+    return folder
+
+
+def widest(text):
+    """Of lines that are meant to be read: commands and paths to copy stay whole."""
+    lines = [line for line in text.splitlines() if "psopt " not in line and "Report:" not in line]
+    return max(map(len, lines))
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_tables_fit_the_terminal(folder, columns):
+    data = ["--dataset", "trec", *SIM]
+    for words in (
+        ["resume", "run"],
+        ["diagnose", *data],
+        ["compare", *data, "--model2", "sim/accuracy=0.9"],
+        ["check", *data, "--min-f1", "0"],
+        ["select", "run", "max F1 with S <= .9"],
+        ["data", "list"],
+    ):
+        done = psopt(folder, *words, columns=columns)
+        assert done.returncode == 0, done.stderr
+        assert widest(done.stdout) <= columns, words
+        assert not ANSI.search(done.stdout + done.stderr), words
+
+
+def test_no_figure_of_the_front_is_cut_at_80_columns(folder):
+    assert "…" not in (folder / "optimize.txt").read_text()
+
+
+def test_a_terminal_gets_colours(folder):
+    parent, child = pty.openpty()
+    command = [sys.executable, "-P", "-m", "psopt", "resume", "run"]
+    with subprocess.Popen(command, cwd=folder, env=environment(folder), stdout=child, stderr=child) as process:
+        os.close(child)
+        shown = b""
+        while True:
+            try:
+                part = os.read(parent, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not part:
+                break
+            shown += part
+    os.close(parent)
+    assert process.returncode == 0, shown
+    assert ANSI.search(shown.decode())
+
+
+def test_alone_it_shows_a_short_guide(folder):
+    done = psopt(folder)
+    assert done.returncode == 0
+    assert "psopt optimize --dataset trec" in done.stdout
+    assert len(done.stdout.splitlines()) < 24
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_an_example_and_json(folder, name):
+    command = cli.get_command(click.Context(cli), name)
+    assert str(command.epilog).startswith("Example: ")
+    assert f"psopt {name}" in command.epilog
+    assert any("--json" in parameter.opts for parameter in command.params)
+    assert all(getattr(option, "help", True) for option in command.params if isinstance(option, click.Option))
+
+
+@pytest.mark.parametrize(
+    ("words", "key"),
+    [
+        (["select", "run", "min S", "--json"], "edits"),
+        (["export", "run", "--json"], "text"),
+        (["report", "run", "--json"], "report"),
+        (["completion", "zsh", "--json"], "script"),
+        (["rephrase", "--dataset", "trec", "--json"], "search"),
+        (["diagnose", "--dataset", "trec", *SIM, "--json"], "sensitivity"),
+    ],
+)
+def test_json_is_all_that_is_printed(folder, words, key):
+    done = psopt(folder, *words)
+    assert done.returncode == 0, done.stderr
+    assert key in json.loads(done.stdout)
+
+
+def test_a_wish_chooses_among_those_that_keep_to_its_bounds(folder):
+    entries = json.loads((folder / "run" / "front.json").read_text())
+    prompts = entries["prompts"] + ([entries["short"]] if entries["short"] else [])
+    bound = sorted(one["val"]["sensitivity"] for one in prompts)[len(prompts) // 2]
+    best = max(one["val"]["f1"] for one in prompts if one["val"]["sensitivity"] <= bound)
+    chosen = json.loads(psopt(folder, "select", "run", f"max F1 with S <= {bound}", "--json").stdout)
+    assert chosen["val"]["f1"] == best
+    assert chosen["val"]["sensitivity"] <= bound
+
+
+@pytest.mark.parametrize(
+    ("wish", "said"),
+    [
+        ("max F1 with S <= 0", "no prompt of the front has sensitivity <= 0 on val: the nearest has"),
+        ("max beauty", "'max beauty' can't be understood: say for instance"),
+        ("max F1 with S about .1", "'S about .1' in"),
+        ("knees", "unknown prompt of the front 'knees'"),
+    ],
+)
+def test_a_wish_that_can_t_be_met_is_one_clear_line(folder, wish, said):
+    done = psopt(folder, "select", "run", wish)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_knows_the_commands(folder, shell):
+    script = psopt(folder, "completion", shell).stdout
+    assert "_PSOPT_COMPLETE" in script
+    env = {**environment(folder), "_PSOPT_COMPLETE": "bash_complete", "COMP_WORDS": "psopt opt", "COMP_CWORD": "1"}
+    binary = Path(sys.executable).parent / "psopt"
+    done = subprocess.run([binary], env=env, capture_output=True, text=True, timeout=60)
+    assert "optimize" in done.stdout

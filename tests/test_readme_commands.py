@@ -1,0 +1,110 @@
+"""Every command of the README, run as a newcomer runs them: one after the other, in one folder.
+
+Added are sizes, so that it takes seconds; in place of OpenAI and of a server on port 8000 stands the test server, in
+place of a PostgreSQL far away a SQLite file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from running import RunningServer
+
+pytest.importorskip("torch", reason="the extra `local` is not installed")
+
+README = (Path(__file__).resolve().parent.parent / "README.md").read_text("utf-8")
+COMMANDS = re.findall(r"^    (psopt .+?)(?:\s{2,}#.*)?$", README, re.MULTILINE)
+SMALL = "--trials 3 --samples 24 --rephrasings 3 --rounds 1"
+ELSEWHERE = {"--program": "tests/programs/test_programs_on_the_command_line.py", "dashboard": "below"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Support tickets, and what else the commands name."""
+    folder = tmp_path_factory.mktemp("readme")
+    texts = {
+        "billing": "the invoice of month {} is wrong",
+        "support": "the export crashes on file {}",
+        "sales": "what would {} more seats cost",
+        "legal": "clause {} of the contract is not clear",
+    }
+    rows = [f"{texts[team].format(number)},{team}" for number in range(30) for team in texts]
+    plain = "\n".join(["text,label", *rows])
+    (folder / "named.csv").write_text("\n".join(["body,team", *rows]))
+    (folder / "tickets.csv").write_text(plain)
+    for name in ("prompt.txt", "old.txt"):
+        (folder / name).write_text("Decide which team has to answer the ticket.")
+    (folder / "new.txt").write_text("the invoice is wrong\nit crashes\n")
+    return folder
+
+
+def environment(folder, server):
+    kept = {name: value for name, value in os.environ.items() if name != "PSOPT_DATA_DIR"}
+    paths = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    ours = {"OPENAI_API_KEY": "sk-of-no-use", "OPENAI_BASE_URL": server.url, "COLUMNS": "80", "PATH": paths}
+    return {**kept, **ours, "PSOPT_CACHE_DIR": str(folder / "cache"), "PSOPT_OFFLINE": "1"}
+
+
+def small(line, folder, server):
+    """A command as it is run here."""
+    line = line.replace("http://localhost:8000/v1", server.url)
+    line = line.replace("postgresql://psopt@db.local/studies", f"sqlite:///{folder}/study.db")
+    if "--text-column" in line:
+        line = line.replace("tickets.csv", "named.csv")
+    if line.startswith("psopt optimize") and "--dry-run" not in line:
+        line += f" {SMALL}"
+    made = sorted((folder / "runs" / "tickets" / "prompts").glob("*.json"))
+    if made:
+        shutil.copy(made[0], folder / "p.json")
+        line = line.replace("runs/tickets/prompts/1a2b3c.json", str(made[0]))
+    if "--trials 80" in line:
+        line = line.replace("80", "5")
+    if "--storage" in line and line.startswith("psopt optimize"):
+        line = line.replace("runs/tickets", "runs/shared")
+    return line
+
+
+def test_they_run(folder):
+    with RunningServer() as server:
+        for line in COMMANDS:
+            if any(word in line for word in ELSEWHERE):
+                continue
+            done = subprocess.run(
+                small(line, folder, server),
+                shell=True,
+                cwd=folder,
+                env=environment(folder, server),
+                capture_output=True,
+                text=True,
+                timeout=200,
+            )
+            missed = line.startswith("psopt check") and done.returncode == 1  # so it may be
+            assert done.returncode == 0 or missed, f"{line}\n{done.stderr}"
+            assert "Traceback" not in done.stderr
+            for shown in done.stdout.splitlines():
+                assert "psopt check" in line or len(shown) <= 200, shown
+    assert (folder / "better.json").is_file()
+    assert (folder / "rephrasings.json").is_file()
+
+
+def test_the_dashboard_starts(folder):
+    (line,) = [line for line in COMMANDS if line.startswith("psopt dashboard")]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with RunningServer() as server:
+        words = [sys.executable, "-P", "-m", "psopt", *shlex.split(line)[1:], "--port", str(port)]
+        process = subprocess.Popen(
+            words, cwd=folder, env=environment(folder, server), stdout=subprocess.PIPE, text=True
+        )
+        assert f"http://127.0.0.1:{port}/" in process.stdout.readline()
+        process.kill()
+        process.communicate()
