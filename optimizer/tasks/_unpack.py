@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import shutil
 import tarfile
 import zipfile
@@ -57,8 +58,9 @@ def _copy(archive: Path, wanted: tuple[str, ...], target: Path) -> set[str]:
                 with source, (target / PurePosixPath(path).name).open("wb") as copy:
                     shutil.copyfileobj(source, copy)
                 found.add(path)
-    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError) as error:
-        raise DataError(f"{archive}: can't be unpacked: {error}; remove it and fetch it again") from error
+    except (zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
+        reason = str(error).partition("\n")[0].rstrip(":")
+        raise DataError(f"{archive}: can't be unpacked: {reason}; remove it and fetch it again") from error
     return found
 
 
