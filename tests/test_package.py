@@ -37,7 +37,7 @@ def test_every_data_file_is_shipped():
                 assert any(file.match(pattern) for pattern in shipped.get(name, [])), file
 
 
-@pytest.mark.parametrize("package", [name for name in configuration()["packages"] if not name.endswith("bundled_trec")])
+@pytest.mark.parametrize("package", [name for name in configuration()["packages"] if ".bundled_" not in name])
 def test_public_names_exist(package):
     module = importlib.import_module(package)
     for name in getattr(module, "__all__", []):

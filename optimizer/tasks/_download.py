@@ -11,12 +11,13 @@ from urllib.parse import urlsplit
 
 from psopt.errors import DataError
 from psopt.tasks._builtin import find_builtin
-from psopt.tasks._origin import user_folder
+from psopt.tasks._origin import by_hand, cached_folder, user_folder
+from psopt.tasks._unpack import unpack
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from psopt.tasks._builtin import Builtin, RemoteFile
+    from psopt.tasks._dataset import Builtin, RemoteFile
 
 _CONNECT_S, _READ_S = 2.0, 20.0
 
@@ -28,7 +29,8 @@ class DownloadError(DataError):
 def fetch_dataset(name: str) -> Path:
     """Download a built-in data set from its origin into the user's cache, and return the folder.
 
-    Files that are there already, with the right digest, are left as they are.
+    Files that are there already, with the right digest, are left as they are. Of an archive what is needed is
+    unpacked, once its digest is found right, and the archive is removed.
 
     Raises
     ------
@@ -37,10 +39,11 @@ def fetch_dataset(name: str) -> Path:
     DataError
         If the origin can't be reached, or sends something else than was published.
     """
+    builtin = find_builtin(name)
     try:
-        return download(find_builtin(name))
+        return download(builtin)
     except DownloadError as error:
-        raise DataError(f"{name} can't be fetched: {error}") from error
+        raise DataError(f"{name} can't be fetched: {error}; {by_hand(builtin)}") from error
 
 
 def download(builtin: Builtin) -> Path:
@@ -56,10 +59,23 @@ def download(builtin: Builtin) -> Path:
     import pooch
 
     pooch.get_logger().setLevel("ERROR")  # it tells of every file it fetches
+    target = cached_folder(builtin)
+    if builtin.archive and target.is_dir():
+        return target
     folder = user_folder(builtin.name)
     for file in builtin.files:
         _retrieve(file, folder)
-    return folder
+    if builtin.archive:
+        _unpack(folder / builtin.archive.name, builtin.archive, target)
+    return target
+
+
+def _unpack(path: Path, archive: RemoteFile, target: Path) -> None:
+    try:
+        unpack(path, archive, target)
+        path.unlink()
+    except OSError as error:
+        raise DownloadError(f"{target} can't be written: {error.strerror}") from error
 
 
 def _retrieve(file: RemoteFile, folder: Path) -> None:
@@ -74,6 +90,8 @@ def _retrieve(file: RemoteFile, folder: Path) -> None:
         pooch.retrieve(file.url, f"sha256:{file.sha256}", fname=file.name, path=folder, downloader=downloader)
     except requests.HTTPError as error:
         raise DownloadError(f"{host} refuses: {error}") from error
+    except requests.exceptions.ChunkedEncodingError as error:
+        raise DownloadError(f"{host} broke off before the end of {file.name}; try again") from error
     except (requests.ConnectionError, requests.Timeout, socket.gaierror) as error:
         raise DownloadError(f"no connection to {host}") from error
     except requests.RequestException as error:

@@ -38,8 +38,8 @@ def _rows(path: Path) -> Iterator[Row]:
     if suffix == ".parquet":
         return parquet_rows(path)
     if suffix == ".jsonl":
-        return json_rows(path, _read_text(path))
-    return delimited_rows(path, _read_text(path), delimiter="\t" if suffix == ".tsv" else ",")
+        return json_rows(path, read_text(path))
+    return delimited_rows(path, read_text(path), delimiter="\t" if suffix == ".tsv" else ",")
 
 
 def _check_file(path: Path) -> None:
@@ -58,7 +58,14 @@ def _check_file(path: Path) -> None:
         raise DataError(f"{path}: can't be opened: {error.strerror}") from error
 
 
-def _read_text(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """Read a file of UTF-8 text, with or without a byte order mark.
+
+    Raises
+    ------
+    DataError
+        If it can't be read, holds something else, or is empty.
+    """
     try:
         data = path.read_bytes()
     except OSError as error:

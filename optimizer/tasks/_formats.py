@@ -31,7 +31,7 @@ def delimited_rows(path: Path, text: str, delimiter: str) -> Iterator[Row]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     start = 1
     try:
-        with _wide_fields():
+        with wide_fields():
             header = next(reader)
             _check_header(path, header)
             start = reader.line_num + 1
@@ -40,11 +40,12 @@ def delimited_rows(path: Path, text: str, delimiter: str) -> Iterator[Row]:
                     yield Row(f"line {start}", _by_name(path, start, header, fields))
                 start = reader.line_num + 1
     except csv.Error as error:
-        raise DataError(f"{path}, line {start}: {_in_words(error)}") from error
+        raise DataError(f"{path}, line {start}: {in_words(error)}") from error
 
 
 @contextmanager
-def _wide_fields() -> Iterator[None]:
+def wide_fields() -> Iterator[None]:
+    """Let csv fields be as long as a whole file."""
     before = csv.field_size_limit(_LONGEST_FIELD)
     try:
         yield
@@ -67,7 +68,8 @@ def _by_name(path: Path, line: int, header: list[str], fields: list[str]) -> dic
     return dict(zip(header, fields, strict=True))
 
 
-def _in_words(error: csv.Error) -> str:
+def in_words(error: csv.Error) -> str:
+    """What a csv error means, and how to mend it."""
     if "unexpected end of data" in str(error):
         return 'a quote is opened and never closed; write a quote inside a quoted text twice: ""'
     return f'{error}; write a quote inside a quoted text twice: ""'

@@ -36,8 +36,8 @@ def load_task(
     Parameters
     ----------
     dataset : str or Path
-        A built-in name (``trec``), a .csv, .tsv, .jsonl or .parquet file, or a .toml task file that names its
-        data.
+        A built-in name (``trec``, ``cb``, ``rte``, ``dbpedia``, ``wos``), a .csv, .tsv, .jsonl or .parquet file, or a
+        .toml task file that names its data.
     text_column, label_column : str, optional
         Which columns hold the texts and the labels; by default customary names are looked for. Columns called
         ``id``, ``split`` (train, val, test) and ``subclass`` are used where there are any.

@@ -15,7 +15,7 @@ from psopt.tasks._splits import make_splits
 from psopt.tasks._taskfile import read_task_file
 
 if TYPE_CHECKING:
-    from psopt.tasks._builtin import Builtin
+    from psopt.tasks._dataset import Builtin
     from psopt.tasks._task import Task
 
 

@@ -12,7 +12,7 @@ from psopt.errors import DataError
 from psopt.tasks._builtin import BUILTINS
 
 if TYPE_CHECKING:
-    from psopt.tasks._builtin import Builtin, RemoteFile
+    from psopt.tasks._dataset import Builtin, RemoteFile
     from psopt.tasks._task import Source
 
 
@@ -37,9 +37,9 @@ class DatasetStatus:
     source : str or None
         ``local``, or None where they are not at hand.
     files : tuple of str
-        The names of the files that it consists of.
+        The names of the files that are needed.
     n_bytes : int
-        Their size, as published.
+        The size of what is published: of these files, or of the archive that holds them.
     note : str
         What is odd about the files found, in one line.
     """
@@ -68,7 +68,7 @@ def _status(builtin: Builtin) -> DatasetStatus:
         builtin.description,
         path=found.path if found else None,
         source=found.source if found else None,
-        files=tuple(file.name for file in builtin.files),
+        files=builtin.needed,
         n_bytes=sum(file.n_bytes for file in builtin.files),
         note=found.note if found else note,
     )
@@ -77,8 +77,8 @@ def _status(builtin: Builtin) -> DatasetStatus:
 def find_local(builtin: Builtin) -> Found | None:
     """Look in ``$PSOPT_DATA_DIR/<name>/``, then in the user's cache.
 
-    In the data folder, which is the user's, other files than the published ones are taken as they are, with a
-    note; in the cache they don't count.
+    In the data folder, which is the user's, other files than the published ones are taken as they are, with a note
+    where their digests are known; in the cache they don't count. An archive unpacked with its own folder is found too.
 
     Raises
     ------
@@ -87,16 +87,22 @@ def find_local(builtin: Builtin) -> Found | None:
     """
     given = data_folder(builtin.name)
     if given:
-        present = [file for file in builtin.files if os.access(given / file.name, os.F_OK)]
-        if len(present) == len(builtin.files):
-            return Found(given, "local", _differences(builtin, given))
-        if present:
-            missing = next(file.name for file in builtin.files if file not in present)
-            raise DataError(f"{given}: {missing} is missing; put it there, or set PSOPT_DATA_DIR to another folder")
-    cached = user_folder(builtin.name)
-    if all(_is_published(cached / file.name, file) for file in builtin.files):
+        for inner in builtin.folders:
+            if _holds_all(given / inner, builtin):
+                return Found(given / inner, "local", _differences(builtin, given))
+    cached = cached_folder(builtin)
+    if cached.is_dir() and (builtin.archive or all(_is_published(cached / file.name, file) for file in builtin.files)):
         return Found(cached, "local")
     return None
+
+
+def _holds_all(folder: Path, builtin: Builtin) -> bool:
+    missing = [name for name in builtin.needed if not os.access(folder / name, os.F_OK)]
+    if missing and len(missing) < len(builtin.needed):
+        raise DataError(f"{folder}: {missing[0]} is missing; put it there, or set PSOPT_DATA_DIR to another folder")
+    if missing and builtin.archive and os.access(folder / builtin.archive.name, os.F_OK):
+        raise DataError(f"{folder}: {builtin.archive.name} is there, but its files are not; unpack it in this folder")
+    return not missing
 
 
 def data_folder(name: str) -> Path | None:
@@ -112,6 +118,23 @@ def user_folder(name: str) -> Path:
     return platformdirs.user_cache_path("psopt") / "data" / name
 
 
+def cached_folder(builtin: Builtin) -> Path:
+    """The folder in the user's cache in which the files are, once they were fetched.
+
+    What was unpacked from an archive is in a folder named by the archive's digest, which is there as a whole or not.
+    """
+    folder = user_folder(builtin.name)
+    return folder / f"unpacked-{builtin.archive.sha256[:12]}" if builtin.archive else folder
+
+
+def by_hand(builtin: Builtin) -> str:
+    """Say how a person gets the files without `psopt data fetch`."""
+    what = f"get {builtin.archive.name}" if builtin.archive else "get them"
+    folder = data_folder(builtin.name) or Path("$PSOPT_DATA_DIR", builtin.name)
+    where = builtin.page or builtin.files[0].url
+    return f"to do it by hand, {what} at {where} and put {', '.join(builtin.needed)} into {folder}"
+
+
 def where_looked(builtin: Builtin) -> str:
     """Say where the files were looked for."""
     given = data_folder(builtin.name)
@@ -119,7 +142,7 @@ def where_looked(builtin: Builtin) -> str:
 
 
 def _differences(builtin: Builtin, folder: Path) -> str:
-    for file in builtin.files:
+    for file in () if builtin.archive else builtin.files:
         digest = _digest(folder / file.name)
         if digest != file.sha256:
             return (

@@ -12,6 +12,7 @@ from psopt.tasks._task import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from psopt.tasks._columns import Columns
     from psopt.tasks._formats import Row
@@ -56,6 +57,12 @@ def make_samples(
     placed = [_placed(f"{source}, {row.where}", row, columns, number) for number, row in enumerate(rows, start=1)]
     _check_ids(source, rows, placed)
     return placed
+
+
+def samples_of(path: Path, rows: Sequence[Row], prefix: str) -> tuple[Sample, ...]:
+    """Make a sample of each row of a built-in data set: columns ``text`` and ``label``; ids begin with the prefix."""
+    placed = make_samples(str(path), rows, "text", "label", require_labels=True)
+    return tuple(replace(sample, id=f"{prefix}-{sample.id}") for sample, _ in placed)
 
 
 def _placed(where: str, row: Row, columns: Columns, number: int) -> Placed:

@@ -10,6 +10,8 @@ from psopt.tasks._task import Sample
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from psopt.tasks._dataset import Pair
+
 TRAIN, TEST = "train_5500.label", "TREC_10.label"
 LABELS = {
     "NUM": "Number",
@@ -19,7 +21,6 @@ LABELS = {
     "ENTY": "Entity",
     "ABBR": "Abbreviation",
 }
-Pair = tuple[tuple[Sample, ...], tuple[Sample, ...]]
 
 
 def read_published(folder: Path) -> Pair:

@@ -188,7 +188,7 @@ def test_an_unknown_name_suggests_the_nearest():
     message = error_of("terc", UnknownNameError)
     assert "did you mean 'trec'?" in message
     assert ".csv" in message
-    assert "known: trec" in error_of("imdb-reviews", UnknownNameError)
+    assert "known: cb, dbpedia, rte, trec, wos" in error_of("imdb-reviews", UnknownNameError)
 
 
 @pytest.mark.parametrize("name", ["terc.csv", "data/trec", "./trec"])

@@ -12,7 +12,8 @@ import pytest
 import requests
 from psopt.errors import DataError, UnknownNameError
 from psopt.tasks import fetch_dataset, list_datasets, load_task
-from psopt.tasks._builtin import BUILTINS, Builtin, RemoteFile
+from psopt.tasks._builtin import BUILTINS
+from psopt.tasks._dataset import Builtin, RemoteFile
 from psopt.tasks._trec import TEST, TRAIN, read_bundled, read_published
 
 LINES = {"NUM:count How many {} ?": 10, "LOC:city Where is {} ?": 10, "HUM:ind Who is {} ?": 10}
@@ -174,8 +175,8 @@ def test_fetch_returns_the_folder_and_asks_once(cache, origin):
 
 
 def test_the_list_shows_what_is_at_hand(cache):
-    trec, toy = list_datasets()
+    trec, *_, toy = list_datasets()
     assert (trec.name, trec.files, trec.n_bytes) == ("trec", (TRAIN, TEST), 359_212)
     assert (toy.path, toy.source) == (None, None)
     put(cache)
-    assert (list_datasets()[1].path, list_datasets()[1].source) == (cache, "local")
+    assert (list_datasets()[-1].path, list_datasets()[-1].source) == (cache, "local")

@@ -1,0 +1,103 @@
+"""DBPedia's csv files: class number (1 to 14), title, text; no header."""
+
+from __future__ import annotations
+
+import csv
+from typing import TYPE_CHECKING
+
+from psopt.errors import DataError
+from psopt.tasks._balanced import draw_balanced
+from psopt.tasks._formats import Row, in_words, wide_fields
+from psopt.tasks._samples import samples_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from psopt.tasks._dataset import Pair
+    from psopt.tasks._task import Sample
+
+TRAIN, TEST, CLASSES = "train.csv", "test.csv", "classes.txt"
+LABELS = (
+    "Company",
+    "Educational Institution",
+    "Artist",
+    "Athlete",
+    "Office Holder",
+    "Mean Of Transportation",
+    "Building",
+    "Natural Place",
+    "Village",
+    "Animal",
+    "Plant",
+    "Album",
+    "Film",
+    "Written Work",
+)
+SIZE = 2000
+_BY_NUMBER = {str(number): label for number, label in enumerate(LABELS, start=1)}
+
+
+def read_published(folder: Path) -> Pair:
+    """Read (train, test) from the published files: 2,000 samples of each, balanced.
+
+    Raises
+    ------
+    DataError
+        If a file can't be read, or a line is not class number, title, text.
+    """
+    _check_classes(folder / CLASSES)
+    return read_articles(folder / TRAIN, "train", stream=1), read_articles(folder / TEST, "test", stream=2)
+
+
+def read_articles(path: Path, prefix: str, *, stream: int, n: int = SIZE) -> tuple[Sample, ...]:
+    """Draw `n` articles from a file, balanced; sample ids are the prefix and the line number."""
+    rows = draw_balanced(((row.values["label"], row) for row in _rows(path)), LABELS, n, stream=stream)
+    if not rows:
+        raise DataError(f"{path}: is empty")
+    return samples_of(path, rows, prefix)
+
+
+def _rows(path: Path) -> Iterator[Row]:
+    """Read line by line: train.csv has 560,000."""
+    line = 1
+    try:
+        with path.open(encoding="utf-8", newline="") as file, wide_fields():
+            reader = csv.reader(file, strict=True)
+            for fields in reader:
+                if fields:
+                    yield _row(path, line, fields)
+                line = reader.line_num + 1
+    except csv.Error as error:
+        raise DataError(f"{path}, line {line}: {in_words(error)}") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}, after line {line}: is not UTF-8; fetch the file again") from error
+    except OSError as error:
+        raise DataError(f"{path}: can't be read: {error.strerror}") from error
+
+
+def _row(path: Path, line: int, fields: list[str]) -> Row:
+    if len(fields) != 3:
+        raise DataError(f"{path}, line {line}: {len(fields)} fields; expected 3: class number, title, text")
+    number, title, text = (field.strip() for field in fields)
+    if number not in _BY_NUMBER:
+        raise DataError(f"{path}, line {line}: the class is {number!r}; it must be a number from 1 to {len(LABELS)}")
+    if not text:
+        raise DataError(f"{path}, line {line}: the text is empty; fetch the file again, or remove the line")
+    return Row(f"line {line}", {"id": str(line), "text": f"{title}: {text}", "label": _BY_NUMBER[number]})
+
+
+def _check_classes(path: Path) -> None:
+    """The list of classes, where it is there, must be the one known: the numbers mean nothing without it."""
+    try:
+        names = path.read_text(encoding="utf-8").split("\n")
+    except FileNotFoundError:
+        return
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: can't be read: {error}") from error
+    found = [name.strip() for name in names if name.strip()]
+    for line, (name, label) in enumerate(zip(found, LABELS, strict=False), start=1):
+        if name.casefold() != label.replace(" ", "").casefold():
+            raise DataError(f"{path}, line {line}: class {line} is {name!r} where DBPedia has {label!r}")
+    if len(found) != len(LABELS):
+        raise DataError(f"{path}: {len(found)} classes where DBPedia has {len(LABELS)}")

@@ -1,0 +1,63 @@
+"""SuperGLUE's files of premises and hypotheses, CB and RTE: one JSON object a line.
+
+The labelled files are ``train.jsonl`` and ``val.jsonl`` (those of ``test.jsonl`` carry no labels). As in E25 the larger
+one is the test set, and the smaller one is learnt from.
+"""
+
+from __future__ import annotations
+
+import reprlib
+from typing import TYPE_CHECKING
+
+from psopt.errors import DataError
+from psopt.tasks._files import read_rows
+from psopt.tasks._formats import Row
+from psopt.tasks._samples import samples_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from psopt.tasks._dataset import Pair
+    from psopt.tasks._task import Sample
+
+TRAIN, TEST = "val.jsonl", "train.jsonl"
+CB_LABELS = {label: label for label in ("entailment", "contradiction", "neutral")}
+RTE_LABELS = {"entailment": "entailment", "not_entailment": "contradiction/neutral"}
+
+
+def read_cb(folder: Path) -> Pair:
+    """Read (train, test) of CB from the published files."""
+    return read_pairs(folder / TRAIN, "train", CB_LABELS), read_pairs(folder / TEST, "test", CB_LABELS)
+
+
+def read_rte(folder: Path) -> Pair:
+    """Read (train, test) of RTE from the published files."""
+    return read_pairs(folder / TRAIN, "train", RTE_LABELS), read_pairs(folder / TEST, "test", RTE_LABELS)
+
+
+def read_pairs(path: Path, prefix: str, labels: Mapping[str, str]) -> tuple[Sample, ...]:
+    """Read a file of pairs; `labels` says what the labels in the file are called in psopt.
+
+    Raises
+    ------
+    DataError
+        If the file can't be read, or a line is no object with a premise, a hypothesis and one of the labels.
+    """
+    return samples_of(path, [_row(f"{path}, {row.where}", row, labels) for row in read_rows(path)], prefix)
+
+
+def _row(where: str, row: Row, labels: Mapping[str, str]) -> Row:
+    premise, hypothesis = (_sentence(where, row, name) for name in ("premise", "hypothesis"))
+    label = row.values.get("label")
+    if not isinstance(label, str) or label not in labels:
+        raise DataError(f"{where}: the label is {reprlib.repr(label)}; it must be one of {', '.join(labels)}")
+    return Row(row.where, {"text": f"Premise: {premise} Hypothesis: {hypothesis}", "label": labels[label]})
+
+
+def _sentence(where: str, row: Row, name: str) -> str:
+    value = row.values.get(name)
+    if not isinstance(value, str) or not value.strip():
+        found = "is empty or no text" if name in row.values else "is missing"
+        raise DataError(f"{where}: the {name} {found}; expected an object with premise, hypothesis and label")
+    return " ".join(value.split())

@@ -1,0 +1,95 @@
+"""WoS-46985: ``X.txt`` holds an abstract a line, ``YL1.txt`` its domain's number, ``YL2.txt`` that of its area."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+from psopt.errors import DataError
+from psopt.tasks._balanced import draw_balanced
+from psopt.tasks._files import read_text
+from psopt.tasks._formats import Row
+from psopt.tasks._samples import samples_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from psopt.tasks._dataset import Pair
+
+TEXTS, DOMAINS, AREAS = "X.txt", "YL1.txt", "YL2.txt"
+LABELS = (
+    "Computer Science",
+    "Electrical Engineering",
+    "Psychology",
+    "Mechanical Engineering",
+    "Civil Engineering",
+    "Medical Science",
+    "Biochemistry",
+)
+SIZE = 2000
+
+
+def read_published(folder: Path, *, n: int = SIZE) -> Pair:
+    """Read (train, test) from the published files: `n` samples of each, balanced.
+
+    There is no test file, so test is drawn first, and train from the rest. Sample ids hold the line number.
+
+    Raises
+    ------
+    DataError
+        If a file can't be read, a line holds no abstract or no number of a domain, or the files differ in length.
+    """
+    rows = _rows(folder)
+    labelled = [(row.values["label"], row) for row in rows]
+    test = draw_balanced(labelled, LABELS, n, stream=3)
+    taken = {row.where for row in test}
+    train = draw_balanced([one for one in labelled if one[1].where not in taken], LABELS, n, stream=4)
+    path = folder / TEXTS
+    if not train:
+        raise DataError(f"{path}: {len(rows)} abstracts are too few; {len(LABELS)} or more must be left beside test")
+    return samples_of(path, train, "train"), samples_of(path, test, "test")
+
+
+def _rows(folder: Path) -> list[Row]:
+    texts, domains = _lines(folder / TEXTS), _lines(folder / DOMAINS)
+    _check_lengths(folder, texts, DOMAINS, domains)
+    areas = None
+    if (folder / AREAS).is_file():
+        areas = _lines(folder / AREAS)
+        _check_lengths(folder, texts, AREAS, areas)
+    rows = []
+    for index, (text, domain) in enumerate(zip(texts, domains, strict=True)):
+        label = LABELS[_number(folder / DOMAINS, index, domain, len(LABELS))]
+        values = {"id": str(index + 1), "text": _text(folder / TEXTS, index, text), "label": label}
+        if areas:
+            values["subclass"] = f"area {_number(folder / AREAS, index, areas[index])}"
+        rows.append(Row(f"line {index + 1}", values))
+    return rows
+
+
+def _lines(path: Path) -> list[str]:
+    """Lines without empty ones at the end; Unicode's separators don't end a line."""
+    lines = [line.strip() for line in io.StringIO(read_text(path), newline=None)]
+    while lines and not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def _check_lengths(folder: Path, texts: list[str], name: str, numbers: list[str]) -> None:
+    if len(texts) != len(numbers):
+        raise DataError(
+            f"{folder}: {TEXTS} has {len(texts):,} lines and {name} {len(numbers):,}; they must have one for each "
+            "abstract: fetch both again"
+        )
+
+
+def _text(path: Path, index: int, line: str) -> str:
+    if not line:
+        raise DataError(f"{path}, line {index + 1}: the abstract is empty; remove the line here and in {DOMAINS}")
+    return line
+
+
+def _number(path: Path, index: int, line: str, below: int = 1000) -> int:
+    if not (line.isdecimal() and int(line) < below):
+        raise DataError(f"{path}, line {index + 1}: is {line[:40]!r}; it must be a number from 0 to {below - 1}")
+    return int(line)

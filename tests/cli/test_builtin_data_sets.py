@@ -1,0 +1,53 @@
+"""The built-in data sets on the command line: listed, fetched or said why not, and optimized on."""
+
+import json
+
+import pytest
+from psopt.cli import main
+from psopt.prompts import STRATEGIES
+from psopt.tasks._builtin import BUILTINS
+
+SMALL = ["--trials", "2", "--rephrasings", "2", "--samples", "14", "--out", "run", "--quiet"]
+SIM = "sim/accuracy=0.6,wobble=0.3"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch, cache_dir):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PSOPT_OFFLINE", "1")
+    monkeypatch.setenv("PSOPT_CACHE_DIR", str(cache_dir))
+    monkeypatch.delenv("PSOPT_DATA_DIR", raising=False)
+    monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path / "cache")
+    return tmp_path
+
+
+def runs(*arguments):
+    with pytest.raises(SystemExit) as stop:
+        main(list(arguments))
+    return stop.value.code
+
+
+def test_the_list_holds_them_all(capsys):
+    assert runs("data", "list") == 0
+    shown = capsys.readouterr().out
+    assert all(f" {name} " in shown for name in BUILTINS)
+    assert shown.count("not at hand") == len(BUILTINS)
+
+
+@pytest.mark.parametrize("name", BUILTINS)
+def test_what_can_t_be_fetched_can_be_put_there_by_hand(capsys, name):
+    assert runs("data", "fetch", name) == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert line.startswith(f"psopt: {name} can't be fetched: PSOPT_OFFLINE is set; to do it by hand, get ")
+    assert f"at {BUILTINS[name].page} and put {', '.join(BUILTINS[name].needed)} into $PSOPT_DATA_DIR/{name}" in line
+
+
+@pytest.mark.parametrize("name", BUILTINS)
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_prompt_is_optimized_on_the_bundled_sample(here, name, strategy):
+    assert runs("optimize", "--dataset", name, "--model", SIM, "--strategy", strategy, *SMALL) == 0
+    run = json.loads((here / "run" / "run.json").read_text())
+    assert (run["dataset"]["name"], run["dataset"]["source"]) == (name, "bundled")
+    assert run["dataset"]["n_test"] >= 40
+    assert run["front"]
+    assert len(run["rephrasings"]["search"]) == 2

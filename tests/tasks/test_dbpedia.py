@@ -1,0 +1,125 @@
+"""DBPedia from its csv files, written small by the tests; and balanced drawing."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from psopt.errors import DataError
+from psopt.tasks import load_task
+from psopt.tasks._balanced import draw_balanced
+from psopt.tasks._dbpedia import LABELS, read_articles
+
+
+def rows(prefix, n):
+    """The published form: class number, then quoted title and text, quotes doubled."""
+    return "".join(f'{i % 14 + 1},"{prefix} {i}"," {prefix} {i} is ""one"", of many."\n' for i in range(n))
+
+
+def put(folder, *, n_train=140, n_test=70, classes=True):
+    folder.mkdir(parents=True)
+    (folder / "train.csv").write_text(rows("Alpha", n_train))
+    (folder / "test.csv").write_text(rows("Beta", n_test))
+    if classes:
+        (folder / "classes.txt").write_text("".join(f"{label.replace(' ', '')}\n" for label in LABELS))
+    return folder
+
+
+@pytest.fixture
+def published(tmp_path, monkeypatch):
+    monkeypatch.setenv("PSOPT_DATA_DIR", str(tmp_path))
+    monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path / "cache")
+    return tmp_path / "dbpedia"
+
+
+@pytest.mark.parametrize("inner", [".", "dbpedia_csv"])
+@pytest.mark.parametrize("classes", [True, False])
+def test_the_published_files_become_a_task(published, inner, classes):
+    put(published / inner, classes=classes)
+    task = load_task("dbpedia", strict_data=True)
+    assert task.labels == LABELS
+    assert (len(task.train), len(task.val), len(task.test)) == (112, 28, 70)
+    assert (task.test[2].id, task.test[2].label) == ("test-3", "Artist")
+    assert task.test[2].text == 'Beta 2: Beta 2 is "one", of many.'
+
+
+def test_2000_are_drawn_from_each_file_balanced_and_always_the_same(published):
+    put(published, n_train=14 * 160, n_test=14 * 150)
+    task, again = load_task("dbpedia", seed=0), load_task("dbpedia", seed=1)
+    assert len(task.test) == len(task.train) + len(task.val) == 2000
+    assert sorted(Counter(sample.label for sample in task.test).values()) == [142, 142] + [143] * 12
+    assert task.test == again.test
+    assert {sample.text for sample in task.val} != {sample.text for sample in again.val}
+    assert [int(sample.id[5:]) for sample in task.test] == sorted(int(sample.id[5:]) for sample in task.test)
+
+
+BAD = {
+    "two fields": ("3,title\n", "line 3: 2 fields; expected 3"),
+    "four fields": ("3,title,text,more\n", "line 3: 4 fields; expected 3"),
+    "class 15": ("15,title,text\n", "line 3: the class is '15'; it must be a number from 1 to 14"),
+    "class 0": ("0,title,text\n", "line 3: the class is '0'"),
+    "a header": ("label,title,text\n", "line 3: the class is 'label'"),
+    "an empty text": ('3,"title"," "\n', "line 3: the text is empty"),
+    "cut off": ('3,"title","and then', "line 3: a quote is opened and never closed"),
+    "text after a quote": ('3,"ti"tle,"text"\n', "line 3: "),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_line_is_told_with_its_file_and_number(tmp_path, case):
+    bad, part = BAD[case]
+    path = tmp_path / "test.csv"
+    path.write_text(rows("Beta", 2) + bad)
+    with pytest.raises(DataError) as caught:
+        read_articles(path, "test", stream=1)
+    assert str(caught.value).startswith(f"{path}, {part}")
+    assert "\n" not in str(caught.value)
+
+
+def test_bytes_that_are_no_text_are_told(tmp_path):
+    path = tmp_path / "test.csv"
+    path.write_bytes(rows("Beta", 2).encode() + b'3,"Caf\xe9","a caf\xe9"\n')
+    with pytest.raises(DataError, match=r"test\.csv, after line \d: is not UTF-8"):
+        read_articles(path, "test", stream=1)
+
+
+def test_an_empty_or_missing_file_is_told(published):
+    folder = put(published)
+    (folder / "test.csv").write_text("")
+    with pytest.raises(DataError, match=r"test\.csv: is empty"):
+        load_task("dbpedia")
+    (folder / "test.csv").unlink()
+    with pytest.raises(DataError, match=r"test\.csv is missing"):
+        load_task("dbpedia")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda names: [*names[:2], "Painter", *names[3:]], "line 3: class 3 is 'Painter' where DBPedia has 'Artist'"),
+        (lambda names: names[:-1], "13 classes where DBPedia has 14"),
+        (lambda names: [*names, "Song"], "15 classes"),
+    ],
+)
+def test_other_classes_are_refused(published, change, message):
+    path = put(published) / "classes.txt"
+    path.write_text("\n".join(change(path.read_text().split())))
+    with pytest.raises(DataError, match=message):
+        load_task("dbpedia")
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=60), st.integers(3, 12))
+def test_a_draw_is_balanced_in_order_and_takes_all_where_there_are_few(labels, n):
+    drawn = draw_balanced(((label, i) for i, label in enumerate(labels)), "abc", n, stream=1)
+    assert drawn == sorted(set(drawn))
+    sizes, taken = Counter(labels), Counter(labels[i] for i in drawn)
+    assert all(min(sizes[label], n // 3) <= taken[label] <= -(-n // 3) for label in "abc")
+
+
+def test_a_draw_favours_no_place_in_the_file():
+    """The middle of 1,000 draws of 100 from 0..9,999 lies near the middle: 5,000 give or take six standard errors."""
+    drawn = draw_balanced((("a", i) for i in range(10_000)), "ab", 2000, stream=7)
+    assert len(drawn) == 1000
+    assert abs(sum(drawn) / len(drawn) - 5000) < 6 * 2887 / 1000**0.5
