@@ -36,6 +36,7 @@ class Evaluator:
     soft: bool = False
     budget: Budget = field(default_factory=Budget)
     _known: dict[tuple[str, Split], Predictions] = field(default_factory=dict)
+    _remembered: set[tuple[str, Split]] = field(default_factory=set)
 
     def remember(self, prompt: Prompt, split: Split, array: NDArray[np.int64]) -> None:
         """Take note of answers that are known from elsewhere; of no use where more than the labels counts."""
@@ -44,7 +45,9 @@ class Evaluator:
             known = Predictions(
                 array, self.samples[split], prompt.labels, families=tuple(form.family for form in forms)
             )
-            self._known.setdefault((prompt.id, split), known)
+            if (prompt.id, split) not in self._known:
+                self._known[prompt.id, split] = known
+                self._remembered.add((prompt.id, split))
 
     def predictions(self, prompt: Prompt, split: Split) -> Predictions:
         """Return a prompt's predictions on a split."""
@@ -52,14 +55,15 @@ class Evaluator:
         which = "heldout" if split == "test" else "search"
         rephrasings, forms = getattr(self.rephrasings, which), getattr(self.rephrasings, f"{which}_forms")
         n_answers = len(self.samples[split]) * len(rephrasings)
-        if key in self._known:
-            self.budget.usage.cached += n_answers
-        else:
+        if key not in self._known:
             self._known[key] = evaluate(
                 self.model, prompt, rephrasings, self.samples[split], self.on_progress, soft=self.soft, forms=forms
             )
             if not isinstance(self.model, ChatModel) and not getattr(self.model, "counts_calls", False):
                 self.budget.usage.made += n_answers
+        elif key in self._remembered:
+            self._remembered.remove(key)
+            self.budget.usage.cached += n_answers
         return self._known[key]
 
     @property

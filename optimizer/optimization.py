@@ -209,15 +209,13 @@ def search_and_record(
         observer.phase("scoring the front on test, under held-out rephrasings")
         baseline, front, short = _on_test(search, settings.seed)
         chosen = knee(front, baseline)
-        left_out = leave_one_out(
-            chosen,
-            start,
-            evaluator,
-            search.candidates,
-            search.pool,
-            most=_LEFT_OUT if evaluator.is_quick else 0,
-            seed=settings.seed,
-        )
+        left_out = record.known_contributions(chosen)
+        if left_out is None:
+            most = _LEFT_OUT if evaluator.is_quick else 0
+            found = leave_one_out(
+                chosen, start, evaluator, search.candidates, search.pool, most=most, seed=settings.seed
+            )
+            left_out = [one.to_dict() for one in found]
     except KeyboardInterrupt:
         record.save_part(search, "interrupted")
         raise
@@ -230,7 +228,7 @@ def search_and_record(
     reason = "trials" if len(search.candidates) >= settings.trials else "exhausted"
     record.save(baseline, front, reason, short)
     record.save_prompts(baseline, front, short)
-    record.save_for_report(search, left_out)
+    record.save_for_report(search, chosen, left_out)
     record.save_proposals(search)
     write_report(record.directory)
     return Run(folder, baseline, front, short, study, reason)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from psopt.evaluator import Evaluator
     from psopt.runs import RunDirectory, RunSettings
-    from psopt.search import Candidate, Contribution, Search
+    from psopt.search import Candidate, Search
     from psopt.tasks import Task
 
 
@@ -117,8 +117,15 @@ class Record:
             self.directory.write_predictions(candidate.prompt, {"val": val, "test": test})
         self.directory.write_json(WEAK_SPOTS, self._weak_spots(baseline, knee(front, baseline)))
 
-    def save_for_report(self, search: Search, contributions: Sequence[Contribution]) -> None:
-        """Write what the report shows beside: the samples, every prompt tried, and what edits contribute."""
+    def known_contributions(self, chosen: Candidate) -> list[dict[str, Any]] | None:
+        """What the chosen prompt's edits contribute, where an earlier part of the run has found that out."""
+        if not (self.directory.path / CONTRIBUTIONS).exists():
+            return None
+        kept = self.directory.read_json(CONTRIBUTIONS)
+        return list(kept["left_out"]) if kept["prompt"] == chosen.id and kept["left_out"] else None
+
+    def save_for_report(self, search: Search, chosen: Candidate, left_out: Sequence[dict[str, Any]]) -> None:
+        """Write what the report shows beside: the samples, every prompt tried, and what the chosen one's edits add."""
         samples = self.evaluator.samples
         kept = {split: [asdict(one) for one in samples[split]] for split in ("val", "test")}
         self.directory.write_json(SAMPLES, {"schema_version": 1, "labels": list(self.task.labels), **kept})
@@ -135,8 +142,8 @@ class Record:
             for one in search.candidates
         ]
         self.directory.write_json(TRIALS, {"schema_version": 1, "trials": trials})
-        left_out = [one.to_dict() for one in contributions]
-        self.directory.write_json(CONTRIBUTIONS, {"schema_version": 1, "left_out": left_out})
+        content = {"schema_version": 1, "prompt": chosen.id, "left_out": list(left_out)}
+        self.directory.write_json(CONTRIBUTIONS, content)
 
     def _weak_spots(self, baseline: Candidate, chosen: Candidate) -> dict[str, Any]:
         """What shook under the seed prompt on train, and how every train sample fares under the chosen one."""
