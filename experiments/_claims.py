@@ -126,10 +126,10 @@ def mends(kind: str) -> Callable[[Rows], tuple[str, str]]:
 
 @on_topics
 def topic_on_top(rows: Rows) -> tuple[str, str]:
-    """The topic among the ten weakest."""
+    """One of the topics among the ten weakest."""
     shares = [(row["topic"], *row["topic_among_weakest"], *row["topic_among_all"]) for row in rows]
     detail = "; ".join(f"{topic} {k} of the top {n}, {j} of all {m}" for topic, k, n, j, m in shares)
-    return _verdict(sum(2 * k >= n for _, k, n, _, _ in shares), len(shares), "topics", detail)
+    return (SEEN if any(2 * k >= n for _, k, n, _, _ in shares) else NOT_SEEN), detail
 
 
 @on_topics
@@ -142,9 +142,10 @@ def hidden_at_one(rows: Rows) -> tuple[str, str]:
 
 @on_topics
 def half_at_zero(rows: Rows) -> tuple[str, str]:
-    """How many end at S = 0."""
-    zeros = [(row["topic"], row["columns"]["by hand"]["sensitivity"]) for row in rows]
-    counts = [(topic, sum(one == 0 for one in some), len(some)) for topic, some in zeros]
+    """How many end right under every wording, which is S = 0; always wrong is S = 0 too, and does not count."""
+    after = [(row["topic"], row["columns"]["by hand"]) for row in rows]
+    pairs = [(topic, list(zip(one["sensitivity"], one["right"], strict=True))) for topic, one in after]
+    counts = [(topic, sum(s == 0 and right > 0 for s, right in some), len(some)) for topic, some in pairs]
     detail = "; ".join(f"{topic} {k} of {n}" for topic, k, n in counts)
     return _verdict(sum(2 * k >= n for _, k, n in counts), len(counts), "topics", detail)
 
@@ -189,16 +190,16 @@ CLAIMS = (
           "appendix_a", "rows", noise_raises),
     Claim("E25, App. A", "random answers look consistent", "C_y of the random predictor above the predictor's",
           "appendix_a", "rows", random_is_consistent),
-    Claim("E25, App. B", "the samples of highest S share a topic", "half of the ten and more are of the topic",
+    Claim("E25, App. B", "the samples of highest S share a topic", "half of the ten and more are of one topic",
           "appendix_b", "fixes", topic_on_top),
     Claim("E25, App. B", "a sentence by hand mends them", MORE_RIGHT, "appendix_b", "fixes", mends("by hand")),
     Claim("psopt, App. B", "psopt mends them by itself", MORE_RIGHT, "appendix_b", "fixes", mends("automatic")),
-    Claim("E25, App. C", "the least consistent of a class share a topic", "half of the ten and more are of the topic",
+    Claim("E25, App. C", "the least consistent of a class share a topic", "half of the ten, for one class",
           "appendix_c", "fixes", topic_on_top),
     Claim("E25, App. C", "errors of one wording don't show the topic", "its share of the ten above that at Q = 1",
           "appendix_c", "fixes", hidden_at_one),
     Claim("E25, App. C", "a sentence by hand mends them", MORE_RIGHT, "appendix_c", "fixes", mends("by hand")),
-    Claim("E25, App. C", "most of them end at S = 0", "half and more, for most topics",
+    Claim("E25, App. C", "most of them end at S = 0", "half and more end right with S = 0, for most topics",
           "appendix_c", "fixes", half_at_zero),
     Claim("psopt, App. C", "psopt mends them by itself", MORE_RIGHT, "appendix_c", "fixes", mends("automatic")),
     Claim("P24", "few-shot examples lower PSS", "with most examples the 95 % interval is below 0, for most seeds",

@@ -85,4 +85,4 @@ def main(setting: Setting) -> None:
 
 
 if __name__ == "__main__":
-    main(Setting.read(__doc__, samples=300, rephrasings=10, seeds=[0, 1, 2]))
+    main(Setting.read(__doc__, samples=200, rephrasings=10, seeds=[0, 1, 2], trials=25))

@@ -85,4 +85,4 @@ def main(setting: Setting) -> None:
 
 
 if __name__ == "__main__":
-    main(Setting.read(__doc__, model=["minilm", "sim/"], samples=300, rephrasings=10))
+    main(Setting.read(__doc__, model=["minilm", "sim/"], samples=200, rephrasings=10, trials=25))
