@@ -106,7 +106,7 @@ def on_topics(judge: Callable[[Rows], tuple[str, str]]) -> Callable[[Rows], tupl
 
 
 def mends(kind: str) -> Callable[[Rows], tuple[str, str]]:
-    """More right and lower S than before, and than with the placebo."""
+    """Most answers right and lower S, more so than before and than with the placebo."""
 
     @on_topics
     def judge(rows: Rows) -> tuple[str, str]:
@@ -114,8 +114,9 @@ def mends(kind: str) -> Callable[[Rows], tuple[str, str]]:
         for row in rows:
             right = {name: sum(one["right"]) for name, one in row["columns"].items()}
             shaky = {name: sum(one["sensitivity"]) for name, one in row["columns"].items()}
-            good += all(right[kind] > right[one] and shaky[kind] < shaky[one] for one in ("before", "placebo"))
             n = len(row["texts"])
+            better = all(right[kind] > right[one] and shaky[kind] < shaky[one] for one in ("before", "placebo"))
+            good += better and 2 * right[kind] > n * row["rephrasings"]
             change = f"right {right['before'] / n:.1f} -> {right[kind] / n:.1f} (placebo {right['placebo'] / n:.1f})"
             change += f", S {shaky['before'] / n:.2f} -> {shaky[kind] / n:.2f} (placebo {shaky['placebo'] / n:.2f})"
             details.append(f"{row['topic']}: {change}")
@@ -178,7 +179,7 @@ def formats_move(rows: Rows) -> tuple[str, str]:
     return (SEEN if row["spread"] > SAME_F1 else NOT_SEEN), f"best less worst format: F1 {row['spread']:.3f}"
 
 
-MORE_RIGHT = "right answers rise and S falls, beyond the seed prompt's and the placebo's, for most topics"
+MORE_RIGHT = "most answers right, more than before and with the placebo, and S lower than both, for most topics"
 CLAIMS = (
     Claim("E25, Table 1", "1-shot shakes less than simple", f"S lower with p < {LEVEL}, paired, for most",
           "table1", "rows", one_shot),

@@ -73,14 +73,16 @@ def study(setting: Setting, view: View, fixes: tuple[Fix, ...], name: str) -> No
                         prompt = replace(seed_, notes=(sentence,))
                         columns[kind] = setting.predictions(task, prompt, model, seed, heldout=True)
                     about = {"dataset": dataset, "source": task.info.source, "model": model, "seed": seed}
-                    found.append({**about, "edits": len(mended.notes), **_compared(fix, view, columns)})
+                    about |= {"rephrasings": before.array.shape[1], "notes": len(mended.notes)}
+                    found.append({**about, **_compared(fix, view, columns)})
     figure, axes = panels(len(found))
     for ax, one in zip(axes, found, strict=True):
         for kind, mark in {"before": "x", "placebo": "_", "by hand": "o", "automatic": "^"}.items():
             right = one["columns"][kind]["right"]
             ax.plot(range(1, len(right) + 1), right, mark, label=kind)
         title = f"{one['model']}: {one['topic']} -> {one['label']}"
-        ax.set(title=title, xlabel="sample", ylabel=f"right answers of {setting.rephrasings}")
+        of = setting.rephrasings
+        ax.set(title=title, xlabel="sample", ylabel=f"right answers of {of}", ylim=(-0.5, of + 0.5))
         ax.legend(fontsize=7)
     setting.save(name, {"fixes": found}, figure)
 

@@ -4,20 +4,21 @@
 
 Errica et al. leave the question open (they used 10, then 30). Six prompts, the same test samples, subsets of the same
 30 wordings. Entropy from Q answers is biased low, so S grows with Q and is compared within one Q only. Rankings of the
-prompts are compared by Kendall's tau: with that of all 30 (which a large subset shares most of), and between two halves
-that share no wording. Expected: the level of S still grows at 30, while the ranking settles long before.
+prompts are compared by Kendall's tau: with that of all 30 (which a large subset shares most of), between two halves
+that share no wording, and between halves by those pairs of prompts alone that all 30 tell apart clearly. Expected: the
+level of S still grows at 30, while the ranking settles long before.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations, zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from _setting import Setting, panels
 from psopt.metrics import consistency, prediction_counts, rephrasing_curve, sensitivity
 from psopt.prompts import seed_prompt
-from scipy.stats import kendalltau
 
 if TYPE_CHECKING:
     from psopt.evaluation import Predictions
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30)
 N_SUBSETS = 100
-SETTLED = 0.9
+SETTLED, CLEAR = 0.9, 0.01
 MEASURES = {"sensitivity": lambda counts, _: sensitivity(counts), "consistency": lambda *given: consistency(*given)}
 
 
@@ -49,22 +50,33 @@ def agreements(found: dict[str, Predictions], sizes: list[int], seed: int) -> di
     q, rng = next(iter(found.values())).array.shape[1], np.random.default_rng(seed)
     rows: dict[str, dict[str, list[float | None]]] = {}
     for measure in MEASURES:
-        whole, with_all, halves = _values(found, measure, np.arange(q)), [], []
+        whole = _values(found, measure, np.arange(q))
+        pairs = list(combinations(range(len(whole)), 2))
+        clear = [(one, other) for one, other in pairs if abs(whole[one] - whole[other]) > CLEAR]
+        ways: dict[str, list[float | None]] = {"with_all": [], "between_halves": [], "clear_pairs_between_halves": []}
         for size in sizes:
-            taus: list[list[float]] = [[], []]
+            taus = []
             for _ in range(N_SUBSETS):
                 order = rng.permutation(q)
-                one = _values(found, measure, order[:size])
-                taus[0].append(kendalltau(one, whole).statistic)
-                if 2 * size <= q:
-                    taus[1].append(kendalltau(one, _values(found, measure, order[size : 2 * size])).statistic)
-            with_all.append(float(np.mean(taus[0])))
-            halves.append(float(np.mean(taus[1])) if taus[1] else None)
-        rows[measure] = {"with_all": with_all, "between_halves": halves}
+                one, other = (_values(found, measure, order[part]) for part in (slice(size), slice(size, 2 * size)))
+                halves = [(one, other, pairs), (one, other, clear)] if 2 * size <= q else []
+                taus.append([tau(*given) for given in [(one, whole, pairs), *halves]])
+            means = [float(mean) for mean in np.mean(taus, axis=0)]
+            for way, mean in zip_longest(ways.values(), means):
+                way.append(mean)
+        rows[measure] = ways
     return rows
 
 
+def tau(one: list[float], other: list[float], pairs: list[tuple[int, int]]) -> float:
+    """Kendall's tau by these pairs: +1 if both order every pair alike, -1 if the other way round; NaN for no pairs."""
+    signs = [np.sign((one[i] - one[j]) * (other[i] - other[j])) for i, j in pairs]
+    return float(np.mean(signs)) if signs else float("nan")
+
+
 def _values(found: dict[str, Predictions], measure: str, columns: Any) -> list[float]:
+    if not len(columns):
+        return []
     counts = (prediction_counts(one.array[:, columns], one.n_classes) for one in found.values())
     return [MEASURES[measure](some, one.truth) for some, one in zip(counts, found.values(), strict=True)]
 
@@ -97,13 +109,23 @@ def main(setting: Setting) -> None:
             agreement = agreements(found, sizes, seed)
             for measure, taus in agreement.items():
                 axes[1].plot(sizes, taus["with_all"], label=f"{model} {measure}: with all")
-                axes[1].plot(sizes, np.array(taus["between_halves"], float), "--", label=f"{measure}: between halves")
+                halves = np.array(taus["clear_pairs_between_halves"], float)
+                axes[1].plot(sizes, halves, "--", label=f"{measure}: clear pairs, between halves")
             settled = {
                 measure: {how: settles(sizes, some) for how, some in taus.items()}
                 for measure, taus in agreement.items()
             }
             about = {"dataset": dataset, "source": task.info.source, "model": model, "seed": seed, "sizes": sizes}
-            rows.append({**about, "curves": curves, "agreement": agreement, "settles_at": settled, "tau": SETTLED})
+            rows.append(
+                {
+                    **about,
+                    "curves": curves,
+                    "agreement": agreement,
+                    "settles_at": settled,
+                    "tau": SETTLED,
+                    "clear": CLEAR,
+                }
+            )
     axes[0].set(xlabel="Q", ylabel="S")
     axes[1].set(xlabel="Q", ylabel="Kendall's tau of rankings")
     for ax in axes:

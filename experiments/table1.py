@@ -4,7 +4,7 @@
 
 Test samples, Q = 30 wordings (the original among them), micro-F1, pooled C_y. Standard deviations: of S and of the mean
 consistency with the class over samples, of F1 over wordings. Intervals: 95 %, bootstrap over samples and wordings.
-A seed draws the wordings, their order and the examples of 1-shot.
+A seed draws the split (minilm sees texts from the centre of train's), the order of wordings and the examples of 1-shot.
 Expected: 1-shot shakes less than simple; detail helps here and harms there; prompts of equal F1 differ in S.
 """
 

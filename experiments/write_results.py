@@ -114,7 +114,8 @@ def fixes(found: Found) -> str:
         parts.append(f"**{one['topic']} -> {one['label']}**, {one['model']}, seed {one['seed']}: “{one['sentence']}”\n")
         rows = [
             (kind, _list(some["right"]), _list(some["sensitivity"]), _triple(some["whole"]))
-            for kind, some in one["columns"].items()
+            for kind in ("before", "placebo", "by hand", "automatic")
+            for some in (one["columns"][kind],)
         ]
         known = published.get(one["topic"], {})
         rows += [
@@ -142,7 +143,8 @@ def how_many(found: Found) -> str:
             for measure, by_how in row["agreement"].items()
             for how, taus in by_how.items()
         ]
-        parts.append(f"Kendall's tau of the prompts' rankings; settled: from that Q on at least {row['tau']}.\n")
+        settled = f"settled: from that Q on at least {row['tau']}; clear pairs differ by more than {row['clear']}"
+        parts.append(f"Kendall's tau of the prompts' rankings; {settled}.\n")
         parts.append(table(("measure", "ranking", *(f"Q = {size}" for size in row["sizes"]), "settled at"), taus))
     return "\n".join(parts)
 
@@ -151,7 +153,7 @@ def prosa(found: Found) -> str:
     """PSS by shots and by confidence."""
     shots = [
         (row["dataset"], row["model"], row["seed"], row["shots"], row["pss"], row["f1"], row["against_none"],
-         _list(row["ci"]))
+         ", ".join(f"{bound:+.3f}" for bound in row["ci"]))
         for row in found["by_shots"]
     ]  # fmt: skip
     fifths = [

@@ -86,22 +86,24 @@ def test_a_claim_is_seen_only_beyond_chance_and_the_placebo(monkeypatch):
     def fix(by_hand, placebo, texts=("When ?",)):
         right = {"before": 3, "by hand": by_hand, "placebo": placebo}
         columns = {kind: {"right": [n], "sensitivity": [(30 - n) / 30]} for kind, n in right.items()}
-        return {"topic": "dates", "texts": texts, "columns": columns}
+        return {"topic": "dates", "texts": texts, "columns": columns, "rephrasings": 30}
 
     judge = _claims.mends("by hand")
     assert judge([fix(29, 3)])[0] == "seen"
     assert judge([fix(29, 30)])[0] == "not seen"
-    assert judge([fix(2, 1)])[0] == "not seen"
+    assert judge([fix(14, 3)])[0] == "not seen"
     assert judge([fix(29, 3, texts=())])[0].startswith("not testable")
 
 
 def test_a_ranking_settles_where_it_stays_settled(monkeypatch):
     monkeypatch.syspath_prepend(EXPERIMENTS)
-    from how_many_rephrasings import settles
+    from how_many_rephrasings import settles, tau
 
     assert settles([2, 3, 4, 5], [0.95, 0.5, 0.92, 0.99]) == 4
     assert settles([2, 3, 4], [0.95, 0.95, None]) == 2
     assert settles([2, 3], [0.95, float("nan")]) is None
+    assert tau([1, 2, 3], [1, 3, 2], [(0, 1), (0, 2), (1, 2)]) == pytest.approx(1 / 3)
+    assert tau([1, 2, 3], [1, 3, 2], [(0, 1)]) == 1
 
 
 def test_hypervolume_is_a_share_of_the_cube(monkeypatch):
