@@ -70,6 +70,10 @@ def _cell(value: Any) -> str:
     return f"{value:.3f}" if isinstance(value, float) else "–" if value is None else str(value).replace("|", "\\|")
 
 
+def _p(value: float) -> str:
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
 def _triple(scores: Found) -> str:
     return " / ".join(f"{scores[name]:.3f}" for name in MEASURES)
 
@@ -157,7 +161,15 @@ def prosa(found: Found) -> str:
         for row in found["by_shots"]
     ]  # fmt: skip
     fifths = [
-        (row["dataset"], row["model"], row["seed"], row["confidence"], *row["pss_by_fifth"], row["rho"], row["p_value"])
+        (
+            row["dataset"],
+            row["model"],
+            row["seed"],
+            row["confidence"],
+            *row["pss_by_fifth"],
+            row["rho"],
+            _p(row["p_value"]),
+        )
         for row in found["by_confidence"]
     ]
     head = ("data", "model", "seed", "confidence", *(f"fifth {n}" for n in range(1, 6)), "rho", "p")
