@@ -14,6 +14,7 @@ from typing import Any
 from _setting import Setting, panels
 from psopt.metrics import reference_scores
 from psopt.prompts import seed_prompt
+from psopt.tasks import list_datasets
 
 
 def main(setting: Setting) -> None:
@@ -36,4 +37,4 @@ def main(setting: Setting) -> None:
 
 
 if __name__ == "__main__":
-    main(Setting.read(__doc__))
+    main(Setting.read(__doc__, dataset=[known.name for known in list_datasets()]))

@@ -1,6 +1,6 @@
 """S, C_y and F1 of three strategies: Tables 1 and 2 of Errica et al., beside the published numbers.
 
-    PSOPT_DATA_DIR=... python experiments/table1.py [--dataset trec cb ..] [--model minilm openai/gpt-4o ..]
+    PSOPT_DATA_DIR=... python experiments/table1.py [--dataset trec ..] [--model minilm openai/gpt-4o ..]
 
 Test samples, Q = 30 wordings (the original among them), micro-F1, pooled C_y. Standard deviations: of S and of the mean
 consistency with the class over samples, of F1 over wordings. Intervals: 95 %, bootstrap over samples and wordings.
@@ -17,6 +17,7 @@ from _setting import HERE, Setting, panels
 from psopt.metrics import accuracy_std, paired_test, sample_consistency
 from psopt.prompts import STRATEGIES, seed_prompt
 from psopt.scoring import score
+from psopt.tasks import list_datasets
 
 MEASURES = ("sensitivity", "consistency", "f1")
 
@@ -71,4 +72,4 @@ def main(setting: Setting) -> None:
 
 
 if __name__ == "__main__":
-    main(Setting.read(__doc__, seeds=[0, 1, 2]))
+    main(Setting.read(__doc__, dataset=[known.name for known in list_datasets()], seeds=[0, 1, 2]))

@@ -11,7 +11,7 @@ import pytest
 from running import RunningServer
 
 EXPERIMENTS = Path(__file__).resolve().parent.parent / "experiments"
-SMALL = ("--samples", "10", "--rephrasings", "3", "--seed", "0", "--trials", "3")
+SMALL = ("--dataset", "trec", "--samples", "10", "--rephrasings", "3", "--seed", "0", "--trials", "3")
 MANY_SEARCHES = ("ablation.py", "transfer.py")  # sim answers at once
 BESIDES = ("dspy_peers.py", "groups_on_trec.py", "meaning_threshold.py", "minilm_constants.py", "write_results.py")
 SCRIPTS = sorted({path.name for path in EXPERIMENTS.glob("[!_]*.py")} - set(BESIDES))
