@@ -12,7 +12,7 @@ from running import RunningServer
 
 EXPERIMENTS = Path(__file__).resolve().parent.parent / "experiments"
 SMALL = ("--dataset", "trec", "--samples", "10", "--rephrasings", "3", "--seed", "0", "--trials", "3")
-MANY_SEARCHES = ("ablation.py", "transfer.py")  # sim answers at once
+SEARCHING = ("ablation.py", "appendix_b.py", "appendix_c.py", "transfer.py")  # sim answers at once
 BESIDES = ("dspy_peers.py", "groups_on_trec.py", "meaning_threshold.py", "minilm_constants.py", "write_results.py")
 SCRIPTS = sorted({path.name for path in EXPERIMENTS.glob("[!_]*.py")} - set(BESIDES))
 
@@ -48,7 +48,7 @@ def page(results, tmp_path, monkeypatch):
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_every_script_leaves_json_a_figure_and_its_part_of_the_page(script, run, tmp_path, monkeypatch):
     name = script.removesuffix(".py")
-    model = "sim/" if script in MANY_SEARCHES else "minilm"
+    model = "sim/" if script in SEARCHING else "minilm"
     found = run(script, *SMALL, "--model", model)
     assert found["setting"]["sources"] == {"trec": "bundled"}
     assert (tmp_path / "results" / f"{name}.svg").read_text("utf-8").endswith("</svg>\n")
