@@ -58,9 +58,14 @@ bench-models: $(SETUP)  ## Time the engine around language models beside other c
 bench-workers: $(SETUP)  ## Time 1, 2 and 4 workers on one study
 	$(BIN)/python benchmarks/workers.py
 
+EXPERIMENTS := table1 appendix_a appendix_b appendix_c how_many_rephrasings prosa what_shakes transfer ablation groups_on_trec dspy_peers
+
 experiments: $(SETUP)  ## Run the experiments that need no key (TREC's files in PSOPT_DATA_DIR); takes about an hour
-	$(BIN)/python experiments/groups_on_trec.py
-	$(BIN)/python experiments/dspy_peers.py
+	@for name in $(EXPERIMENTS); do \
+		start=$$(date +%s); $(BIN)/python experiments/$$name.py || exit 1; \
+		echo "$$name took $$(($$(date +%s) - start)) s"; \
+	done
+	$(BIN)/python experiments/write_results.py
 
 clean:  ## Remove what was built, but for the virtual environment and the editable install's links
 	rm -rf dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from psopt.measuring import MeasureOptions
     from psopt.models.chat import LmOptions
     from psopt.optimization import Run, optimize
+    from psopt.parts import SearchParts
     from psopt.programs import ProgramCandidate, SensitivityOptimizer
     from psopt.prompts import Edit, Prompt
     from psopt.tasks import Sample, Task, load_task
@@ -29,6 +30,7 @@ _HOMES = {
     "PromptReport": "psopt.diagnosing",
     "Run": "psopt.optimization",
     "Sample": "psopt.tasks",
+    "SearchParts": "psopt.parts",
     "SensitivityOptimizer": "psopt.programs",
     "Task": "psopt.tasks",
     "compare": "psopt.comparing",
@@ -46,6 +48,7 @@ __all__ = [
     "PromptReport",
     "Run",
     "Sample",
+    "SearchParts",
     "SensitivityOptimizer",
     "Task",
     "__version__",

@@ -85,7 +85,9 @@ def work(
     if observer is not None:
         evaluator.on_progress = observer.answers
         observer.started(task, Path(study_name))
-    options = SearchOptions(settings.trials, settings.rounds, cast("SamplerName", settings.sampler), settings.seed)
+    options = SearchOptions(
+        settings.trials, settings.rounds, cast("SamplerName", settings.sampler), settings.seed, settings.parts
+    )
     search = Search(
         task,
         Prompt.from_dict(shared.prompt),

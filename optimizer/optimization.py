@@ -13,6 +13,7 @@ from psopt.errors import AnswersMissingError, BudgetReachedError, InputError, Mo
 from psopt.evaluator import Evaluator, Split
 from psopt.models import load_model
 from psopt.models.chat import Budget, LmOptions, load_writer
+from psopt.parts import SearchParts
 from psopt.prompts import seed_prompt
 from psopt.proposals import propose_edits
 from psopt.proposals.written import WrittenProposer
@@ -85,6 +86,7 @@ def optimize(
     study_name: str = "",
     rephraser: str | None = None,
     proposer: str | None = None,
+    parts: SearchParts | None = None,
     lm: LmOptions | None = None,
     cache_dir: str | Path | None = None,
     resume: bool = False,
@@ -103,6 +105,8 @@ def optimize(
         A name, or a model that is made already.
     trials, rephrasings, samples, seed, strategy, sampler, rounds, storage, study_name, rephraser, proposer, lm
         See `RunSettings`.
+    parts : SearchParts, optional
+        Which views and kinds of edits the search may use, and how far F1 on val may fall.
     out : path, optional
         The run directory, new or empty; by default ``runs/TASK-MODEL``, numbered where that is taken.
     cache_dir : path, optional
@@ -131,6 +135,7 @@ def optimize(
         study_name=study_name,
         rephraser=rephraser,
         proposer=proposer,
+        parts=parts or SearchParts(),
         lm=lm or LmOptions(),
     )
     given = None if isinstance(model, str) else model
@@ -175,7 +180,9 @@ def search_and_record(
 ) -> Run:
     """Search from a seed prompt with what compares prompts and what proposes edits; write the run directory."""
     observer = observer or Observer()
-    options = SearchOptions(settings.trials, settings.rounds, cast("SamplerName", settings.sampler), settings.seed)
+    options = SearchOptions(
+        settings.trials, settings.rounds, cast("SamplerName", settings.sampler), settings.seed, settings.parts
+    )
     evaluator.on_progress = observer.answers
     if resume and out is None:
         raise InputError("to resume, say which run: out=...")

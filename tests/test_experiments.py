@@ -1,30 +1,123 @@
-"""Every experiment runs, small, on the bundled samples."""
+"""Every experiment runs, small, on the bundled samples, and the page of results says what their JSON says."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
+import runpy
 import sys
 from pathlib import Path
 
 import pytest
+from running import RunningServer
 
 EXPERIMENTS = Path(__file__).resolve().parent.parent / "experiments"
+SMALL = ("--dataset", "trec", "--samples", "10", "--rephrasings", "3", "--seed", "0", "--trials", "3")
+SEARCHING = ("ablation.py", "appendix_b.py", "appendix_c.py", "transfer.py")  # sim answers at once
+BESIDES = ("dspy_peers.py", "groups_on_trec.py", "meaning_threshold.py", "minilm_constants.py", "write_results.py")
+SCRIPTS = sorted({path.name for path in EXPERIMENTS.glob("[!_]*.py")} - set(BESIDES))
 
 
-def run(script, tmp_path, *words):
-    environment = {name: value for name, value in os.environ.items() if name != "PSOPT_DATA_DIR"}
-    environment["PSOPT_CACHE_DIR"] = str(tmp_path / "cache")
-    command = [sys.executable, str(EXPERIMENTS / script), *words, "--out", str(tmp_path / "results")]
-    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return json.loads((tmp_path / "results" / script).with_suffix(".json").read_text())
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    return tmp_path_factory.mktemp("cache")
 
 
-def test_dspy_s_optimizers_are_compared(tmp_path):
+@pytest.fixture
+def run(cache, tmp_path, monkeypatch):
+    """Run a script in this process, as `python experiments/SCRIPT` would, and read its JSON."""
+
+    def run_script(script, *words, folder="--results"):
+        monkeypatch.delenv("PSOPT_DATA_DIR", raising=False)
+        monkeypatch.setenv("PSOPT_CACHE_DIR", str(cache))
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.syspath_prepend(EXPERIMENTS)
+        monkeypatch.setattr(sys, "argv", [script, *words, folder, str(tmp_path / "results")])
+        runpy.run_path(str(EXPERIMENTS / script), run_name="__main__")
+        return json.loads((tmp_path / "results" / script).with_suffix(".json").read_text("utf-8"))
+
+    return run_script
+
+
+def page(results, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(EXPERIMENTS)
+    monkeypatch.setattr(sys, "argv", ["x", "--results", str(results), "--page", str(tmp_path / "page.md")])
+    runpy.run_path(str(EXPERIMENTS / "write_results.py"), run_name="__main__")
+    return (tmp_path / "page.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_every_script_leaves_json_a_figure_and_its_part_of_the_page(script, run, tmp_path, monkeypatch):
+    name = script.removesuffix(".py")
+    model = "sim/" if script in SEARCHING else "minilm"
+    found = run(script, *SMALL, "--model", model)
+    assert found["setting"]["sources"] == {"trec": "bundled"}
+    assert (tmp_path / "results" / f"{name}.svg").read_text("utf-8").endswith("</svg>\n")
+    written = page(tmp_path / "results", tmp_path, monkeypatch)
+    assert f"](results/{name}.svg)" in written
+    assert f"trec (bundled); {model}" in written
+
+
+def test_the_same_script_asks_a_server(run):
+    pytest.importorskip("openai")
+    with RunningServer() as server:
+        found = run("table1.py", *SMALL, "--model", "openai/test", "--api-base", server.url)
+        assert server.control()["requests"] == 3 * 10 * 3  # strategies, samples, wordings
+    assert [row["model"] for row in found["rows"]] == ["openai/test"] * 3
+    assert all(0 <= row["f1"] <= 1 for row in found["rows"])
+
+
+def test_the_page_of_results_is_what_the_json_says(tmp_path, monkeypatch):
+    written = page(EXPERIMENTS / "results", tmp_path, monkeypatch)
+    assert (EXPERIMENTS / "RESULTS.md").read_text("utf-8") == written, "run experiments/write_results.py"
+
+
+def test_a_claim_is_seen_only_beyond_chance_and_the_placebo(monkeypatch):
+    monkeypatch.syspath_prepend(EXPERIMENTS)
+    import _claims
+
+    def row(difference, p_value):
+        against = {"sensitivity": {"difference": difference, "p_value": p_value}}
+        return {"dataset": "trec", "strategy": "1-shot", "against_simple": against}
+
+    assert _claims.one_shot([row(-0.1, 0.01)])[0] == "seen"
+    assert _claims.one_shot([row(-0.1, 0.2)])[0] == "not seen"
+    assert _claims.one_shot([row(0.1, 0.01)])[0] == "not seen"
+
+    def fix(by_hand, placebo, texts=("When ?",)):
+        right = {"before": 3, "by hand": by_hand, "placebo": placebo}
+        columns = {kind: {"right": [n], "sensitivity": [(30 - n) / 30]} for kind, n in right.items()}
+        return {"topic": "dates", "texts": texts, "columns": columns, "rephrasings": 30}
+
+    judge = _claims.mends("by hand")
+    assert judge([fix(29, 3)])[0] == "seen"
+    assert judge([fix(29, 30)])[0] == "not seen"
+    assert judge([fix(14, 3)])[0] == "not seen"
+    assert judge([fix(29, 3, texts=())])[0].startswith("not testable")
+
+
+def test_a_ranking_settles_where_it_stays_settled(monkeypatch):
+    monkeypatch.syspath_prepend(EXPERIMENTS)
+    from how_many_rephrasings import settles, tau
+
+    assert settles([2, 3, 4, 5], [0.95, 0.5, 0.92, 0.99]) == 4
+    assert settles([2, 3, 4], [0.95, 0.95, None]) == 2
+    assert settles([2, 3], [0.95, float("nan")]) is None
+    assert tau([1, 2, 3], [1, 3, 2], [(0, 1), (0, 2), (1, 2)]) == pytest.approx(1 / 3)
+    assert tau([1, 2, 3], [1, 3, 2], [(0, 1)]) == 1
+
+
+def test_hypervolume_is_a_share_of_the_cube(monkeypatch):
+    monkeypatch.syspath_prepend(EXPERIMENTS)
+    from ablation import hypervolume
+
+    one = {"f1": 0.5, "sensitivity": 0.5, "consistency": 0.5}
+    assert hypervolume([one]) == pytest.approx(1 / 8)
+    assert hypervolume([one, {"f1": 1.0, "sensitivity": 0.5, "consistency": 0.25}]) == pytest.approx(3 / 16)
+
+
+def test_dspy_s_optimizers_are_compared(run):
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
-    found = run("dspy_peers.py", tmp_path, "--small", "--seeds", "0")
+    found = run("dspy_peers.py", "--small", "--seeds", "0", folder="--out")
     (rows,) = found["runs"]
     assert len(rows) == 5
     assert rows["unoptimised"]["calls"] == 0

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from psopt.models.chat import LmOptions
+from psopt.parts import SearchParts
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,8 @@ class RunSettings:
         Families of rephrasings, with commas between, mixed in equal parts.
     lm : LmOptions
         How language models are asked, and what they may cost.
+    parts : SearchParts
+        Which views and kinds of edits the search may use, and the margin of its constraint.
     program : str or None
         A DSPy program, ``module:attribute``, in place of a prompt; ``python`` for one that was given in Python.
     command : str
@@ -76,10 +79,12 @@ class RunSettings:
     vary: str = "paraphrase"
     proposer: str | None = None
     lm: LmOptions = field(default_factory=LmOptions)
+    parts: SearchParts = field(default_factory=SearchParts)
     program: str | None = None
     command: str = ""
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> RunSettings:
         """Read the settings back from run.json."""
-        return cls(**{**data, "lm": LmOptions(**data.get("lm", {}))})
+        parts = SearchParts.from_dict(data.get("parts", {}))
+        return cls(**{**data, "lm": LmOptions(**data.get("lm", {})), "parts": parts})

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from psopt.errors import InputError, UnknownNameError
+from psopt.parts import SearchParts
 
 _LEAST_TO_SHORTEN = 10
 
@@ -25,8 +26,8 @@ class SearchOptions:
     sampler : str
         ``tpe``, ``nsga2``, ``gp`` or ``random``.
     seed : int
-    margin : float
-        A candidate is feasible if its F1 on val is at least the seed prompt's less this margin.
+    parts : SearchParts
+        Views, kinds of edits, and the margin of the constraint on F1.
     most_edits : int
         How many edits a round may add to the pool; those with most to gain are kept.
     """
@@ -35,7 +36,7 @@ class SearchOptions:
     rounds: int = 3
     sampler: SamplerName = "tpe"
     seed: int = 42
-    margin: float = 0.01
+    parts: SearchParts = field(default_factory=SearchParts)
     most_edits: int = 40
 
     @property

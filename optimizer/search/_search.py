@@ -95,7 +95,7 @@ class Search:
     @property
     def least_f1(self) -> float:
         """The F1 on val below which a candidate is infeasible."""
-        return self.baseline.val.f1 - self.options.margin
+        return self.baseline.val.f1 - self.options.parts.margin
 
     @property
     def front(self) -> tuple[Candidate, ...]:
@@ -170,7 +170,8 @@ class Search:
         diagnosis = diagnose_predictions(on_train, known=self.task.train)
         self.first_diagnosis = self.first_diagnosis or diagnosis
         known = {edit.id for edit in self.pool}
-        proposed = self._propose(incumbent.prompt, on_train, diagnosis)
+        parts = self.options.parts
+        proposed = parts.allowed(self._propose(incumbent.prompt, on_train, parts.seen(diagnosis)))
         new = _first_switches([edit for edit in proposed if edit.id not in known], self.options.most_edits)
         self._patience.call(lambda: self._add(new))
         self._patience.call(lambda: self._queue(incumbent, new))
@@ -269,7 +270,7 @@ class Search:
             record_trial(trial, candidate, baseline, predictions, effort, self.artifacts)
             if predictions.probabilities is None and predictions.merits is None:
                 _study.keep_answers(trial, predictions.array)
-            _study.tell(self.study, trial, candidate.val, baseline.val.f1 - self.options.margin)
+            _study.tell(self.study, trial, candidate.val, baseline.val.f1 - self.options.parts.margin)
         except (optuna.exceptions.UpdateFinishedTrialError, ValueError):
             state = self.study.get_trials(deepcopy=False)[trial.number].state
             return bool(state == optuna.trial.TrialState.COMPLETE)

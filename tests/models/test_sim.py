@@ -242,6 +242,11 @@ def test_probabilities_are_those_the_answers_are_drawn_from():
     assert (np.take_along_axis(table, predictions[:, :, None], axis=2) > 0).all()
 
 
+def test_it_can_be_measured_by_its_probabilities(task):
+    found = evaluate(SimulatedModel("", task), seed_prompt(task), ["one", "another"], task.test, soft=True)
+    assert found.probabilities.shape == (len(task.test), 2, 3)
+
+
 def test_prompts_differ_by_what_they_say_and_not_by_luck():
     model = model_of()
     bare, with_note = (model.predict(rephrased(30, prompt), TEXTS) for prompt in (PROMPT, noted(RED_IS_PERSON)))

@@ -1,7 +1,11 @@
+import json
+from dataclasses import asdict
+
 import optuna
 import pytest
 from psopt.errors import InputError, UnknownNameError
 from psopt.evaluator import Evaluator
+from psopt.parts import KINDS, VIEWS, SearchParts
 from psopt.prompts import seed_prompt
 from psopt.search import Search, SearchOptions, open_study
 from psopt.search_spaces import RephrasingSet
@@ -182,3 +186,46 @@ def test_optuna_s_own_plots_work_on_the_study(task, evaluator, tmp_path):
     assert [axis.title.text for axis in (front.layout.scene.xaxis, front.layout.scene.yaxis)] == ["f1", "sensitivity"]
     assert visualization.plot_hypervolume_history(found.study, [0.0, 1.0, 0.0]).data
     assert visualization.plot_param_importances(found.study, target=lambda trial: trial.values[0]).data
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_kind_of_edit_that_is_taken_away_is_in_no_pool(task, evaluator, tmp_path, kind):
+    found = search(task, evaluator, tmp_path, parts=SearchParts(kinds=tuple(one for one in KINDS if one != kind)))
+    found.run()
+    assert found.pool
+    assert kind not in {edit.kind for edit in found.pool if not edit.merges}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_that_is_taken_away_makes_no_note(task, evaluator, tmp_path, view):
+    whole, found = (
+        search(task, evaluator, tmp_path / name, parts=SearchParts(views=views))
+        for name, views in {"whole": VIEWS, "part": tuple(one for one in VIEWS if one != view)}.items()
+        if (tmp_path / name).mkdir() is None
+    )
+    for one in (whole, found):
+        one.run()
+    assert not [edit for edit in found.pool if edit.kind == "note" and edit.provenance.view == view]
+    assert {edit.id for edit in found.pool if edit.kind == "note"} <= {edit.id for edit in whole.pool}
+
+
+def test_without_its_margin_the_constraint_lets_everything_through(task, evaluator, tmp_path):
+    found = search(task, evaluator, tmp_path, parts=SearchParts(margin=1.0))
+    found.run()
+    assert found.least_f1 < 0
+
+
+def test_parts_that_make_no_sense_are_refused():
+    with pytest.raises(UnknownNameError, match="sensitivity"):
+        SearchParts(views=("sensitivty",))
+    with pytest.raises(UnknownNameError, match="note"):
+        SearchParts(kinds=("notes",))
+    with pytest.raises(InputError, match="at least one kind"):
+        SearchParts(kinds=())
+    with pytest.raises(InputError, match="negative"):
+        SearchParts(margin=-0.1)
+
+
+def test_parts_survive_json():
+    parts = SearchParts(views=("accuracy",), kinds=("note",), margin=0.5)
+    assert SearchParts.from_dict(json.loads(json.dumps(asdict(parts)))) == parts

@@ -87,11 +87,15 @@ class SimulatedModel:
             on_progress(answers.size, answers.size)
         return answers
 
-    def predict_proba(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> NDArray[np.float64]:
+    def predict_proba(
+        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
+    ) -> NDArray[np.float64]:
         """Return the distribution that each answer of `predict` is drawn from: (n_texts, n_prompts, C)."""
         probabilities = np.empty((len(texts), len(prompts), len(self.labels) + 1))
         for prompt, columns in self._by_content(prompts):
             probabilities[:, columns] = self.profiles(prompt, texts)[:, None]
+        if on_progress:
+            on_progress(len(texts) * len(prompts), len(texts) * len(prompts))
         return probabilities
 
     def profiles(self, prompt: Prompt, texts: Sequence[str]) -> NDArray[np.float64]:

@@ -1,0 +1,214 @@
+"""What the papers claim, and the rule by which a claim counts as seen, computed from the results' JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Rows = list[dict[str, Any]]
+SEEN, NOT_SEEN, NOT_TESTABLE = "seen", "not seen", "not testable with the models at hand"
+LEVEL = 0.05
+SAME_F1 = 0.02
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim.
+
+    Attributes
+    ----------
+    source, text, rule : str
+        Who says what, and when it counts as seen.
+    experiment, rows : str
+        The JSON file that tells, and the name of its list of rows.
+    judge : callable
+        From the rows of one model to a verdict and what it rests on.
+    """
+
+    source: str
+    text: str
+    rule: str
+    experiment: str
+    rows: str
+    judge: Callable[[Rows], tuple[str, str]]
+
+
+def _verdict(good: int, n: int, what: str, detail: str = "") -> tuple[str, str]:
+    """Seen where most cases say so."""
+    return (SEEN if 2 * good > n else NOT_SEEN), f"{good} of {n} {what}{f': {detail}' if detail else ''}"
+
+
+def _against(rows: Rows, strategy: str, measure: str) -> list[tuple[str, float, float]]:
+    some = [row for row in rows if row["strategy"] == strategy]
+    found = [(row["dataset"], row["against_simple"][measure]) for row in some]
+    return [(dataset, one["difference"], one["p_value"]) for dataset, one in found]
+
+
+def one_shot(rows: Rows) -> tuple[str, str]:
+    """S of 1-shot against simple."""
+    cases = _against(rows, "1-shot", "sensitivity")
+    detail = ", ".join(f"{dataset} {difference:+.3f} (p {p:.3f})" for dataset, difference, p in cases)
+    return _verdict(sum(d < 0 and p < LEVEL for _, d, p in cases), len(cases), "data sets and seeds", detail)
+
+
+def detail_harms(rows: Rows) -> tuple[str, str]:
+    """S of detail against simple: one significant rise is enough."""
+    cases = _against(rows, "detail", "sensitivity")
+    detail = ", ".join(f"{dataset} {difference:+.3f} (p {p:.3f})" for dataset, difference, p in cases)
+    return (SEEN if any(d > 0 and p < LEVEL for _, d, p in cases) else NOT_SEEN), detail
+
+
+def f1_hides(rows: Rows) -> tuple[str, str]:
+    """Pairs of about equal F1 and different S."""
+    pairs = [
+        (row["dataset"], row["strategy"], row["against_simple"]["sensitivity"])
+        for row in rows
+        if "against_simple" in row and abs(row["against_simple"]["f1"]["difference"]) < SAME_F1
+    ]
+    if not pairs:
+        return NOT_TESTABLE, f"no strategy is within {SAME_F1} of simple in F1"
+    differ = [f"{d} {s}: S {one['difference']:+.3f}" for d, s, one in pairs if one["p_value"] < LEVEL]
+    return (SEEN if differ else NOT_SEEN), f"{len(differ)} of {len(pairs)} pairs: {'; '.join(differ) or '-'}"
+
+
+def noise_raises(rows: Rows) -> tuple[str, str]:
+    """S of predictor, half noised, random."""
+    triples = _triples(rows, "sensitivity")
+    return _verdict(sum(a < b < c for a, b, c in triples), len(triples), "data sets", _arrows(triples))
+
+
+def random_is_consistent(rows: Rows) -> tuple[str, str]:
+    """C_y of a random predictor."""
+    triples = _triples(rows, "consistency")
+    return _verdict(sum(c > a for a, _, c in triples), len(triples), "data sets", _arrows(triples))
+
+
+def _triples(rows: Rows, measure: str) -> list[tuple[float, ...]]:
+    values = [row[measure] for row in rows]
+    return [tuple(values[start : start + 3]) for start in range(0, len(values), 3)]
+
+
+def _arrows(triples: list[tuple[float, ...]]) -> str:
+    return "; ".join(" -> ".join(f"{value:.3f}" for value in triple) for triple in triples)
+
+
+def on_topics(judge: Callable[[Rows], tuple[str, str]]) -> Callable[[Rows], tuple[str, str]]:
+    """Judge by the topics that have weak samples at all."""
+
+    def judge_some(rows: Rows) -> tuple[str, str]:
+        some = [row for row in rows if row["texts"]]
+        return judge(some) if some else (NOT_TESTABLE, "no weak sample is of these topics")
+
+    return judge_some
+
+
+def mends(kind: str) -> Callable[[Rows], tuple[str, str]]:
+    """Most answers right and lower S, more so than before and than with the placebo."""
+
+    @on_topics
+    def judge(rows: Rows) -> tuple[str, str]:
+        good, details = 0, []
+        for row in rows:
+            right = {name: sum(one["right"]) for name, one in row["columns"].items()}
+            shaky = {name: sum(one["sensitivity"]) for name, one in row["columns"].items()}
+            n = len(row["texts"])
+            better = all(right[kind] > right[one] and shaky[kind] < shaky[one] for one in ("before", "placebo"))
+            good += better and 2 * right[kind] > n * row["rephrasings"]
+            change = f"right {right['before'] / n:.1f} -> {right[kind] / n:.1f} (placebo {right['placebo'] / n:.1f})"
+            change += f", S {shaky['before'] / n:.2f} -> {shaky[kind] / n:.2f} (placebo {shaky['placebo'] / n:.2f})"
+            details.append(f"{row['topic']}: {change}")
+        return _verdict(good, len(rows), "topics", "; ".join(details))
+
+    return judge
+
+
+@on_topics
+def topic_on_top(rows: Rows) -> tuple[str, str]:
+    """One of the topics is half of the ten weakest, and more of them than of all that shake."""
+    shares = [(row["topic"], *row["topic_among_weakest"], *row["topic_among_all"]) for row in rows]
+    detail = "; ".join(f"{topic} {k} of the top {n}, {j} of all {m}" for topic, k, n, j, m in shares)
+    return (SEEN if any(2 * k >= n and k * m > j * n for _, k, n, j, m in shares) else NOT_SEEN), detail
+
+
+@on_topics
+def hidden_at_one(rows: Rows) -> tuple[str, str]:
+    """The topic's share among the weakest, and among the misclassified at Q = 1."""
+    shares = [(row["topic"], *row["topic_among_weakest"], *row["topic_among_misclassified_once"]) for row in rows]
+    detail = "; ".join(f"{topic} {k} of {n}, at Q = 1 {j} of {m}" for topic, k, n, j, m in shares)
+    return _verdict(sum(k * m > j * n for _, k, n, j, m in shares), len(shares), "topics", detail)
+
+
+@on_topics
+def half_at_zero(rows: Rows) -> tuple[str, str]:
+    """How many end right under every wording, which is S = 0; always wrong is S = 0 too, and does not count."""
+    after = [(row["topic"], row["columns"]["by hand"]) for row in rows]
+    pairs = [(topic, list(zip(one["sensitivity"], one["right"], strict=True))) for topic, one in after]
+    counts = [(topic, sum(s == 0 and right > 0 for s, right in some), len(some)) for topic, some in pairs]
+    detail = "; ".join(f"{topic} {k} of {n}" for topic, k, n in counts)
+    return _verdict(sum(2 * k >= n for _, k, n in counts), len(counts), "topics", detail)
+
+
+def shots_help(rows: Rows) -> tuple[str, str]:
+    """PSS with most examples against none."""
+    most = max(row["shots"] for row in rows)
+    cases = [row for row in rows if row["shots"] == most]
+    detail = ", ".join(f"{row['against_none']:+.3f} [{row['ci'][0]:+.3f}, {row['ci'][1]:+.3f}]" for row in cases)
+    return _verdict(sum(row["ci"][1] < 0 for row in cases), len(cases), f"seeds at {most} examples a class", detail)
+
+
+def confident_is_steady(rows: Rows) -> tuple[str, str]:
+    """Rank correlation of confidence and PSS."""
+    good = sum(row["rho"] < 0 and row["p_value"] < LEVEL for row in rows)
+    detail = ", ".join(f"{row['rho']:+.2f}" for row in rows)
+    return _verdict(good, len(rows), f"seeds, by {rows[0]['confidence']}: Spearman's rho", detail)
+
+
+def larger_is_steadier(rows: Rows) -> tuple[str, str]:
+    """Nothing here knows a model's size."""
+    return NOT_TESTABLE, f"{rows[0]['model']} has no larger kin here"
+
+
+def formats_move(rows: Rows) -> tuple[str, str]:
+    """F1's spread over formats, if the model reads them."""
+    (row, *_) = [row for row in rows if row["family"] == "format"]
+    if not row.get("moved"):
+        return NOT_TESTABLE, "not one answer depends on the format: this model does not read it"
+    return (SEEN if row["spread"] > SAME_F1 else NOT_SEEN), f"best less worst format: F1 {row['spread']:.3f}"
+
+
+MORE_RIGHT = "most answers right, more than before and with the placebo, and S lower than both, for most topics"
+CLAIMS = (
+    Claim("E25, Table 1", "1-shot shakes less than simple", f"S lower with p < {LEVEL}, paired, for most",
+          "table1", "rows", one_shot),
+    Claim("E25, Table 1", "details of the classes can raise S", f"S higher with p < {LEVEL} in any case",
+          "table1", "rows", detail_harms),
+    Claim("E25, Table 1", "F1 does not tell S", f"two strategies within {SAME_F1} in F1 differ in S with p < {LEVEL}",
+          "table1", "rows", f1_hides),
+    Claim("E25, App. A", "noise raises S", "S: predictor < half noised < random, on most data sets",
+          "appendix_a", "rows", noise_raises),
+    Claim("E25, App. A", "random answers look consistent", "C_y of the random predictor above the predictor's",
+          "appendix_a", "rows", random_is_consistent),
+    Claim("E25, App. B", "the samples of highest S share a topic", "half of the ten are of it, above its share of all",
+          "appendix_b", "fixes", topic_on_top),
+    Claim("E25, App. B", "a sentence by hand mends them", MORE_RIGHT, "appendix_b", "fixes", mends("by hand")),
+    Claim("psopt, App. B", "psopt mends them by itself", MORE_RIGHT, "appendix_b", "fixes", mends("automatic")),
+    Claim("E25, App. C", "the least consistent of a class share a topic", "as in App. B, for one class",
+          "appendix_c", "fixes", topic_on_top),
+    Claim("E25, App. C", "errors of one wording don't show the topic", "its share of the ten above that at Q = 1",
+          "appendix_c", "fixes", hidden_at_one),
+    Claim("E25, App. C", "a sentence by hand mends them", MORE_RIGHT, "appendix_c", "fixes", mends("by hand")),
+    Claim("E25, App. C", "most of them end at S = 0", "half and more end right with S = 0, for most topics",
+          "appendix_c", "fixes", half_at_zero),
+    Claim("psopt, App. C", "psopt mends them by itself", MORE_RIGHT, "appendix_c", "fixes", mends("automatic")),
+    Claim("P24", "few-shot examples lower PSS", "with most examples the 95 % interval is below 0, for most seeds",
+          "prosa", "by_shots", shots_help),
+    Claim("P24", "confidence goes with low PSS", f"Spearman's rho < 0 with p < {LEVEL}, for most seeds",
+          "prosa", "by_confidence", confident_is_steady),
+    Claim("P24", "larger models are more robust", "needs language models of several sizes",
+          "prosa", "by_shots", larger_is_steadier),
+    Claim("Sclar 2024", "formats alone move F1", f"best less worst format above {SAME_F1}, if any answer moves",
+          "what_shakes", "rows", formats_move),
+)  # fmt: skip

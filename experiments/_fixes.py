@@ -1,0 +1,118 @@
+"""Appendices B and C alike: weak samples of a topic, a sentence by hand, psopt's own edits, before and after."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import psopt
+from _setting import panels
+from psopt.diagnosis import need
+from psopt.prompts import seed_prompt
+from psopt.scoring import score
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from _setting import Setting
+    from psopt.diagnosis import View
+    from psopt.evaluation import Predictions
+    from psopt.prompts import Prompt
+    from psopt.tasks import Sample
+
+SHOWN = 10
+MEASURES = ("f1", "sensitivity", "consistency")
+
+
+@dataclass(frozen=True)
+class Fix:
+    """A sentence that gives a topic its class, as the paper's authors wrote it after they had looked at the samples."""
+
+    topic: str
+    label: str
+    sentence: str
+    belongs: Callable[[Sample], bool]
+
+    @property
+    def placebo(self) -> str:
+        """A sentence of the same form, about something that the samples don't ask for."""
+        return f"Questions about recipes belong to {self.label}."
+
+
+def automatic(setting: Setting, dataset: str, model: str, seed: int) -> Prompt:
+    """Let psopt search: edits from train, chosen on val; test is not looked at."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = psopt.optimize(
+            setting.task(dataset, seed),
+            model=model,
+            trials=setting.trials,
+            samples=setting.samples,
+            seed=seed,
+            lm=setting.lm,
+            out=Path(folder) / "run",
+        )
+        return run.pick("knee").prompt
+
+
+def study(setting: Setting, view: View, fixes: tuple[Fix, ...], name: str) -> None:
+    """Measure every fix under every model; the wordings are held out, so that the search has seen none of them."""
+    found = []
+    for dataset in setting.datasets:
+        for model in setting.models:
+            for seed in setting.seeds:
+                task = setting.task(dataset, seed)
+                seed_, mended = seed_prompt(task, seed=seed), automatic(setting, dataset, model, seed)
+                before = setting.predictions(task, seed_, model, seed, heldout=True)
+                after = setting.predictions(task, mended, model, seed, heldout=True)
+                for fix in fixes:
+                    columns = {"before": before, "automatic": after}
+                    for kind, sentence in {"by hand": fix.sentence, "placebo": fix.placebo}.items():
+                        prompt = replace(seed_, notes=(sentence,))
+                        columns[kind] = setting.predictions(task, prompt, model, seed, heldout=True)
+                    about = {"dataset": dataset, "source": task.info.source, "model": model, "seed": seed}
+                    about |= {"rephrasings": before.array.shape[1], "notes": len(mended.notes)}
+                    found.append({**about, **_compared(fix, view, columns)})
+    figure, axes = panels(len(found))
+    for ax, one in zip(axes, found, strict=True):
+        for kind, mark in {"before": "x", "placebo": "_", "by hand": "o", "automatic": "^"}.items():
+            right = one["columns"][kind]["right"]
+            ax.plot(range(1, len(right) + 1), right, mark, label=kind)
+        title = f"{one['model']}: {one['topic']} -> {one['label']}"
+        of = setting.rephrasings
+        ax.set(title=title, xlabel="sample", ylabel=f"right answers of {of}", ylim=(-0.5, of + 0.5))
+        ax.legend(fontsize=7)
+    setting.save(name, {"fixes": found}, figure)
+
+
+def _compared(fix: Fix, view: View, columns: dict[str, Predictions]) -> dict[str, Any]:
+    """The topic's weakest samples under the seed prompt, and how the same samples fare under the other prompts."""
+    before = columns["before"]
+    needs, samples = need(before, view), before.samples
+    topic = np.array([fix.belongs(sample) for sample in samples])
+    of_class = np.array([sample.label == fix.label for sample in samples])
+    pool = np.flatnonzero((of_class if view == "consistency" else needs >= 0) & (needs > 0))  # B: of all classes
+    top = pool[np.argsort(-needs[pool], kind="stable")][:SHOWN]
+    weakest = np.flatnonzero(topic & (needs > 0))
+    weakest = weakest[np.argsort(-needs[weakest], kind="stable")][:SHOWN]
+    wrong_at_once = of_class & (before.array[:, 0] != before.truth)
+    return {
+        "topic": fix.topic,
+        "label": fix.label,
+        "sentence": fix.sentence,
+        "placebo": fix.placebo,
+        "topic_among_weakest": [int(topic[top].sum()), len(top)],
+        "topic_among_all": [int(topic[pool].sum()), len(pool)],
+        "topic_among_misclassified_once": [int((topic & wrong_at_once).sum()), int(wrong_at_once.sum())],
+        "texts": [samples[index].text for index in weakest],
+        "columns": {kind: _fares(some, weakest) for kind, some in columns.items()},
+    }
+
+
+def _fares(predictions: Predictions, indices: Any) -> dict[str, Any]:
+    right = (predictions.array == predictions.truth[:, None]).sum(axis=1)[indices]
+    scores = score(predictions)
+    whole = {measure: getattr(scores, measure) for measure in MEASURES}
+    return {"right": right, "sensitivity": predictions.sensitivities[indices], "whole": whole}

@@ -1,0 +1,130 @@
+"""What every experiment is given on its command line, how it asks a model, and how it leaves its results."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from psopt.cache import cache_folder
+from psopt.evaluation import evaluate
+from psopt.models import load_model
+from psopt.models.chat import LmOptions
+from psopt.rephrasing import RephrasingOptions, freeze_rephrasings
+from psopt.tasks import load_task, subset
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from psopt.evaluation import Predictions
+    from psopt.prompts import Prompt
+    from psopt.tasks import Task
+
+HERE = Path(__file__).resolve().parent
+DEFAULTS = {"model": ["minilm"], "dataset": ["trec"], "samples": 500, "rephrasings": 30, "seeds": [42], "trials": 40}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The command line, read.
+
+    Attributes
+    ----------
+    models, datasets : list of str
+        What `load_model` and `load_task` take.
+    samples : int
+        At most so many test samples (and, in a search, train and val samples), stratified.
+    rephrasings : int
+        Q.
+    seeds : list of int
+    trials : int
+        Of each search; of no use where nothing is searched.
+    results : Path
+    lm : LmOptions
+    """
+
+    models: list[str]
+    datasets: list[str]
+    samples: int
+    rephrasings: int
+    seeds: list[int]
+    trials: int
+    results: Path
+    lm: LmOptions
+
+    @classmethod
+    def read(cls, doc: str | None, **defaults: Any) -> Setting:
+        """Read the command line; an experiment may have defaults of its own."""
+        given = {**DEFAULTS, **defaults}
+        parser = argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
+        parser.add_argument("--model", nargs="+", default=given["model"], help="minilm, openai/NAME, hf/REPO, sim/..")
+        parser.add_argument("--dataset", nargs="+", default=given["dataset"], help="built-in names, or files")
+        parser.add_argument("--samples", type=int, default=given["samples"])
+        parser.add_argument("--rephrasings", type=int, default=given["rephrasings"])
+        parser.add_argument("--seed", "--seeds", type=int, nargs="+", default=given["seeds"], dest="seeds")
+        parser.add_argument("--trials", type=int, default=given["trials"])
+        parser.add_argument("--results", type=Path, default=HERE / "results")
+        parser.add_argument("--api-base")
+        read = parser.parse_args()
+        lm = LmOptions(api_base=read.api_base)
+        return cls(read.model, read.dataset, read.samples, read.rephrasings, read.seeds, read.trials, read.results, lm)
+
+    def task(self, dataset: str, seed: int) -> Task:
+        """Load a data set."""
+        return load_task(dataset, seed=seed)
+
+    def predictions(
+        self,
+        task: Task,
+        prompt: Prompt,
+        model: str,
+        seed: int,
+        *,
+        heldout: bool = False,
+        families: tuple[str, ...] = ("paraphrase",),
+    ) -> Predictions:
+        """Let a model answer test samples under Q wordings, the original among them; or under Q held-out ones."""
+        q, options = self.rephrasings, RephrasingOptions(families=families)  # type: ignore[arg-type]
+        n_search, n_heldout = (1, q) if heldout else (q, 1)
+        frozen = freeze_rephrasings(task, prompt.description, n_search, n_heldout, seed, options, lm=self.lm)
+        texts, forms = frozen.search, frozen.search_forms
+        if heldout:
+            texts, forms = frozen.heldout, frozen.heldout_forms
+        answering = load_model(model, task, cache_dir=cache_folder(), options=self.lm)
+        return evaluate(answering, prompt, texts, subset(task.test, self.samples, seed=seed), forms=forms)
+
+    def save(self, name: str, found: dict[str, Any], figure: Figure) -> None:
+        """Write results as JSON, with the setting, and the figure as SVG: the same results give the same bytes."""
+        import matplotlib as mpl
+
+        setting = {"models": self.models, "datasets": self.datasets, "samples": self.samples, "seeds": self.seeds}
+        sources = {dataset: self.task(dataset, self.seeds[0]).info.source for dataset in self.datasets}
+        setting |= {"rephrasings": self.rephrasings, "trials": self.trials, "sources": sources}
+        self.results.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(rounded({"setting": setting, **found}), indent=1, ensure_ascii=False)
+        (self.results / f"{name}.json").write_text(text + "\n", "utf-8")
+        with mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
+            figure.savefig(self.results / f"{name}.svg", metadata={"Date": None}, bbox_inches="tight")
+        print(f"{name}: written to {self.results}", flush=True)
+
+
+def rounded(value: Any) -> Any:
+    """JSON data with floats of four decimals; NumPy's numbers become Python's, NaN becomes None."""
+    if isinstance(value, dict):
+        return {str(key): rounded(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [rounded(one) for one in value]
+    if hasattr(value, "tolist"):
+        return rounded(value.tolist())
+    if isinstance(value, float):
+        return None if value != value else round(value, 4)
+    return value
+
+
+def panels(n: int, width: float = 4.0, height: float = 3.4) -> tuple[Figure, list[Any]]:
+    """An empty figure of n panels side by side."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width * n, height), layout="constrained")
+    return figure, list(figure.subplots(1, n, squeeze=False)[0])

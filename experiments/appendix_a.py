@@ -1,0 +1,40 @@
+"""S against mean consistency, sample by sample, for a predictor, the same half noised, and a random one.
+
+    PSOPT_DATA_DIR=... python experiments/appendix_a.py [--model minilm openai/gpt-4o ..]
+
+Answers to appendix A of Errica et al. The simple prompt, test samples, Q = 30; every answer is replaced by a random
+class with probability 0, 1/2 and 1. Expected: S grows with the noise, to nearly 1; the consistency of the random
+predictor, whose answers are alike in being random, is higher than the predictor's own: S and C_y alone can be gamed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from _setting import Setting, panels
+from psopt.metrics import reference_scores
+from psopt.prompts import seed_prompt
+from psopt.tasks import list_datasets
+
+
+def main(setting: Setting) -> None:
+    """Noise the answers, and draw every sample."""
+    rows: list[dict[str, Any]] = []
+    for dataset in setting.datasets:
+        for model in setting.models:
+            seed = setting.seeds[0]
+            task = setting.task(dataset, seed)
+            found = setting.predictions(task, seed_prompt(task, seed=seed), model, seed)
+            references = reference_scores(found.array, found.truth, found.n_classes, seed=seed)
+            about = {"dataset": dataset, "source": task.info.source, "model": model, "seed": seed}
+            rows += [{**about, "predictor": name, **vars(one)} for name, one in references.items()]
+    figure, axes = panels(len(rows))
+    for ax, row in zip(axes, rows, strict=True):
+        ax.scatter(row["sample_sensitivity"], row["sample_consistency"], s=6, alpha=0.4)
+        title = f"{row['dataset']}, {row['model']}: {row['predictor']}"
+        ax.set(title=title, xlabel="S", ylabel="mean consistency with the class", xlim=(0, 1), ylim=(0, 1))
+    setting.save("appendix_a", {"rows": rows}, figure)
+
+
+if __name__ == "__main__":
+    main(Setting.read(__doc__, dataset=[known.name for known in list_datasets()]))

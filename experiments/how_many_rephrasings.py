@@ -1,0 +1,137 @@
+"""How many rephrasings are enough? S, C_y and the ranking of prompts as Q grows from 2 to 30.
+
+    PSOPT_DATA_DIR=... python experiments/how_many_rephrasings.py [--model minilm openai/gpt-4o ..]
+
+Errica et al. leave the question open (they used 10, then 30). Six prompts, the same test samples, subsets of the same
+30 wordings. Entropy from Q answers is biased low, so S grows with Q and is compared within one Q only. Rankings of the
+prompts are compared by Kendall's tau: with that of all 30 (which a large subset shares most of), between two halves
+that share no wording, and between halves by those pairs of prompts alone that all 30 tell apart clearly. Expected: the
+level of S still grows at 30, while the ranking settles long before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations, zip_longest
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from _setting import Setting, panels
+from psopt.metrics import consistency, prediction_counts, rephrasing_curve, sensitivity
+from psopt.prompts import seed_prompt
+
+if TYPE_CHECKING:
+    from psopt.evaluation import Predictions
+    from psopt.prompts import Prompt
+    from psopt.tasks import Task
+
+SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30)
+N_SUBSETS = 100
+SETTLED, CLEAR = 0.9, 0.01
+MEASURES = {"sensitivity": lambda counts, _: sensitivity(counts), "consistency": lambda *given: consistency(*given)}
+
+
+def prompts_of(task: Task, seed: int) -> dict[str, Prompt]:
+    """Six prompts: the three strategies, and combinations of them; the examples are drawn with several seeds."""
+    simple, detail = seed_prompt(task, "simple"), seed_prompt(task, "detail")
+    shots = [seed_prompt(task, "1-shot", seed=seed + more).examples for more in range(3)]
+    return {
+        "simple": simple,
+        "detail": detail,
+        "1-shot": replace(simple, examples=shots[0]),
+        "3-shot": replace(simple, examples=shots[0] + shots[1] + shots[2]),
+        "detail, 1-shot": replace(detail, examples=shots[0]),
+        "detail, 3-shot": replace(detail, examples=shots[0] + shots[1] + shots[2]),
+    }
+
+
+def agreements(found: dict[str, Predictions], sizes: list[int], seed: int) -> dict[str, dict[str, list[float | None]]]:
+    """Mean Kendall's tau of rankings by each measure: with all wordings, and between disjoint halves."""
+    q, rng = next(iter(found.values())).array.shape[1], np.random.default_rng(seed)
+    rows: dict[str, dict[str, list[float | None]]] = {}
+    for measure in MEASURES:
+        whole = _values(found, measure, np.arange(q))
+        pairs = list(combinations(range(len(whole)), 2))
+        clear = [(one, other) for one, other in pairs if abs(whole[one] - whole[other]) > CLEAR]
+        ways: dict[str, list[float | None]] = {"with_all": [], "between_halves": [], "clear_pairs_between_halves": []}
+        for size in sizes:
+            taus = []
+            for _ in range(N_SUBSETS):
+                order = rng.permutation(q)
+                one, other = (_values(found, measure, order[part]) for part in (slice(size), slice(size, 2 * size)))
+                halves = [(one, other, pairs), (one, other, clear)] if 2 * size <= q else []
+                taus.append([tau(*given) for given in [(one, whole, pairs), *halves]])
+            means = [float(mean) for mean in np.mean(taus, axis=0)]
+            for way, mean in zip_longest(ways.values(), means):
+                way.append(mean)
+        rows[measure] = ways
+    return rows
+
+
+def tau(one: list[float], other: list[float], pairs: list[tuple[int, int]]) -> float:
+    """Kendall's tau by these pairs: +1 if both order every pair alike, -1 if the other way round; NaN for no pairs."""
+    signs = [np.sign((one[i] - one[j]) * (other[i] - other[j])) for i, j in pairs]
+    return float(np.mean(signs)) if signs else float("nan")
+
+
+def _values(found: dict[str, Predictions], measure: str, columns: Any) -> list[float]:
+    if not len(columns):
+        return []
+    counts = (prediction_counts(one.array[:, columns], one.n_classes) for one in found.values())
+    return [MEASURES[measure](some, one.truth) for some, one in zip(counts, found.values(), strict=True)]
+
+
+def settles(sizes: list[int], taus: list[float | None]) -> int | None:
+    """The least Q from which on tau stays at `SETTLED` or more, as far as it was measured; None if it never does."""
+    known = [(size, tau) for size, tau in zip(sizes, taus, strict=True) if tau is not None]
+    low = [size for size, tau in known if not tau >= SETTLED]
+    after = [size for size, _ in known if not low or size > low[-1]]
+    return after[0] if after else None
+
+
+def main(setting: Setting) -> None:
+    """Subsample, and draw S and the agreement of rankings over Q."""
+    rows: list[dict[str, Any]] = []
+    sizes = [size for size in SIZES if size <= setting.rephrasings]
+    figure, axes = panels(2, 4.6)
+    for dataset in setting.datasets:
+        for model in setting.models:
+            seed = setting.seeds[0]
+            task = setting.task(dataset, seed)
+            found = {name: setting.predictions(task, one, model, seed) for name, one in prompts_of(task, seed).items()}
+            curves = {}
+            for name, one in found.items():
+                curve = rephrasing_curve(
+                    one.array, one.truth, one.n_classes, sizes=sizes, n_subsets=N_SUBSETS, seed=seed
+                )
+                curves[name] = {part: getattr(curve, part) for part in ("mean", "low", "high")}
+                axes[0].plot(sizes, curve.mean["sensitivity"], label=f"{model}: {name}")
+            agreement = agreements(found, sizes, seed)
+            for measure, taus in agreement.items():
+                axes[1].plot(sizes, taus["with_all"], label=f"{model} {measure}: with all")
+                halves = np.array(taus["clear_pairs_between_halves"], float)
+                axes[1].plot(sizes, halves, "--", label=f"{measure}: clear pairs, between halves")
+            settled = {
+                measure: {how: settles(sizes, some) for how, some in taus.items()}
+                for measure, taus in agreement.items()
+            }
+            about = {"dataset": dataset, "source": task.info.source, "model": model, "seed": seed, "sizes": sizes}
+            rows.append(
+                {
+                    **about,
+                    "curves": curves,
+                    "agreement": agreement,
+                    "settles_at": settled,
+                    "tau": SETTLED,
+                    "clear": CLEAR,
+                }
+            )
+    axes[0].set(xlabel="Q", ylabel="S")
+    axes[1].set(xlabel="Q", ylabel="Kendall's tau of rankings")
+    for ax in axes:
+        ax.legend(fontsize=6)
+    setting.save("how_many_rephrasings", {"rows": rows}, figure)
+
+
+if __name__ == "__main__":
+    main(Setting.read(__doc__))

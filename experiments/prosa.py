@@ -1,0 +1,101 @@
+"""PSS by number of few-shot examples and against confidence: two findings of ProSA (P24).
+
+    PSOPT_DATA_DIR=... python experiments/prosa.py [--model minilm openai/gpt-4o ..]
+
+PSS of correctness over 12 wordings (P24 used 12 templates), test samples. Examples of each class are drawn from train,
+more of them holding the fewer; several seeds, since the draw matters. Confidence: the mean over wordings of the highest
+class probability, where a model gives any; minilm gives scores, and the distance of its two best stands in for it.
+Expected: more examples, lower PSS; higher confidence, lower PSS.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from _setting import Setting, panels
+from psopt.cache import cache_folder
+from psopt.metrics import correctness, sample_prompt_sensi_score
+from psopt.models import SoftModel, load_model
+from psopt.prompts import seed_prompt
+from psopt.rephrasing import RephrasingOptions, freeze_rephrasings
+from scipy.stats import spearmanr
+
+if TYPE_CHECKING:
+    from psopt.prompts import Prompt
+    from psopt.tasks import Sample, Task
+
+SHOTS = (0, 1, 2, 4, 8)
+N_BINS = 5
+
+
+def with_shots(task: Task, shots: int, seed: int) -> Prompt:
+    """The simple prompt with so many examples of each class."""
+    examples = [seed_prompt(task, "1-shot", seed=1000 * seed + number).examples for number in range(shots)]
+    return replace(seed_prompt(task), examples=tuple(one for some in examples for one in some))
+
+
+def confidence(
+    setting: Setting, task: Task, prompt: Prompt, model: str, seed: int, samples: tuple[Sample, ...]
+) -> Any | None:
+    """Each sample's confidence, and what it is; None where the model gives none."""
+    words = freeze_rephrasings(task, prompt.description, setting.rephrasings, 1, seed, RephrasingOptions()).search
+    prompts, texts = [prompt.described_as(text) for text in words], [sample.text for sample in samples]
+    answering = load_model(model, task, cache_dir=cache_folder(), options=setting.lm)
+    if hasattr(answering, "scores"):
+        ordered = np.sort([answering.scores(one, texts) for one in prompts], axis=2)
+        return "margin of scores", (ordered[:, :, -1] - ordered[:, :, -2]).mean(axis=0)
+    if isinstance(answering, SoftModel) and (setting.lm.logprobs or not model.startswith(("openai", "dspy"))):
+        return "probability", answering.predict_proba(prompts, texts).max(axis=2).mean(axis=1)
+    return None
+
+
+def main(setting: Setting) -> None:
+    """Measure PSS by shots and by confidence, and draw both."""
+    by_shots: list[dict[str, Any]] = []
+    by_confidence: list[dict[str, Any]] = []
+    figure, axes = panels(2)
+    for dataset in setting.datasets:
+        for model in setting.models:
+            for seed in setting.seeds:
+                task = setting.task(dataset, seed)
+                about = {"dataset": dataset, "source": task.info.source, "model": model, "seed": seed}
+                for shots in SHOTS:
+                    prompt = with_shots(task, shots, seed)
+                    found = setting.predictions(task, prompt, model, seed)
+                    scores = sample_prompt_sensi_score(correctness(found.array, found.truth))
+                    f1 = float((found.array == found.truth[:, None]).mean())
+                    by_shots.append({**about, "shots": shots, "pss": scores.mean(), "f1": f1, "samples": scores})
+                    if shots == 0 and (given := confidence(setting, task, prompt, model, seed, found.samples)):
+                        order = np.array_split(np.argsort(given[1]), N_BINS)
+                        bins = [float(scores[some].mean()) for some in order]
+                        test = spearmanr(given[1], scores)
+                        row = {"confidence": given[0], "pss_by_fifth": bins, "rho": test.statistic}
+                        by_confidence.append({**about, **row, "p_value": test.pvalue})
+                own = [row for row in by_shots if row["seed"] == seed and row["model"] == model]
+                own = [row for row in own if row["dataset"] == dataset]
+                axes[0].plot(SHOTS, [row["pss"] for row in own], "o-", label=f"{dataset} {model}, seed {seed}")
+    for row in by_confidence:
+        axes[1].plot(range(1, N_BINS + 1), row["pss_by_fifth"], "o-", label=f"{row['dataset']} {row['model']}")
+    axes[0].set(xlabel="examples of each class", ylabel="PSS", ylim=(0, None))
+    axes[1].set(xlabel="fifth of the samples by confidence", ylabel="PSS", ylim=(0, None))
+    axes[0].legend(fontsize=7)
+    setting.save("prosa", {"by_shots": _tested(by_shots), "by_confidence": by_confidence}, figure)
+
+
+def _tested(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each row's PSS less that without examples, with a 95 % bootstrap interval over samples, in the samples' place."""
+    done, bare = [], rows[0]
+    for row in rows:
+        bare = row if row["shots"] == 0 else bare
+        differences = row["samples"] - bare["samples"]
+        rng = np.random.default_rng(row["seed"])
+        means = [differences[rng.integers(len(differences), size=len(differences))].mean() for _ in range(1000)]
+        row = {**row, "against_none": differences.mean(), "ci": np.percentile(means, [2.5, 97.5])}
+        done.append({name: value for name, value in row.items() if name != "samples"})
+    return done
+
+
+if __name__ == "__main__":
+    main(Setting.read(__doc__, rephrasings=12, seeds=[0, 1, 2]))

@@ -1,0 +1,75 @@
+"""S, C_y and F1 of three strategies: Tables 1 and 2 of Errica et al., beside the published numbers.
+
+    PSOPT_DATA_DIR=... python experiments/table1.py [--dataset trec ..] [--model minilm openai/gpt-4o ..]
+
+Test samples, Q = 30 wordings (the original among them), micro-F1, pooled C_y. Standard deviations: of S and of the mean
+consistency with the class over samples, of F1 over wordings. Intervals: 95 %, bootstrap over samples and wordings.
+A seed draws the split (minilm sees texts from the centre of train's), the order of wordings and the examples of 1-shot.
+Expected: 1-shot shakes less than simple; detail helps here and harms there; prompts of equal F1 differ in S.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from _setting import HERE, Setting, panels
+from psopt.metrics import accuracy_std, paired_test, sample_consistency
+from psopt.prompts import STRATEGIES, seed_prompt
+from psopt.scoring import score
+from psopt.tasks import list_datasets
+
+MEASURES = ("sensitivity", "consistency", "f1")
+
+
+def rows_of(setting: Setting, dataset: str, model: str, seed: int) -> list[dict[str, Any]]:
+    """A row for each strategy; each is tested against the first, on the same samples and wordings."""
+    task, rows, first = setting.task(dataset, seed), [], None
+    for strategy in STRATEGIES:
+        found = setting.predictions(task, seed_prompt(task, strategy, seed=seed), model, seed)
+        scores, first = score(found, intervals=True, seed=seed), first or found
+        std = {
+            "sensitivity": found.sensitivities.std(),
+            "consistency": sample_consistency(found.p_tau, found.truth).std(),
+            "f1": accuracy_std(found.array, found.truth),
+        }
+        row = {"dataset": dataset, "source": task.info.source, "model": model, "strategy": strategy, "seed": seed}
+        row |= {"samples": len(found.samples), "na_rate": scores.na_rate, "ci": scores.ci, "std": std}
+        row |= {measure: getattr(scores, measure) for measure in MEASURES}
+        if found is not first:
+            against = paired_test(first.array, found.array, found.truth, found.n_classes, seed=seed)
+            row["against_simple"] = {
+                name: {"difference": one.difference, "p_value": one.p_value} for name, one in against.items()
+            }
+        rows.append(row)
+        print(f"{dataset} {model} {strategy}: " + ", ".join(f"{name} {row[name]:.3f}" for name in MEASURES), flush=True)
+    return rows
+
+
+def main(setting: Setting) -> None:
+    """Measure everything, and draw F1 against S."""
+    rows = [
+        row
+        for dataset in setting.datasets
+        for model in setting.models
+        for seed in setting.seeds
+        for row in rows_of(setting, dataset, model, seed)
+    ]
+    published = json.loads((HERE / "published.json").read_text("utf-8"))["table1"]
+    figure, axes = panels(len(setting.datasets))
+    for ax, dataset in zip(axes, setting.datasets, strict=True):
+        own = [row for row in rows if row["dataset"] == dataset]
+        known = [one for model in published.get(dataset, {}).values() for one in model.values()]
+        ax.scatter(
+            [one["sensitivity"] for one in known], [one["f1"] for one in known], c="lightgrey", label="published"
+        )
+        for strategy, mark in zip(STRATEGIES, "os^", strict=True):
+            some = [row for row in own if row["strategy"] == strategy]
+            ax.scatter([row["sensitivity"] for row in some], [row["f1"] for row in some], marker=mark, label=strategy)
+        ax.set(title=dataset, xlabel="S", ylabel="F1", xlim=(0, None))
+        ax.legend(fontsize=7)
+    setting.save("table1", {"rows": rows}, figure)
+
+
+if __name__ == "__main__":
+    main(Setting.read(__doc__, dataset=[known.name for known in list_datasets()], seeds=[0, 1, 2]))

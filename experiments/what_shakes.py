@@ -1,0 +1,56 @@
+"""What is a model sensitive to? S by family of perturbations, and the spread over formats.
+
+    PSOPT_DATA_DIR=... python experiments/what_shakes.py [--model minilm openai/gpt-4o ..]
+
+Answers to no table of Errica et al., who rephrase only; to Sclar et al. (FormatSpread, 2024) for formats, to P24 for
+templates. Each family alone, at equal Q (the original and Q - 1 of the family), on the same test samples; the 1-shot
+prompt, so that examples have an order. Expected of a language model: every family moves answers. minilm reads neither
+layout nor orders, so there its S must be exactly 0, and nothing can be learnt about formats from it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from _setting import Setting, panels
+from psopt.errors import InputError
+from psopt.metrics import accuracy_std, spread
+from psopt.prompts import Family, seed_prompt
+from psopt.scoring import score
+
+
+def row_of(setting: Setting, dataset: str, model: str, seed: int, family: Any) -> dict[str, Any]:
+    """One family's S, F1, and the distance of its best and worst member."""
+    task = setting.task(dataset, seed)
+    row: dict[str, Any] = {"dataset": dataset, "source": task.info.source, "model": model, "seed": seed}
+    row["family"] = family
+    try:
+        found = setting.predictions(task, seed_prompt(task, "1-shot", seed=seed), model, seed, families=(family,))
+    except InputError as error:  # three labels have five other orders
+        return {**row, "left_out": str(error)}
+    scores = score(found, intervals=True, seed=seed)
+    row |= {"sensitivity": scores.sensitivity, "f1": scores.f1, "ci": scores.ci}
+    row["moved"] = bool((found.array != found.array[:, :1]).any())
+    return {**row, "spread": spread(found.array, found.truth), "f1_std": accuracy_std(found.array, found.truth)}
+
+
+def main(setting: Setting) -> None:
+    """Measure each family, and draw S."""
+    rows = [
+        row_of(setting, dataset, model, seed, family)
+        for dataset in setting.datasets
+        for model in setting.models
+        for seed in setting.seeds
+        for family in get_args(Family)
+    ]
+    figure, (ax,) = panels(1, 6.0)
+    measured = [row for row in rows if "left_out" not in row]
+    names = [f"{row['dataset']} {row['model']} {row['family']}" for row in measured]
+    ax.barh(names, [row["sensitivity"] for row in measured])
+    ax.set(xlabel=f"S at Q = {setting.rephrasings}")
+    ax.invert_yaxis()
+    setting.save("what_shakes", {"rows": rows}, figure)
+
+
+if __name__ == "__main__":
+    main(Setting.read(__doc__, rephrasings=10))

@@ -1,0 +1,81 @@
+"""What a search is made of, so that one thing can be taken away: for ablations, and for prompts without examples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from psopt.errors import InputError, UnknownNameError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from psopt.diagnosis import Diagnosis
+    from psopt.prompts import Edit
+
+VIEWS = ("sensitivity", "consistency", "accuracy")
+KINDS = ("definition", "note", "example")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchParts:
+    """What a search may use.
+
+    Attributes
+    ----------
+    views : tuple of str
+        Whose groups may become notes: ``sensitivity``, ``consistency``, ``accuracy``. Without consistency the blocks
+        that a class falls apart into become no definitions, without sensitivity no sample that shakes an example.
+    kinds : tuple of str
+        Of edits: ``definition``, ``note``, ``example``.
+    margin : float
+        A candidate is feasible if its F1 on val is at least the seed prompt's less this margin; 1 allows everything.
+
+    Raises
+    ------
+    InputError
+        If a name is unknown, there is no kind of edit, or the margin is negative.
+    """
+
+    views: tuple[str, ...] = VIEWS
+    kinds: tuple[str, ...] = KINDS
+    margin: float = 0.01
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        for what, names, known in (("view", self.views, VIEWS), ("kind of edit", self.kinds, KINDS)):
+            for name in names:
+                if name not in known:
+                    raise UnknownNameError(what, name, known)
+        if not self.kinds:
+            raise InputError("a search needs at least one kind of edit")
+        if not self.margin >= 0:
+            raise InputError(f"margin must not be negative, but is {self.margin}")
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> SearchParts:
+        """Read the parts back from run.json."""
+        named: dict[str, Any] = {name: tuple(data[name]) for name in ("views", "kinds") if name in data}
+        return cls(**{**data, **named})
+
+    def seen(self, diagnosis: Diagnosis) -> Diagnosis:
+        """Return the diagnosis as far as it is of these views."""
+        if set(self.views) == set(VIEWS):
+            return diagnosis
+        kept = [index for index, group in enumerate(diagnosis.groups) if group.view in self.views]
+        facts = diagnosis.evidence
+        return replace(
+            diagnosis,
+            groups=tuple(diagnosis.groups[index] for index in kept),
+            evidence=tuple(facts[index] for index in kept) if facts else (),
+            blocks=diagnosis.blocks if "consistency" in self.views else (),
+        )
+
+    def allowed(self, edits: Iterable[Edit]) -> list[Edit]:
+        """Return the edits that are of these kinds and views."""
+        shaking = "sensitivity" in self.views
+        return [
+            edit
+            for edit in edits
+            if edit.kind in self.kinds and (shaking or (edit.kind, edit.provenance.topic) != ("example", "weak spot"))
+        ]
