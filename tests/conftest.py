@@ -26,9 +26,12 @@ def data_dir() -> Path:
 
 
 @pytest.fixture(scope="session")
-def cache_dir(tmp_path_factory) -> Path:
-    """One embedding store for the whole session."""
-    return tmp_path_factory.mktemp("cache")
+def cache_dir(tmp_path_factory, worker_id) -> Path:
+    """One embedding store for the whole session, shared by its workers."""
+    own = tmp_path_factory.getbasetemp()
+    folder = (own if worker_id == "master" else own.parent) / "cache"
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 def make_samples(prefix: str, n: int, first: int) -> tuple[Sample, ...]:

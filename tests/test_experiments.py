@@ -17,18 +17,13 @@ BESIDES = ("dspy_peers.py", "groups_on_trec.py", "meaning_threshold.py", "minilm
 SCRIPTS = sorted({path.name for path in EXPERIMENTS.glob("[!_]*.py")} - set(BESIDES))
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory):
-    return tmp_path_factory.mktemp("cache")
-
-
 @pytest.fixture
-def run(cache, tmp_path, monkeypatch):
+def run(cache_dir, tmp_path, monkeypatch):
     """Run a script in this process, as `python experiments/SCRIPT` would, and read its JSON."""
 
     def run_script(script, *words, folder="--results"):
         monkeypatch.delenv("PSOPT_DATA_DIR", raising=False)
-        monkeypatch.setenv("PSOPT_CACHE_DIR", str(cache))
+        monkeypatch.setenv("PSOPT_CACHE_DIR", str(cache_dir))
         monkeypatch.chdir(tmp_path)
         monkeypatch.syspath_prepend(EXPERIMENTS)
         monkeypatch.setattr(sys, "argv", [script, *words, folder, str(tmp_path / "results")])

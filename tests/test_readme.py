@@ -44,10 +44,11 @@ def test_its_python_names_exist():
         assert hasattr(psopt, name)
 
 
-def test_its_dspy_program_runs_as_it_stands(tmp_path):
+def test_its_dspy_program_runs_as_it_stands(tmp_path, cache_dir):
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
     (block,) = [block for block in re.findall(r"```python\n(.+?)```", README, re.DOTALL) if "import dspy\n" in block]
     environment = {name: value for name, value in os.environ.items() if name != "PSOPT_DATA_DIR"}
+    environment["PSOPT_CACHE_DIR"] = str(cache_dir)
     script = f"{block}\nprint(len(better.pareto_front), better.run.path)"
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
@@ -57,11 +58,17 @@ def test_its_dspy_program_runs_as_it_stands(tmp_path):
     assert int(done.stdout.split()[0]) >= 1
 
 
-def test_the_example_of_two_steps_runs(tmp_path):
+def test_the_example_of_two_steps_runs(tmp_path, cache_dir):
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
     example = ROOT / "examples" / "dspy_program.py"
+    environment = {**os.environ, "PSOPT_CACHE_DIR": str(cache_dir)}
     done = subprocess.run(
-        [sys.executable, str(example), str(tmp_path)], cwd=tmp_path, capture_output=True, text=True, timeout=300
+        [sys.executable, str(example), str(tmp_path)],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     assert "S by step: {'find_topic'" in done.stdout

@@ -1,7 +1,7 @@
 """Every command of the README, run as a newcomer runs them: one after the other, in one folder.
 
-Added are sizes, so that it takes seconds; in place of OpenAI and of a server on port 8000 stands the test server, in
-place of a PostgreSQL far away a SQLite file.
+Added are sizes and, where no model is named, a simulated one, so that it takes seconds; in place of OpenAI and of a
+server on port 8000 stands the test server, in place of a PostgreSQL far away a SQLite file.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ from pathlib import Path
 
 import pytest
 from running import RunningServer
-
-pytest.importorskip("torch", reason="the extra `local` is not installed")
 
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text("utf-8")
 COMMANDS = re.findall(r"^    (psopt .+?)(?:\s{2,}#.*)?$", README, re.MULTILINE)
@@ -61,6 +59,8 @@ def small(line, folder, server):
         line = line.replace("tickets.csv", "named.csv")
     if line.startswith("psopt optimize") and "--dry-run" not in line:
         line += f" {SMALL}"
+    if line.startswith(("psopt optimize", "psopt diagnose", "psopt compare", "psopt check")) and "--model" not in line:
+        line += " --model sim/accuracy=0.6,wobble=0.4"
     made = sorted((folder / "runs" / "tickets" / "prompts").glob("*.json"))
     if made:
         shutil.copy(made[0], folder / "p.json")

@@ -60,6 +60,8 @@ def _reason(error: BaseException) -> str:
 def _may_pass(error: BaseException) -> bool:
     """Whether a server is away or a file is locked; a full disk or a file that can't be written stays as it is."""
     cause = error if isinstance(error, sqlalchemy.exc.DBAPIError) else error.__cause__
+    if isinstance(cause, sqlalchemy.exc.PendingRollbackError):  # Optuna went on in a transaction that had broken
+        return True
     if not isinstance(cause, sqlalchemy.exc.OperationalError | sqlalchemy.exc.InterfaceError):
         return bool(getattr(cause, "connection_invalidated", False))
     return "sqlite" not in type(cause.orig).__module__ or "locked" in str(cause.orig)

@@ -189,7 +189,7 @@ def test_killed_workers_lose_nothing_and_do_nothing_twice(postgres, start, tmp_p
     wait_for(lambda: loaded(postgres.url, "killed").trials)
     workers += [worker(start, postgres.url, "killed") for _ in range(3)]
     for number in chance.sample(range(4), 4) * 10:
-        time.sleep(chance.uniform(0.3, 2.5))
+        time.sleep(chance.uniform(0.2, 1.6))
         workers[number].kill()
         workers[number].communicate()
         again = ("resume", "run", "--storage", postgres.url, "--quiet")
@@ -231,7 +231,7 @@ def test_a_journal_is_killed_again_and_again_and_gone_on_with(start, tmp_path):
     process = optimize(start, storage, "journal", 24)
     for _ in range(20):
         wait_for((tmp_path / "run" / "run.json").is_file)
-        time.sleep(chance.uniform(0.5, 4))
+        time.sleep(chance.uniform(0.4, 2.4))
         process.kill()
         process.wait()
         json.loads((tmp_path / "run" / "run.json").read_text())

@@ -24,10 +24,10 @@ def model(cache_dir):
     return MiniLM(TEXTS, cache_dir=cache_dir)
 
 
-def test_an_embedding_does_not_depend_on_what_is_encoded_beside_it():
+def test_an_embedding_does_not_depend_on_what_is_encoded_beside_it_but_for_float16_s_last_digit():
     many = Encoder().encode(TEXTS * 3 + ["a much longer text " * 30])
     for row, text in enumerate(TEXTS):
-        np.testing.assert_array_equal(Encoder().encode([text])[0], many[row])
+        np.testing.assert_allclose(Encoder().encode([text])[0], many[row], rtol=0, atol=2**-13)
 
 
 def test_a_warm_store_gives_the_same_bits_as_a_cold_one(tmp_path):

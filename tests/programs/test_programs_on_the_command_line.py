@@ -27,13 +27,13 @@ def make():
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
+def here(tmp_path, monkeypatch, cache_dir):
     import sys
 
     (tmp_path / "mine.py").write_text(MINE)
     (tmp_path / "broken.py").write_text("1 / 0")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("PSOPT_CACHE_DIR", str(cache_dir))
     monkeypatch.delenv("PSOPT_DATA_DIR", raising=False)
     yield
     for name in ("mine", "broken"):

@@ -19,17 +19,19 @@ if TYPE_CHECKING:
 
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 MAX_TOKENS = 256
-_BATCH = 64
+_BATCH = 32
 _BUCKET = 8
-_KEEP_EVERY = 16 * _BATCH
+_KEEP_EVERY = 32 * _BATCH
 
 
 class Encoder:
     """Texts to unit vectors, each text encoded once.
 
-    An embedding never depends on what was encoded beside it: texts are batched with texts of the same padded length,
-    and vectors are rounded to float16 before anyone sees them. So a run from a warm store repeats a run from a cold
-    one to the bit. The network is loaded when the first text that is not in the store comes along.
+    An embedding does not depend on what was encoded beside it, but for the last digit of float16: texts are batched
+    with texts of the same padded length, and vectors are rounded to float16 before anyone sees them, yet some
+    processors add in another order where a batch has another size. The same texts in the same order make the same
+    batches, and what is in the store stays as it is: so a run from a warm store repeats a run from a cold one to the
+    bit. The network is loaded when the first text that is not in the store comes along.
     """
 
     def __init__(self, cache_dir: Path | None = None) -> None:
