@@ -31,7 +31,7 @@ debian:
 	@scripts/debian-packages
 
 test: $(SETUP) debian  ## Run the tests
-	$(BIN)/pytest -n 2 --dist loadscope
+	$(BIN)/pytest -n 2 --dist loadscope --no-loadscope-reorder
 
 lint: $(SETUP)  ## Check format and style
 	$(BIN)/ruff format --check .
