@@ -87,6 +87,7 @@ def optimize(
     rephraser: str | None = None,
     proposer: str | None = None,
     parts: SearchParts | None = None,
+    leave_one_out: int | None = None,
     lm: LmOptions | None = None,
     cache_dir: str | Path | None = None,
     resume: bool = False,
@@ -104,6 +105,8 @@ def optimize(
     model : str, dspy.LM or Model
         A name, or a model that is made already.
     trials, rephrasings, samples, seed, strategy, sampler, rounds, storage, study_name, rephraser, proposer, lm
+        See `RunSettings`.
+    leave_one_out : int, optional
         See `RunSettings`.
     parts : SearchParts, optional
         Which views and kinds of edits the search may use, and how far F1 on val may fall.
@@ -136,6 +139,7 @@ def optimize(
         rephraser=rephraser,
         proposer=proposer,
         parts=parts or SearchParts(),
+        leave_one_out=leave_one_out,
         lm=lm or LmOptions(),
     )
     given = None if isinstance(model, str) else model
@@ -216,13 +220,12 @@ def search_and_record(
         observer.phase("scoring the front on test, under held-out rephrasings")
         baseline, front, short = _on_test(search, settings.seed)
         chosen = knee(front, baseline)
-        left_out = record.known_contributions(chosen)
-        if left_out is None:
+        most = settings.leave_one_out
+        if most is None:
             most = _LEFT_OUT if evaluator.is_quick else 0
-            found = leave_one_out(
-                chosen, start, evaluator, search.candidates, search.pool, most=most, seed=settings.seed
-            )
-            left_out = [one.to_dict() for one in found]
+        left_out = record.known_contributions(chosen, most)
+        if left_out is None:
+            left_out = _left_out(chosen, start, search, most, settings.seed)
     except KeyboardInterrupt:
         record.save_part(search, "interrupted")
         raise
@@ -320,6 +323,18 @@ def make_proposer(settings: RunSettings, evaluator: Evaluator, cache_dir: str | 
 
 def _name_of(model: Any) -> str:
     return str(getattr(model, "name", None) or f"dspy/{getattr(model, 'model', type(model).__name__)}")
+
+
+def _left_out(chosen: Candidate, start: Prompt, search: Search, most: int, seed: int) -> list[dict[str, Any]]:
+    """What the chosen prompt's edits contribute, as far as that is asked for and the budget goes."""
+    if most and chosen.edits:
+        search.observer.phase(f"leaving edits out of {chosen.id}")
+    try:
+        found = leave_one_out(chosen, start, search.evaluator, search.candidates, search.pool, most=most, seed=seed)
+    except BudgetReachedError:  # what matters is done
+        search.observer.phase("the limit is reached: what edits contribute is not measured")
+        return []
+    return [one.to_dict() for one in found]
 
 
 def _on_test(search: Search, seed: int) -> tuple[Candidate, tuple[Candidate, ...], Candidate]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from psopt.models.chat import ChatModel, Price, price_of
 from psopt.optimization import N_HELDOUT, make_evaluator
+from psopt.parts import KINDS
 from psopt.prompts import render, seed_prompt
 from psopt.proposals.written import MOST_GROUPS, N_DRAFTS
 from psopt.search_spaces import SHOWN
@@ -82,6 +83,7 @@ def plan_run(task: Task, settings: RunSettings, cache_dir: str | Path | None = N
         calls, cached, tokens = _grid(evaluator, prompt, split)
         return Phase(what, calls * times, cached if times == 1 or split == "train" else 0, tokens * times, why)
 
+    left_out = settings.leave_one_out or 0
     phases = (
         *_writing(task, prompt, settings),
         phase("seed prompt on val", "val"),
@@ -94,6 +96,7 @@ def plan_run(task: Task, settings: RunSettings, cache_dir: str | Path | None = N
         phase("candidates on val", "val", settings.trials - 1, "one a trial"),
         phase("seed prompt on test", "test"),
         phase("front on test", "test", 1, "once for each prompt of the front: 1 is counted here"),
+        *([phase("edits left out, on val", "val", left_out + len(KINDS), "at most")] if left_out else []),
     )
     return Plan(phases, price_of(evaluator.model.name))
 

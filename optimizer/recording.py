@@ -117,12 +117,14 @@ class Record:
             self.directory.write_predictions(candidate.prompt, {"val": val, "test": test})
         self.directory.write_json(WEAK_SPOTS, self._weak_spots(baseline, knee(front, baseline)))
 
-    def known_contributions(self, chosen: Candidate) -> list[dict[str, Any]] | None:
-        """What the chosen prompt's edits contribute, where an earlier part of the run has found that out."""
+    def known_contributions(self, chosen: Candidate, most: int) -> list[dict[str, Any]] | None:
+        """What so many of the chosen prompt's edits contribute, where an earlier part of the run has found that out."""
         if not (self.directory.path / CONTRIBUTIONS).exists():
             return None
         kept = self.directory.read_json(CONTRIBUTIONS)
-        return list(kept["left_out"]) if kept["prompt"] == chosen.id and kept["left_out"] else None
+        single = sum(not one["what"].startswith("all ") for one in kept["left_out"])
+        enough = single >= min(most, len({edit.switch for edit in chosen.edits}))
+        return list(kept["left_out"]) if kept["prompt"] == chosen.id and enough else None
 
     def save_for_report(self, search: Search, chosen: Candidate, left_out: Sequence[dict[str, Any]]) -> None:
         """Write what the report shows beside: the samples, every prompt tried, and what the chosen one's edits add."""

@@ -51,6 +51,12 @@ _EPILOG = "Example: psopt optimize --dataset tickets.csv --text-column body --la
 )
 @rephrasing_options
 @click.option("--proposer", metavar="M", help="A model that drafts edits, beside the rules [default: rules alone].")
+@click.option(
+    "--leave-one-out",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Measure what so many edits of the chosen prompt contribute [default: 8 with minilm and sim, else 0].",
+)
 @lm_options
 @click.option(
     "--program",
@@ -89,6 +95,7 @@ def optimize(**options: Any) -> int:
 @click.command(epilog="Example: psopt resume runs/trec-minilm")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--trials", type=click.IntRange(1), help="A new total of trials [default: the run's].")
+@click.option("--leave-one-out", type=click.IntRange(0), metavar="N", help="Measure what so many edits contribute.")
 @click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Stop before more calls than these.")
 @click.option("--max-tokens-total", type=click.IntRange(0), metavar="N", help="Stop before more tokens than these.")
 @click.option("--max-cost", type=click.FloatRange(0), metavar="USD", help="Stop before a higher cost than this.")
@@ -106,6 +113,7 @@ def optimize(**options: Any) -> int:
 def resume(
     run: Path,
     trials: int | None,
+    leave_one_out: int | None,
     cache_dir: Path | None,
     storage: str | None,
     *,
@@ -129,6 +137,8 @@ def resume(
         )
     lm = replace(settings.lm, **{name: value for name, value in changed.items() if value is not None})
     settings = replace(settings, lm=lm, trials=trials or settings.trials, storage=storage or settings.storage)
+    if leave_one_out is not None:
+        settings = replace(settings, leave_one_out=leave_one_out)
     return _run(settings, run, cache_dir, resume=True, force=force, as_json=as_json, quiet=quiet)
 
 

@@ -50,6 +50,9 @@ class RunSettings:
         How language models are asked, and what they may cost.
     parts : SearchParts
         Which views and kinds of edits the search may use, and the margin of its constraint.
+    leave_one_out : int or None
+        How many of the chosen prompt's edits are left out at the end, to tell what they contribute; each takes val x Q
+        answers. None: 8 where the model answers at no cost, else 0.
     program : str or None
         A DSPy program, ``module:attribute``, in place of a prompt; ``python`` for one that was given in Python.
     command : str
@@ -80,6 +83,7 @@ class RunSettings:
     proposer: str | None = None
     lm: LmOptions = field(default_factory=LmOptions)
     parts: SearchParts = field(default_factory=SearchParts)
+    leave_one_out: int | None = None
     program: str | None = None
     command: str = ""
 

@@ -265,3 +265,19 @@ def test_a_rephraser_that_is_none_is_said(data):
     done = psopt(data, "rephrase", "--dataset", "data.csv", "--rephraser", "minilm")
     assert done.returncode == 2
     assert "unknown rephraser 'minilm'" in done.stderr
+
+
+def test_edits_are_left_out_of_the_chosen_prompt_where_that_is_asked_for(data):
+    with RunningServer() as server:
+        assert optimize(data, server).returncode == 0
+        assert read(data, "contributions.json")["left_out"] == []
+        before = server.control()["requests"]
+        resumed = psopt(data, "resume", "run", "--leave-one-out", "2", "--api-base", server.url)
+        assert resumed.returncode == 0, resumed.stderr
+        left_out = read(data, "contributions.json")["left_out"]
+        knee = next(one for one in read(data, "front.json")["prompts"] if one["knee"])
+        assert bool(left_out) == bool(knee["edits"])
+        assert sum(not one["what"].startswith("all ") for one in left_out) <= 2
+        assert server.control()["requests"] - before <= 5 * 30 * 3
+        assert psopt(data, "resume", "run", "--leave-one-out", "2", "--api-base", server.url).returncode == 0
+        assert read(data, "contributions.json")["left_out"] == left_out
