@@ -20,6 +20,14 @@ _MOST_OF_A_CLASS = 60  # samples in a matrix: more can't be told apart on a scre
 _BINS = np.linspace(0, 1, 11)
 
 
+def class_figures(prompts: Mapping[str, Predictions]) -> list[Figure]:
+    """All of this file's figures; none where no class has two samples."""
+    if not _labels(next(iter(prompts.values()))):
+        return []
+    drawn = (class_sensitivity, class_consistency, consistency_matrices, consistency_histograms)
+    return [draw(prompts) for draw in drawn]
+
+
 def class_sensitivity(prompts: Mapping[str, Predictions]) -> Figure:
     """S of every class (E25, figure 3 below)."""
     import plotly.graph_objects as go

@@ -6,12 +6,7 @@ from typing import TYPE_CHECKING
 
 import psopt
 from psopt.prompts import render_instructions
-from psopt.report._class_figures import (
-    class_consistency,
-    class_sensitivity,
-    consistency_histograms,
-    consistency_matrices,
-)
+from psopt.report._class_figures import class_figures
 from psopt.report._page import render_page
 from psopt.report._run_report import biggest
 from psopt.report._sample_figures import joint_view, sample_sensitivity
@@ -56,8 +51,7 @@ def _figures(report: PromptReport, seed: int) -> list[Figure]:
     several = report.predictions.array.shape[1] > 1
     found: list[Figure | None] = [sample_sensitivity(one)]
     if report.scores is not None:
-        found += [class_sensitivity(one), joint_view(one), class_consistency(one)]
-        found += [consistency_matrices(one), consistency_histograms(one)]
+        found += [joint_view(one), *class_figures(one)]
         found += [damage(one, report.predictions.rephrasings), enough(one, seed)] if several else []
         found += [families({"prompt": report.scores.to_dict()})]
     found.append(flips(one))

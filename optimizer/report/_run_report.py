@@ -5,12 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from psopt.metrics import paired_test
-from psopt.report._class_figures import (
-    class_consistency,
-    class_sensitivity,
-    consistency_histograms,
-    consistency_matrices,
-)
+from psopt.report._class_figures import class_figures
 from psopt.report._contents import Contents, read_contents
 from psopt.report._edit_figure import contributions_figure
 from psopt.report._front_figure import front_figure
@@ -67,12 +62,9 @@ def run_figures(contents: Contents) -> dict[str, list[Figure]]:
     sections: dict[str, list[Figure | None]] = {
         "front": [front_figure(run, contents.trials)],
         "shook": [
-            class_sensitivity(both),
             sample_sensitivity(both),
             joint_view(both),
-            class_consistency(both),
-            consistency_matrices(both),
-            consistency_histograms(both),
+            *class_figures(both),
         ],
         "mended": [
             changed_samples(*both.items()) if len(both) > 1 else None,

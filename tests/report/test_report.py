@@ -173,6 +173,22 @@ def test_a_diagnosis_without_labels_shows_what_can_be_known(task, keyword_model,
     assert "Without labels" in page
 
 
+@pytest.mark.parametrize(("n_samples", "n_rephrasings"), [(2, 3), (3, 1), (2, 1), (4, 2)])
+def test_the_smallest_diagnosis_is_a_page(task, keyword_model, monkeypatch, n_samples, n_rephrasings):
+    monkeypatch.setattr(diagnosing, "_embedder", lambda *_: None)
+    few = dataclasses.replace(task, train=task.train[:n_samples])
+    report = diagnosing.diagnose(few, model=keyword_model, rephrasings=n_rephrasings, samples=n_samples)
+    assert 'data-figure="joint-view"' in diagnosis_page(report, "toy", "keyword", "train")
+
+
+@pytest.mark.parametrize("n_test", [1, 2, 3])
+def test_the_smallest_run_has_a_report(task, keyword_model, tmp_path, monkeypatch, n_test):
+    monkeypatch.setattr(optimization, "load_model", lambda *_, **__: keyword_model)
+    few = dataclasses.replace(task, test=task.test[:n_test])
+    found = optimization.optimize(few, trials=3, rounds=1, rephrasings=2, out=tmp_path / "run")
+    assert (found.path / "report.html").is_file()
+
+
 def test_figures_are_saved_as_png_and_svg(run, tmp_path):
     pytest.importorskip("kaleido", reason="the extra `figures` is not installed")
     done = psopt_report(run.path, tmp_path / "figures")
