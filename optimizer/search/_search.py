@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -39,6 +40,10 @@ Propose = Callable[["Task", "Prompt", "Predictions", "Diagnosis", "Sequence[Edit
 """From a task, a prompt, its predictions on train, their diagnosis and the pool to edits, most to gain first."""
 
 _TRIES_FOR_A_NEW_CANDIDATE = 50
+_OVER = (
+    optuna.exceptions.UpdateFinishedTrialError,
+    ValueError,
+)  # what Optuna says of a trial that others have finished
 _MOST_FAILURES = 3  # in a row; then it is not chance, and the search stops
 
 
@@ -202,21 +207,30 @@ class Search:
             trial = self._patience.call(self.study.ask)
             if not self._patience.call(lambda trial=trial: self._partners.has(trial)):  # type: ignore[misc]
                 continue
-            with self._partners.heartbeat(trial):
-                edits, order = self._patience.call(lambda trial=trial: self._suggested(trial))  # type: ignore[misc]
-                prompt = apply_edits(self.seed_prompt, edits, order)
-                twin = next((one for one in self.candidates if one.id == prompt.id), None)
-                reason = f"duplicate of trial {twin.trial}" if twin else self._claim(trial, prompt)
-                if reason is None:
-                    self._evaluate(trial, prompt, edits, order)
+            try:
+                if self._try(trial):
                     return True
-            self._patience.call(lambda trial=trial, reason=reason: self._drop(trial, reason))  # type: ignore[misc]
-            if self._worker:
-                self._patience.call(self._load)
-                if self._is_complete() or reason == FULL:
-                    self._patience.call(self._partners.wait)
-                    return True
-            self._patience.call(lambda edits=edits: self._queue_neighbour(edits))  # type: ignore[misc]
+            except optuna.exceptions.UpdateFinishedTrialError:
+                continue  # others took this worker for dead while the storage was away, and its trial over
+        return False
+
+    def _try(self, trial: optuna.Trial) -> bool:
+        """Evaluate a trial's candidate, or drop it; True when that was a step."""
+        with self._partners.heartbeat(trial):
+            edits, order = self._patience.call(lambda: self._suggested(trial))
+            prompt = apply_edits(self.seed_prompt, edits, order)
+            twin = next((one for one in self.candidates if one.id == prompt.id), None)
+            reason = f"duplicate of trial {twin.trial}" if twin else self._claim(trial, prompt)
+            if reason is None:
+                self._evaluate(trial, prompt, edits, order)
+                return True
+        self._patience.call(lambda: self._drop(trial, reason))
+        if self._worker:
+            self._patience.call(self._load)
+            if self._is_complete() or reason == FULL:
+                self._patience.call(self._partners.wait)
+                return True
+        self._patience.call(lambda: self._queue_neighbour(edits))
         return False
 
     def _suggested(self, trial: optuna.Trial) -> tuple[tuple[Edit, ...], str]:
@@ -228,8 +242,9 @@ class Search:
         return self._patience.call(lambda: self._partners.claim(trial, prompt.id))
 
     def _drop(self, trial: optuna.Trial, reason: str) -> None:
-        trial.set_user_attr("dropped", reason)
-        self.study.tell(trial, state=optuna.trial.TrialState.PRUNED)
+        with contextlib.suppress(*_OVER):
+            trial.set_user_attr("dropped", reason)
+            self.study.tell(trial, state=optuna.trial.TrialState.PRUNED)
 
     def _evaluate(self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...], order: str) -> None:
         before, started = replace(self.evaluator.budget.usage), time.monotonic()
@@ -253,8 +268,9 @@ class Search:
             self._take(candidate)
 
     def _fail(self, trial: optuna.Trial, error: BaseException) -> None:
-        trial.set_user_attr("failed", f"{type(error).__name__}: {error}"[:500])
-        self.study.tell(trial, state=optuna.trial.TrialState.FAIL)
+        with contextlib.suppress(*_OVER):
+            trial.set_user_attr("failed", f"{type(error).__name__}: {error}"[:500])
+            self.study.tell(trial, state=optuna.trial.TrialState.FAIL)
         self._failed_in_a_row += 1
 
     def _record(
@@ -271,7 +287,7 @@ class Search:
             if predictions.probabilities is None and predictions.merits is None:
                 _study.keep_answers(trial, predictions.array)
             _study.tell(self.study, trial, candidate.val, baseline.val.f1 - self.options.parts.margin)
-        except (optuna.exceptions.UpdateFinishedTrialError, ValueError):
+        except _OVER:
             state = self.study.get_trials(deepcopy=False)[trial.number].state
             return bool(state == optuna.trial.TrialState.COMPLETE)
         return True

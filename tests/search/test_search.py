@@ -229,3 +229,21 @@ def test_parts_that_make_no_sense_are_refused():
 def test_parts_survive_json():
     parts = SearchParts(views=("accuracy",), kinds=("note",), margin=0.5)
     assert SearchParts.from_dict(json.loads(json.dumps(asdict(parts)))) == parts
+
+
+def test_a_trial_that_others_took_over_meanwhile_is_let_go(task, evaluator, tmp_path):
+    study = open_study(f"sqlite:///{tmp_path / 'study.db'}", "toy", "tpe", 0)
+    found = Search(task, seed_prompt(task), evaluator, study, SearchOptions(4, rounds=1), worker="slow")
+    claim, taken = found._partners.claim, []
+
+    def away_for_long(trial, prompt_id):
+        if len(taken) < 2 and trial.number:
+            taken.append(trial.number)
+            study._storage.set_trial_state_values(trial._trial_id, state=optuna.trial.TrialState.FAIL)
+        return claim(trial, prompt_id)
+
+    found._partners.claim = away_for_long
+    found.run()
+    assert len(taken) == 2
+    assert len(found.candidates) == 4
+    assert {study.trials[number].state for number in taken} == {optuna.trial.TrialState.FAIL}
