@@ -140,6 +140,10 @@ def finished(process, seconds=150):
     return out
 
 
+def claimers(study):
+    return {trial.user_attrs.get("psopt:claimed") for trial in study.trials} - {None}
+
+
 def check_study(study, folder, trials=TRIALS):
     """As many trials as asked for, no prompt twice, no edit lost, and the front that the trials make."""
     done = [trial for trial in study.trials if trial.state == optuna.trial.TrialState.COMPLETE]
@@ -213,16 +217,16 @@ def test_a_killed_optimize_is_taken_over_by_a_worker_and_gone_on_with(postgres, 
 
 
 def test_a_postgresql_that_is_restarted_is_waited_for(postgres, start, tmp_path):
-    main = optimize(start, postgres.url, "restarted")
+    main = optimize(start, postgres.url, "restarted", 32)
     wait_for(lambda: len(loaded(postgres.url, "restarted").trials) > 3)
     process = worker(start, postgres.url, "restarted")
-    time.sleep(4)
+    wait_for(lambda: len(claimers(loaded(postgres.url, "restarted"))) > 1)  # a storage must be there at the start
     postgres.stop()
     time.sleep(3)
     postgres.start()
     finished(main)
     finished(process)
-    check_study(loaded(postgres.url, "restarted"), tmp_path / "run")
+    check_study(loaded(postgres.url, "restarted"), tmp_path / "run", 32)
 
 
 def test_a_journal_is_killed_again_and_again_and_gone_on_with(start, tmp_path):
