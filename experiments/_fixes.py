@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import psopt
 from _setting import panels
 from psopt.diagnosis import need
 from psopt.prompts import seed_prompt
@@ -20,7 +17,6 @@ if TYPE_CHECKING:
     from _setting import Setting
     from psopt.diagnosis import View
     from psopt.evaluation import Predictions
-    from psopt.prompts import Prompt
     from psopt.tasks import Sample
 
 SHOWN = 10
@@ -42,39 +38,22 @@ class Fix:
         return f"Questions about recipes belong to {self.label}."
 
 
-def automatic(setting: Setting, dataset: str, model: str, seed: int) -> Prompt:
-    """Let psopt search: edits from train, chosen on val; test is not looked at."""
-    with tempfile.TemporaryDirectory() as folder:
-        run = psopt.optimize(
-            setting.task(dataset, seed),
-            model=model,
-            trials=setting.trials,
-            samples=setting.samples,
-            seed=seed,
-            lm=setting.lm,
-            out=Path(folder) / "run",
-        )
-        return run.pick("knee").prompt
-
-
 def study(setting: Setting, view: View, fixes: tuple[Fix, ...], name: str) -> None:
     """Measure every fix under every model; the wordings are held out, so that the search has seen none of them."""
     found = []
-    for dataset in setting.datasets:
-        for model in setting.models:
-            for seed in setting.seeds:
-                task = setting.task(dataset, seed)
-                seed_, mended = seed_prompt(task, seed=seed), automatic(setting, dataset, model, seed)
-                before = setting.predictions(task, seed_, model, seed, heldout=True)
-                after = setting.predictions(task, mended, model, seed, heldout=True)
-                for fix in fixes:
-                    columns = {"before": before, "automatic": after}
-                    for kind, sentence in {"by hand": fix.sentence, "placebo": fix.placebo}.items():
-                        prompt = replace(seed_, notes=(sentence,))
-                        columns[kind] = setting.predictions(task, prompt, model, seed, heldout=True)
-                    about = {"dataset": dataset, "source": task.info.source, "model": model, "seed": seed}
-                    about |= {"rephrasings": before.array.shape[1], "notes": len(mended.notes)}
-                    found.append({**about, **_compared(fix, view, columns)})
+    for dataset, model, seed in setting.cases():
+        task = setting.task(dataset, seed)
+        seed_, mended = seed_prompt(task, seed=seed), setting.search(dataset, model, seed).pick("knee").prompt
+        before = setting.predictions(task, seed_, model, seed, heldout=True)
+        after = setting.predictions(task, mended, model, seed, heldout=True)
+        for fix in fixes:
+            columns = {"before": before, "automatic": after}
+            for kind, sentence in {"by hand": fix.sentence, "placebo": fix.placebo}.items():
+                prompt = replace(seed_, notes=(sentence,))
+                columns[kind] = setting.predictions(task, prompt, model, seed, heldout=True)
+            about = {"dataset": dataset, "source": task.info.source, "model": model, "seed": seed}
+            about |= {"rephrasings": before.array.shape[1], "notes": len(mended.notes)}
+            found.append({**about, **_compared(fix, view, columns)})
     figure, axes = panels(len(found))
     for ax, one in zip(axes, found, strict=True):
         for kind, mark in {"before": "x", "placebo": "_", "by hand": "o", "automatic": "^"}.items():
@@ -112,7 +91,7 @@ def _compared(fix: Fix, view: View, columns: dict[str, Predictions]) -> dict[str
 
 
 def _fares(predictions: Predictions, indices: Any) -> dict[str, Any]:
-    right = (predictions.array == predictions.truth[:, None]).sum(axis=1)[indices]
+    right = predictions.right.sum(axis=1)[indices]
     scores = score(predictions)
     whole = {measure: getattr(scores, measure) for measure in MEASURES}
     return {"right": right, "sensitivity": predictions.sensitivities[indices], "whole": whole}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,12 +14,17 @@ from psopt.cache import cache_folder
 from psopt.evaluation import evaluate
 from psopt.models import load_model
 from psopt.models.chat import LmOptions
+from psopt.optimization import carry_out
 from psopt.rephrasing import RephrasingOptions, freeze_rephrasings
+from psopt.runs import RunSettings
 from psopt.tasks import load_task, subset
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from matplotlib.figure import Figure
     from psopt.evaluation import Predictions
+    from psopt.optimization import Run
     from psopt.prompts import Prompt
     from psopt.tasks import Task
 
@@ -70,6 +77,10 @@ class Setting:
         lm = LmOptions(api_base=read.api_base)
         return cls(read.model, read.dataset, read.samples, read.rephrasings, read.seeds, read.trials, read.results, lm)
 
+    def cases(self) -> Iterator[tuple[str, str, int]]:
+        """Every data set with every model and every seed."""
+        return itertools.product(self.datasets, self.models, self.seeds)
+
     def task(self, dataset: str, seed: int) -> Task:
         """Load a data set."""
         return load_task(dataset, seed=seed)
@@ -93,6 +104,20 @@ class Setting:
             texts, forms = frozen.heldout, frozen.heldout_forms
         answering = load_model(model, task, cache_dir=cache_folder(), options=self.lm)
         return evaluate(answering, prompt, texts, subset(task.test, self.samples, seed=seed), forms=forms)
+
+    def search(self, dataset: str, model: str, seed: int, **options: Any) -> Run:
+        """Let psopt search: edits from train, chosen on val. `options` are those of RunSettings; no files are left."""
+        asked = RunSettings(
+            dataset=dataset,
+            model=model,
+            seed=seed,
+            trials=self.trials,
+            samples=self.samples,
+            lm=self.lm,
+            **options,
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            return carry_out(self.task(dataset, seed), asked, out=Path(folder) / "run")
 
     def save(self, name: str, found: dict[str, Any], figure: Figure) -> None:
         """Write results as JSON, with the setting, and the figure as SVG: the same results give the same bytes."""

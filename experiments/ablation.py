@@ -10,12 +10,9 @@ hold prompts that lost F1; their number is given. Expected: every variant loses,
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psopt
 from _setting import Setting, panels
 from optuna._hypervolume import compute_hypervolume  # Optuna's own; it has no public name
 from psopt import SearchParts
@@ -39,18 +36,7 @@ def hypervolume(points: list[dict[str, float]]) -> float:
 
 def one_run(setting: Setting, dataset: str, model: str, seed: int, without: str) -> dict[str, Any]:
     """Search with a part taken away."""
-    with tempfile.TemporaryDirectory() as folder:
-        run = psopt.optimize(
-            setting.task(dataset, seed),
-            model=model,
-            trials=setting.trials,
-            samples=setting.samples,
-            rephrasings=setting.rephrasings,
-            seed=seed,
-            lm=setting.lm,
-            out=Path(folder) / "run",
-            **WITHOUT[without],
-        )
+    run = setting.search(dataset, model, seed, rephrasings=setting.rephrasings, **WITHOUT[without])
     on_test = [_scores(one.test) for one in run.front]
     least = run.baseline.val.f1 - SearchParts().margin
     row = {"dataset": dataset, "model": model, "seed": seed, "without": without, "front": len(run.front)}
@@ -67,13 +53,7 @@ def _scores(scores: Any) -> dict[str, float]:
 
 def main(setting: Setting) -> None:
     """Run all, and draw the hypervolumes."""
-    rows = [
-        one_run(setting, dataset, model, seed, without)
-        for dataset in setting.datasets
-        for model in setting.models
-        for seed in setting.seeds
-        for without in WITHOUT
-    ]
+    rows = [one_run(setting, *case, without) for case in setting.cases() for without in WITHOUT]
     figure, (ax,) = panels(1, 7.0)
     for seed in setting.seeds:
         own = [row for row in rows if row["seed"] == seed]

@@ -56,26 +56,24 @@ def main(setting: Setting) -> None:
     by_shots: list[dict[str, Any]] = []
     by_confidence: list[dict[str, Any]] = []
     figure, axes = panels(2)
-    for dataset in setting.datasets:
-        for model in setting.models:
-            for seed in setting.seeds:
-                task = setting.task(dataset, seed)
-                about = {"dataset": dataset, "source": task.info.source, "model": model, "seed": seed}
-                for shots in SHOTS:
-                    prompt = with_shots(task, shots, seed)
-                    found = setting.predictions(task, prompt, model, seed)
-                    scores = sample_prompt_sensi_score(correctness(found.array, found.truth))
-                    f1 = float((found.array == found.truth[:, None]).mean())
-                    by_shots.append({**about, "shots": shots, "pss": scores.mean(), "f1": f1, "samples": scores})
-                    if shots == 0 and (given := confidence(setting, task, prompt, model, seed, found.samples)):
-                        order = np.array_split(np.argsort(given[1]), N_BINS)
-                        bins = [float(scores[some].mean()) for some in order]
-                        test = spearmanr(given[1], scores)
-                        row = {"confidence": given[0], "pss_by_fifth": bins, "rho": test.statistic}
-                        by_confidence.append({**about, **row, "p_value": test.pvalue})
-                own = [row for row in by_shots if row["seed"] == seed and row["model"] == model]
-                own = [row for row in own if row["dataset"] == dataset]
-                axes[0].plot(SHOTS, [row["pss"] for row in own], "o-", label=f"{dataset} {model}, seed {seed}")
+    for dataset, model, seed in setting.cases():
+        task = setting.task(dataset, seed)
+        about = {"dataset": dataset, "source": task.info.source, "model": model, "seed": seed}
+        for shots in SHOTS:
+            prompt = with_shots(task, shots, seed)
+            found = setting.predictions(task, prompt, model, seed)
+            scores = sample_prompt_sensi_score(correctness(found.array, found.truth))
+            f1 = float(found.right.mean())
+            by_shots.append({**about, "shots": shots, "pss": scores.mean(), "f1": f1, "samples": scores})
+            if shots == 0 and (given := confidence(setting, task, prompt, model, seed, found.samples)):
+                order = np.array_split(np.argsort(given[1]), N_BINS)
+                bins = [float(scores[some].mean()) for some in order]
+                test = spearmanr(given[1], scores)
+                row = {"confidence": given[0], "pss_by_fifth": bins, "rho": test.statistic}
+                by_confidence.append({**about, **row, "p_value": test.pvalue})
+        own = [row for row in by_shots if row["seed"] == seed and row["model"] == model]
+        own = [row for row in own if row["dataset"] == dataset]
+        axes[0].plot(SHOTS, [row["pss"] for row in own], "o-", label=f"{dataset} {model}, seed {seed}")
     for row in by_confidence:
         axes[1].plot(range(1, N_BINS + 1), row["pss_by_fifth"], "o-", label=f"{row['dataset']} {row['model']}")
     axes[0].set(xlabel="examples of each class", ylabel="PSS", ylim=(0, None))

@@ -48,13 +48,7 @@ def rows_of(setting: Setting, dataset: str, model: str, seed: int) -> list[dict[
 
 def main(setting: Setting) -> None:
     """Measure everything, and draw F1 against S."""
-    rows = [
-        row
-        for dataset in setting.datasets
-        for model in setting.models
-        for seed in setting.seeds
-        for row in rows_of(setting, dataset, model, seed)
-    ]
+    rows = [row for case in setting.cases() for row in rows_of(setting, *case)]
     published = json.loads((HERE / "published.json").read_text("utf-8"))["table1"]
     figure, axes = panels(len(setting.datasets))
     for ax, dataset in zip(axes, setting.datasets, strict=True):

@@ -10,14 +10,10 @@ every setting, beside the seed prompt. Expected: gains on the other side are sma
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from _setting import Setting, panels
-from psopt.optimization import carry_out
 from psopt.prompts import seed_prompt
-from psopt.runs import RunSettings
 from psopt.scoring import score
 
 if TYPE_CHECKING:
@@ -29,18 +25,7 @@ MEASURES = ("f1", "sensitivity", "consistency")
 
 def front_of(setting: Setting, dataset: str, model: str, words: str, seed: int) -> tuple[Prompt, list[Prompt]]:
     """The knee and the whole front of a search."""
-    asked = RunSettings(
-        dataset=dataset,
-        model=model,
-        seed=seed,
-        trials=setting.trials,
-        samples=setting.samples,
-        rephrasings=setting.rephrasings,
-        vary=words,
-        lm=setting.lm,
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        run = carry_out(setting.task(dataset, seed), asked, out=Path(folder) / "run")
+    run = setting.search(dataset, model, seed, rephrasings=setting.rephrasings, vary=words)
     return run.pick("knee").prompt, [one.prompt for one in run.front]
 
 

@@ -36,13 +36,7 @@ def row_of(setting: Setting, dataset: str, model: str, seed: int, family: Any) -
 
 def main(setting: Setting) -> None:
     """Measure each family, and draw S."""
-    rows = [
-        row_of(setting, dataset, model, seed, family)
-        for dataset in setting.datasets
-        for model in setting.models
-        for seed in setting.seeds
-        for family in get_args(Family)
-    ]
+    rows = [row_of(setting, *case, family) for case in setting.cases() for family in get_args(Family)]
     figure, (ax,) = panels(1, 6.0)
     measured = [row for row in rows if "left_out" not in row]
     names = [f"{row['dataset']} {row['model']} {row['family']}" for row in measured]

@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 SIGNIFICANT = 0.05
 
 
+def verdict(measure_name: str, found: PairedDifference | None) -> str:
+    """``better``, ``worse`` or ``no difference``, at the 5 % level."""
+    if found is None or found.p_value >= SIGNIFICANT:
+        return "no difference"
+    gained = found.difference > 0
+    return "better" if gained == (OBJECTIVES[measure_name] == "maximize") else "worse"
+
+
 @dataclass(frozen=True, slots=True)
 class Contender:
     """A prompt under a model: what is compared."""
@@ -36,11 +44,7 @@ class Contender:
 
     def verdict(self, measure_name: str) -> str:
         """``better``, ``worse`` or ``no difference`` than the first, at the 5 % level."""
-        found = self.against_first.get(measure_name)
-        if found is None or found.p_value >= SIGNIFICANT:
-            return "no difference"
-        gained = found.difference > 0
-        return "better" if gained == (OBJECTIVES[measure_name] == "maximize") else "worse"
+        return verdict(measure_name, self.against_first.get(measure_name))
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
@@ -96,5 +100,4 @@ def compare(
 
 def _test(first: Predictions, second: Predictions, seed: int) -> dict[str, PairedDifference]:
     one, other = (some.array if some.probabilities is None else some.probabilities for some in (first, second))
-    resample = "both" if first.array.shape[1] > 1 else "samples"
-    return paired_test(one, other, first.truth, first.n_classes, resample=resample, seed=seed)  # type: ignore[arg-type]
+    return paired_test(one, other, first.truth, first.n_classes, resample=first.resample, seed=seed)

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from psopt.errors import InputError
-from psopt.metrics import hard_predictions, prediction_counts, prediction_distribution, sample_sensitivity
+from psopt.metrics import (
+    hard_predictions,
+    prediction_counts,
+    prediction_distribution,
+    sample_consistency,
+    sample_sensitivity,
+)
 from psopt.models import JudgedModel, SoftModel
 
 if TYPE_CHECKING:
@@ -80,6 +86,21 @@ class Predictions:
     def sensitivities(self) -> NDArray[np.float64]:
         """S of each sample: (N,) in [0, 1]."""
         return sample_sensitivity(self.p_tau)
+
+    @property
+    def consistencies(self) -> NDArray[np.float64]:
+        """Mean consistency of each sample with its class: (N,) in [0, 1]; 1 where it is alone in its class."""
+        return np.nan_to_num(sample_consistency(self.p_tau, self.truth), nan=1.0)
+
+    @property
+    def right(self) -> NDArray[np.bool_]:
+        """Which answers are right: (N, Q)."""
+        return np.asarray(self.array == self.truth[:, None])
+
+    @property
+    def resample(self) -> Literal["both", "samples"]:
+        """What a bootstrap draws anew: samples, and rephrasings where there are several."""
+        return "both" if self.array.shape[1] > 1 else "samples"
 
     def under(self, columns: Sequence[int]) -> Predictions:
         """The predictions under some of the rephrasings."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from psopt.evaluation import Predictions, evaluate
-from psopt.models import JudgedModel, is_quick
+from psopt.models import JudgedModel
 from psopt.models.chat import Budget, ChatModel
 
 if TYPE_CHECKING:
@@ -65,11 +65,6 @@ class Evaluator:
             self._remembered.remove(key)
             self.budget.usage.cached += n_answers
         return self._known[key]
-
-    @property
-    def is_quick(self) -> bool:
-        """Whether a further evaluation costs next to nothing."""
-        return is_quick(self.model)
 
     def _forms(self, split: Split) -> tuple[Form, ...]:
         return self.rephrasings.heldout_forms if split == "test" else self.rephrasings.search_forms

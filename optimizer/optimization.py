@@ -11,7 +11,7 @@ import psopt
 from psopt.cache import cache_folder
 from psopt.errors import AnswersMissingError, BudgetReachedError, InputError, ModelError
 from psopt.evaluator import Evaluator, Split
-from psopt.models import load_model
+from psopt.models import is_quick, load_model
 from psopt.models.chat import Budget, LmOptions, load_writer
 from psopt.parts import SearchParts
 from psopt.prompts import seed_prompt
@@ -64,10 +64,11 @@ class Run:
     finish_reason: str
 
     def pick(self, which: str = "knee") -> Candidate:
-        """Pick ``knee``, ``short``, the front's best ``f1``, ``sensitivity`` or ``consistency``, or a prompt's id."""
-        if which in {"short", self.short.id}:
-            return self.short
-        return pick(self.front, self.baseline, which)
+        """Pick ``knee``, ``short``, the best ``f1``, ``sensitivity`` or ``consistency``, an id, or by a wish.
+
+        A wish is ``max F1 with S <= .05`` and the like.
+        """
+        return pick(self.front, self.baseline, which, self.short)
 
 
 def optimize(
@@ -222,10 +223,10 @@ def search_and_record(
         chosen = knee(front, baseline)
         most = settings.leave_one_out
         if most is None:
-            most = _LEFT_OUT if evaluator.is_quick else 0
-        left_out = record.known_contributions(chosen, most)
-        if left_out is None:
-            left_out = _left_out(chosen, start, search, most, settings.seed)
+            most = _LEFT_OUT if is_quick(evaluator.model) else 0
+        contributions = record.known_contributions(chosen, most)
+        if contributions is None:
+            contributions = _contributions(chosen, start, search, most, settings.seed)
     except KeyboardInterrupt:
         record.save_part(search, "interrupted")
         raise
@@ -238,7 +239,7 @@ def search_and_record(
     reason = "trials" if len(search.candidates) >= settings.trials else "exhausted"
     record.save(baseline, front, reason, short)
     record.save_prompts(baseline, front, short)
-    record.save_for_report(search, chosen, left_out)
+    record.save_for_report(search, contributions)
     record.save_proposals(search)
     write_report(record.directory)
     return Run(folder, baseline, front, short, study, reason)
@@ -325,16 +326,17 @@ def _name_of(model: Any) -> str:
     return str(getattr(model, "name", None) or f"dspy/{getattr(model, 'model', type(model).__name__)}")
 
 
-def _left_out(chosen: Candidate, start: Prompt, search: Search, most: int, seed: int) -> list[dict[str, Any]]:
-    """What the chosen prompt's edits contribute, as far as that is asked for and the budget goes."""
+def _contributions(chosen: Candidate, start: Prompt, search: Search, most: int, seed: int) -> dict[str, Any]:
+    """Build contributions.json: what edits add, as far as that is asked for and the budget goes."""
     if most and chosen.edits:
         search.observer.phase(f"leaving edits out of {chosen.id}")
     try:
         found = leave_one_out(chosen, start, search.evaluator, search.candidates, search.pool, most=most, seed=seed)
     except BudgetReachedError:  # what matters is done
         search.observer.phase("the limit is reached: what edits contribute is not measured")
-        return []
-    return [one.to_dict() for one in found]
+        found, most = [], 0
+    left_out = [one.to_dict() for one in found]
+    return {"schema_version": 1, "prompt": chosen.id, "most": most, "left_out": left_out}
 
 
 def _on_test(search: Search, seed: int) -> tuple[Candidate, tuple[Candidate, ...], Candidate]:

@@ -25,8 +25,6 @@ from psopt.search import knee
 from psopt.search_spaces import to_file
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from psopt.evaluator import Evaluator
     from psopt.runs import RunDirectory, RunSettings
     from psopt.search import Candidate, Search
@@ -117,16 +115,14 @@ class Record:
             self.directory.write_predictions(candidate.prompt, {"val": val, "test": test})
         self.directory.write_json(WEAK_SPOTS, self._weak_spots(baseline, knee(front, baseline)))
 
-    def known_contributions(self, chosen: Candidate, most: int) -> list[dict[str, Any]] | None:
+    def known_contributions(self, chosen: Candidate, most: int) -> dict[str, Any] | None:
         """What so many of the chosen prompt's edits contribute, where an earlier part of the run has found that out."""
         if not (self.directory.path / CONTRIBUTIONS).exists():
             return None
-        kept = self.directory.read_json(CONTRIBUTIONS)
-        single = sum(not one["what"].startswith("all ") for one in kept["left_out"])
-        enough = single >= min(most, len({edit.switch for edit in chosen.edits}))
-        return list(kept["left_out"]) if kept["prompt"] == chosen.id and enough else None
+        kept: dict[str, Any] = self.directory.read_json(CONTRIBUTIONS)
+        return kept if kept["prompt"] == chosen.id and kept.get("most", 0) >= most else None
 
-    def save_for_report(self, search: Search, chosen: Candidate, left_out: Sequence[dict[str, Any]]) -> None:
+    def save_for_report(self, search: Search, contributions: dict[str, Any]) -> None:
         """Write what the report shows beside: the samples, every prompt tried, and what the chosen one's edits add."""
         samples = self.evaluator.samples
         kept = {split: [asdict(one) for one in samples[split]] for split in ("val", "test")}
@@ -144,14 +140,13 @@ class Record:
             for one in search.candidates
         ]
         self.directory.write_json(TRIALS, {"schema_version": 1, "trials": trials})
-        content = {"schema_version": 1, "prompt": chosen.id, "left_out": list(left_out)}
-        self.directory.write_json(CONTRIBUTIONS, content)
+        self.directory.write_json(CONTRIBUTIONS, contributions)
 
     def _weak_spots(self, baseline: Candidate, chosen: Candidate) -> dict[str, Any]:
         """What shook under the seed prompt on train, and how every train sample fares under the chosen one."""
         before = self.evaluator.predictions(baseline.prompt, "train")
         after = self.evaluator.predictions(chosen.prompt, "train")
-        right = (after.array == after.truth[:, None]).sum(axis=1)
+        right = after.right.sum(axis=1)
         fares = zip(after.samples, right, after.sensitivities, strict=True)
         return {
             "before": diagnose_predictions(before, known=self.task.train).to_dict(),

@@ -103,14 +103,13 @@ def score(predictions: Predictions, *, intervals: bool = False, seed: int = 42) 
 
 def _intervals(predictions: Predictions, seed: int) -> dict[str, tuple[float, float]]:
     """Intervals over samples and rephrasings; over samples alone for one rephrasing, and none for one sample."""
-    n_samples, n_rephrasings = predictions.array.shape
-    if n_samples < 2:
+    if len(predictions.samples) < 2:
         return {}
     found = bootstrap_ci(
         predictions.array if predictions.probabilities is None else predictions.probabilities,
         predictions.truth,
         predictions.n_classes,
-        resample="both" if n_rephrasings > 1 else "samples",
+        resample=predictions.resample,
         seed=seed,
     )
     bounds = {name: interval.bounds for name, interval in found.items()}

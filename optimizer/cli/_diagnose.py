@@ -17,11 +17,10 @@ from psopt.cli._options import (
     take_lm_options,
     take_rephrasing_options,
 )
-from psopt.errors import InputError
+from psopt.cli._writing import write_file
 
 if TYPE_CHECKING:
     from psopt.diagnosing import PromptReport
-    from psopt.tasks import Task
     from rich.console import Console
 
 _EXAMPLE = "Example: psopt diagnose --dataset tickets.csv --prompt prompt.txt --rephrasings 20"
@@ -75,7 +74,10 @@ def diagnose(prompt: Path | None, html: Path | None, **options: Any) -> int:
     with reading_bar(quiet=quiet or as_json) as on_progress:
         report = run_diagnosis(task, given, lm=lm, words=words, on_progress=on_progress, **options)
     if html is not None:
-        _write(html, report, task, options)
+        from psopt.report import diagnosis_page
+
+        page = diagnosis_page(report, task.name, options["model"], options["split"], task.info.note, options["seed"])
+        write_file("--html", html, page)
     if as_json:
         click.echo(json.dumps(report.to_dict(), indent=2, ensure_ascii=False))
     elif not quiet:
@@ -83,16 +85,6 @@ def diagnose(prompt: Path | None, html: Path | None, **options: Any) -> int:
         if html is not None:
             click.echo(f"Page: {html}")
     return 0
-
-
-def _write(html: Path, report: PromptReport, task: Task, options: dict[str, Any]) -> None:
-    from psopt.report import diagnosis_page
-
-    page = diagnosis_page(report, task.name, options["model"], options["split"], task.info.note, options["seed"])
-    try:
-        html.write_text(page, "utf-8")
-    except OSError as error:
-        raise InputError(f"--html {html} can't be written: {error.strerror}") from error
 
 
 def _show(console: Console, report: PromptReport) -> None:

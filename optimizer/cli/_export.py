@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from psopt.cli._front_entries import find_entry, read_entries
+from psopt.cli._front_entry import read_entry
 
 if TYPE_CHECKING:
     from psopt.prompts import Prompt
@@ -42,7 +42,7 @@ def export(run: Path, which: str, form: str, *, as_json: bool) -> int:
     """
     from psopt.prompts import Prompt, render_instructions
 
-    entry = find_entry(read_entries(run), which)
+    entry = read_entry(run, which)
     prompt = Prompt.from_dict(entry["prompt"])
     if as_json:
         whole = {"run": str(run), **entry, "text": render_instructions(prompt)}

@@ -15,6 +15,7 @@ from psopt.cli._options import (
     take_lm_options,
     take_rephrasing_options,
 )
+from psopt.cli._writing import write_file
 from psopt.errors import InputError
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def rephrase(
     )
     text = json.dumps(to_file(found), indent=2, ensure_ascii=False)
     if out is not None:
-        _write(out, text)
+        write_file("--out", out, text + "\n")
     if out is None or as_json:
         click.echo(text)
     else:
@@ -76,10 +77,3 @@ def rephrase(
 def _say(verdict: Verdict) -> None:
     if not verdict.accepted:
         click.echo(f"refused {verdict}", err=True)
-
-
-def _write(out: Path, text: str) -> None:
-    try:
-        out.write_text(text + "\n", "utf-8")
-    except OSError as error:
-        raise InputError(f"--out {out} can't be written: {error.strerror}") from error

@@ -20,15 +20,14 @@ from psopt.cli._options import JSON
 @JSON
 def report(run: Path, figures: Path | None, *, as_json: bool) -> int:
     """Rebuild report.html from a run directory, and print where it is."""
-    from psopt.report import read_contents, run_figures, save_figures, write_report
+    from psopt.report import save_figures, write_report
     from psopt.runs import REPORT, RunDirectory
 
     directory = RunDirectory.open(run)
-    write_report(directory)
+    drawn = write_report(directory)
     written = [directory.path / REPORT]
     if figures is not None:
-        sections = run_figures(read_contents(directory)).values()
-        written += save_figures([one for some in sections for one in some], figures)
+        written += save_figures(drawn, figures)
     if as_json:
         click.echo(json.dumps({"report": str(written[0]), "figures": [str(path) for path in written[1:]]}, indent=2))
     else:

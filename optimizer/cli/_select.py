@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from psopt.cli._front_entries import find_entry, read_entries
+from psopt.cli._front_entry import read_entry
 from psopt.cli._options import output_options
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def select(run: Path, wish: str, *, as_json: bool, quiet: bool) -> int:
     Measures are F1, S, C and tokens (the prompt's length); they are those on val, so that test stays unseen by the
     choice. Or: knee (the default), short, f1, sensitivity, consistency, an id.
     """
-    entry = find_entry(read_entries(run), wish)
+    entry = read_entry(run, wish)
     if as_json:
         click.echo(json.dumps({"run": str(run), "wish": wish, **entry}, indent=2, ensure_ascii=False))
     elif quiet:

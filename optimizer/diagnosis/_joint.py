@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.metrics import reference_scores, sample_consistency
+from psopt.metrics import reference_scores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +49,7 @@ def joint_view(predictions: Predictions, *, seed: int = 42) -> JointView | None:
     names = ("f1", "sensitivity", "consistency")
     return JointView(
         tuple(predictions.sensitivities.tolist()),
-        tuple(np.nan_to_num(sample_consistency(predictions.p_tau, predictions.truth), nan=1.0).tolist()),
+        tuple(predictions.consistencies.tolist()),
         {who: {name: float(getattr(one, name)) for name in names} for who, one in found.items()},
     )
 

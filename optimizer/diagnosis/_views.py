@@ -36,4 +36,4 @@ def need(predictions: Predictions, view: View) -> NDArray[np.float64]:
 
 def share_right(predictions: Predictions) -> NDArray[np.float64]:
     """The share of right answers to each sample: (N,) in [0, 1]."""
-    return np.asarray((predictions.array == predictions.truth[:, None]).mean(axis=1))
+    return np.asarray(predictions.right.mean(axis=1))

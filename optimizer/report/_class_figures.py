@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.metrics import pairwise_consistency, sample_consistency
+from psopt.metrics import pairwise_consistency
 from psopt.report._theme import SCALE, Figure, color_of, shown, styled
 
 if TYPE_CHECKING:
@@ -55,14 +55,13 @@ def class_consistency(prompts: Mapping[str, Predictions]) -> Figure:
 
     plot = go.Figure()
     for number, (name, predictions) in enumerate(prompts.items()):
-        agreement = np.nan_to_num(sample_consistency(predictions.p_tau, predictions.truth), nan=1.0)
         plot.add_violin(
             x=[shown(str(sample.label), 30) for sample in predictions.samples],
-            y=agreement.round(4).tolist(),
+            y=predictions.consistencies.round(4).tolist(),
             name=name,
             line_color=color_of(number),
             hovertext=[shown(sample.text) for sample in predictions.samples],
-            side=None if len(prompts) > 2 else ("negative", "positive")[number] if len(prompts) == 2 else "both",
+            side=("negative", "positive")[number] if len(prompts) == 2 else "both",
             meanline_visible=True,
             points=False,
             bandwidth=0.04,
@@ -70,7 +69,7 @@ def class_consistency(prompts: Mapping[str, Predictions]) -> Figure:
             scalemode="width",
             width=0.9,
         )
-    styled(plot, 340, violinmode="overlay" if len(prompts) == 2 else "group", yaxis_title="mean consistency")
+    styled(plot, 340, violinmode="overlay", yaxis_title="mean consistency")
     caption = (
         "How alike a sample is answered to the others of its class. A violin that is thick at the top stands for a "
         "class that holds together; a second bulge below is a part that is answered in another way."
@@ -117,7 +116,7 @@ def consistency_matrices(prompts: Mapping[str, Predictions]) -> Figure:
 
     first = next(iter(prompts.values()))
     cells = [(label, name) for label in _labels(first) for name in prompts]
-    columns = min(4, len(cells)) if len(prompts) < 3 else len(prompts)
+    columns = min(4, len(cells))
     rows = -(-len(cells) // columns)
     titles = [f"{shown(label, 24)}<br>{name}" for label, name in cells]
     plot = make_subplots(

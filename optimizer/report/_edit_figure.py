@@ -9,7 +9,11 @@ from psopt.report._theme import Figure, shown, styled
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_MEASURES = (("f1", "F1", "#2f6fde", 1), ("sensitivity", "S", "#d97706", -1), ("consistency", "C", "#1a9c5f", 1))
+_MEASURES = (
+    ("f1", "F1 gained", "#2f6fde", 1),
+    ("sensitivity", "S taken away", "#d97706", -1),
+    ("consistency", "C gained", "#1a9c5f", 1),
+)
 
 
 def contributions_figure(contributions: Sequence[Mapping[str, Any]]) -> Figure | None:
@@ -28,7 +32,7 @@ def contributions_figure(contributions: Sequence[Mapping[str, Any]]) -> Figure |
             y=names,
             x=gains,
             orientation="h",
-            name={"F1": "F1 gained", "S": "S taken away", "C": "C gained"}[name],
+            name=name,
             marker_color=color,
             error_x={
                 "type": "data",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from psopt.comparing import verdict
 from psopt.metrics import paired_test
 from psopt.report._class_figures import class_figures
 from psopt.report._contents import Contents, read_contents
@@ -26,17 +27,17 @@ _MEASURES = (
     ("sensitivity", "S, sensitivity", "lower"),
     ("consistency", "C, consistency", "higher"),
 )
-_SURE = 0.05
 
 
-def write_report(directory: RunDirectory) -> None:
-    """Write report.html from the run's other files; every text in it is escaped."""
+def write_report(directory: RunDirectory) -> list[Figure]:
+    """Write report.html from the run's other files, every text in it escaped; return the figures that it shows."""
     contents = read_contents(directory)
-    gallery = run_figures(contents)
+    gallery = _gallery(contents)
+    figures = [one for some in gallery.values() for one in some]
     seed_prompt = contents.prompts[contents.run["baseline"]["id"]]
     page = render_page(
         "report.html",
-        [one for some in gallery.values() for one in some],
+        figures,
         run=contents.run,
         chosen=contents.chosen,
         headline=_headline(contents),
@@ -49,9 +50,10 @@ def write_report(directory: RunDirectory) -> None:
         weak=_weak_rows(contents),
     )
     directory.write_text(REPORT, page)
+    return figures
 
 
-def run_figures(contents: Contents) -> dict[str, list[Figure]]:
+def _gallery(contents: Contents) -> dict[str, list[Figure]]:
     """The figures of a run by the section they stand in."""
     run = contents.run
     both = contents.answers
@@ -61,11 +63,7 @@ def run_figures(contents: Contents) -> dict[str, list[Figure]]:
     several = len(run["rephrasings"]["heldout"]) > 1
     sections: dict[str, list[Figure | None]] = {
         "front": [front_figure(run, contents.trials)],
-        "shook": [
-            sample_sensitivity(both),
-            joint_view(both),
-            *class_figures(both),
-        ],
+        "shook": [sample_sensitivity(both), joint_view(both), *class_figures(both)],
         "mended": [
             changed_samples(*both.items()) if len(both) > 1 else None,
             contributions_figure(contents.contributions),
@@ -96,13 +94,11 @@ def _headline(contents: Contents) -> list[dict[str, Any]]:
             second.array,
             first.truth,
             first.n_classes,
-            resample="both" if first.array.shape[1] > 1 else "samples",
+            resample=first.resample,
             seed=contents.run["seed"],
         )
     cards = []
     for key, name, wish in _MEASURES:
-        gain = (after["test"][key] - before["test"][key]) * (1 if wish == "higher" else -1)
-        sure = tested is not None and tested[key].p_value < _SURE
         cards.append(
             {
                 "name": name,
@@ -110,7 +106,7 @@ def _headline(contents: Contents) -> list[dict[str, Any]]:
                 "before": before["test"][key],
                 "after": after["test"][key],
                 "ci": after["test"]["ci"].get(key),
-                "verdict": "" if not sure else "better" if gain > 0 else "worse",
+                "verdict": verdict(key, tested[key] if tested else None),
                 "test": f"paired test: p = {tested[key].p_value:.3f}" if tested else "not changed",
                 "val_before": before["val"][key],
                 "val_after": after["val"][key],

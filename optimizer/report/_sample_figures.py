@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.metrics import reference_scores, sample_consistency
+from psopt.metrics import reference_scores
 from psopt.report._theme import Figure, color_of, shown, styled
 
 if TYPE_CHECKING:
@@ -61,12 +61,11 @@ def joint_view(prompts: Mapping[str, Predictions]) -> Figure:
             hoverinfo="name",
         )
     for number, (name, predictions) in enumerate(prompts.items()):
-        agreement = np.nan_to_num(sample_consistency(predictions.p_tau, predictions.truth), nan=1.0)
-        right = (predictions.array == predictions.truth[:, None]).sum(axis=1)
+        right = predictions.right.sum(axis=1)
         n_rephrasings = predictions.array.shape[1]
         plot.add_scatter(
             x=predictions.sensitivities.round(4).tolist(),
-            y=agreement.round(4).tolist(),
+            y=predictions.consistencies.round(4).tolist(),
             mode="markers",
             name=name,
             opacity=0.65,

@@ -40,7 +40,7 @@ class Figure:
         return int(self.plot.layout.height)
 
 
-def styled(plot: go.Figure, height: int, **layout: Any) -> go.Figure:
+def styled(plot: go.Figure, height: int, **layout: Any) -> None:
     """Give a figure the house's style; `layout` is plotly's."""
     plot.update_layout(
         template="none",
@@ -56,7 +56,6 @@ def styled(plot: go.Figure, height: int, **layout: Any) -> go.Figure:
     plot.update_layout(**layout)
     plot.update_xaxes(gridcolor=_LINES, zerolinecolor=_LINES, linecolor=_LINES)
     plot.update_yaxes(gridcolor=_LINES, zerolinecolor=_LINES, linecolor=_LINES)
-    return plot
 
 
 def shown(text: str, longest: int = _LONGEST, width: int = 70) -> str:

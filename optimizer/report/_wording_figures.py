@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.metrics import flip_pairs, rephrasing_curve, rephrasing_damage
+from psopt.metrics import flip_pairs, prompt_f1, rephrasing_curve, rephrasing_damage
 from psopt.report._theme import Figure, color_of, shown, styled
 
 if TYPE_CHECKING:
@@ -22,10 +22,12 @@ def damage(prompts: Mapping[str, Predictions], wordings: Sequence[str]) -> Figur
 
     plot = go.Figure()
     names = [f"{number + 1}" for number in range(len(wordings))]
+    last, worst = "", 0
     for number, (name, predictions) in enumerate(prompts.items()):
-        right = (predictions.array == predictions.truth[:, None]).mean(axis=0)
+        right = prompt_f1(predictions.array, predictions.truth)
         texts = [f"{shown(text, 240)}<br>right: {share:.1%}" for text, share in zip(wordings, right, strict=True)]
         lost = rephrasing_damage(predictions.array, predictions.truth)
+        last, worst = name, int(np.argmax(lost))
         plot.add_bar(
             x=names,
             y=lost.round(4).tolist(),
@@ -37,8 +39,6 @@ def damage(prompts: Mapping[str, Predictions], wordings: Sequence[str]) -> Figur
     styled(plot, 300, barmode="group", yaxis_title="accuracy lost", xaxis_title="rephrasing (point at it to read it)")
     plot.update_yaxes(tickformat=".0%")
     plot.update_xaxes(type="category")
-    last, predictions = list(prompts.items())[-1]
-    worst = int(np.argmax(rephrasing_damage(predictions.array, predictions.truth)))
     caption = (
         "Accuracy that a rephrasing loses against the mean of the others. "
         f"Most damage to the {last} does number {worst + 1}: “{' '.join(wordings[worst].split())}”"

@@ -6,16 +6,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import psopt
-from psopt.errors import UnknownNameError
-from psopt.prompts import render_instructions
-from psopt.search import OBJECTIVES, choose, is_wish, read_wish, without_password
+from psopt.search import pick_one, without_password
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from psopt.evaluator import Evaluator
     from psopt.models.chat import Usage
-    from psopt.prompts import Prompt
     from psopt.runs._settings import RunSettings
     from psopt.search import Candidate
     from psopt.tasks import Task
@@ -94,7 +91,7 @@ def front_entry(candidate: Candidate, knee_id: str | None) -> dict[str, Any]:
         "knee": candidate.id == knee_id,
         "trial": candidate.trial,
         "edits": [edit.to_dict() for edit in candidate.edits],
-        "length": _length(candidate.prompt),
+        "length": candidate.length,
         **_scores(candidate),
     }
 
@@ -112,35 +109,22 @@ def front_file(front: Sequence[Candidate], knee_id: str | None, short: Candidate
     return {"schema_version": SCHEMA_VERSION, "prompts": prompts, "short": whole(short) if short else None}
 
 
-def _length(prompt: Prompt) -> dict[str, int]:
-    """How long a prompt is without the text to classify: in characters, and about how many tokens."""
-    characters = len(render_instructions(prompt))
-    return {"characters": characters, "tokens": characters // 4}
-
-
 def _scores(candidate: Candidate) -> dict[str, Any]:
     return {"val": candidate.val.to_dict(), "test": candidate.test.to_dict() if candidate.test else None}
 
 
-def pick_entry(entries: Sequence[Mapping[str, Any]], which: str) -> Mapping[str, Any]:
-    """Pick from front.json's prompts: ``knee``, the best ``f1``, ``sensitivity``, ``consistency``, an id, or a wish.
-
-    Raises
-    ------
-    UnknownNameError
-        If it is neither of these.
-    """
-    if is_wish(which):
-        return choose(read_wish(which), entries, _measured)
-    if which == "knee":
-        return next(entry for entry in entries if entry["knee"])
-    if which in OBJECTIVES:
-        sign = 1 if OBJECTIVES[which] == "maximize" else -1
-        return max(entries, key=lambda entry: sign * entry["val"][which])
-    named = [entry for entry in entries if entry["id"].startswith(which)] if len(which) >= 4 else []
-    if len(named) != 1:
-        raise UnknownNameError("prompt of the front", which, ["knee", *OBJECTIVES, *(entry["id"] for entry in entries)])
-    return named[0]
+def pick_entry(
+    entries: Sequence[Mapping[str, Any]], which: str, short: Mapping[str, Any] | None = None
+) -> Mapping[str, Any]:
+    """Pick from front.json's prompts as `pick_one` says."""
+    return pick_one(
+        entries,
+        which,
+        knee=lambda: next(entry for entry in entries if entry["knee"]),
+        prompt_id=lambda entry: str(entry["id"]),
+        value=_measured,
+        short=short,
+    )
 
 
 def _measured(entry: Mapping[str, Any], measure: str) -> float:

@@ -1,17 +1,16 @@
 """The search for robust prompts: rounds of diagnose, propose, search, in an Optuna study."""
 
 from psopt.search._contributions import Contribution, leave_one_out
-from psopt.search._front import PICKS, Candidate, knee, pareto_front, pick
+from psopt.search._front import Candidate, knee, pareto_front, pick
 from psopt.search._observer import Observer
 from psopt.search._options import SamplerName, SearchOptions
+from psopt.search._pick import pick_one
 from psopt.search._search import Propose, Search
 from psopt.search._shared import Shared, read_shared, share
 from psopt.search._study import OBJECTIVES, join_study, open_storage, open_study, without_password
-from psopt.search._wish import choose, is_wish, read_wish
 
 __all__ = [
     "OBJECTIVES",
-    "PICKS",
     "Candidate",
     "Contribution",
     "Observer",
@@ -20,8 +19,6 @@ __all__ = [
     "Search",
     "SearchOptions",
     "Shared",
-    "choose",
-    "is_wish",
     "join_study",
     "knee",
     "leave_one_out",
@@ -29,8 +26,8 @@ __all__ = [
     "open_study",
     "pareto_front",
     "pick",
+    "pick_one",
     "read_shared",
-    "read_wish",
     "share",
     "without_password",
 ]

@@ -97,6 +97,5 @@ def _without(
     rest = [edit for edit in chosen.edits if edit not in left_out]
     whole = evaluator.predictions(chosen.prompt, "val")
     part = evaluator.predictions(apply_edits(seed_prompt, rest, chosen.order), "val")
-    resample = "both" if whole.array.shape[1] > 1 else "samples"
-    found = paired_test(whole.array, part.array, whole.truth, whole.n_classes, resample=resample, seed=seed)  # type: ignore[arg-type]
+    found = paired_test(whole.array, part.array, whole.truth, whole.n_classes, resample=whole.resample, seed=seed)
     return Contribution(what, tuple(edit.id for edit in left_out), found)

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.errors import UnknownNameError
 from psopt.prompts import ORDERS, render_instructions
-from psopt.search._wish import choose, is_wish, read_wish
+from psopt.search._pick import pick_one
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psopt.prompts import Edit, Prompt
     from psopt.scoring import Scores
-
-PICKS = ("knee", "f1", "sensitivity", "consistency")
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,9 +34,10 @@ class Candidate:
         return self.prompt.id
 
     @property
-    def length(self) -> int:
-        """About how many tokens the prompt has, without the text to classify."""
-        return len(render_instructions(self.prompt)) // 4
+    def length(self) -> dict[str, int]:
+        """How long the prompt is without the text to classify: in characters, and about how many tokens."""
+        characters = len(render_instructions(self.prompt))
+        return {"characters": characters, "tokens": characters // 4}
 
 
 def pareto_front(candidates: Sequence[Candidate], least_f1: float) -> tuple[Candidate, ...]:
@@ -69,31 +67,20 @@ def knee(front: Sequence[Candidate], baseline: Candidate) -> Candidate:
     return min(better or front, key=lambda one: float(np.linalg.norm((high - _gains(one)) / span)))
 
 
-def pick(front: Sequence[Candidate], baseline: Candidate, which: str) -> Candidate:
-    """Pick by ``knee``, by the best ``f1``, ``sensitivity`` or ``consistency``, by id, or by a wish (see `read_wish`).
-
-    Raises
-    ------
-    UnknownNameError
-        If it is neither of these.
-    InputError
-        If a wish can't be understood, or no prompt fulfils it.
-    """
-    if is_wish(which):
-        return choose(read_wish(which), front, _measured)
-    if which == "knee":
-        return knee(front, baseline)
-    if which in PICKS:
-        index = PICKS.index(which) - 1
-        return max(front, key=lambda one: float(_gains(one)[index]))
-    named = [one for one in front if one.id.startswith(which)] if len(which) >= 4 else []
-    if len(named) != 1:
-        raise UnknownNameError("prompt of the front", which, [*PICKS, *(one.id for one in front)])
-    return named[0]
+def pick(front: Sequence[Candidate], baseline: Candidate, which: str, short: Candidate | None = None) -> Candidate:
+    """Pick a candidate as `pick_one` says."""
+    return pick_one(
+        front,
+        which,
+        knee=lambda: knee(front, baseline),
+        prompt_id=lambda one: one.id,
+        value=_measured,
+        short=short,
+    )
 
 
 def _measured(candidate: Candidate, measure: str) -> float:
-    return float(candidate.length if measure == "tokens" else getattr(candidate.val, measure))
+    return float(candidate.length["tokens"] if measure == "tokens" else getattr(candidate.val, measure))
 
 
 def _gains(candidate: Candidate) -> NDArray[np.float64]:

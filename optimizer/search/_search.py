@@ -40,10 +40,8 @@ Propose = Callable[["Task", "Prompt", "Predictions", "Diagnosis", "Sequence[Edit
 """From a task, a prompt, its predictions on train, their diagnosis and the pool to edits, most to gain first."""
 
 _TRIES_FOR_A_NEW_CANDIDATE = 50
-_OVER = (
-    optuna.exceptions.UpdateFinishedTrialError,
-    ValueError,
-)  # what Optuna says of a trial that others have finished
+# What Optuna says of a trial that others have finished.
+_OVER = (optuna.exceptions.UpdateFinishedTrialError, ValueError)
 _MOST_FAILURES = 3  # in a row; then it is not chance, and the search stops
 
 

@@ -86,6 +86,5 @@ def _as_good(one: Candidate, knee: Candidate, on_val: Callable[[Candidate], Pred
     if max(losses.values()) > _HOPELESS:
         return False
     first, second = on_val(knee), on_val(one)
-    resample = "both" if first.array.shape[1] > 1 else "samples"
-    found = paired_test(first.array, second.array, first.truth, first.n_classes, resample=resample, seed=seed)  # type: ignore[arg-type]
+    found = paired_test(first.array, second.array, first.truth, first.n_classes, resample=first.resample, seed=seed)
     return all(loss <= (found[name].high - found[name].low) / _WIDTH_IN_ERRORS for name, loss in losses.items())

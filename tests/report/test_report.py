@@ -11,7 +11,7 @@ import pytest
 from psopt import diagnosing, optimization
 from psopt.errors import InputError
 from psopt.evaluation import Predictions
-from psopt.report import diagnosis_page, read_contents, run_figures, write_report
+from psopt.report import diagnosis_page, write_report
 from psopt.report._class_figures import class_sensitivity, consistency_matrices
 from psopt.report._marked import marked
 from psopt.report._sample_figures import changed_samples, sample_sensitivity
@@ -82,9 +82,7 @@ def test_it_can_be_rebuilt_from_the_run_directory_alone(run):
 
 def test_leaving_edits_out_is_measured_where_that_costs_nothing(run):
     left_out = json.loads((run.path / "contributions.json").read_text())["left_out"]
-    names = {
-        figure.name for some in run_figures(read_contents(RunDirectory.open(run.path))).values() for figure in some
-    }
+    names = {figure.name for figure in write_report(RunDirectory.open(run.path))}
     assert left_out
     assert "contributions" in names
     notes = next(one for one in left_out if one["what"] == "all notes" or one["edits"][0].startswith("n"))

@@ -122,7 +122,7 @@ def _seen(index: int, predictions: Predictions) -> dict[str, Any]:
 
 def _contrast(group: Group, members: Sequence[int], predictions: Predictions) -> list[dict[str, Any]]:
     """Samples that are always right, those of the class that the group is taken for first."""
-    right = (predictions.array == predictions.truth[:, None]).mean(axis=1)
+    right = predictions.right.mean(axis=1)
     good = [index for index in range(len(right)) if right[index] == 1.0 and index not in set(members)]
     good.sort(key=lambda index: (predictions.samples[index].label != group.predicted, predictions.samples[index].id))
     return [_seen(index, predictions) for index in good[: _MOST_SHOWN // 2]]

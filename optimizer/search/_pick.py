@@ -1,0 +1,59 @@
+"""Picking one prompt of a front: the knee, the short one, the best by a measure, one by its id, or one by a wish."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from psopt.errors import UnknownNameError
+from psopt.search._study import OBJECTIVES
+from psopt.search._wish import choose, is_wish, read_wish
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+T = TypeVar("T")
+
+_LEAST_OF_AN_ID = 4
+
+
+def pick_one(
+    front: Sequence[T],
+    which: str,
+    *,
+    knee: Callable[[], T],
+    prompt_id: Callable[[T], str],
+    value: Callable[[T, str], float],
+    short: T | None = None,
+) -> T:
+    """Pick a prompt of a front; `short` may be beside it.
+
+    Parameters
+    ----------
+    which : str
+        ``knee``, ``short`` (the knee where there is none), an objective's name, an id or its beginning, or a wish (see
+        `read_wish`).
+    knee, prompt_id, value : callables
+        Give the knee, a prompt's id, and a prompt's measure on val.
+
+    Raises
+    ------
+    UnknownNameError
+        If it is neither of these.
+    InputError
+        If a wish can't be understood, or no prompt fulfils it.
+    """
+    everyone = front if short is None else [*front, short]
+    if is_wish(which):
+        return choose(read_wish(which), everyone, value)
+    if which == "short" and short is not None:
+        return short
+    if which in {"knee", "short"}:
+        return knee()
+    if which in OBJECTIVES:
+        sign = 1 if OBJECTIVES[which] == "maximize" else -1
+        return max(front, key=lambda one: sign * value(one, which))
+    by_id = {prompt_id(one): one for one in everyone}
+    named = [one for name, one in by_id.items() if name.startswith(which)] if len(which) >= _LEAST_OF_AN_ID else []
+    if len(named) != 1:
+        raise UnknownNameError("prompt of the front", which, ["knee", *OBJECTIVES, *by_id])
+    return named[0]
