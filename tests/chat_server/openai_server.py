@@ -26,6 +26,7 @@ from typing import Any
 
 from aiohttp import web
 from answering import Answerer, BadRequestError, digest
+from shapes import SHAPES, refusal_kinds, shaped, unanswerable
 
 FAULTS = ("429", "500", "503", "hang", "half", "badjson", "empty", "null", "nochoices", "slow", "reset")
 STRUCTURED = {"yes": "answers in JSON", "ignore": "does not look at it", "no": "answers 400"}
@@ -51,6 +52,8 @@ def parser() -> argparse.ArgumentParser:
     add("--drafts", default="good", help="good, bad or obedient: how it writes rephrasings and proposals")
     add("--lacks", default="", help="parameters that are answered with 400, with commas between")
     add("--no-seed", action="store_true", help="the same as --lacks seed")
+    add("--shape", default="plain", choices=SHAPES, help="how answers look")
+    add("--unanswerable", default="", help=f"WORD:KIND,..: texts that are refused; of {', '.join(refusal_kinds())}")
     add("--key", default="", help="asks for this key, and repeats any other in its error")
     add("--until-stdin-closes", action="store_true", help="ends when whoever started it has ended")
     return parser
@@ -65,6 +68,11 @@ def check(options: argparse.Namespace) -> None:
         raise ValueError(f"answer must be hash, minilm or fixed:TEXT, not {options.answer!r}")
     if not 0 <= options.fault_rate <= 1:
         raise ValueError(f"fault_rate must be between 0 and 1, not {options.fault_rate}")
+    if options.shape not in SHAPES:
+        raise ValueError(f"no such shape: {options.shape!r}; there are {', '.join(SHAPES)}")
+    kinds = [pair.rpartition(":")[2] for pair in filter(None, options.unanswerable.split(","))]
+    if not {*kinds} <= {*refusal_kinds()}:
+        raise ValueError(f"unanswerable takes WORD:KIND, of {', '.join(refusal_kinds())}")
     if options.structured not in STRUCTURED:
         raise ValueError(f"structured must be one of {', '.join(STRUCTURED)}, not {options.structured!r}")
 
@@ -251,9 +259,11 @@ class Server:
         except asyncio.CancelledError:
             self.seen.statuses["gone"] += 1
             raise
+        response = unanswerable(options.unanswerable, body, completion)
+        response = response or shaped(completion, options.shape, first=self.seen.requests[name] == 1)
         self.seen.answered[name] += 1
-        self.seen.statuses["200"] += 1
-        return web.json_response(completion)
+        self.seen.statuses[str(response.status)] += 1
+        return response
 
     def _too_many(self) -> web.Response:
         response = self._error(429, "Too many requests.", "rate_limit_exceeded")

@@ -68,7 +68,8 @@ def test_each_fault_alone_is_survived(tmp_path, fault):
         model = model_at(server, tmp_path, timeout=0.5)
         found = model.predict(PROMPTS[:1], TEXTS)
         assert server.control()["statuses"][fault] > 0
-    assert found.max() < len(LABELS)
+    n_empty = 6 if fault in {"empty", "null"} else 0  # what is empty twice may be the answer
+    assert (found == len(LABELS)).sum() <= n_empty
 
 
 def test_a_server_that_always_fails_fails_the_call_and_keeps_what_was_answered(tmp_path):

@@ -30,6 +30,10 @@ class Answer:
         The likeliest tokens at each place, where they were asked for.
     truncated : bool
         Whether the answer was cut at the limit of tokens.
+    unanswered : str or None
+        As what the text is refused for good: ``refused``, ``content filter``, ``context length``, ``invalid JSON``.
+    reason : str
+        How the server said that.
     """
 
     text: str | None
@@ -37,6 +41,8 @@ class Answer:
     tokens_out: int = 0
     logprobs: Alternatives | None = None
     truncated: bool = False
+    unanswered: str | None = None
+    reason: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as the cache keeps it."""
@@ -45,12 +51,16 @@ class Answer:
             data["logprobs"] = self.logprobs
         if self.truncated:
             data["truncated"] = True
+        if self.unanswered:
+            data["unanswered"], data["reason"] = self.unanswered, self.reason
         return data
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Answer:
         """Read an answer from the cache."""
-        return cls(data["text"], data["in"], data["out"], data.get("logprobs"), data.get("truncated", False))
+        unanswered, reason = data.get("unanswered"), data.get("reason", "")
+        truncated = data.get("truncated", False)
+        return cls(data["text"], data["in"], data["out"], data.get("logprobs"), truncated, unanswered, reason)
 
 
 class Query(NamedTuple):
@@ -86,6 +96,8 @@ class FaultError(Exception):
         Whether no connection came about at all.
     empty : Answer or None
         The answer, where all that is wrong with it is that it says nothing.
+    unreadable : bool
+        Whether what came is no answer at all; a server that never sent one will not learn it.
     """
 
     def __init__(
@@ -96,9 +108,11 @@ class FaultError(Exception):
         overloaded: bool = False,
         unreachable: bool = False,
         empty: Answer | None = None,
+        unreadable: bool = False,
     ) -> None:
         super().__init__(reason)
         self.wait, self.overloaded, self.unreachable, self.empty = wait, overloaded, unreachable, empty
+        self.unreadable = unreadable
 
 
 class UnsupportedError(Exception):

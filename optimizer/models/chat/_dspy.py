@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import InputError, import_extra
 from psopt.models.chat._client import Answer, FaultError, ModelRefusedError
 from psopt.models.chat._secrets import is_secret, redacted, secret_values
+from psopt.models.chat._unanswerable import kind_of_refusal
 
 if TYPE_CHECKING:
     from psopt.models.chat._client import Query
     from psopt.models.chat._options import LmOptions
+
+_BAD_REQUEST = 400
 
 
 class DspyClient:
@@ -75,7 +78,10 @@ class DspyClient:
         try:
             response = self._lm(lm15.request_from_openai_chat(body))
         except (dspy.LMAuthError, dspy.LMBillingError, dspy.LMInvalidRequestError, dspy.LMConfigurationError) as error:
-            raise ModelRefusedError(f"{self.name}: {self._safe(error)}") from None
+            said = self._safe(error)
+            if kind := kind_of_refusal(_BAD_REQUEST, said):
+                return Answer(None, unanswered=kind, reason=said)
+            raise ModelRefusedError(f"{self.name}: {said}") from None
         except dspy.LMError as error:
             limited = isinstance(error, dspy.LMRateLimitError)
             raise FaultError(self._safe(error), wait=getattr(error, "retry_after", None), overloaded=limited) from None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import AnswersMissingError, InputError
 from psopt.models._answer_cache import AnswerCache, answer_key
 from psopt.models.chat._client import Answer, FaultError, UnsupportedError
+from psopt.models.chat._empty_answers import EmptyAnswers
 from psopt.models.chat._limits import Concurrency, Pace
 from psopt.models.chat._loop import run, run_soon
 from psopt.models.chat._prices import price_of, user_prices
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 _FIRST_WAIT, _LONGEST_WAIT, _LONGEST_ASKED = 0.25, 30.0, 120.0
 _SETTLING = 0.01
 _TRIES_UNREACHABLE = 4
-_TRIES_EMPTY = 6
 _TOKENS_A_CHARACTER = 0.5  # an upper bound for prices: text has about .25, scripts without spaces up to 1
 
 
@@ -58,6 +58,7 @@ class Engine:
         self._in_flight: dict[bytes, asyncio.Future[Answer]] = {}
         self._jitter = random.Random(0)  # noqa: S311  # spreads retries, nothing secret
         self._reached = False
+        self._empty = EmptyAnswers()
         self._closing = weakref.finalize(self, _close, client)
         for feature in client.features:
             if self._cache.get(self._feature_key(feature)):
@@ -143,17 +144,19 @@ class Engine:
 
     async def _ask(self, query: Query) -> Answer:
         """Ask until there is an answer, and keep it."""
-        tries = 0
+        tries = n_empty = 0
         while True:
             request = self.client.request(query)
             try:
-                answer = await self._send(query, request, last_empty=tries >= _TRIES_EMPTY)
+                answer = await self._send(query, request, n_empty)
             except UnsupportedError as error:
                 self._leave_out(error.feature)
             except FaultError as fault:
                 tries += 1
+                n_empty += fault.empty is not None
                 self.budget.usage.failed += 1
-                if tries > self._options.retries or (fault.unreachable and tries >= self._patience):
+                never = fault.unreachable or fault.unreadable
+                if tries > self._options.retries or (never and tries >= self._patience):
                     raise AnswersMissingError(
                         f"{self.client.name}: a call failed {tries} times, at last with: {fault}"
                     ) from None
@@ -167,8 +170,8 @@ class Engine:
         """A server that never answered is probably not there; one that did will come back."""
         return self._options.retries + 1 if self._reached else _TRIES_UNREACHABLE
 
-    async def _send(self, query: Query, request: dict[str, Any], *, last_empty: bool) -> Answer:
-        """Send once, within the limits."""
+    async def _send(self, query: Query, request: dict[str, Any], n_empty: int) -> Answer:
+        """Send once, within the limits; `n_empty` is how often the answer to the same was empty."""
         tokens = int(_TOKENS_A_CHARACTER * _n_characters(query.messages)) + self._options.max_tokens
         cost = self._price.of(tokens - self._options.max_tokens, self._options.max_tokens) if self._price else 0.0
         while not self.budget.reserve(tokens, cost):
@@ -182,7 +185,7 @@ class Engine:
             except FaultError as fault:
                 if fault.overloaded:
                     self._concurrency.overloaded(since, fault.wait)
-                if fault.empty is None or not last_empty:
+                if fault.empty is None or not self._empty.is_final(n_empty):
                     raise
                 answer = fault.empty
             finally:
@@ -190,6 +193,7 @@ class Engine:
         finally:
             self.budget.release(tokens, cost)
         self._reached = True
+        self._empty.answered(answer.text, n_empty)
         self._count(answer)
         return answer
 

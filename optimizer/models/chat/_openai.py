@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from psopt.errors import InputError
 from psopt.models.chat._client import Answer, FaultError, ModelRefusedError, UnsupportedError
+from psopt.models.chat._completion import ErrorInAnswerError, read_completion
+from psopt.models.chat._error_bodies import ErrorBody, error_of
 from psopt.models.chat._secrets import redacted
+from psopt.models.chat._unanswerable import kind_of_refusal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import httpx2
     import openai
     from psopt.models.chat._client import Query
     from psopt.models.chat._options import LmOptions
 
 _PASSING = frozenset({408, 409, 425, 429})
-_LARGEST_ANSWER = 4_000_000
 _N_ALTERNATIVES = 20
 # What may be left out, in the order of how dispensable it is, and how servers call it when they don't know it.
 _FEATURES = {
@@ -100,12 +100,17 @@ class OpenAIClient:
         try:
             response = await self._connected().post("/chat/completions", cast_to=httpx2.Response, body=request)
         except openai.APIStatusError as error:
-            self._explain(error, request)
+            told = error_of(error.body, error.response.text or error.message)
+            wait = _seconds(error.response.headers.get("retry-after"))
+            return self._refused(error.status_code, told, request, wait)
         except openai.APIConnectionError as error:
             raise self._broken(error) from None
         except (httpx2.HTTPError, OSError) as error:
             raise FaultError(self._safe(f"{type(error).__name__}: {error}")) from None
-        return _read(response)
+        try:
+            return read_completion(response.content)
+        except ErrorInAnswerError as error:
+            return self._refused(error.status, error_of(error.body, "the answer is an error"), request)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -127,13 +132,19 @@ class OpenAIClient:
             )
         return self._client
 
-    def _explain(self, error: openai.APIStatusError, request: dict[str, Any]) -> NoReturn:
+    def _refused(self, status: int, error: ErrorBody, request: dict[str, Any], wait: float | None = None) -> Answer:
+        """Take an HTTP error as the answer that this text gets for good, or say which of the three failures it is."""
+        message = self._safe(f"{error.message} {error.code}".strip())
+        kind = kind_of_refusal(status, message)
+        if kind is None:
+            self._explain(status, message, request, wait)
+        return Answer(None, unanswered=kind, reason=message)
+
+    def _explain(self, status: int, message: str, request: dict[str, Any], wait: float | None) -> NoReturn:
         """Say which of the three failures an HTTP error is."""
-        status, message = error.status_code, self._safe(_message(error))
-        if status == 429 and "insufficient_quota" in f"{error.code} {message}":
+        if status == 429 and "insufficient_quota" in message:
             raise ModelRefusedError(f"{self.endpoint}: the quota is used up: {message}") from None
         if status in _PASSING or status >= 500:
-            wait = _seconds(error.response.headers.get("retry-after"))
             raise FaultError(f"HTTP {status}: {message}", wait=wait, overloaded=status == 429) from None
         if status in {400, 422}:
             for feature, names in _FEATURES.items():
@@ -169,47 +180,6 @@ def _one_of(labels: Sequence[str]) -> dict[str, Any]:
 
 def _uses(request: dict[str, Any], feature: str) -> bool:
     return ("response_format" if feature == "structured output" else feature) in request
-
-
-def _read(response: httpx2.Response) -> Answer:
-    """Read a completion; what is no completion is a fault of the server or of the line."""
-    if len(response.content) > _LARGEST_ANSWER:
-        raise FaultError(f"an answer of {len(response.content):,} bytes")
-    try:
-        body = json.loads(response.content)
-        choice = body["choices"][0]
-        message, usage = choice["message"], body.get("usage") or {}
-        text, refusal = message.get("content"), message.get("refusal")
-        answer = Answer(
-            text=text,
-            tokens_in=int(usage.get("prompt_tokens") or 0),
-            tokens_out=int(usage.get("completion_tokens") or 0),
-            logprobs=_alternatives(choice.get("logprobs")),
-            truncated=choice.get("finish_reason") == "length",
-        )
-    except (ValueError, LookupError, TypeError, AttributeError):
-        raise FaultError(f"no chat completion: {response.text[:80]!r}") from None
-    if text is not None and not isinstance(text, str):
-        raise FaultError("the answer's content is not text")
-    if not text and not refusal and not answer.truncated:
-        raise FaultError("an empty answer", empty=answer)
-    return answer
-
-
-def _alternatives(logprobs: Any) -> list[tuple[str, list[tuple[str, float]]]] | None:
-    if not logprobs or not logprobs.get("content"):
-        return None
-    return [
-        (place["token"], [(one["token"], float(one["logprob"])) for one in place["top_logprobs"]])
-        for place in logprobs["content"]
-    ]
-
-
-def _message(error: openai.APIStatusError) -> str:
-    body = error.body
-    if isinstance(body, dict) and isinstance(body.get("message"), str):
-        return f"{body['message']} {body.get('param') or ''} {body.get('code') or ''}"
-    return error.response.text or error.message
 
 
 def _seconds(header: str | None) -> float | None:

@@ -1,0 +1,130 @@
+"""Reading chat completions, in the shapes that servers give them: plain, in parts, as a stream, or an error."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from psopt.models.chat._client import Answer, FaultError
+from psopt.models.chat._error_bodies import error_of
+from psopt.models.chat._stream import merged_stream
+from psopt.models.chat._unanswerable import CONTENT_FILTER, REFUSED
+
+_LARGEST_ANSWER = 4_000_000  # bytes; no label is that long
+_REASONING = ("reasoning_content", "reasoning")
+_THINKING = frozenset({"thinking", "reasoning"})
+_SHOWN = 80
+
+
+class ErrorInAnswerError(Exception):
+    """A server sent an error under HTTP 200, as OpenRouter does: it is to be taken as the status that it names.
+
+    Attributes
+    ----------
+    status : int
+        The HTTP status that the error's code names, 500 where it names none.
+    body : Any
+        The error.
+    """
+
+    def __init__(self, status: int, body: Any) -> None:
+        super().__init__(f"HTTP 200 with error {status}")
+        self.status, self.body = status, body
+
+
+def read_completion(content: bytes) -> Answer:
+    """Read the body of a chat completion; of a stream that nobody asked for, its parts together.
+
+    Raises
+    ------
+    FaultError
+        If it is no completion, or an empty one: a fault of the server or of the line.
+    ErrorInAnswerError
+        If it is an error after all.
+    """
+    if len(content) > _LARGEST_ANSWER:
+        raise FaultError(f"an answer of {len(content):,} bytes")
+    try:
+        body = merged_stream(content) or json.loads(content)
+        _raise_error(body)
+        choice = body["choices"][0]
+        _raise_error(choice)
+        return _read(choice, body.get("usage") or {})
+    except (ValueError, LookupError, TypeError, AttributeError):
+        shown = content[:_SHOWN].decode("utf-8", "replace")
+        raise FaultError(f"no chat completion: {shown!r}", unreadable=True) from None
+
+
+def _read(choice: dict[str, Any], usage: dict[str, Any]) -> Answer:
+    message, reason = choice["message"], choice.get("finish_reason")
+    text, refusal = _text(message)
+    unanswered, why = (REFUSED, refusal) if refusal and not text else (None, "")
+    if reason == "content_filter":
+        text, unanswered, why = None, CONTENT_FILTER, "the answer was filtered"
+    answer = Answer(
+        text=text,
+        tokens_in=int(usage.get("prompt_tokens") or 0),
+        tokens_out=int(usage.get("completion_tokens") or 0),
+        logprobs=_alternatives(choice.get("logprobs")),
+        truncated=reason == "length",
+        unanswered=unanswered,
+        reason=why,
+    )
+    if not text and not unanswered and not answer.truncated:
+        raise FaultError("an empty answer", empty=answer)
+    return answer
+
+
+def _text(message: dict[str, Any]) -> tuple[str | None, str]:
+    """The text of a message, and its refusal.
+
+    Reasoning in a field of its own is no answer, but where there is nothing else: then a server has taken the whole
+    answer for reasoning.
+    """
+    said, thought, refusal = _parts(message.get("content"))
+    thought = thought or next((field for name in _REASONING if isinstance(field := message.get(name), str)), "")
+    refusal = refusal or message.get("refusal") or ""
+    return (said if said or refusal else thought or said), str(refusal)
+
+
+def _parts(content: Any) -> tuple[str | None, str, str]:
+    """What is said, thought and refused in a message's content: a text, or a list of parts."""
+    if content is None or isinstance(content, str):
+        return content, "", ""
+    if not isinstance(content, list):
+        raise TypeError
+    said, thought, refused = [], [], []
+    for part in content:
+        if isinstance(part, str):
+            said.append(part)
+        elif part.get("type") in _THINKING:
+            thought.append(_thinking(part))
+        elif part.get("type") == "refusal":
+            refused.append(str(part.get("refusal") or ""))
+        elif isinstance(part.get("text"), str):
+            said.append(part["text"])
+    return "".join(said), "".join(thought), "".join(refused)
+
+
+def _thinking(part: dict[str, Any]) -> str:
+    """The text of a part that is thought: Mistral nests parts there."""
+    inner = part.get("thinking") or part.get("text") or ""
+    return inner if isinstance(inner, str) else _parts(inner)[0] or ""
+
+
+def _raise_error(body: dict[str, Any]) -> None:
+    """Raise the error that stands in place of a completion or of its choice."""
+    failed = body.get("finish_reason") == "error"
+    if not body.get("error") and not failed:
+        return
+    error = error_of(body)
+    raise ErrorInAnswerError(error.status or 500, body)
+
+
+def _alternatives(logprobs: Any) -> list[tuple[str, list[tuple[str, float]]]] | None:
+    if not logprobs or not logprobs.get("content"):
+        return None
+    return [
+        (place["token"], [(likely["token"], float(likely["logprob"])) for likely in place["top_logprobs"]])
+        for place in logprobs["content"]
+    ]

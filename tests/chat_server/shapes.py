@@ -1,0 +1,152 @@
+"""The shapes in which servers give their answers, and the words in which they refuse a text for good."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from aiohttp import web
+
+THOUGHT = "Is it a Number or an Entity? Let me see."
+SHAPES = {
+    "plain": "OpenAI's",
+    "parts": "content as a list of parts, as Mistral",
+    "thinking-parts": "a part that thinks before the part that answers, as Mistral's Magistral",
+    "reasoning": "reasoning in reasoning_content, as vLLM and DeepSeek",
+    "reasoning-field": "reasoning in reasoning, as OpenRouter",
+    "all-reasoning": "content null, the answer in reasoning_content",
+    "thought-out": "content null, all tokens used up by reasoning_content",
+    "think": "reasoning in <think>",
+    "fenced": "JSON in a fence",
+    "stream": "a stream of events that nobody asked for",
+    "error200": "HTTP 200 with an error 502 at first, as OpenRouter; then the answer",
+    "error200-final": "HTTP 200 with an error 400",
+    "finish-error": "finish_reason error and half an answer at first, as OpenRouter; then the answer",
+    "list-error": "HTTP 400 whose body is a list, as Gemini",
+    "html": "HTTP 200 with a page",
+    "null": "content null, and nothing else",
+}
+REFUSALS: dict[str, tuple[int, dict[str, Any]]] = {
+    "content_filter": (
+        400,
+        {
+            "message": "The prompt triggered Azure OpenAI's content management policy.",
+            "param": "prompt",
+            "code": "content_filter",
+            "innererror": {"code": "ResponsibleAIPolicyViolation"},
+        },
+    ),
+    "context_length": (
+        400,
+        {
+            "message": "This model's maximum context length is 4096 tokens. Please reduce the length of the messages.",
+            "param": "messages",
+            "code": "context_length_exceeded",
+        },
+    ),
+    "vllm_context": (
+        400,
+        {
+            "message": "This model's maximum context length is 512 tokens. However, you requested 700 (444 in the"
+            " messages, plus 256 'max_tokens'). Please reduce the length of the messages or completion.",
+            "type": "BadRequestError",
+            "code": 400,
+        },
+    ),
+    "llama_context": (
+        400,
+        {
+            "message": "the request exceeds the available context size, try increasing it",
+            "type": "exceed_context_size_error",
+            "code": 400,
+        },
+    ),
+    "invalid_json": (
+        400,
+        {
+            "message": "Failed to generate JSON. Please adjust your prompt. See 'failed_generation' for more details.",
+            "type": "invalid_request_error",
+            "code": "json_validate_failed",
+        },
+    ),
+}
+IN_THE_ANSWER = ("filtered", "refusal")
+
+
+def refusal_kinds() -> tuple[str, ...]:
+    """What `--unanswerable WORD:KIND` takes as a kind."""
+    return (*REFUSALS, *IN_THE_ANSWER)
+
+
+def unanswerable(told: str, body: dict[str, Any], completion: dict[str, Any]) -> web.Response | None:
+    """Refuse a request for good if its last message holds one of the words of ``WORD:KIND,WORD:KIND``."""
+    asked = str(body["messages"][-1].get("content"))
+    for pair in filter(None, told.split(",")):
+        word, _, kind = pair.rpartition(":")
+        if word in asked and kind in REFUSALS:
+            status, error = REFUSALS[kind]
+            return web.json_response({"error": error}, status=status)
+        if word in asked:
+            return web.json_response(_refused(completion, kind))
+    return None
+
+
+def _refused(completion: dict[str, Any], kind: str) -> dict[str, Any]:
+    message = {"role": "assistant", "content": None}
+    if kind == "refusal":
+        message["refusal"] = "I can't help with that."
+    reason = "content_filter" if kind == "filtered" else "stop"
+    return {**completion, "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": reason}]}
+
+
+def shaped(completion: dict[str, Any], shape: str, *, first: bool) -> web.Response:
+    """Return a completion in one of the shapes; `first` is whether this request came for the first time."""
+    choice = completion["choices"][0]
+    said = choice["message"]["content"]
+    if shape == "stream":
+        return web.Response(text=_events(completion, said), content_type="text/event-stream")
+    if shape == "html":
+        return web.Response(text="<html><body>Welcome to the gateway.</body></html>", content_type="text/html")
+    if shape == "list-error":
+        error = {"code": 400, "message": "API key not valid. Please pass a valid one.", "status": "INVALID_ARGUMENT"}
+        return web.json_response([{"error": error}], status=400)
+    if shape == "error200-final" or (shape == "error200" and first):
+        code = 400 if shape == "error200-final" else 502
+        return web.json_response({"error": {"code": code, "message": "Provider returned error"}, "user_id": "u"})
+    if shape == "finish-error" and first:
+        broken = {**choice, "message": {"role": "assistant", "content": said[:2]}, "finish_reason": "error"}
+        return web.json_response({**completion, "choices": [broken]})
+    message, reason = _message(said, shape)
+    message = {"role": "assistant", **message}
+    return web.json_response(
+        {**completion, "choices": [{**choice, "message": message, "finish_reason": reason or choice["finish_reason"]}]}
+    )
+
+
+def _message(said: str, shape: str) -> tuple[dict[str, Any], str | None]:
+    """What stands in the message, and why it ended, if that is peculiar to the shape."""
+    thinking = {"type": "thinking", "thinking": [{"type": "text", "text": THOUGHT}]}
+    messages: dict[str, dict[str, Any]] = {
+        "parts": {"content": [{"type": "text", "text": said}]},
+        "thinking-parts": {"content": [thinking, {"type": "text", "text": said}]},
+        "reasoning": {"content": said, "reasoning_content": THOUGHT},
+        "reasoning-field": {"content": said, "reasoning": THOUGHT},
+        "all-reasoning": {"content": None, "reasoning_content": f"{THOUGHT}\nAnswer: {said}"},
+        "thought-out": {"content": None, "reasoning_content": THOUGHT},
+        "think": {"content": f"<think>{THOUGHT}</think>\n{said}"},
+        "fenced": {"content": f'```json\n{{"label": "{said}"}}\n```'},
+        "null": {"content": None},
+    }
+    return messages.get(shape, {"content": said}), "length" if shape == "thought-out" else None
+
+
+def _events(completion: dict[str, Any], said: str) -> str:
+    """A stream: a comment, the role, two pieces of the answer, the end, the usage."""
+    middle = len(said) // 2
+    deltas = [{"role": "assistant", "content": ""}, {"content": said[:middle]}, {"content": said[middle:]}]
+    choices = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
+    choices.append({"index": 0, "delta": {}, "finish_reason": "stop"})
+    chunks = [{"object": "chat.completion.chunk", "choices": [choice]} for choice in choices]
+    chunks.append({"object": "chat.completion.chunk", "choices": [], "usage": completion["usage"]})
+    events = [f"data: {json.dumps(chunk)}" for chunk in chunks]
+    return "\n\n".join([": PROCESSING", *events, "data: [DONE]", ""])

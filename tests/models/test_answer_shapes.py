@@ -1,0 +1,186 @@
+"""Answers in the shapes that real servers give them, over a real socket: read, or refused in one line, and soon."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from psopt.errors import AnswersMissingError, ModelError
+from psopt.models._answer_cache import AnswerCache
+from psopt.models.chat import LmOptions, chat_model
+from psopt.models.chat._client import FaultError, ModelRefusedError
+from psopt.models.chat._completion import ErrorInAnswerError, read_completion
+from psopt.models.chat._empty_answers import EmptyAnswers
+from psopt.models.chat._error_bodies import error_of
+from psopt.models.chat._unanswerable import kind_of_refusal
+from psopt.prompts import Prompt
+from running import RunningServer
+
+LABELS = ("Entity", "Person", "Number")
+TEXTS = [f"What is thing {i} ?" for i in range(30)]
+PROMPTS = [Prompt(description, LABELS, "question") for description in ("Sort it.", "Say the class.")]
+READ = ("parts", "thinking-parts", "reasoning", "reasoning-field", "all-reasoning", "think", "fenced", "stream")
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
+    monkeypatch.setattr("psopt.models.chat._engine._FIRST_WAIT", 0.01)
+
+
+def model_at(server, tmp_path, **options):
+    return chat_model("openai", "test", AnswerCache(tmp_path), LmOptions(api_base=server.url, **options))
+
+
+@pytest.fixture(scope="module")
+def expected():
+    """What is read where answers are plain."""
+    with RunningServer() as server:
+        options = LmOptions(api_base=server.url)
+        return chat_model("openai", "test", AnswerCache(None), options).predict(PROMPTS, TEXTS)
+
+
+@pytest.mark.parametrize("shape", [*READ, "error200", "finish-error"])
+def test_the_shape_of_an_answer_changes_no_label(tmp_path, shape, expected):
+    with RunningServer(shape=shape) as server:
+        found = model_at(server, tmp_path).predict(PROMPTS, TEXTS)
+    assert (found == expected).all()
+
+
+@pytest.mark.parametrize(
+    ("shape", "said"),
+    [
+        ("error200-final", "HTTP 400 .*Provider returned error"),
+        ("list-error", "HTTP 400 .*API key not valid"),
+        ("html", "no chat completion: '<html>"),
+    ],
+)
+def test_what_can_not_be_read_is_said_in_one_line_after_a_few_requests(tmp_path, shape, said):
+    with RunningServer(shape=shape) as server:
+        with pytest.raises(ModelError, match=said) as caught:
+            model_at(server, tmp_path, concurrency=4).predict(PROMPTS, TEXTS)
+        assert server.control()["requests"] <= 16
+    assert "\n" not in str(caught.value)
+
+
+def test_the_error_in_an_answer_decides_whether_it_passes():
+    for code, status in [(429, 429), ("502", 502), ("unknown", 500)]:
+        with pytest.raises(ErrorInAnswerError) as caught:
+            read_completion(json.dumps({"error": {"code": code, "message": "no"}}).encode())
+        assert caught.value.status == status
+
+
+def test_a_choice_that_ends_in_an_error_is_no_answer():
+    choice = {"message": {"content": "Number"}, "finish_reason": "error", "error": {"code": 403, "message": "flagged"}}
+    with pytest.raises(ErrorInAnswerError) as caught:
+        read_completion(json.dumps({"choices": [choice]}).encode())
+    assert caught.value.status == 403
+
+
+def test_a_stream_that_breaks_off_is_a_fault():
+    chunk = {"choices": [{"index": 0, "delta": {"content": "Num"}, "finish_reason": None}]}
+    with pytest.raises(FaultError, match="no chat completion"):
+        read_completion(b"data: " + json.dumps(chunk).encode() + b"\n\n")
+
+
+def test_an_error_in_a_stream_is_an_error():
+    with pytest.raises(ErrorInAnswerError) as caught:
+        read_completion(b'data: {"error": {"code": 503, "message": "overloaded"}}\n\n')
+    assert caught.value.status == 503
+
+
+@pytest.mark.parametrize("content", [[{"type": "text"}], 5, [5], {"text": "x"}])
+def test_content_of_no_known_shape_is_a_fault(content):
+    choice = {"message": {"content": content}, "finish_reason": "stop"}
+    with pytest.raises(FaultError):
+        read_completion(json.dumps({"choices": [choice]}).encode())
+
+
+@pytest.mark.parametrize(
+    ("body", "message", "status"),
+    [
+        ([{"error": {"code": 400, "message": "no", "status": "INVALID_ARGUMENT"}}], "no", 400),
+        ({"error": "model not found"}, "model not found", None),
+        ({"message": "no", "code": "429"}, "no", 429),
+        ({"detail": [{"loc": ["body", "seed"]}]}, "all of it", None),
+        (None, "all of it", None),
+    ],
+)
+def test_errors_are_read_in_their_shapes(body, message, status):
+    error = error_of(body, "all of it")
+    assert (error.message, error.status) == (message, status)
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "kind"),
+    [
+        (400, "maximum context length is 512 tokens .. plus 256 'max_tokens'", "context length"),
+        (400, "the request exceeds the available context size exceed_context_size_error", "context length"),
+        (500, "Requested tokens (900) exceed context window of 512", "context length"),
+        (400, "prompt is too long: 210000 tokens > 200000 maximum", "context length"),
+        (400, "triggering Azure OpenAI's content management policy content_filter", "content filter"),
+        (400, "Failed to generate JSON. json_validate_failed", "invalid JSON"),
+        (500, "content_filter is down", None),
+        (429, "maximum context length", None),
+        (400, "Unsupported parameter: 'response_format'", None),
+        (400, "max_tokens is not supported with this model", None),
+    ],
+)
+def test_what_a_server_will_never_answer_is_told_from_what_it_does_not_know(status, message, kind):
+    assert kind_of_refusal(status, message) == kind
+
+
+def test_an_empty_answer_is_asked_for_once_more_and_then_it_is_the_answer(tmp_path):
+    with RunningServer(shape="null") as server:
+        model = model_at(server, tmp_path)
+        answers = model.engine.answers(model.queries(PROMPTS[:1], TEXTS[:5]))
+        assert [answer.text for answer in answers] == [None] * 5
+        assert server.control()["requests"] == 10
+
+
+def test_an_answer_lost_to_thinking_is_asked_for_once(tmp_path):
+    with RunningServer(shape="thought-out") as server:
+        model = model_at(server, tmp_path)
+        answers = model.engine.answers(model.queries(PROMPTS[:1], TEXTS[:5]))
+        assert all(answer.truncated for answer in answers)
+        assert server.control()["requests"] == 5
+
+
+def test_empty_answers_that_pass_are_asked_for_again():
+    empty = EmptyAnswers()
+    assert not empty.is_final(0)
+    assert empty.is_final(1)
+    for _ in range(5):
+        empty.answered("Number", 1)
+    assert not empty.is_final(1)
+    assert empty.is_final(6)
+
+
+def test_a_model_whose_answers_stay_empty_now_and_then_is_asked_once_too_often():
+    empty = EmptyAnswers()
+    empty.answered("Number", 0)
+    assert not empty.is_final(1)
+    assert empty.is_final(2)
+    empty.answered(None, 2)
+    assert empty.is_final(1)
+
+
+def test_a_server_that_never_sent_an_answer_is_not_waited_for(tmp_path):
+    with RunningServer(faults="nochoices", fault_rate=1.0) as server:
+        with pytest.raises(AnswersMissingError, match="failed 4 times"):
+            model_at(server, tmp_path, concurrency=1).predict(PROMPTS, TEXTS)
+        assert server.control()["requests"] == 4
+
+
+def test_a_refused_key_still_stops_at_once(tmp_path):
+    with RunningServer(key="sk-other") as server, pytest.raises(ModelRefusedError, match="HTTP 401"):
+        model_at(server, tmp_path).predict(PROMPTS, TEXTS)
+
+
+def test_dspy_takes_a_text_that_is_never_answered_as_n_a(tmp_path):
+    pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
+    with RunningServer(unanswerable="thing 7 :vllm_context") as server:
+        options = LmOptions(api_base=server.url)
+        model = chat_model("dspy", "openai/test", AnswerCache(tmp_path), options)
+        answers = model.engine.answers(model.queries(PROMPTS[:1], TEXTS[:10]))
+        assert [answer.unanswered for answer in answers] == [None] * 7 + ["context length"] + [None] * 2
