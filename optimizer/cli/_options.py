@@ -161,6 +161,13 @@ def lm_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--logprobs", is_flag=True, help="Measure with the labels' probabilities, not the answers alone."),
         click.option(
+            "--hf-likelihood",
+            default="mean",
+            show_default=True,
+            type=click.Choice(["mean", "sum"]),
+            help="What hf/ models score a label by: its tokens' mean log-likelihood, or their sum.",
+        ),
+        click.option(
             "--requests-per-minute", type=click.FloatRange(0, min_open=True), metavar="N", help="Start no more."
         ),
         click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Stop, resumable, before more calls."),

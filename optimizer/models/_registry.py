@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 NAMES = {
     "minilm": "embedded: all-MiniLM-L6-v2 reads the prompt; offline, free",
     "openai/NAME": "a chat model of OpenAI's, or of any server that speaks its protocol (--api-base URL)",
-    "hf/REPO-OR-PATH": "a local model, by transformers; labels are scored by their likelihood",
+    "hf/REPO-OR-PATH": "a local model, by transformers; labels are scored by their mean log-likelihood (--hf-likelihood)",
     "dspy/NAME": "whatever dspy.LM takes",
     "sim/OPTIONS": "a simulated classifier with known scores",
 }
@@ -70,7 +70,8 @@ def load_model(
     if kind == "hf":
         from psopt.models.hf import HFModel
 
-        return HFModel(rest, cache=AnswerCache(cache_dir))
+        likelihood = options.hf_likelihood if options else "mean"
+        return HFModel(rest, cache=AnswerCache(cache_dir), likelihood=likelihood)
     from psopt.models.chat import chat_model
 
     return chat_model(kind, rest, AnswerCache(cache_dir), options, budget)

@@ -14,6 +14,7 @@ import pytest
 from psopt.errors import InputError, MissingExtraError, ModelError
 from psopt.models import SoftModel, load_model
 from psopt.models._answer_cache import AnswerCache
+from psopt.models.chat import LmOptions
 from psopt.prompts import Definition, Example, Prompt, render
 
 pytest.importorskip("torch", reason="psopt[local] is not installed")
@@ -85,14 +86,14 @@ def chat_ml(prompt: Prompt, text: str) -> str:
     )
 
 
-def one_by_one(network, tokenizer, prompts, texts, write=chat_ml, space="") -> np.ndarray:
+def one_by_one(network, tokenizer, prompts, texts, write=chat_ml, space="", likelihood=np.mean) -> np.ndarray:
     """p of each label, by a plain forward pass over each string, a space and label: (n_texts, n_prompts, n_labels)."""
 
     def score(text: str, label: str) -> float:
         begin, end = (tokenizer(part, add_special_tokens=False)["input_ids"] for part in (text, space + label.strip()))
         with torch.inference_mode():
             log_p = network(torch.tensor([begin + end])).logits[0].double().log_softmax(-1)
-        return float(np.mean([log_p[len(begin) + i - 1, token] for i, token in enumerate(end)]))
+        return float(likelihood([log_p[len(begin) + i - 1, token] for i, token in enumerate(end)]))
 
     scores = np.array(
         [[[score(write(prompt, text), label) for label in prompt.labels] for prompt in prompts] for text in texts]
@@ -107,15 +108,16 @@ def assert_equal(probabilities: np.ndarray, expected: np.ndarray) -> None:
     np.testing.assert_allclose(np.log(probabilities[..., :-1]), np.log(expected), atol=1e-4)
 
 
+@pytest.mark.parametrize("likelihood", ["mean", "sum"])
 @pytest.mark.parametrize("labels", LABEL_SETS.values(), ids=LABEL_SETS)
-def test_scores_equal_reading_prompt_and_label_one_by_one(folder, labels):
+def test_scores_equal_reading_prompt_and_label_one_by_one(folder, labels, likelihood):
     prompts = make_prompts(labels)
-    expected = one_by_one(make_network(), make_tokenizer(), prompts, TEXTS)
-    probabilities = HFModel(str(folder), device="cpu").predict_proba(prompts, TEXTS)
+    expected = one_by_one(make_network(), make_tokenizer(), prompts, TEXTS, likelihood=getattr(np, likelihood))
+    probabilities = HFModel(str(folder), device="cpu", likelihood=likelihood).predict_proba(prompts, TEXTS)
     assert probabilities.shape == (len(TEXTS), len(prompts), len(labels) + 1)
     assert probabilities.dtype == np.float64
     assert_equal(probabilities, expected)
-    assert expected.max(axis=2).std() > 0.01  # the weights do distinguish
+    assert np.log(expected).std(axis=0).max() > 0.1  # the weights do distinguish
 
 
 @pytest.mark.parametrize("batch_tokens", [1, 7, 60, 4096])
@@ -142,6 +144,29 @@ def test_the_prediction_is_the_likeliest_label(folder):
     assert predictions.dtype == np.int64
     np.testing.assert_array_equal(predictions, model.predict_proba(PROMPTS, TEXTS).argmax(axis=2))
     assert len(np.unique(predictions)) > 1
+
+
+def test_mean_and_sum_pick_other_labels_and_share_no_answers(folder, task, tmp_path):
+    """Labels of one and of many tokens: the sum favours short ones."""
+    prompts = make_prompts(LABEL_SETS["beginnings of each other"])
+    mean, whole, mean_again = (
+        load_model(f"hf/{folder}", task, cache_dir=tmp_path, options=LmOptions(hf_likelihood=likelihood))
+        for likelihood in ("mean", "sum", "mean")
+    )
+    by_mean, by_sum = (model.predict(prompts, TEXTS) for model in (mean, whole))
+    assert (by_mean != by_sum).any()
+    np.testing.assert_array_equal(mean_again.predict(prompts, TEXTS), by_mean)
+    np.testing.assert_array_equal(load_model(f"hf/{folder}", task).predict(prompts, TEXTS), by_mean)  # the default
+    for model, likelihood in ((by_mean, np.mean), (by_sum, np.sum)):
+        plain = one_by_one(make_network(), make_tokenizer(), prompts, TEXTS, likelihood=likelihood)
+        np.testing.assert_array_equal(model, plain.argmax(axis=2))
+
+
+def test_another_likelihood_is_refused(folder):
+    with pytest.raises(InputError, match="mean or sum, not 'median'"):
+        HFModel(str(folder), likelihood="median")
+    with pytest.raises(InputError, match="mean or sum, not 'median'"):
+        LmOptions(hf_likelihood="median")
 
 
 def test_labels_that_tie_give_the_first(tmp_path):

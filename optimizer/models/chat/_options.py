@@ -34,6 +34,8 @@ class LmOptions:
     max_calls, max_tokens_total : int or None
     max_cost : float or None
         US dollars. The limits hold for all models of a run together, each time that it is started or resumed.
+    hf_likelihood : {"mean", "sum"}
+        What a model under ``hf/`` scores a label by: the mean of its tokens' log-probabilities, or their sum.
     """
 
     api_base: str | None = None
@@ -49,9 +51,12 @@ class LmOptions:
     max_calls: int | None = None
     max_tokens_total: int | None = None
     max_cost: float | None = None
+    hf_likelihood: str = "mean"
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
+        if self.hf_likelihood not in {"mean", "sum"}:
+            raise InputError(f"hf_likelihood must be mean or sum, not {self.hf_likelihood!r}")
         for name, least in {"concurrency": 1, "retries": 0, "max_tokens": 1}.items():
             if getattr(self, name) < least:
                 raise InputError(f"{name} must be at least {least}, not {getattr(self, name)}")

@@ -54,11 +54,15 @@ class LabelTree:
         leaves = [node for node in range(len(self.parents) + 1) if node not in inner]
         return [np.flatnonzero(way).tolist() for way in self.sees()[leaves]]
 
-    def mean_log_likelihoods(self, steps: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return each label's mean log-probability per token: (n_steps,) of each text to (n_texts, n_labels)."""
+    def log_likelihoods(self, steps: NDArray[np.float64], *, per_token: bool) -> NDArray[np.float64]:
+        """Return each label's log-probability, whole or as the mean of its tokens: (n_texts, n_steps) to
+        (n_texts, n_labels).
+        """
         starts = np.flatnonzero(np.diff(self.labels, prepend=-1))
-        lengths = np.bincount(self.labels)
-        return np.asarray(np.add.reduceat(steps, starts, axis=1) / lengths, dtype=np.float64)
+        totals = np.add.reduceat(steps, starts, axis=1)
+        if per_token:
+            totals = totals / np.bincount(self.labels)
+        return np.asarray(totals, dtype=np.float64)
 
 
 def label_tree(labels: Sequence[Sequence[int]]) -> LabelTree:

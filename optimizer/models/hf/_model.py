@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from psopt.models._base import OnProgress
     from psopt.prompts import Prompt
 
-_SCORING = "mean log-likelihood per token, 1"  # raise the number when the same messages give other scores
+# What a label's score is, as the cache names it: raise the number when the same messages give other scores.
+_SCORING = {"mean": "mean log-likelihood per token, 1", "sum": "log-likelihood of the whole label, 1"}
 _DIGITS = 6  # equal labels tie although they were read side by side with other tokens
 _BATCH_TOKENS = {"cpu": 512, "cuda": 2048}
 
@@ -29,8 +30,9 @@ _BATCH_TOKENS = {"cpu": 512, "cuda": 2048}
 class HFModel:
     """Classifies by which label a causal language model finds the likeliest answer; it never answers N/A.
 
-    A label's score is the mean log-probability of its tokens as the beginning of the assistant's turn, so that long
-    labels are not at a disadvantage. A tokenizer without a chat template gets the messages joined by empty lines and
+    A label's score is the log-probability of its tokens as the beginning of the assistant's turn: by default their mean,
+    so that long labels are not at a disadvantage, or their sum, the probability that the model answers just that. Where
+    labels differ in length the two may pick different ones. A tokenizer without a chat template gets the messages joined by empty lines and
     the label behind a space; a template that knows no system message gets it within the user's. Where a template opens
     a reasoning block, it is left out, and where it writes today's date it writes 1 January 2025.
 
@@ -46,6 +48,8 @@ class HFModel:
         Where scores are kept; by default in memory.
     device : str, optional
         Of torch; by default ``cuda`` where there is one, else ``cpu``.
+    likelihood : {"mean", "sum"}
+        Whether a label's score is the mean or the sum of its tokens' log-probabilities.
     batch_tokens : int, optional
         The most tokens of one forward pass, by default 2048 on CUDA and 512 elsewhere. It is halved when the GPU's
         memory is exhausted.
@@ -55,7 +59,7 @@ class HFModel:
     Raises
     ------
     InputError
-        If there is no such folder, repository, revision or device.
+        If there is no such folder, repository, revision, device or likelihood.
     ModelError
         If what is there is no causal language model, or can't be fetched.
     MissingExtraError
@@ -68,16 +72,20 @@ class HFModel:
         *,
         cache: AnswerCache | None = None,
         device: str | None = None,
+        likelihood: str = "mean",
         batch_tokens: int | None = None,
         revision: str | None = None,
     ) -> None:
         import_transformers(f"hf/{repo_or_path}")
+        if likelihood not in _SCORING:
+            raise InputError(f"likelihood is {' or '.join(_SCORING)}, not {likelihood!r}")
         if batch_tokens is not None and batch_tokens < 1:
             raise InputError(f"batch_tokens is at least 1, not {batch_tokens}")
         self._device = _device(device)
         self._batch_tokens = batch_tokens or _BATCH_TOKENS.get(self._device.type, _BATCH_TOKENS["cpu"])
         self._source = find_source(repo_or_path, revision)
         self._cache = AnswerCache(None) if cache is None else cache
+        self._likelihood = likelihood
 
     @property
     def name(self) -> str:
@@ -115,7 +123,7 @@ class HFModel:
     def _scores(
         self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None
     ) -> NDArray[np.float64]:
-        """Mean log-likelihoods: (n_texts, n_prompts, n_labels) float."""
+        """Log-likelihoods, mean or whole: (n_texts, n_prompts, n_labels) float."""
         scores = np.empty((len(texts), len(prompts), len(prompts[0].labels)))
         n_done = 0
 
@@ -139,7 +147,8 @@ class HFModel:
         missing = {key: one for key, one in zip(keys, conversations, strict=True) if key not in known}
         if missing:
             unknown = list(missing)
-            for indices, scores in self._scorer.score(list(missing.values()), prompt.labels):
+            per_token = self._likelihood == "mean"
+            for indices, scores in self._scorer.score(list(missing.values()), prompt.labels, per_token=per_token):
                 rows = scores.round(_DIGITS).tolist()
                 answered = {unknown[index]: row for index, row in zip(indices, rows, strict=True)}
                 self._cache.put_many(answered)
@@ -152,7 +161,7 @@ class HFModel:
             model=self.name,
             weights=self._source.version,
             precision=str(self._dtype),
-            scoring=_SCORING,
+            scoring=_SCORING[self._likelihood],
             labels=list(labels),
             messages=messages,
         )

@@ -49,16 +49,21 @@ class Scorer:
         self._limit = TokenLimit(batch_tokens)
 
     def score(
-        self, conversations: Sequence[Messages], labels: Sequence[str]
+        self, conversations: Sequence[Messages], labels: Sequence[str], *, per_token: bool
     ) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
         """Score labels as answers to conversations, best ones that begin alike; yields some at a time.
+
+        Parameters
+        ----------
+        per_token : bool
+            Divide a label's log-probability by the number of its tokens.
 
         Yields
         ------
         indices : list of int
             Some of the conversations.
         scores : (n_indices, n_labels) float
-            Mean log-probability per token of each label.
+            Log-probability of each label, or its mean per token.
 
         Raises
         ------
@@ -74,7 +79,7 @@ class Scorer:
         score = score_shared if self._shares(n_prompt + n_label) else score_plain
         try:
             for indices, steps in score(self._network, prompts, tree, self._limit):
-                scores = tree.mean_log_likelihoods(steps)
+                scores = tree.log_likelihoods(steps, per_token=per_token)
                 if np.isnan(scores).any():
                     raise ModelError(f"{self._name} gives NaN for a probability: its weights are damaged")
                 yield indices, scores
