@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
-import tempfile
 import uuid
 from dataclasses import replace
 from pathlib import Path
@@ -21,12 +19,11 @@ from psopt.optimization import make_proposer, split_samples
 from psopt.prompts import Prompt
 from psopt.runs import RunSettings
 from psopt.search import Search, SearchOptions, join_study, read_shared
-from psopt.search_spaces import read_file
+from psopt.search_spaces import from_file
 from psopt.tasks import load_task
 
 if TYPE_CHECKING:
     from psopt.search import Observer, SamplerName
-    from psopt.search_spaces import RephrasingSet
     from psopt.tasks import Task
 
 
@@ -80,7 +77,7 @@ def work(
     budget = Budget(settings.lm.max_calls, settings.lm.max_tokens_total, settings.lm.max_cost)
     model = load_model(settings.model, task, cache_dir=cache_folder(cache_dir), options=settings.lm, budget=budget)
     evaluator = Evaluator(
-        model, _rephrasings(shared.rephrasings), split_samples(task, settings), soft=settings.lm.logprobs, budget=budget
+        model, from_file(shared.rephrasings), split_samples(task, settings), soft=settings.lm.logprobs, budget=budget
     )
     if observer is not None:
         evaluator.on_progress = observer.answers
@@ -122,10 +119,3 @@ def _same_task(settings: RunSettings, sha256: str) -> Task:
             f"study's {sha256[:12]}..; say where the same data are with --dataset (and PSOPT_DATA_DIR)"
         )
     return task
-
-
-def _rephrasings(data: dict[str, Any]) -> RephrasingSet:
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "rephrasings.json"
-        file.write_text(json.dumps(data), "utf-8")
-        return read_file(file)

@@ -2,7 +2,7 @@
 
 from ._checks import LEAST_CLOSENESS, Checks, Verdict
 from ._families import read_families, vary
-from ._file import read_file, to_file
+from ._file import from_file, read_file, to_file
 from ._for_task import rephrasings_for
 from ._rules import rephrase_by_rules
 from ._set import Rejected, RephrasingSet
@@ -15,6 +15,7 @@ __all__ = [
     "Rejected",
     "RephrasingSet",
     "Verdict",
+    "from_file",
     "read_families",
     "read_file",
     "rephrase_by_rules",

@@ -56,12 +56,19 @@ def read_file(path: Path) -> RephrasingSet:
     except ValueError as error:
         raise InputError(f"rephrasings {path} are no valid JSON: {error}") from error
     try:
-        return _read(data)
+        return from_file(data)
     except InputError as error:
         raise InputError(f"rephrasings {path}: {error}") from error
 
 
-def _read(data: Any) -> RephrasingSet:
+def from_file(data: Any) -> RephrasingSet:
+    """Make the set of a rephrasings.json's content, as `to_file` makes it.
+
+    Raises
+    ------
+    InputError
+        If it is no sound set.
+    """
     if not isinstance(data, dict):
         raise InputError("expected an object with original, search and heldout")
     search, heldout = (_entries(data.get(part), part) for part in ("search", "heldout"))

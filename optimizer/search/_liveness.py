@@ -7,11 +7,15 @@ and any storage will do.
 
 from __future__ import annotations
 
-import contextlib
+import math
 import os
 import threading
 import time
 from typing import TYPE_CHECKING, Any, Self
+
+import optuna
+from psopt.errors import InputError
+from psopt.search._outage import ERRORS, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -20,31 +24,69 @@ _BEATS_MISSED = 6
 
 
 def interval() -> float:
-    """Seconds between two heartbeats: 10, or `PSOPT_HEARTBEAT`."""
-    return float(os.environ.get("PSOPT_HEARTBEAT", "10"))
+    """Seconds between two heartbeats: 10, or `PSOPT_HEARTBEAT`.
+
+    Raises
+    ------
+    InputError
+        If that is no number above 0.
+    """
+    text = os.environ.get("PSOPT_HEARTBEAT", "10")
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise InputError(f"PSOPT_HEARTBEAT is {text!r}: set it to a number of seconds above 0, or not at all")
+    return seconds
 
 
 class Heartbeat:
-    """Calls `beat` with 0, 1, 2 .. while the block runs; a beat that fails is left out."""
+    """Calls `beat` with 0, 1, 2 .. while the block runs.
 
-    def __init__(self, beat: Callable[[int], None]) -> None:
-        self._beat, self._stop = beat, threading.Event()
+    A beat that the storage refuses is left out, and after six of them `tell` is told, once, what that may lead to. A
+    beat that fails otherwise is a bug: it is told at once, and raised at the end of the block.
+    """
+
+    def __init__(self, beat: Callable[[int], None], tell: Callable[[str], None]) -> None:
+        self._beat, self._tell, self._stop = beat, tell, threading.Event()
+        self._interval, self._missed = interval(), 0
+        self._bug: Exception | None = None
         self._thread = threading.Thread(target=self._run, name="psopt-heartbeat", daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._stop.set()
         self._thread.join()
+        if self._bug is not None and kind is None:
+            raise self._bug
 
     def _run(self) -> None:
         number = 0
-        while not self._stop.wait(interval()):
-            with contextlib.suppress(Exception):  # the storage is away for a moment: the work itself will tell
+        while not self._stop.wait(self._interval):
+            try:
                 self._beat(number)
+                self._missed = 0
+            except optuna.exceptions.UpdateFinishedTrialError:
+                return  # others have finished the trial: whoever writes to it next learns that
+            except ERRORS as error:
+                self._miss(error)
+            except Exception as error:  # noqa: BLE001  # handed to the thread that has the work, which raises it
+                self._bug = error
+                self._tell(f"the heartbeat failed: {type(error).__name__}: {error}")
+                return
             number += 1
+
+    def _miss(self, error: BaseException) -> None:
+        self._missed += 1
+        if self._missed == _BEATS_MISSED:
+            self._tell(
+                f"no heartbeat got through for {self._missed * self._interval:g} s ({reason_of(error)}): "
+                "other workers may take this one for dead, and its work over"
+            )
 
 
 class Watch:

@@ -42,7 +42,7 @@ class Patience:
             try:
                 return what()
             except ERRORS as error:
-                reason = _reason(error)
+                reason = reason_of(error)
                 if not _may_pass(error) or waited >= _LONGEST_WAIT:
                     raise InputError(f"the study's storage can't be used: {reason}") from error
                 if not waited:
@@ -52,7 +52,8 @@ class Patience:
                 pause = min(_LONGEST_PAUSE, 2 * pause)
 
 
-def _reason(error: BaseException) -> str:
+def reason_of(error: BaseException) -> str:
+    """Say what the storage said, in a line."""
     cause = getattr(error, "orig", None) or error.__cause__ or error
     return (str(cause).splitlines() or [type(cause).__name__])[0]
 

@@ -16,7 +16,7 @@ from optuna.trial import TrialState
 from psopt.search._liveness import Heartbeat, Watch, interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _BEAT, _PROMPT, _CLAIMED, _ROUND = "psopt:beat", "prompt_id", "psopt:claimed", "psopt:round"
 _PAUSE = 0.2
@@ -33,16 +33,20 @@ class Partners:
         This worker's name, unlike any other's.
     total : int
         Candidates that the study is to evaluate.
+    tell : callable
+        Is told when this worker's heartbeat does not get through.
     """
 
-    def __init__(self, study: optuna.Study, worker: str, total: int) -> None:
-        self._study, self._worker, self._total = study, worker, total
+    def __init__(self, study: optuna.Study, worker: str, total: int, tell: Callable[[str], None]) -> None:
+        self._study, self._worker, self._total, self._tell = study, worker, total, tell
         self._watch = Watch()
 
     def heartbeat(self, trial: optuna.Trial) -> Heartbeat:
         """Show the others, for the block, that a trial is worked on."""
         storage, trial_id = self._study._storage, trial._trial_id
-        return Heartbeat(lambda number: storage.set_trial_system_attr(trial_id, _BEAT, [self._worker, number]))
+        return Heartbeat(
+            lambda number: storage.set_trial_system_attr(trial_id, _BEAT, [self._worker, number]), self._tell
+        )
 
     def has(self, trial: optuna.Trial) -> bool:
         """Whether this worker is the one that has a trial: SQLite may hand one that waits to two at the same time."""
@@ -113,7 +117,7 @@ class Partners:
         if self._study.user_attrs[key][0] != self._worker:
             yield False
             return
-        with Heartbeat(lambda beat: self._study.set_user_attr(key, [self._worker, beat])):
+        with Heartbeat(lambda beat: self._study.set_user_attr(key, [self._worker, beat]), self._tell):
             yield True
 
     def wait(self) -> None:

@@ -19,10 +19,11 @@ from psopt.scoring import score
 from psopt.search import _study
 from psopt.search._front import Candidate, knee, pareto_front
 from psopt.search._observer import Observer
-from psopt.search._outage import Patience
+from psopt.search._outage import ERRORS, Patience
 from psopt.search._partners import FULL, Alone, Partners
 from psopt.search._shorten import next_shorter, shortest
 from psopt.search._trial_record import Effort, record_trial
+from psopt.search._trial_state import over_by_others
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,8 +41,6 @@ Propose = Callable[["Task", "Prompt", "Predictions", "Diagnosis", "Sequence[Edit
 """From a task, a prompt, its predictions on train, their diagnosis and the pool to edits, most to gain first."""
 
 _TRIES_FOR_A_NEW_CANDIDATE = 50
-# What Optuna says of a trial that others have finished.
-_OVER = (optuna.exceptions.UpdateFinishedTrialError, ValueError)
 _MOST_FAILURES = 3  # in a row; then it is not chance, and the search stops
 
 
@@ -84,7 +83,8 @@ class Search:
         self._orders = ORDERS if reads_order(evaluator.model) else ORDERS[:1]
         self._rng = np.random.default_rng([options.seed, *worker.encode()] if worker else options.seed)
         self._worker, self._patience = worker, Patience(self.observer.phase)
-        self._partners = Partners(study, worker, options.trials) if worker else Alone(study, "", options.trials)
+        partners = Partners if worker else Alone
+        self._partners = partners(study, worker, options.trials, self.observer.phase)
         self._known_trials: set[int] = set()
         self._most_own, self.n_own = most_own, 0
         self._patience.call(self._partners.revive if not worker else lambda: None)
@@ -205,11 +205,9 @@ class Search:
             trial = self._patience.call(self.study.ask)
             if not self._patience.call(lambda trial=trial: self._partners.has(trial)):  # type: ignore[misc]
                 continue
-            try:
+            with over_by_others(trial):  # they took this worker for dead while the storage was away
                 if self._try(trial):
                     return True
-            except optuna.exceptions.UpdateFinishedTrialError:
-                continue  # others took this worker for dead while the storage was away, and its trial over
         return False
 
     def _try(self, trial: optuna.Trial) -> bool:
@@ -240,55 +238,48 @@ class Search:
         return self._patience.call(lambda: self._partners.claim(trial, prompt.id))
 
     def _drop(self, trial: optuna.Trial, reason: str) -> None:
-        with contextlib.suppress(*_OVER):
+        with over_by_others(trial):
             trial.set_user_attr("dropped", reason)
-            self.study.tell(trial, state=optuna.trial.TrialState.PRUNED)
+            self.study.tell(trial, state=optuna.trial.TrialState.PRUNED, skip_if_finished=True)
 
     def _evaluate(self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...], order: str) -> None:
+        """Score a trial's candidate and record it; whatever fails on the way fails the trial."""
         before, started = replace(self.evaluator.budget.usage), time.monotonic()
         try:
             predictions = self.evaluator.predictions(prompt, "val")
-            scores = score(predictions)
+            candidate = Candidate(trial.number, prompt, edits, score(predictions), order=order)
+            effort = Effort.between(before, self.evaluator.budget.usage, time.monotonic() - started)
+            is_recorded = self._patience.call(lambda: self._record(trial, candidate, predictions, effort))
         except BaseException as error:
-            self._fail(trial, error)
+            with contextlib.suppress(*ERRORS):  # where the storage is away too, whoever resumes the search fails it
+                self._fail(trial, error)
+            self._failed_in_a_row += 1
             if isinstance(error, AnswersMissingError) and self.candidates and self._failed_in_a_row < _MOST_FAILURES:
                 self.observer.phase(f"trial {trial.number} failed: {error}")
                 return
             if trial.params:  # it is not the candidate's fault: whoever resumes the search tries it again
-                self.study.enqueue_trial(trial.params)
+                with contextlib.suppress(*ERRORS):
+                    self.study.enqueue_trial(trial.params)
             raise
         self._failed_in_a_row = 0
-        candidate = Candidate(trial.number, prompt, edits, scores, order=order)
-        effort = Effort.between(before, self.evaluator.budget.usage, time.monotonic() - started)
-        baseline = self.baseline if self.candidates else candidate
-        if self._patience.call(lambda: self._record(trial, candidate, baseline, predictions, effort)):
+        if is_recorded:
             self.n_own += 1
             self._take(candidate)
 
     def _fail(self, trial: optuna.Trial, error: BaseException) -> None:
-        with contextlib.suppress(*_OVER):
+        with over_by_others(trial):
             trial.set_user_attr("failed", f"{type(error).__name__}: {error}"[:500])
-            self.study.tell(trial, state=optuna.trial.TrialState.FAIL)
-        self._failed_in_a_row += 1
+            self.study.tell(trial, state=optuna.trial.TrialState.FAIL, skip_if_finished=True)
 
-    def _record(
-        self,
-        trial: optuna.Trial,
-        candidate: Candidate,
-        baseline: Candidate,
-        predictions: Predictions,
-        effort: Effort,
-    ) -> bool:
-        """Write a candidate to its trial and finish it; False if others took this worker for dead and finished it."""
-        try:
+    def _record(self, trial: optuna.Trial, candidate: Candidate, predictions: Predictions, effort: Effort) -> bool:
+        """Write a candidate to its trial and finish it; False if others took this worker for dead and failed it."""
+        baseline = self.baseline if self.candidates else candidate
+        with over_by_others(trial) as finished:
             record_trial(trial, candidate, baseline, predictions, effort, self.artifacts)
             if predictions.probabilities is None and predictions.merits is None:
                 _study.keep_answers(trial, predictions.array)
             _study.tell(self.study, trial, candidate.val, baseline.val.f1 - self.options.parts.margin)
-        except _OVER:
-            state = self.study.get_trials(deepcopy=False)[trial.number].state
-            return bool(state == optuna.trial.TrialState.COMPLETE)
-        return True
+        return finished.state == optuna.trial.TrialState.COMPLETE
 
     def _take(self, candidate: Candidate) -> None:
         """Take a candidate into account."""

@@ -187,13 +187,15 @@ def chosen_edits(params: Mapping[str, Any], pool: Iterable[Edit]) -> tuple[tuple
 
 
 def tell(study: optuna.Study, trial: optuna.Trial, scores: Scores, least_f1: float) -> None:
-    """Finish a trial with its scores; it is feasible if its F1 reaches `least_f1`."""
+    """Finish a trial with its scores, if nobody else has; it is feasible if its F1 reaches `least_f1`."""
     trial.set_constraint("f1", least_f1 - scores.f1)
     if scores.f1 < least_f1:
         trial.set_user_attr(
             "infeasible", f"F1 {scores.f1:.4f} is below {least_f1:.4f}, the seed prompt's less a margin"
         )
-    study.tell(trial, [scores.f1, scores.sensitivity, scores.consistency])
+    values = [scores.f1, scores.sensitivity, scores.consistency]
+    # With the state said, a value that is no number is an error; without it, Optuna fails the trial and goes on.
+    study.tell(trial, values, state=optuna.trial.TrialState.COMPLETE, skip_if_finished=True)
 
 
 def keep_pool(study: optuna.Study, round_number: int, edits: Iterable[Edit], worker: str = "") -> None:

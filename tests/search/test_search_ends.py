@@ -1,0 +1,140 @@
+"""A search ends: an error of its own surfaces at once, and only a trial that others have finished is let go."""
+
+from __future__ import annotations
+
+import threading
+
+import optuna
+import pytest
+import sqlalchemy.exc
+from psopt.errors import InputError
+from psopt.evaluator import Evaluator
+from psopt.prompts import seed_prompt
+from psopt.search import Search, SearchOptions, _search, open_study
+from psopt.search._liveness import Heartbeat
+from psopt.search_spaces import RephrasingSet
+
+WORDINGS = ("Sort the question by what it asks for.", "Sort it by what it asks.")
+SET = RephrasingSet(WORDINGS[0], WORDINGS, ("Do sort.", "Sort please!!"), "rules")
+
+
+@pytest.fixture
+def search(task, keyword_model, tmp_path):
+    evaluator = Evaluator(keyword_model, SET, {"train": task.train, "val": task.val, "test": task.test})
+    study = open_study(f"sqlite:///{tmp_path / 'study.db'}", "toy", "tpe", 0)
+    return Search(task, seed_prompt(task), evaluator, study, SearchOptions(4, rounds=1))
+
+
+@pytest.mark.parametrize("kind", [ValueError, RuntimeError])
+def test_an_error_in_recording_a_trial_surfaces_at_once(search, monkeypatch, kind):
+    def record_trial(*_):
+        raise kind("a bug")
+
+    monkeypatch.setattr(_search, "record_trial", record_trial)
+    with pytest.raises(kind, match="a bug"):
+        search.run()
+    assert [trial.state for trial in search.study.trials] == [optuna.trial.TrialState.FAIL]
+    assert search.study.trials[0].user_attrs["failed"] == f"{kind.__name__}: a bug"
+
+
+def test_a_trial_that_is_wrongly_said_to_be_finished_is_an_error(search, monkeypatch):
+    def record_trial(*_):
+        raise optuna.exceptions.UpdateFinishedTrialError("a bug")
+
+    monkeypatch.setattr(_search, "record_trial", record_trial)
+    with pytest.raises(RuntimeError, match="trial 0 is RUNNING, but can't be written: a bug"):
+        search.run()
+
+
+def test_a_measure_that_is_no_number_is_an_error_and_no_endless_search(search, monkeypatch):
+    score = _search.score
+
+    def without_sensitivity(predictions):
+        scores = score(predictions)
+        object.__setattr__(scores, "sensitivity", float("nan"))
+        return scores
+
+    monkeypatch.setattr(_search, "score", without_sensitivity)
+    with pytest.raises(ValueError, match="nan"):
+        search.run()
+
+
+def test_a_trial_that_others_have_finished_is_let_go_while_it_is_recorded(search, monkeypatch):
+    record_trial, taken = _search.record_trial, []
+
+    def late(trial, *more):
+        if trial.number == 1 and not taken:
+            taken.append(trial.number)
+            trial.study._storage.set_trial_state_values(trial._trial_id, state=optuna.trial.TrialState.FAIL)
+        record_trial(trial, *more)
+
+    monkeypatch.setattr(_search, "record_trial", late)
+    search.run()
+    assert len(search.candidates) == 4
+    assert 1 not in {candidate.trial for candidate in search.candidates}
+
+
+def locked():
+    return sqlalchemy.exc.OperationalError("INSERT", None, Exception("database is locked"))
+
+
+class Beats:
+    """A beat that raises these errors, one after the other; `over` is set with the last."""
+
+    def __init__(self, *errors):
+        self.errors, self.over, self.said = list(errors), threading.Event(), []
+
+    def __call__(self, number):
+        error = self.errors.pop(0) if self.errors else None
+        if not self.errors:
+            self.over.set()
+        if error is not None:
+            raise error
+
+
+@pytest.fixture
+def fast(monkeypatch):
+    monkeypatch.setenv("PSOPT_HEARTBEAT", "0.001")
+
+
+def beating(beats):
+    with Heartbeat(beats, beats.said.append):
+        assert beats.over.wait(30)
+
+
+@pytest.mark.usefixtures("fast")
+def test_a_heartbeat_that_fails_for_good_is_said_once():
+    beats = Beats(*(locked() for _ in range(12)))
+    beating(beats)
+    assert len(beats.said) == 1
+    assert "no heartbeat got through for 0.006 s (database is locked)" in beats.said[0]
+    assert "other workers may take this one for dead" in beats.said[0]
+
+
+@pytest.mark.usefixtures("fast")
+def test_a_heartbeat_that_fails_for_a_moment_is_left_out():
+    beats = Beats(*(locked() for _ in range(5)), None, *(locked() for _ in range(5)), None)
+    beating(beats)
+    assert not beats.said
+
+
+@pytest.mark.usefixtures("fast")
+def test_a_bug_in_a_heartbeat_is_said_and_raised():
+    beats = Beats(None, KeyError("beat"))
+    with pytest.raises(KeyError, match="beat"):
+        beating(beats)
+    assert beats.said == ["the heartbeat failed: KeyError: 'beat'"]
+
+
+@pytest.mark.usefixtures("fast")
+def test_a_heartbeat_ends_with_its_trial():
+    beats = Beats(optuna.exceptions.UpdateFinishedTrialError("over"))
+    beating(beats)
+    assert not beats.said
+
+
+@pytest.mark.parametrize("text", ["soon", "0", "-1", "nan", "inf"])
+def test_an_interval_that_is_no_number_of_seconds_is_refused(monkeypatch, text):
+    monkeypatch.setenv("PSOPT_HEARTBEAT", text)
+    with pytest.raises(InputError, match="PSOPT_HEARTBEAT is"):
+        Heartbeat(print, print)
