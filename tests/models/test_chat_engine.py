@@ -147,7 +147,7 @@ def test_too_many_requests_make_the_engine_ask_more_slowly(tmp_path):
         seen = server.control()
     assert seen["answered"] == 200
     assert seen["statuses"]["429"] < 200
-    assert model.engine._concurrency.limit < 16
+    assert model.engine._traffic.limit.places < 16
 
 
 @pytest.mark.parametrize("limit", [{"max_calls": 20}, {"max_tokens": 1_500}, {"max_cost": 0.005}])

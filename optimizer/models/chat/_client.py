@@ -98,6 +98,10 @@ class FaultError(Exception):
         The answer, where all that is wrong with it is that it says nothing.
     unreadable : bool
         Whether what came is no answer at all; a server that never sent one will not learn it.
+    given_up : bool
+        Whether no answer came in time.
+    final : bool
+        Whether trying again has been tried for long enough.
     """
 
     def __init__(
@@ -109,10 +113,11 @@ class FaultError(Exception):
         unreachable: bool = False,
         empty: Answer | None = None,
         unreadable: bool = False,
+        given_up: bool = False,
     ) -> None:
         super().__init__(reason)
         self.wait, self.overloaded, self.unreachable, self.empty = wait, overloaded, unreachable, empty
-        self.unreadable = unreadable
+        self.unreadable, self.given_up, self.final = unreadable, given_up, False
 
 
 class UnsupportedError(Exception):
@@ -127,10 +132,14 @@ class ModelRefusedError(ModelError):
     """The server will not answer this client at all (key, model name, quota, malformed request): the run stops."""
 
 
+class ServerGoneError(ModelError):
+    """A server that answered before has not been there for as long as one waits: the run stops, resumable."""
+
+
 class ChatClient(Protocol):
     """Sends chat messages somewhere.
 
-    The engine is the only caller: it caches, limits and retries, so that a client does none of that.
+    The engine is the only caller: it caches, limits, retries and gives up, so that a client does none of that.
     """
 
     @property
@@ -142,6 +151,9 @@ class ChatClient(Protocol):
     def endpoint(self) -> str | None:
         """Where requests go, as part of the cache's key; None if answers must not be kept on disk."""
         ...
+
+    breather: float
+    """Seconds that the last answers asked to wait before more is sent; the engine sets it back to 0."""
 
     @property
     def features(self) -> tuple[str, ...]:

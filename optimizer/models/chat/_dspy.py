@@ -42,6 +42,7 @@ class DspyClient:
         self._lm = lm.copy(cache=False, num_retries=0)
         self._options = options
         self.endpoint = _place(lm)
+        self.breather = 0.0
         self._threads = ThreadPoolExecutor(options.concurrency, thread_name_prefix="psopt-dspy")
 
     @property
@@ -59,12 +60,7 @@ class DspyClient:
 
     async def send(self, request: dict[str, Any]) -> Answer:
         """Call the LM once; see `ChatClient.send`."""
-        loop = asyncio.get_running_loop()
-        call = loop.run_in_executor(self._threads, self._call, request)
-        try:
-            return await asyncio.wait_for(call, self._options.timeout)
-        except TimeoutError:
-            raise FaultError(f"no answer within {self._options.timeout:g} s") from None
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._call, request)
 
     async def close(self) -> None:
         """Let the threads end."""

@@ -5,28 +5,35 @@ from __future__ import annotations
 import asyncio
 import random
 import weakref
-from collections import deque
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
 
-from psopt.errors import AnswersMissingError, InputError
+from psopt.errors import AnswersMissingError, InputError, PsoptError
 from psopt.models._answer_cache import AnswerCache, answer_key
-from psopt.models.chat._client import Answer, FaultError, UnsupportedError
+from psopt.models.chat._batch import Progress, in_turns
+from psopt.models.chat._client import Answer, FaultError, ModelRefusedError, ServerGoneError, UnsupportedError
 from psopt.models.chat._empty_answers import EmptyAnswers
-from psopt.models.chat._limits import Concurrency, Pace
+from psopt.models.chat._limits import Pace
 from psopt.models.chat._loop import run, run_soon
+from psopt.models.chat._notices import clock
 from psopt.models.chat._prices import price_of, user_prices
+from psopt.models.chat._traffic import Traffic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from psopt.models.chat._batch import Turn
     from psopt.models.chat._budget import Budget
     from psopt.models.chat._client import ChatClient, Query
     from psopt.models.chat._options import LmOptions
     from psopt.prompts import Messages
 
-_FIRST_WAIT, _LONGEST_WAIT, _LONGEST_ASKED = 0.25, 30.0, 120.0
+_FIRST_WAIT, _LONGEST_WAIT = 0.25, 30.0
+_LONGEST_SERVED = 1.0  # while others are answered it is not the server that needs time
+_LONGEST_ASKED = 86_400.0  # a server that asks to wait longer will not answer this run
 _SETTLING = 0.01
-_TRIES_UNREACHABLE = 4
+_TRIES_UNANSWERED = 4  # of a request, at a server that never answered any
+_WORKERS_A_PLACE = 4  # those that wait for their next try must not keep others from theirs: up to 60 % may fail
 _TOKENS_A_CHARACTER = 0.5  # an upper bound for prices: text has about .25, scripts without spaces up to 1
 
 
@@ -54,10 +61,9 @@ class Engine:
                 f"--max-cost needs the price of {client.name}: add a line"
                 f' "{client.name}" = {{ in = .., out = .. }} (USD for a million tokens) to {user_prices()}'
             )
-        self._concurrency, self._pace = Concurrency(options.concurrency), Pace(options.requests_per_minute)
+        self._traffic, self._pace = Traffic(client.name, options), Pace(options.requests_per_minute)
         self._in_flight: dict[bytes, asyncio.Future[Answer]] = {}
         self._jitter = random.Random(0)  # noqa: S311  # spreads retries, nothing secret
-        self._reached = False
         self._empty = EmptyAnswers()
         self._closing = weakref.finalize(self, _close, client)
         for feature in client.features:
@@ -81,7 +87,7 @@ class Engine:
         missing = {key: query for key, query in zip(keys, queries, strict=True) if key not in found}
         self.budget.usage.cached += len(queries) - len(missing)
         if missing:
-            progress = _Progress(len(queries), len(queries) - len(missing), on_progress)
+            progress = Progress(len(queries), len(queries) - len(missing), on_progress)
             asked = run(self._ask_all(list(missing.values()), progress))
             found |= dict(zip(missing, asked, strict=True))
         return [found[key] for key in keys]
@@ -102,32 +108,20 @@ class Engine:
     def _feature_key(self, feature: str) -> bytes:
         return answer_key(endpoint=self.client.endpoint, model=self.client.name, unsupported=feature)
 
-    async def _ask_all(self, queries: list[Query], progress: _Progress) -> list[Answer]:
+    async def _ask_all(self, queries: list[Query], progress: Progress) -> list[Answer]:
         """Let some workers take the queries in their order; after a failure the calls under way are the last."""
         answers: dict[int, Answer] = {}
-        waiting = deque(enumerate(queries))
+        self._traffic.progress = progress.__str__
 
-        async def work() -> None:
-            while waiting:
-                index, query = waiting.popleft()
-                answers[index] = await self._answer(query)
-                progress.one_more()
+        async def ask(index: int, turn: Turn) -> None:
+            answers[index] = await self._answer(queries[index], turn)
+            progress.one_more()
 
-        workers = [asyncio.ensure_future(work()) for _ in range(min(self._options.concurrency, len(queries)))]
-        try:
-            await asyncio.wait(workers, return_when=asyncio.FIRST_EXCEPTION)
-            waiting.clear()
-            await asyncio.wait(workers, timeout=self._options.timeout)
-        finally:
-            for worker in workers:
-                worker.cancel()
-            outcomes = await asyncio.gather(*workers, return_exceptions=True)
-        for outcome in outcomes:
-            if isinstance(outcome, Exception):
-                raise outcome
+        n_workers = _WORKERS_A_PLACE * self._options.concurrency
+        await in_turns(len(queries), ask, n_workers, self._options.timeout)
         return [answers[index] for index in range(len(queries))]
 
-    async def _answer(self, query: Query) -> Answer:
+    async def _answer(self, query: Query, turn: Turn) -> Answer:
         """Answer one query: by another call for the same that is under way, else by asking."""
         key = self._key(query)
         while key in self._in_flight:
@@ -136,66 +130,75 @@ class Engine:
             if not other.cancelled():
                 self.budget.usage.cached += 1
                 return other.result()
-        asking = self._in_flight[key] = asyncio.ensure_future(self._ask(query))
+        asking = self._in_flight[key] = asyncio.ensure_future(self._ask(query, turn))
         try:
             return await asking
         finally:
             del self._in_flight[key]
 
-    async def _ask(self, query: Query) -> Answer:
+    async def _ask(self, query: Query, turn: Turn) -> Answer:
         """Ask until there is an answer, and keep it."""
-        tries = n_empty = 0
+        tries = _Tries()
         while True:
-            request = self.client.request(query)
+            n_before = self._traffic.patience.n_answers
             try:
-                answer = await self._send(query, request, n_empty)
+                answer = await self._send(query, turn, tries)
             except UnsupportedError as error:
                 self._leave_out(error.feature)
+            except PsoptError:
+                turn.batch.is_over = True  # at once: the place that this leaves is the next one's
+                raise
             except FaultError as fault:
-                tries += 1
-                n_empty += fault.empty is not None
+                tries.count(fault)
                 self.budget.usage.failed += 1
-                never = fault.unreachable or fault.unreadable
-                if tries > self._options.retries or (never and tries >= self._patience):
-                    raise AnswersMissingError(
-                        f"{self.client.name}: a call failed {tries} times, at last with: {fault}"
-                    ) from None
-                await asyncio.sleep(self._wait(fault, tries))
+                if turn.batch.is_over or self._is_enough(fault, tries.made):
+                    self._give_up(fault, tries.made)
+                await asyncio.sleep(self._wait(fault, tries.made, n_before))
             else:
                 self._cache.put(self._key(query), answer.to_dict())
                 return answer
 
-    @property
-    def _patience(self) -> int:
-        """A server that never answered is probably not there; one that did will come back."""
-        return self._options.retries + 1 if self._reached else _TRIES_UNREACHABLE
+    def _is_enough(self, fault: FaultError, tries: int) -> bool:
+        """Whether a call has failed for good; for a server that is away the looks count, not each query's tries."""
+        if fault.unreachable:
+            return fault.final
+        most = self._options.retries
+        if (fault.given_up or fault.unreadable) and not self._traffic.patience.n_answers:
+            most = min(most, _TRIES_UNANSWERED - 1)
+        return tries > most
 
-    async def _send(self, query: Query, request: dict[str, Any], n_empty: int) -> Answer:
-        """Send once, within the limits; `n_empty` is how often the answer to the same was empty."""
+    async def _send(self, query: Query, turn: Turn, tries: _Tries) -> Answer:
+        """Send once, within the limits."""
         tokens = int(_TOKENS_A_CHARACTER * _n_characters(query.messages)) + self._options.max_tokens
         cost = self._price.of(tokens - self._options.max_tokens, self._options.max_tokens) if self._price else 0.0
-        while not self.budget.reserve(tokens, cost):
-            await asyncio.sleep(_SETTLING)
+        await self._traffic.enter()
         try:
-            await self._pace.start()
-            since = await self._concurrency.acquire()
+            turn.batch.go_on()
+            while not self.budget.reserve(tokens, cost):
+                await asyncio.sleep(_SETTLING)
             try:
-                answer = await self.client.send(request)
-                self._concurrency.answered()
+                await self._pace.start()
+                turn.is_sending = True
+                answer = await self._traffic.send(self.client.send(self.client.request(query)), tries.given_up)
             except FaultError as fault:
-                if fault.overloaded:
-                    self._concurrency.overloaded(since, fault.wait)
-                if fault.empty is None or not self._empty.is_final(n_empty):
+                if fault.empty is None or not self._empty.is_final(tries.empty):
                     raise
                 answer = fault.empty
             finally:
-                self._concurrency.release()
+                turn.is_sending = False
+                self.budget.release(tokens, cost)
         finally:
-            self.budget.release(tokens, cost)
-        self._reached = True
-        self._empty.answered(answer.text, n_empty)
+            self._traffic.leave()
+        self._breathe()
+        self._empty.answered(answer.text, tries.empty)
         self._count(answer)
         return answer
+
+    def _breathe(self) -> None:
+        """Wait before more is sent, if the answers' headers say that nothing is left for now."""
+        if self.client.breather:
+            self._traffic.pause(self.client.breather, "the server's limits to begin anew")
+            self.client.breather = 0.0
 
     def _count(self, answer: Answer) -> None:
         usage = self.budget.usage
@@ -209,12 +212,21 @@ class Engine:
         self.client.without(feature)
         self._cache.put(self._feature_key(feature), value=True)
 
-    def _wait(self, fault: FaultError, tries: int) -> float:
-        """Exponential backoff with jitter, or as long as the server asked; an empty answer asks for no patience."""
+    def _wait(self, fault: FaultError, tries: int, n_before: int) -> float:
+        """Seconds until the next try: exponential backoff with jitter, or as long as the server asked.
+
+        An empty answer asks for no patience, and a server that answers others meanwhile for little.
+        """
         if fault.empty is not None:
             return _FIRST_WAIT
-        backoff = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** (tries - 1)) * self._jitter.uniform(0.5, 1.0)
-        return max(backoff, min(fault.wait or 0.0, _LONGEST_ASKED))
+        asked = fault.wait or 0.0
+        if asked > _LONGEST_ASKED:
+            raise ModelRefusedError(f"{self.client.name} asks to wait until {clock(asked)}: {fault}") from None
+        longest = _LONGEST_SERVED if self._traffic.patience.n_answers > n_before else _LONGEST_WAIT
+        backoff = min(longest, _FIRST_WAIT * 2.0 ** (tries - 1)) * self._jitter.uniform(0.5, 1.0)
+        wait = max(backoff, asked)
+        self._traffic.say_wait(wait, f"the next try after: {fault}")
+        return wait
 
 
 def _close(client: ChatClient) -> None:
@@ -225,13 +237,15 @@ def _n_characters(messages: Messages) -> int:
     return sum(len(message["content"]) for message in messages)
 
 
-class _Progress:
-    """Counts answers for whoever watches."""
+@dataclass(slots=True)
+class _Tries:
+    """What became of a query's requests: how many failed, how many of these were empty, or given up."""
 
-    def __init__(self, total: int, done: int, on_progress: Callable[[int, int], None] | None) -> None:
-        self._total, self._done, self._tell = total, done, on_progress
+    made: int = 0
+    empty: int = 0
+    given_up: int = 0
 
-    def one_more(self) -> None:
-        self._done += 1
-        if self._tell is not None:
-            self._tell(self._done, self._total)
+    def count(self, fault: FaultError) -> None:
+        self.made += 1
+        self.empty += fault.empty is not None
+        self.given_up += fault.given_up

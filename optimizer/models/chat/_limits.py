@@ -3,68 +3,93 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 
-_CUT = 0.7
-_PATIENCE = 120.0
+# A server that is full refuses what is above its capacity: at twice the capacity every second request. One that draws
+# its faults, or is unwell, refuses the same few however little it is asked. Below this share nothing is learnt about
+# capacity, and fewer requests would only be slower; TCP's fixed cut at each loss keeps about sqrt(1.5 / share) requests
+# going (Mathis et al. 1997: 6 of 64 at 4 %), whatever the line could carry.
+_TOLERATED = 0.1
+_SMALLEST_ROUND = 10  # refusals of fewer requests are no share
+_LEAST_LEFT = 0.25  # of the limit after one cut: a server that refuses all for a moment is not found at one request
+_WON_BACK = 0.1  # of the limit, by a round without a refusal; at least one request
 
 
-class Concurrency:
-    """A limit on requests in flight that gives way to a server's "too many requests", and comes back.
+class Limit:
+    """How many requests may be in flight: all that are allowed, unless the server shows that it takes fewer.
 
-    It starts at the most; a burst of refusals cuts it once by 30 % and makes everybody wait as long as the server
-    asked; each answered request wins back a little, about one place per full round.
+    Outcomes are judged in rounds of about as many requests as are in flight, counting only those sent after the last
+    judgement, so that one burst of refusals counts once. A round cuts the limit to the share that was taken, which is
+    the capacity itself where the server refuses what is too much, and one without refusals wins a tenth back.
+
+    Parameters
+    ----------
+    most : int
+
+    Examples
+    --------
+    >>> limit = Limit(32)
+    >>> for number in range(32):  # four are taken, the others refused
+    ...     limit.answered(0.0, 1.0) if number % 8 == 0 else limit.refused(0.0, 1.0)
+    >>> limit.places
+    8
     """
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self.limit = float(most)
-        self._in_flight = 0
-        self._waiting: deque[asyncio.Future[None]] = deque()
-        self._resume_at = 0.0
-        self._cut_at = -1.0
+        self._value = float(most)
+        self._since = -1.0
+        self._n_answered = self._n_refused = 0
 
-    async def acquire(self) -> float:
-        """Wait for a place; returns when it was got, in the loop's time."""
-        loop = asyncio.get_running_loop()
-        while True:
-            pause = self._resume_at - loop.time()
-            if pause > 0:
-                await asyncio.sleep(pause)
-            elif self._in_flight < int(self.limit):
-                self._in_flight += 1
-                return loop.time()
-            else:
-                turn = loop.create_future()
-                self._waiting.append(turn)
-                await turn
+    @property
+    def places(self) -> int:
+        """How many requests may be in flight."""
+        return int(self._value)
 
-    def release(self) -> None:
-        """Give a place back."""
-        self._in_flight -= 1
-        self._wake()
+    @property
+    def is_refused(self) -> bool:
+        """Whether the refusals of this round are too many to be chance: then waiting is for all."""
+        return self._n_refused > max(1.0, _TOLERATED * max(self._value, _SMALLEST_ROUND))
 
-    def answered(self) -> None:
-        """A request was answered: the server can take more."""
-        if self.limit < self.most:
-            self.limit = min(float(self.most), self.limit + 1 / self.limit)
+    def answered(self, sent_at: float, now: float, *, late: bool = False) -> None:
+        """A request was answered; a late answer does not ask for more requests."""
+        if sent_at <= self._since:
+            return
+        self._n_answered += 1
+        self._judge(now, may_grow=not late)
 
-    def overloaded(self, since: float, wait: float | None) -> None:
-        """The server refused a request that started at `since`; those of one burst count once."""
-        now = asyncio.get_running_loop().time()
-        if wait:
-            self._resume_at = max(self._resume_at, now + min(wait, _PATIENCE))
-        if since > self._cut_at:
-            self.limit = max(1.0, self.limit * _CUT)
-            self._cut_at = now
+    def refused(self, sent_at: float, now: float) -> None:
+        """The server said that it gets too many requests."""
+        if sent_at <= self._since:
+            return
+        self._n_refused += 1
+        self._judge(now, may_grow=False)
 
-    def _wake(self) -> None:
-        free = int(self.limit) - self._in_flight
-        while free > 0 and self._waiting:
-            turn = self._waiting.popleft()
-            if not turn.done():
-                turn.set_result(None)
-                free -= 1
+    def jammed(self, sent_at: float, now: float, n_served: int) -> bool:
+        """A request is overdue for which the queue is to blame: keep half of what was served in its time.
+
+        By Little's law, as many in flight as are served within the time-out wait just the time-out; half as many, half
+        of it. Returns whether that is news; all that were sent before are one jam.
+        """
+        if sent_at <= self._since:
+            return False
+        self._value = max(1.0, min(self._value, n_served / 2))
+        self._begin(now)
+        return True
+
+    def _judge(self, now: float, *, may_grow: bool) -> None:
+        n = self._n_answered + self._n_refused
+        if n < (self.places if not self._n_refused else max(self.places, _SMALLEST_ROUND)):
+            return
+        share = self._n_refused / n
+        if share > _TOLERATED:
+            self._value = max(1.0, self._value * max(_LEAST_LEFT, 1 - share))
+        elif not share and may_grow:
+            self._value = min(float(self.most), self._value + max(1.0, _WON_BACK * self._value))
+        self._begin(now)
+
+    def _begin(self, now: float) -> None:
+        self._since = now
+        self._n_answered = self._n_refused = 0
 
 
 class Pace:

@@ -11,6 +11,7 @@ from psopt.models.chat._completion import ErrorInAnswerError, read_completion
 from psopt.models.chat._error_bodies import ErrorBody, error_of
 from psopt.models.chat._secrets import redacted
 from psopt.models.chat._unanswerable import kind_of_refusal
+from psopt.models.chat._waits import asked_wait, breather
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from psopt.models.chat._options import LmOptions
 
 _PASSING = frozenset({408, 409, 425, 429})
+_TOO_MANY = frozenset({429, 529})  # 529: Anthropic's "overloaded"
+_CONNECTING = 10.0  # seconds
 _N_ALTERNATIVES = 20
 # What may be left out, in the order of how dispensable it is, and how servers call it when they don't know it.
 _FEATURES = {
@@ -62,6 +65,7 @@ class OpenAIClient:
             raise InputError(f"--api-base must be an address such as http://localhost:8000/v1, not {self.endpoint!r}")
         self._lacks: frozenset[str] = frozenset()
         self._client: openai.AsyncOpenAI | None = None
+        self.breather = 0.0
 
     @property
     def name(self) -> str:
@@ -101,12 +105,13 @@ class OpenAIClient:
             response = await self._connected().post("/chat/completions", cast_to=httpx2.Response, body=request)
         except openai.APIStatusError as error:
             told = error_of(error.body, error.response.text or error.message)
-            wait = _seconds(error.response.headers.get("retry-after"))
+            wait = asked_wait(error.response.headers, told.message)
             return self._refused(error.status_code, told, request, wait)
         except openai.APIConnectionError as error:
             raise self._broken(error) from None
         except (httpx2.HTTPError, OSError) as error:
             raise FaultError(self._safe(f"{type(error).__name__}: {error}")) from None
+        self.breather = max(self.breather, breather(response.headers))
         try:
             return read_completion(response.content)
         except ErrorInAnswerError as error:
@@ -121,14 +126,17 @@ class OpenAIClient:
     def _connected(self) -> openai.AsyncOpenAI:
         """The client belongs to the event loop it was first used in."""
         if self._client is None:
+            import httpx2
             import openai
 
+            # How long an answer is waited for is the engine's to say.
+            timeout = httpx2.Timeout(None, connect=min(_CONNECTING, self._options.timeout))
             self._client = openai.AsyncOpenAI(
                 base_url=self.endpoint,
                 api_key=self._key or "none",
                 max_retries=0,
-                timeout=self._options.timeout,
-                http_client=openai.DefaultAioHttpClient(timeout=self._options.timeout),
+                timeout=timeout,
+                http_client=openai.DefaultAioHttpClient(timeout=timeout),
             )
         return self._client
 
@@ -145,7 +153,8 @@ class OpenAIClient:
         if status == 429 and "insufficient_quota" in message:
             raise ModelRefusedError(f"{self.endpoint}: the quota is used up: {message}") from None
         if status in _PASSING or status >= 500:
-            raise FaultError(f"HTTP {status}: {message}", wait=wait, overloaded=status == 429) from None
+            overloaded = status in _TOO_MANY or (status == 503 and wait is not None)
+            raise FaultError(f"HTTP {status}: {message}", wait=wait, overloaded=overloaded) from None
         if status in {400, 422}:
             for feature, names in _FEATURES.items():
                 if feature not in self._lacks and any(name in message for name in names) and _uses(request, feature):
@@ -180,10 +189,3 @@ def _one_of(labels: Sequence[str]) -> dict[str, Any]:
 
 def _uses(request: dict[str, Any], feature: str) -> bool:
     return ("response_format" if feature == "structured output" else feature) in request
-
-
-def _seconds(header: str | None) -> float | None:
-    try:
-        return max(0.0, float(header)) if header else None
-    except ValueError:
-        return None

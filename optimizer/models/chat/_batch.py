@@ -1,0 +1,100 @@
+"""Many queries at once, by workers that take them in their order, and what is left to do when one fails."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+
+class Batch:
+    """What the workers on some queries share.
+
+    Attributes
+    ----------
+    is_over : bool
+        Whether a query has failed, so that nothing more is to be sent.
+    """
+
+    def __init__(self) -> None:
+        self.is_over = False
+
+    def go_on(self) -> None:
+        """Leave, quietly, if it is over."""
+        if self.is_over:
+            raise asyncio.CancelledError
+
+
+class Turn:
+    """What a worker is at.
+
+    Attributes
+    ----------
+    batch : Batch
+    is_sending : bool
+        Whether a request is under way, and not only waited for a place or the next try.
+    """
+
+    __slots__ = ("batch", "is_sending")
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch = batch
+        self.is_sending = False
+
+
+class Progress:
+    """Counts answers for whoever watches."""
+
+    def __init__(self, total: int, done: int, on_progress: Callable[[int, int], None] | None) -> None:
+        self._total, self._done, self._tell = total, done, on_progress
+
+    def one_more(self) -> None:
+        """One more query is answered."""
+        self._done += 1
+        if self._tell is not None:
+            self._tell(self._done, self._total)
+
+    def __str__(self) -> str:
+        """How far it has come, for notices."""
+        return f"{self._done} of {self._total} answered; Ctrl-C saves"
+
+
+async def in_turns(n: int, ask: Callable[[int, Turn], Awaitable[None]], n_workers: int, last_calls: float) -> None:
+    """Ask for the numbers below n; after a failure the calls under way are the last, and waited for so many seconds.
+
+    Raises
+    ------
+    Exception
+        The first failure.
+    """
+    waiting = deque(range(n))
+    batch = Batch()
+    turns = [Turn(batch) for _ in range(min(n_workers, n))]
+
+    async def work(turn: Turn) -> None:
+        while waiting:
+            try:
+                await ask(waiting.popleft(), turn)
+            except Exception:
+                batch.is_over = True
+                raise
+
+    workers = [asyncio.ensure_future(work(turn)) for turn in turns]
+    try:
+        await asyncio.wait(workers, return_when=asyncio.FIRST_EXCEPTION)
+        waiting.clear()
+        batch.is_over = True
+        for worker, turn in zip(workers, turns, strict=True):
+            if not turn.is_sending:
+                worker.cancel()
+        await asyncio.wait(workers, timeout=last_calls)
+    finally:
+        for worker in workers:
+            worker.cancel()
+        outcomes = await asyncio.gather(*workers, return_exceptions=True)
+    for outcome in outcomes:
+        if isinstance(outcome, Exception):
+            raise outcome

@@ -1,0 +1,58 @@
+"""Saying what is waited for, and until when, without saying it all the time."""
+
+from __future__ import annotations
+
+import logging
+import time
+from datetime import datetime, timedelta
+
+LOGGER = logging.getLogger("psopt.waiting")
+_AGAIN = 30.0  # seconds between two words on the same thing
+
+
+class Notices:
+    """Tells by the logger ``psopt.waiting``, which the command line shows and a program may listen to.
+
+    Parameters
+    ----------
+    name : str
+        Who is waited for.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._told_at: dict[str, float] = {}
+
+    def tell(self, reason: str, text: str) -> None:
+        """Say a thing, unless something was said for the same reason a moment ago."""
+        now = time.monotonic()
+        if now - self._told_at.get(reason, -_AGAIN) < _AGAIN:
+            return
+        self._told_at[reason] = now
+        LOGGER.warning("%s: %s", self._name, text)
+
+    def told(self, reason: str) -> bool:
+        """Whether something was said for a reason; it may then be said anew at once."""
+        return self._told_at.pop(reason, None) is not None
+
+
+def clock(seconds: float = 0.0) -> str:
+    """The time of day, so many seconds from now; with the date where that is another day's.
+
+    >>> len(clock()), len(clock(3 * 86_400))
+    (8, 19)
+    """
+    now = datetime.now().astimezone()
+    then = now + timedelta(seconds=seconds)
+    return then.strftime("%H:%M:%S" if then.date() == now.date() else "%Y-%m-%d %H:%M:%S")
+
+
+def span(seconds: float) -> str:
+    """Say a stretch of time.
+
+    >>> [span(seconds) for seconds in (0.25, 45, 150, 4320)]
+    ['0.25 s', '45 s', '2.5 min', '1.2 h']
+    """
+    if seconds < 120:
+        return f"{seconds:.3g} s"
+    return f"{seconds / 60:.3g} min" if seconds < 3600 else f"{seconds / 3600:.3g} h"

@@ -1,0 +1,51 @@
+"""A server that is away: one request at a time looks whether it is back."""
+
+from __future__ import annotations
+
+_FIRST_WAIT, _LONGEST_WAIT = 0.25, 30.0
+TRIES_NEVER_REACHED = 4  # 1.75 s: a server that never answered is probably not there
+
+
+class Outage:
+    """Counts what found no server since the last answer, and says how long to wait before the next look.
+
+    Parameters
+    ----------
+    retries : int
+        How often to look again for a server that answered before.
+
+    Attributes
+    ----------
+    since : float or None
+        When the first request found no server.
+    n_tries : int
+        Looks since then; requests sent before the last one failed are part of it.
+    """
+
+    def __init__(self, retries: int) -> None:
+        self._retries = retries
+        self._failed_at = -1.0
+        self.since: float | None = None
+        self.n_tries = 0
+
+    def failed(self, sent_at: float, now: float, *, reached: bool) -> float | None:
+        """A request found no server: seconds to wait before the next, None if it has been long enough."""
+        if self.since is None:
+            self.since = now
+        if sent_at > self._failed_at:
+            self.n_tries += 1
+            self._failed_at = now
+        most = self._retries + 1 if reached else min(self._retries + 1, TRIES_NEVER_REACHED)
+        return None if self.n_tries >= most else self._pause(self.n_tries)
+
+    def over(self) -> None:
+        """The server is there."""
+        self.since = None
+        self.n_tries = 0
+
+    def patience(self) -> float:
+        """Seconds from now until a server that answered before is given up."""
+        return sum(self._pause(number) for number in range(self.n_tries, self._retries + 1))
+
+    def _pause(self, number: int) -> float:
+        return min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** (number - 1))

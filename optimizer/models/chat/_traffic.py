@@ -1,0 +1,229 @@
+"""Requests on their way: how many at once, how long each is waited for, and what the server's failures say of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING
+
+from psopt.models.chat._client import FaultError
+from psopt.models.chat._limits import Limit
+from psopt.models.chat._notices import Notices, clock, span
+from psopt.models.chat._outage import Outage
+from psopt.models.chat._patience import Patience
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+    from typing import Any
+
+    from psopt.models.chat._client import Answer
+    from psopt.models.chat._options import LmOptions
+    from psopt.models.chat._patience import Call
+
+_LOOKS_A_TIMEOUT = 4  # how often, while a time-out passes, is looked for requests that are overdue
+_OFTEN, _SELDOM = 0.05, 0.5  # seconds between two looks
+_WORTH_SAYING = 5.0  # seconds of waiting
+_FAULTS_WORTH_SAYING, _FAULTS_FOR = 5, 10.0  # so many, in so many seconds
+
+
+class Traffic:
+    """Lets requests go when there is a place, waits for their answers, and learns from what becomes of them.
+
+    `Limit` says how many may be in flight, `Patience` how long each is waited for, `Outage` when to look for a server
+    that is away; here they meet the event loop.
+
+    Parameters
+    ----------
+    name : str
+        Whom the requests go to, for notices.
+    options : LmOptions
+
+    Attributes
+    ----------
+    progress : callable
+        Says how far the work has come, for notices.
+    """
+
+    def __init__(self, name: str, options: LmOptions) -> None:
+        self.notices = Notices(name)
+        self.limit, self.patience = Limit(options.concurrency), Patience(options.timeout)
+        self.outage = Outage(options.retries)
+        self.progress: Callable[[], str] = lambda: "Ctrl-C saves"
+        self._in_flight = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._resume_at = 0.0
+        self._calls: dict[Call, asyncio.Timeout] = {}
+        self._looking: asyncio.TimerHandle | None = None
+        self._faults = _Faults()
+
+    async def enter(self) -> None:
+        """Wait for a place, which `leave` gives back."""
+        loop = asyncio.get_running_loop()
+        try:
+            while True:
+                pause = self._resume_at - loop.time()
+                if pause > 0:
+                    await asyncio.sleep(pause)
+                elif self._in_flight < self._places:
+                    self._in_flight += 1
+                    return
+                else:
+                    turn = loop.create_future()
+                    self._waiting.append(turn)
+                    await turn
+        except asyncio.CancelledError:
+            self._wake()  # its turn may have come: it is the next one's
+            raise
+
+    def leave(self) -> None:
+        """Give a place back."""
+        self._in_flight -= 1
+        self._wake()
+
+    async def send(self, sending: Coroutine[Any, Any, Answer], n_given_up: int = 0) -> Answer:
+        """Wait for an answer as long as one may come, and take note of the outcome.
+
+        Raises
+        ------
+        FaultError
+            What the client raises; with `given_up` if no answer came in time.
+        """
+        loop = asyncio.get_running_loop()
+        call = self.patience.sent(loop.time(), self._places, n_given_up)
+        try:
+            async with asyncio.timeout(None) as scope:
+                self._calls[call] = scope
+                self._look_later()
+                answer = await sending
+        except TimeoutError:
+            waited = span(loop.time() - call.sent_at)
+            fault = FaultError(f"no answer within {waited}", given_up=True)
+            self._failed(call, fault)
+            raise fault from None
+        except FaultError as fault:
+            if fault.empty is not None:
+                self._answered(call)
+            else:
+                self._failed(call, fault)
+            raise
+        finally:
+            self._calls.pop(call, None)
+        self._answered(call)
+        return answer
+
+    def pause(self, seconds: float, why: str) -> None:
+        """Send nothing for a while."""
+        now = asyncio.get_running_loop().time()
+        self._resume_at = max(self._resume_at, now + seconds)
+        self.say_wait(seconds, why)
+
+    def say_wait(self, seconds: float, why: str) -> None:
+        """Say what is waited for, if it is long."""
+        if seconds >= _WORTH_SAYING:
+            self.notices.tell("wait", f"waiting {span(seconds)}, until {clock(seconds)}, for {why}; {self.progress()}")
+
+    @property
+    def _places(self) -> int:
+        return 1 if self.outage.since is not None else self.limit.places
+
+    def _wake(self) -> None:
+        free = self._places - self._in_flight
+        while free > 0 and self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                free -= 1
+
+    def _answered(self, call: Call) -> None:
+        now = asyncio.get_running_loop().time()
+        late = now - call.sent_at > self.patience.start / 2
+        self.patience.answered(call, now)
+        self.limit.answered(call.sent_at, now, late=late)
+        self._faults.answered()
+        if self.outage.since is not None:
+            self.outage.over()
+            if self.notices.told("away"):
+                self.notices.tell("back", "the server answers again")
+                self.notices.told("back")
+
+    def _failed(self, call: Call, fault: FaultError) -> None:
+        now = asyncio.get_running_loop().time()
+        if fault.unreachable:
+            self._away(call, fault, now)
+            return
+        if fault.overloaded:
+            before = self.limit.places
+            self.limit.refused(call.sent_at, now)
+            if self.limit.is_refused and fault.wait:
+                self.pause(fault.wait, f"the server, which asks for it ({fault})")
+            self._say_places(before, "refuses too many requests at once")
+        if said := self._faults.failed(now, fault):
+            self.notices.tell("faults", f"{said}; {self.progress()}")
+
+    def _away(self, call: Call, fault: FaultError, now: float) -> None:
+        """Nobody is there: all wait, and one looks."""
+        pause = self.outage.failed(call.sent_at, now, reached=self.patience.n_answers > 0)
+        if pause is None:
+            fault.final = True
+            return
+        self._resume_at = max(self._resume_at, now + pause)
+        if self.patience.n_answers and pause >= 1:
+            since = clock((self.outage.since or now) - now)
+            self.notices.tell(
+                "away",
+                f"the server does not answer since {since} ({fault}); trying again at {clock(pause)}, "
+                f"until {clock(self.outage.patience())}; {self.progress()}",
+            )
+
+    def _look_later(self) -> None:
+        if self._looking is None:
+            often = min(_SELDOM, max(_OFTEN, self.patience.start / _LOOKS_A_TIMEOUT))
+            self._looking = asyncio.get_running_loop().call_later(often, self._look)
+
+    def _look(self) -> None:
+        """Give up what hangs; ask less at once where the queue is too long."""
+        self._looking = None
+        now = asyncio.get_running_loop().time()
+        in_flight = len(self._calls)
+        before = self.limit.places
+        for call, scope in list(self._calls.items()):
+            if self.patience.is_jam(call, now, in_flight):
+                self.limit.jammed(call.sent_at, now, self.patience.served(call))
+            if now - call.sent_at >= self.patience.start and not self.patience.served(call):
+                self._say_overdue(call, now, in_flight)
+            if self.patience.is_hopeless(call, now, in_flight):
+                del self._calls[call]
+                scope.reschedule(now)
+        self._say_places(before, f"takes longer than --timeout {self.patience.start:g} s with so many requests at once")
+        if self._calls:
+            self._look_later()
+
+    def _say_overdue(self, call: Call, now: float, in_flight: int) -> None:
+        waited, which = span(now - call.sent_at), "the request" if in_flight == 1 else f"any of {in_flight} requests"
+        self.notices.tell("overdue", f"no answer for {waited} to {which}; {self.progress()}")
+
+    def _say_places(self, before: int, why: str) -> None:
+        if self.limit.places <= before / 2:
+            self.notices.tell("places", f"the server {why}: now {self.limit.places} at once, not {before}")
+
+
+class _Faults:
+    """Counts what fails, until it is worth a word."""
+
+    def __init__(self) -> None:
+        self._since: float | None = None
+        self._n_failed = self._n_answered = 0
+
+    def answered(self) -> None:
+        self._n_answered += 1
+
+    def failed(self, now: float, fault: FaultError) -> str | None:
+        """Say how many failed, if that has gone on for long enough."""
+        if self._since is None or now - self._since > _FAULTS_FOR * 3:
+            self._since, self._n_failed, self._n_answered = now, 0, 0
+        self._n_failed += 1
+        if now - self._since < _FAULTS_FOR or self._n_failed < _FAULTS_WORTH_SAYING:
+            return None
+        said = f"{self._n_failed} of the last {self._n_failed + self._n_answered} calls failed, at last with: {fault}"
+        self._since = None
+        return f"{said}; they are sent again"
