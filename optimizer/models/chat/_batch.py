@@ -62,8 +62,13 @@ class Progress:
         return f"{self._done} of {self._total} answered; Ctrl-C saves"
 
 
-async def in_turns(n: int, ask: Callable[[int, Turn], Awaitable[None]], n_workers: int, last_calls: float) -> None:
+async def in_turns(
+    n: int, ask: Callable[[int, Turn], Awaitable[None]], n_places: int, n_workers: int, last_calls: float
+) -> None:
     """Ask for the numbers below n; after a failure the calls under way are the last, and waited for so many seconds.
+
+    There are more workers than places, so that those which wait for their next try keep nobody from a first; but
+    no more than places until one is answered: a server that answers nothing is not to be asked everything.
 
     Raises
     ------
@@ -74,15 +79,16 @@ async def in_turns(n: int, ask: Callable[[int, Turn], Awaitable[None]], n_worker
     batch = Batch()
     turns = [Turn(batch) for _ in range(min(n_workers, n))]
 
-    async def work(turn: Turn) -> None:
-        while waiting:
-            try:
-                await ask(waiting.popleft(), turn)
-            except Exception:
-                batch.is_over = True
-                raise
+    first_is_done = asyncio.Event()
 
-    workers = [asyncio.ensure_future(work(turn)) for turn in turns]
+    async def work(number: int, turn: Turn) -> None:
+        if number >= n_places:
+            await first_is_done.wait()
+        while waiting:
+            await ask(waiting.popleft(), turn)
+            first_is_done.set()
+
+    workers = [asyncio.ensure_future(work(number, turn)) for number, turn in enumerate(turns)]
     try:
         await asyncio.wait(workers, return_when=asyncio.FIRST_EXCEPTION)
         waiting.clear()

@@ -33,7 +33,7 @@ _LONGEST_SERVED = 1.0  # while others are answered it is not the server that nee
 _LONGEST_ASKED = 86_400.0  # a server that asks to wait longer will not answer this run
 _SETTLING = 0.01
 _TRIES_UNANSWERED = 4  # of a request, at a server that never answered any
-_WORKERS_A_PLACE = 4  # those that wait for their next try must not keep others from theirs: up to 60 % may fail
+_WORKERS_A_PLACE = 4  # three that wait for their next try to one that is sent
 _TOKENS_A_CHARACTER = 0.5  # an upper bound for prices: text has about .25, scripts without spaces up to 1
 
 
@@ -117,8 +117,8 @@ class Engine:
             answers[index] = await self._answer(queries[index], turn)
             progress.one_more()
 
-        n_workers = _WORKERS_A_PLACE * self._options.concurrency
-        await in_turns(len(queries), ask, n_workers, self._options.timeout)
+        n_places = self._options.concurrency
+        await in_turns(len(queries), ask, n_places, _WORKERS_A_PLACE * n_places, self._options.timeout)
         return [answers[index] for index in range(len(queries))]
 
     async def _answer(self, query: Query, turn: Turn) -> Answer:
@@ -166,6 +166,13 @@ class Engine:
         if (fault.given_up or fault.unreadable) and not self._traffic.patience.n_answers:
             most = min(most, _TRIES_UNANSWERED - 1)
         return tries > most
+
+    def _give_up(self, fault: FaultError, tries: int) -> NoReturn:
+        name, n_looks = self.client.name, self._traffic.outage.n_tries
+        if fault.final and self._traffic.patience.n_answers:
+            raise ServerGoneError(f"{name}: the server was not there at any of {n_looks} tries: {fault}") from None
+        tries = n_looks if fault.unreachable else tries
+        raise AnswersMissingError(f"{name}: a call failed {tries} times, at last with: {fault}") from None
 
     async def _send(self, query: Query, turn: Turn, tries: _Tries) -> Answer:
         """Send once, within the limits."""
