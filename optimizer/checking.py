@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
+from psopt.na_kinds import MOST_NA, na_note, rests_on_na
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from psopt.scoring import Scores
 
 _BOUNDS = {"max_sensitivity": "sensitivity", "min_f1": "f1", "min_consistency": "consistency", "max_na_rate": "na_rate"}
+RESTS_ON_NA = "rests_on_na"
+_NEED_ANSWERS = frozenset({"max_sensitivity", "min_consistency"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,20 +25,28 @@ class Requirement:
     Attributes
     ----------
     option : str
-        ``max_sensitivity``, ``min_f1``, ``min_consistency`` or ``max_na_rate``.
+        ``max_sensitivity``, ``min_f1``, ``min_consistency``, ``max_na_rate``, or ``rests_on_na``: that is missed where
+        S or C are bounded, more answers than `MOST_NA` name no label, and no ``max_na_rate`` says how many may.
     bound, value : float
+    note : str
+        What is said of ``rests_on_na``.
     """
 
     option: str
     bound: float
     value: float
+    note: str = ""
 
     @property
     def met(self) -> bool:
         """Whether the value keeps to the bound."""
+        if self.option == RESTS_ON_NA:
+            return self.value <= self.bound
         return self.value <= self.bound if self.option.startswith("max") else self.value >= self.bound
 
     def __str__(self) -> str:
+        if self.option == RESTS_ON_NA:
+            return f"{'ok' if self.met else 'missed'}: {self.note}"
         sign = ("<=" if self.met else ">") if self.option.startswith("max") else (">=" if self.met else "<")
         name = _BOUNDS[self.option].replace("_", " ")
         return f"{'ok' if self.met else 'missed'}: {name} {self.value:.4f} {sign} {self.bound:g}"
@@ -61,7 +72,10 @@ def requirements(scores: Scores, bounds: Mapping[str, float | None], *, sure: bo
     if not given:
         names = ", ".join("--" + option.replace("_", "-") for option in _BOUNDS)
         raise InputError(f"nothing to check: give at least one of {names}")
-    return [Requirement(option, bound, _value(scores, option, sure=sure)) for option, bound in given.items()]
+    found = [Requirement(option, bound, _value(scores, option, sure=sure)) for option, bound in given.items()]
+    if _NEED_ANSWERS & given.keys() and "max_na_rate" not in given and rests_on_na(scores.na_rate):
+        found.append(Requirement(RESTS_ON_NA, MOST_NA, scores.na_rate, na_note(scores.na_rate, scores.na_kinds)))
+    return found
 
 
 def _value(scores: Scores, option: str, *, sure: bool) -> float:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.cache import cache_folder
 from psopt.errors import InputError
+from psopt.evaluation import no_labels
 from psopt.metrics import prediction_counts
 from psopt.models import load_model
+from psopt.models.chat import ChatModel
 from psopt.prompts import Prompt
 from psopt.rephrasing import RephrasingOptions, freeze_rephrasings
 from psopt.runs import MANIFEST, REPHRASINGS, RunDirectory, RunSettings
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from psopt.models import NoLabel
     from psopt.models._base import OnProgress
     from psopt.models.chat import LmOptions
     from psopt.search_spaces import RephrasingSet
@@ -27,11 +31,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Classified:
-    """A text's label, None if the answers name none, and the share of rephrasings that gave it, in (0, 1]."""
+    """A text's label, None if the answers name none, and the share of rephrasings that gave it, in (0, 1].
+
+    Where there is no label, `na_kind` says of which kind the answers are (see `NoLabel`), and `said` is one of them.
+    """
 
     text: str
     label: str | None
     agreement: float
+    na_kind: str | None = None
+    said: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +103,30 @@ def classify_texts(
     prompts = [home.prompt]
     if vote:
         prompts = _worded(home, task, rephrasings, seed)
+    if isinstance(answering, ChatModel):
+        answering.few_may_fail = True
     array = answering.predict(prompts, texts, on_progress)
     counts = prediction_counts(array, len(home.prompt.labels) + 1)
     names: list[str | None] = [*home.prompt.labels, None]
     best = np.argmax(counts, axis=1)
     shares = counts.max(axis=1) / counts.sum(axis=1)
-    return [
+    found = [
         Classified(text, names[index], float(share)) for text, index, share in zip(texts, best, shares, strict=True)
     ]
+    return _explained(found, no_labels(answering, prompts, texts, array))
+
+
+def _explained(found: list[Classified], missed: Sequence[NoLabel]) -> list[Classified]:
+    """Add to texts without a label the kind of most of their answers, and one of them."""
+    kinds: dict[int, list[NoLabel]] = {}
+    for answer in missed:
+        kinds.setdefault(answer.sample, []).append(answer)
+    for place, answers in kinds.items():
+        if found[place].label is None:
+            kind = Counter(answer.kind for answer in answers).most_common(1)[0][0]
+            said = next(answer.said for answer in answers if answer.kind == kind)
+            found[place] = replace(found[place], na_kind=kind, said=said)
+    return found
 
 
 def _worded(home: Home, task: Task, n: int, seed: int) -> list[Prompt]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from psopt.cache import cache_folder
@@ -10,6 +10,7 @@ from psopt.diagnosis import Diagnosis, diagnose_predictions
 from psopt.measuring import MeasureOptions, measure
 from psopt.metrics import na_rate, sensitivity
 from psopt.models.chat import LmOptions
+from psopt.na_kinds import na_examples, na_kinds
 from psopt.prompts import seed_prompt
 from psopt.rephrasing import RephrasingOptions
 from psopt.scoring import Scores, score
@@ -54,9 +55,19 @@ class PromptReport:
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain JSON data."""
         n_samples, n_rephrasings = self.predictions.array.shape
-        scores = self.scores.to_dict() if self.scores else {"sensitivity": self.sensitivity, "na_rate": self.na_rate}
         size = {"n_samples": n_samples, "n_rephrasings": n_rephrasings, "labelled": self.scores is not None}
-        return {"prompt": self.prompt.to_dict(), **size, **scores, **self.diagnosis.to_dict()}
+        return {"prompt": self.prompt.to_dict(), **size, **self.measured(), **self.diagnosis.to_dict()}
+
+    def measured(self) -> dict[str, Any]:
+        """Return the scores as plain JSON data, without labels those that need none."""
+        if self.scores is not None:
+            return self.scores.to_dict()
+        return {
+            "sensitivity": self.sensitivity,
+            "na_rate": self.na_rate,
+            "na_kinds": na_kinds(self.predictions),
+            "na_examples": {kind: asdict(example) for kind, example in na_examples(self.predictions).items()},
+        }
 
 
 def diagnose(

@@ -8,7 +8,9 @@
     │   └── UnknownNameError … a name that is not known, with the nearest known one                exit 2
     ├── MissingExtraError    a feature needs an optional dependency                                exit 2
     ├── ModelError           a model could not be loaded or could not answer                       exit 2
+    │   ├── NoLabelsError        no answer of a model names a label: nothing can be measured      exit 2
     │   └── AnswersMissingError  some calls failed again and again: the trial fails, not the run   exit 2
+    │       └── UnansweredError  … since the server will never answer too many of the texts        exit 2
     └── BudgetReachedError   a limit that the user set is reached; what was found is saved         exit 3
 """
 
@@ -62,6 +64,14 @@ class ModelError(PsoptError):
 
 class AnswersMissingError(ModelError):
     """Some of a prompt's answers are missing after all retries, so that it can't be scored."""
+
+
+class UnansweredError(AnswersMissingError):
+    """A server refuses more texts for good than the user allows."""
+
+
+class NoLabelsError(ModelError):
+    """None of a model's answers names a label, so that nothing can be measured with it."""
 
 
 class BudgetReachedError(PsoptError):

@@ -14,13 +14,13 @@ from psopt.metrics import (
     sample_consistency,
     sample_sensitivity,
 )
-from psopt.models import JudgedModel, SoftModel
+from psopt.models import ExplainingModel, JudgedModel, SoftModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-    from psopt.models import Model
+    from psopt.models import Model, NoLabel
     from psopt.models._base import OnProgress
     from psopt.prompts import Family, Form, Prompt
     from psopt.tasks import Sample
@@ -46,6 +46,8 @@ class Predictions:
         What each answer is worth, in [0, 1], where something else than the right class decides that.
     rephrasings : tuple of str
         The Q texts; empty where only the answers are known.
+    no_labels : tuple of NoLabel
+        The answers that are N/A and what they said, where the model can tell.
     """
 
     array: NDArray[np.int64]
@@ -55,6 +57,7 @@ class Predictions:
     families: tuple[Family, ...] = ()
     merits: NDArray[np.float64] | None = None
     rephrasings: tuple[str, ...] = ()
+    no_labels: tuple[NoLabel, ...] = ()
 
     @property
     def n_classes(self) -> int:
@@ -115,6 +118,15 @@ class Predictions:
             families=families,
             merits=merits,
             rephrasings=texts,
+            no_labels=self._no_labels_under(columns),
+        )
+
+    def _no_labels_under(self, columns: Sequence[int]) -> tuple[NoLabel, ...]:
+        return tuple(
+            replace(missed, rephrasing=place)
+            for place, column in enumerate(columns)
+            for missed in self.no_labels
+            if missed.rephrasing == column
         )
 
     @property
@@ -147,16 +159,34 @@ def evaluate(
     if not soft:
         array = model.predict(prompts, texts, on_progress)
         merits = model.merits(prompts, texts) if isinstance(model, JudgedModel) else None
-        said = tuple(rephrasings)
-        return Predictions(array, tuple(samples), prompt.labels, families=families, merits=merits, rephrasings=said)
+        return Predictions(
+            array,
+            tuple(samples),
+            prompt.labels,
+            families=families,
+            merits=merits,
+            rephrasings=tuple(rephrasings),
+            no_labels=no_labels(model, prompts, texts, array),
+        )
     if not isinstance(model, SoftModel):
         raise InputError(f"model {model.name} gives no probabilities: leave --logprobs out")
     probabilities = model.predict_proba(prompts, texts, on_progress)
+    array = hard_predictions(probabilities)
     return Predictions(
-        hard_predictions(probabilities),
+        array,
         tuple(samples),
         prompt.labels,
         probabilities,
         families,
         rephrasings=tuple(rephrasings),
+        no_labels=no_labels(model, prompts, texts, array),
     )
+
+
+def no_labels(
+    model: Model, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
+) -> tuple[NoLabel, ...]:
+    """Return the predictions that are N/A, with what was answered; none where the model can't tell."""
+    if not isinstance(model, ExplainingModel) or not (array == len(prompts[0].labels)).any():
+        return ()
+    return model.no_labels(prompts, texts, array)

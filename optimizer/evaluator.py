@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-from psopt.evaluation import Predictions, evaluate
+from psopt.evaluation import Predictions, evaluate, no_labels
 from psopt.models import JudgedModel
 from psopt.models.chat import Budget, ChatModel
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
     from psopt.models import Model
@@ -64,7 +66,17 @@ class Evaluator:
         elif key in self._remembered:
             self._remembered.remove(key)
             self.budget.usage.cached += n_answers
+            self._known[key] = self._explained(self._known[key], prompt, rephrasings, forms)
         return self._known[key]
+
+    def _explained(
+        self, known: Predictions, prompt: Prompt, rephrasings: Sequence[str], forms: Sequence[Form]
+    ) -> Predictions:
+        """Add to answers that are known from elsewhere why those that are N/A name no label."""
+        forms = forms or [prompt.form] * len(rephrasings)
+        prompts = [prompt.described_as(text, form) for text, form in zip(rephrasings, forms, strict=True)]
+        texts = [sample.text for sample in known.samples]
+        return replace(known, no_labels=no_labels(self.model, prompts, texts, known.array))
 
     def _forms(self, split: Split) -> tuple[Form, ...]:
         return self.rephrasings.heldout_forms if split == "test" else self.rephrasings.search_forms

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.metrics import bootstrap_ci, class_f1, consistency, macro_f1, micro_f1, na_rate, sensitivity
+from psopt.na_kinds import NaExample, na_examples, na_kinds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,6 +58,10 @@ class Scores:
         C_y pooled over the classes (E25, equation 7), in [0, 1]; higher is better.
     na_rate : float
         Share of answers that name no label.
+    na_kinds : dict of kind to int
+        How many of them are of which kind, most frequent first, where the model can tell.
+    na_examples : dict of kind to NaExample
+        For each kind one answer and the samples concerned.
     per_class : dict of label to ClassScores
     ci : dict of measure to (low, high)
         95 % bootstrap intervals of f1, sensitivity and consistency over samples and rephrasings; empty where not asked.
@@ -75,6 +80,8 @@ class Scores:
     ci: dict[str, tuple[float, float]]
     constant: str | None = None
     per_family: dict[str, FamilyScores] = field(default_factory=dict)
+    na_kinds: dict[str, int] = field(default_factory=dict)
+    na_examples: dict[str, NaExample] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scores as plain JSON data, as run.json holds them."""
@@ -98,6 +105,8 @@ def score(predictions: Predictions, *, intervals: bool = False, seed: int = 42) 
         ci=_intervals(predictions, seed) if intervals else {},
         constant=names[int(predicted[0])] if len(predicted) == 1 else None,
         per_family=_per_family(predictions),
+        na_kinds=na_kinds(predictions),
+        na_examples=na_examples(predictions),
     )
 
 

@@ -14,6 +14,8 @@ from psopt.cli._options import dataset_options, lm_options, model_options, outpu
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from psopt.scoring import Scores
+
 _Command = TypeVar("_Command", bound="Callable[..., Any] | click.Command")
 _EXAMPLE = "Example: psopt check --dataset tickets.csv --prompt prompt.txt --max-sensitivity 0.1 --min-f1 0.8"
 
@@ -37,7 +39,7 @@ def _bound(name: str, what: str) -> Callable[[_Command], _Command]:
 @output_options
 def check(prompt: Path | None, *, sure: bool, **options: Any) -> int:
     """Check a prompt against bounds, for continuous integration: exit code 0 if all are kept, 1 if not."""
-    from psopt.checking import requirements
+    from psopt.checking import RESTS_ON_NA, requirements
     from psopt.cli._reading import reading_bar
     from psopt.measuring import measure
     from psopt.prompt_files import read_prompt
@@ -64,4 +66,14 @@ def check(prompt: Path | None, *, sure: bool, **options: Any) -> int:
         for one in found:
             if not (quiet and one.met):
                 click.echo(str(one), err=not one.met)
+        _note_na(scores, quiet=quiet, said=any(one.option == RESTS_ON_NA for one in found))
     return 0 if met else 1
+
+
+def _note_na(scores: Scores, *, quiet: bool, said: bool) -> None:
+    """Say what rests on N/A where no missed bound has said it."""
+    from psopt.na_kinds import na_note
+
+    note = "" if quiet or said else na_note(scores.na_rate, scores.na_kinds)
+    if note:
+        click.echo(f"Note: {note}", err=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,10 @@ def classify(file: Path, prompt: Path, model: str | None, **options: Any) -> int
     from psopt.classifying import classify_texts, home_of
     from psopt.cli._reading import reading_bar
 
-    as_json, quiet, lm = options.pop("as_json"), options.pop("quiet"), take_lm_options(options)
+    as_json, quiet = options.pop("as_json"), options.pop("quiet")
+    if _is_default("max_unanswered"):
+        options["max_unanswered"] = 1.0  # a text that is refused is an N/A here, and spoils no measurement
+    lm = take_lm_options(options)
     texts = _read(file)
     home = home_of(prompt)
     chosen = model or home.model or "minilm"
@@ -45,12 +49,31 @@ def classify(file: Path, prompt: Path, model: str | None, **options: Any) -> int
         found = classify_texts(home, texts, chosen, lm=lm, on_progress=on_progress, **options)
     for one in found:
         click.echo(_line(one, as_json=as_json, vote=options["vote"]))
+    if not quiet and (note := _note(found)):
+        click.echo(note, err=True)
     return 0
+
+
+def _is_default(name: str) -> bool:
+    source = click.get_current_context().get_parameter_source(name)
+    return source is click.core.ParameterSource.DEFAULT
+
+
+def _note(found: list[Classified]) -> str:
+    """Say how many texts have no label, and why; empty if all have one."""
+    kinds = Counter(one.na_kind or "unknown label" for one in found if one.label is None)
+    if not kinds:
+        return ""
+    counts = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
+    said = next((one.said for one in found if one.said), None)
+    return f"N/A: {kinds.total()} of {len(found)} texts ({counts}){f', such as {said!r}' if said else ''}"
 
 
 def _line(one: Classified, *, as_json: bool, vote: bool) -> str:
     if as_json:
-        return json.dumps({"text": one.text, "label": one.label, "agreement": one.agreement}, ensure_ascii=False)
+        why = {"na_kind": one.na_kind, "said": one.said} if one.na_kind else {}
+        entry = {"text": one.text, "label": one.label, "agreement": one.agreement, **why}
+        return json.dumps(entry, ensure_ascii=False)
     label = one.label or "N/A"
     return f"{label}\t{one.agreement:.2f}" if vote else label
 

@@ -18,6 +18,7 @@ from psopt.cli._options import (
     take_rephrasing_options,
 )
 from psopt.cli._writing import write_file
+from psopt.na_kinds import na_lines
 
 if TYPE_CHECKING:
     from psopt.diagnosing import PromptReport
@@ -91,6 +92,8 @@ def _show(console: Console, report: PromptReport) -> None:
     n_samples, n_rephrasings = report.predictions.array.shape
     console.print(f"{n_samples} samples × {n_rephrasings} rephrasings")
     console.print(scores_table(report))
+    for line in na_lines(report.measured()):
+        console.print(line, style="yellow", markup=False, soft_wrap=True)
     if report.scores and report.scores.per_family:
         console.print(families_table(report.scores))
     if report.diagnosis.groups:

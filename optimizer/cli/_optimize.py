@@ -99,6 +99,10 @@ def optimize(**options: Any) -> int:
 @click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Stop before more calls than these.")
 @click.option("--max-tokens-total", type=click.IntRange(0), metavar="N", help="Stop before more tokens than these.")
 @click.option("--max-cost", type=click.FloatRange(0), metavar="USD", help="Stop before a higher cost than this.")
+@click.option("--max-tokens", type=click.IntRange(1), help="Most tokens of one answer [default: the run's].")
+@click.option(
+    "--max-unanswered", type=click.FloatRange(0, 1), metavar="X", help="Texts that may be refused [default: the run's]."
+)
 @click.option("--api-base", metavar="URL", help="Where the server is now [default: where it was].")
 @click.option("--storage", metavar="URL", help="The storage, where it needs a password that is not in PGPASSWORD.")
 @click.option("--concurrency", type=click.IntRange(1), help="Most requests in flight [default: the run's].")

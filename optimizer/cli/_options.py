@@ -170,6 +170,14 @@ def lm_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--requests-per-minute", type=click.FloatRange(0, min_open=True), metavar="N", help="Start no more."
         ),
+        click.option(
+            "--max-unanswered",
+            default=0.05,
+            show_default=True,
+            type=click.FloatRange(0, 1),
+            metavar="X",
+            help="Stop, resumable, if the server refuses a larger share of the texts for good.",
+        ),
         click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Stop, resumable, before more calls."),
         click.option("--max-tokens-total", type=click.IntRange(0), metavar="N", help="Stop before more tokens in all."),
         click.option("--max-cost", type=click.FloatRange(0), metavar="USD", help="Stop before a higher cost."),

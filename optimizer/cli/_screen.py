@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+from psopt.na_kinds import na_lines, na_note
 from psopt.search import OBJECTIVES, Observer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -81,6 +82,8 @@ class Screen(Observer):
 
     def trial(self, candidate: Candidate, n_done: int, n_total: int) -> None:
         """Move the bar on, with the best of each objective so far."""
+        if not candidate.edits and (note := na_note(candidate.val.na_rate, candidate.val.na_kinds)):
+            self._err.print(f"Note: {note}", style="yellow", markup=False, soft_wrap=True)
         self._best = self._better(candidate)
         f1, s, c = self._best
         self._progress.update(self._reading, visible=False)
@@ -92,6 +95,19 @@ class Screen(Observer):
         f1, s, c = self._best
         val = candidate.val
         return max(f1, val.f1), min(s, val.sensitivity), max(c, val.consistency)
+
+    def _note_na(self, run: Run) -> None:
+        """Say of the seed prompt and of the chosen one what answers that name no label said."""
+        chosen = run.pick("knee")
+        shown = {"baseline": run.baseline, chosen.id: chosen} if chosen.id != run.baseline.id else {"": run.baseline}
+        for name, candidate in shown.items():
+            for line in _na_lines(candidate):
+                self._out.print(f"{name}: {line}" if name else line, style="yellow", markup=False, soft_wrap=True)
+        others = {one.id: one for one in run.front if one.id not in {run.baseline.id, chosen.id}}
+        for name, candidate in others.items():
+            scores = candidate.test or candidate.val
+            if note := na_note(scores.na_rate, scores.na_kinds):
+                self._out.print(f"{name}: {note}", style="yellow", markup=False, soft_wrap=True)
 
     def interrupted(self) -> None:
         """Say that what was found is kept."""
@@ -127,6 +143,7 @@ class Screen(Observer):
             cells = [name + sign, str(len(candidate.edits)), *_on_test(candidate), _on_val(candidate)]
             table.add_row(*cells, style="bold green" if knee else None)
         self._out.print(table)
+        self._note_na(run)
         self._out.print()
         self._out.print("* the knee, the best compromise. Test: unseen samples, held-out rephrasings, 95 % intervals.")
         if run.short.id != chosen.id:
@@ -137,6 +154,11 @@ class Screen(Observer):
         self._out.print(f"Report: {run.path / 'report.html'}", markup=False, soft_wrap=True)
         self._out.print("Next:", f"psopt export {folder} --pick knee --format text", markup=False, soft_wrap=True)
         self._out.print(f"      psopt dashboard {folder}", markup=False, soft_wrap=True)
+
+
+def _na_lines(candidate: Candidate) -> list[str]:
+    scores = candidate.test or candidate.val
+    return na_lines(scores.to_dict())
 
 
 def _on_test(candidate: Candidate) -> list[str]:

@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from psopt.models._base import JudgedModel, Model, SoftModel, is_quick, reads_order
+from psopt.models._base import ExplainingModel, JudgedModel, Model, SoftModel, is_quick, reads_order
+from psopt.models._no_label import NO_LABEL_CURES, NoLabel
 from psopt.models._registry import NAMES, load_model
 
-__all__ = ["NAMES", "JudgedModel", "Model", "SoftModel", "is_quick", "load_model", "minilm_lm", "reads_order"]
+__all__ = [
+    "NAMES",
+    "NO_LABEL_CURES",
+    "ExplainingModel",
+    "JudgedModel",
+    "Model",
+    "NoLabel",
+    "SoftModel",
+    "is_quick",
+    "load_model",
+    "minilm_lm",
+    "reads_order",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -65,6 +65,15 @@ def read_answer(answer: str | None, labels: Sequence[str]) -> int:
     return len(labels) if found is None else found
 
 
+def names_several(answer: str, labels: Sequence[str]) -> bool:
+    """Whether more than one label stands in an answer, reasoning apart.
+
+    >>> names_several("Number? Entity?", ["Number", "Entity"]), names_several("Neither.", ["Number", "Entity"])
+    (True, False)
+    """
+    return _reader(tuple(labels)).names_several(answer)
+
+
 class _Reader:
     """What is prepared once for a list of labels; its methods return None for N/A."""
 
@@ -91,6 +100,10 @@ class _Reader:
             return self.read(value, depth + 1)
         declared = _last_declaration(text)
         return self._one(text) if declared is None else self._declared(text, *declared)
+
+    def names_several(self, answer: str) -> bool:
+        """Whether more than one label stands in an answer, reasoning apart."""
+        return len({standing.label for standing in self._names.standing(_without_thoughts(answer) or "")}) > 1
 
     def _one(self, text: str, start: int = 0) -> int | None:
         """The label that a text names from some place on."""

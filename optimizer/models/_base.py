@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
+    from psopt.models._no_label import NoLabel
     from psopt.prompts import Prompt
 
     OnProgress = Callable[[int, int], None]
@@ -57,6 +58,17 @@ class JudgedModel(Protocol):
 
     def merits(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> NDArray[np.float64] | None:
         """Return what each answer is worth: (n_texts, n_prompts) in [0, 1], or None if the label alone tells."""
+        ...
+
+
+@runtime_checkable
+class ExplainingModel(Protocol):
+    """A model that can say why its answers name no label."""
+
+    def no_labels(
+        self, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
+    ) -> tuple[NoLabel, ...]:
+        """Return those of the (n_texts, n_prompts) predictions that are N/A, with what was answered."""
         ...
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import psopt
+from psopt.na_kinds import na_lines
 from psopt.prompts import render_instructions
 from psopt.report._class_figures import class_figures
 from psopt.report._page import render_page
@@ -39,6 +40,7 @@ def diagnosis_page(report: PromptReport, name: str, model: str, split: str, note
         model=model,
         split=split,
         note=note,
+        na_lines=na_lines(content),
         version=psopt.__version__,
         groups=biggest(content["groups"]),
         weak=content["weak"]["sensitivity"][:_SAMPLES],

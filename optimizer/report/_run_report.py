@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.comparing import verdict
 from psopt.metrics import paired_test
+from psopt.na_kinds import na_lines
 from psopt.report._class_figures import class_figures
 from psopt.report._contents import Contents, read_contents
 from psopt.report._edit_figure import contributions_figure
@@ -42,6 +43,7 @@ def write_report(directory: RunDirectory) -> list[Figure]:
         chosen=contents.chosen,
         headline=_headline(contents),
         facts=_facts(contents.run),
+        na=_na(contents),
         front=_rows(contents.run),
         prompts=contents.prompts,
         marked={name: marked(text, seed_prompt) for name, text in contents.prompts.items()},
@@ -113,6 +115,13 @@ def _headline(contents: Contents) -> list[dict[str, Any]]:
             }
         )
     return cards
+
+
+def _na(contents: Contents) -> dict[str, str]:
+    """What is to be said of answers on test that name no label, by prompt."""
+    shown = {row["name"]: row["test"] for row in _rows(contents.run) if row["test"]}
+    lines = {name: na_lines(scores) for name, scores in shown.items()}
+    return {name: "; ".join(said) for name, said in lines.items() if said}
 
 
 def _facts(run: dict[str, Any]) -> list[tuple[str, str]]:

@@ -79,8 +79,11 @@ def refusal_kinds() -> tuple[str, ...]:
 
 
 def unanswerable(told: str, body: dict[str, Any], completion: dict[str, Any]) -> web.Response | None:
-    """Refuse a request for good if its last message holds one of the words of ``WORD:KIND,WORD:KIND``."""
-    asked = str(body["messages"][-1].get("content"))
+    """Refuse a request for good if its last two lines hold one of the words of ``WORD:KIND,WORD:KIND``.
+
+    They hold the text to classify; examples stand before.
+    """
+    asked = "\n".join(str(body["messages"][-1].get("content")).splitlines()[-2:])
     for pair in filter(None, told.split(",")):
         word, _, kind = pair.rpartition(":")
         if word in asked and kind in REFUSALS:

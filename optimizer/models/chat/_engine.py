@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from psopt.models.chat._budget import Budget
     from psopt.models.chat._client import ChatClient, Query
     from psopt.models.chat._options import LmOptions
+    from psopt.models.chat._watch import Watch
     from psopt.prompts import Messages
 
 _FIRST_WAIT, _LONGEST_WAIT = 0.25, 30.0
@@ -70,8 +71,18 @@ class Engine:
             if self._cache.get(self._feature_key(feature)):
                 client.without(feature)
 
-    def answers(self, queries: Sequence[Query], on_progress: Callable[[int, int], None] | None = None) -> list[Answer]:
-        """Answer queries, in their order; equal ones get one answer.
+    @property
+    def options(self) -> LmOptions:
+        """How the model is asked."""
+        return self._options
+
+    def answers(
+        self,
+        queries: Sequence[Query],
+        on_progress: Callable[[int, int], None] | None = None,
+        watch: Watch[bytes] | None = None,
+    ) -> list[Answer]:
+        """Answer queries, in their order; equal ones get one answer. A watch sees each, and may stop the work.
 
         Raises
         ------
@@ -86,11 +97,20 @@ class Engine:
         found = {key: Answer.from_dict(value) for key, value in self._cache.get_many(keys).items()}
         missing = {key: query for key, query in zip(keys, queries, strict=True) if key not in found}
         self.budget.usage.cached += len(queries) - len(missing)
-        if missing:
-            progress = Progress(len(queries), len(queries) - len(missing), on_progress)
-            asked = run(self._ask_all(list(missing.values()), progress))
-            found |= dict(zip(missing, asked, strict=True))
+        if watch is not None:
+            watch.begin(len(found) + len(missing), found.values())
+        progress = Progress(len(queries), len(queries) - len(missing), on_progress)
+        parts = [[*missing]] if missing else []
+        for part in parts if watch is None else watch.slices([*missing]):
+            asked = run(self._ask_all([missing[key] for key in part], progress, watch))
+            found |= dict(zip(part, asked, strict=True))
         return [found[key] for key in keys]
+
+    def kept(self, queries: Sequence[Query]) -> list[Answer | None]:
+        """Return the answers that are in the cache, in the queries' order; nothing is asked."""
+        keys = [self._key(query) for query in queries]
+        found = self._cache.get_many(keys)
+        return [Answer.from_dict(found[key]) if key in found else None for key in keys]
 
     def n_missing(self, queries: Iterable[Query]) -> int:
         """How many requests these queries would take."""
@@ -108,7 +128,7 @@ class Engine:
     def _feature_key(self, feature: str) -> bytes:
         return answer_key(endpoint=self.client.endpoint, model=self.client.name, unsupported=feature)
 
-    async def _ask_all(self, queries: list[Query], progress: Progress) -> list[Answer]:
+    async def _ask_all(self, queries: list[Query], progress: Progress, watch: Watch[bytes] | None) -> list[Answer]:
         """Let some workers take the queries in their order; after a failure the calls under way are the last."""
         answers: dict[int, Answer] = {}
         self._traffic.progress = progress.__str__
@@ -116,6 +136,8 @@ class Engine:
         async def ask(index: int, turn: Turn) -> None:
             answers[index] = await self._answer(queries[index], turn)
             progress.one_more()
+            if watch is not None:
+                watch.saw(answers[index])
 
         n_places = self._options.concurrency
         await in_turns(len(queries), ask, n_places, _WORKERS_A_PLACE * n_places, self._options.timeout)

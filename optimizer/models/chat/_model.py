@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.errors import ModelError
 from psopt.models._answers import read_answer
+from psopt.models._no_label import NoLabel, shown
 from psopt.models.chat._client import Query
 from psopt.models.chat._logprobs import label_probabilities
+from psopt.models.chat._reading import kind_of
+from psopt.models.chat._watch import FIRST, Watch, check_probabilities
 from psopt.prompts import render
 
 if TYPE_CHECKING:
@@ -24,13 +26,23 @@ if TYPE_CHECKING:
 class ChatModel:
     """Classifies by asking a chat model, prompt by prompt, the text last, so that servers can keep common beginnings.
 
+    The first answers are looked at before the rest is asked for: a model none of whose answers names a label is an
+    error, not a prompt with S = 0.
+
     Parameters
     ----------
     engine : Engine
+
+    Attributes
+    ----------
+    few_may_fail : bool
+        Whether fewer than the first twenty answers may all name no label: so where a prompt is used, not measured.
     """
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self.few_may_fail = False
+        self._names_labels = False
 
     @property
     def name(self) -> str:
@@ -65,13 +77,29 @@ class ChatModel:
         """What is asked, in the order in which it is asked."""
         return [Query(render(prompt, text), prompt.labels) for prompt in prompts for text in texts]
 
+    def no_labels(
+        self, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
+    ) -> tuple[NoLabel, ...]:
+        """Return those of the predictions that are N/A, with what was answered; see `ExplainingModel.no_labels`."""
+        labels = prompts[0].labels
+        places = [(int(row), int(column)) for row, column in np.argwhere(array == len(labels))]
+        queries = [Query(render(prompts[column], texts[row]), labels) for row, column in places]
+        return tuple(
+            NoLabel(row, column, kind_of(answer, labels), shown(answer.text or answer.reason))
+            for (row, column), answer in zip(places, self.engine.kept(queries), strict=True)
+            if answer is not None
+        )
+
     def _ask(self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None) -> list[Answer]:
-        answers = self.engine.answers(self.queries(prompts, texts), on_progress)
-        if answers and all(answer.truncated and not (answer.text or "").strip() for answer in answers):
-            raise ModelError(f"{self.name} used up its tokens before it answered: raise --max-tokens")
+        least = FIRST if self.few_may_fail else 1
+        options = self.engine.options
+        watch: Watch[bytes] = Watch(self.name, prompts[0].labels, options, is_trusted=self._names_labels, least=least)
+        answers = self.engine.answers(self.queries(prompts, texts), on_progress, watch)
+        self._names_labels = watch.is_trusted
         return answers
 
     def _probabilities(self, answer: Answer, labels: Sequence[str]) -> list[float]:
-        if answer.text is not None and answer.logprobs is None:
-            raise ModelError(f"{self.name} sent no probabilities with its answers: leave --logprobs out")
+        if not answer.text:
+            return [*(0.0 for _ in labels), 1.0]
+        check_probabilities(self.name, answer)
         return label_probabilities(answer.logprobs or [], labels)

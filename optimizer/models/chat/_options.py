@@ -31,6 +31,8 @@ class LmOptions:
     logprobs : bool
         Ask for the probabilities of the labels and measure with them, not with the answers alone.
     requests_per_minute : float or None
+    max_unanswered : float
+        The share of a grid's texts, in [0, 1], that a server may refuse for good (content filter, context length ..).
     max_calls, max_tokens_total : int or None
     max_cost : float or None
         US dollars. The limits hold for all models of a run together, each time that it is started or resumed.
@@ -48,6 +50,7 @@ class LmOptions:
     structured: bool = True
     logprobs: bool = False
     requests_per_minute: float | None = None
+    max_unanswered: float = 0.05
     max_calls: int | None = None
     max_tokens_total: int | None = None
     max_cost: float | None = None
@@ -60,6 +63,8 @@ class LmOptions:
         for name, least in {"concurrency": 1, "retries": 0, "max_tokens": 1}.items():
             if getattr(self, name) < least:
                 raise InputError(f"{name} must be at least {least}, not {getattr(self, name)}")
+        if not 0 <= self.max_unanswered <= 1:
+            raise InputError(f"max_unanswered must be between 0 and 1, not {self.max_unanswered}")
         for name in ("timeout", "requests_per_minute"):
             value = getattr(self, name)
             if value is not None and not value > 0:

@@ -1,0 +1,48 @@
+"""Answers that name no label: of which kind they are, and what was said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+UNKNOWN, SEVERAL, EMPTY, CUT_OFF = "unknown label", "several labels", "empty", "cut off"
+NO_LABEL_CURES = {
+    UNKNOWN: "say in the prompt to answer with a label only, or leave --plain out",
+    SEVERAL: "say in the prompt to answer with one label only, or leave --plain out",
+    EMPTY: "raise --max-tokens if the model thinks before it answers, else try --plain",
+    CUT_OFF: "raise --max-tokens",
+    "context length": "shorten the texts or the prompt",
+    "invalid JSON": "try --plain",
+}
+_LONGEST = 80  # characters of an answer that are shown
+
+
+@dataclass(frozen=True, slots=True)
+class NoLabel:
+    """An answer that names no label.
+
+    Attributes
+    ----------
+    sample, rephrasing : int
+        Its place in an (N, Q) array of predictions.
+    kind : str
+        ``unknown label``, ``several labels``, ``empty``, ``cut off``, ``refused``, ``content filter``,
+        ``context length`` or ``invalid JSON``.
+    said : str
+        What was answered, or how the server refused, shortened and on one line.
+    """
+
+    sample: int
+    rephrasing: int
+    kind: str
+    said: str
+
+
+def shown(text: str | None) -> str:
+    r"""Return an answer as it can be printed anywhere: on one line, short, without control characters.
+
+    >>> shown("The answer\n\x1b[31mis")
+    'The answer [31mis'
+    """
+    printable = "".join(character if character.isprintable() else " " for character in text or "")
+    line = " ".join(printable.split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 2]}.."

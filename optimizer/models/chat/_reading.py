@@ -1,0 +1,39 @@
+"""What a chat model's answer is when it names no label."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from psopt.models._answers import names_several
+from psopt.models._no_label import CUT_OFF, EMPTY, SEVERAL, UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.models.chat._client import Alternatives, Answer
+
+# How reasoning begins: <think> and its like, Mistral's [THINK], gpt-oss's channel.
+_THINKS = re.compile(r"\s*(?:<(?:think|thinking|thought|reasoning)>|\[THINK\]|<\|channel\|>analysis)", re.IGNORECASE)
+_BEGINNING = 40  # characters
+
+
+def kind_of(answer: Answer, labels: Sequence[str]) -> str:
+    """Return the kind of an answer that names no label, as `NoLabel` has it."""
+    if answer.unanswered:
+        return answer.unanswered
+    if answer.truncated:
+        return CUT_OFF
+    if not (answer.text or "").strip():
+        return EMPTY
+    return SEVERAL if names_several(answer.text or "", labels) else UNKNOWN
+
+
+def begins_with_thoughts(places: Alternatives) -> bool:
+    """Whether the tokens of an answer begin with reasoning, so that they say nothing about the labels."""
+    said = ""
+    for token, _ in places:
+        said += token
+        if len(said) >= _BEGINNING:
+            break
+    return _THINKS.match(said) is not None

@@ -1,0 +1,169 @@
+"""Looking at a grid's answers as they come, so that what can't come to anything stops early and cheaply."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from psopt.errors import ModelError, NoLabelsError, UnansweredError
+from psopt.models._answers import read_answer
+from psopt.models._no_label import CUT_OFF, EMPTY, UNKNOWN, shown
+from psopt.models.chat._reading import begins_with_thoughts, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from psopt.models.chat._client import Answer
+    from psopt.models.chat._options import LmOptions
+
+FIRST = 20  # answers of which one must name a label before the rest is asked for
+_SYSTEMATIC = 20  # refusals after which it is enough that most texts are refused, however large the grid
+_EXAMPLES = 3
+_GOLDEN = 0.6180339887498949  # steps of this share of a grid reach all its parts early
+Key = TypeVar("Key")
+
+
+class Watch(Generic[Key]):
+    """The watch over the answers to one grid.
+
+    Parameters
+    ----------
+    name : str
+        The model's.
+    labels : sequence of str
+    options : LmOptions
+    is_trusted : bool
+        Whether the model is known to name labels.
+    least : int
+        How many answers must name no label before that is an error; `FIRST` at most.
+    """
+
+    def __init__(
+        self, name: str, labels: Sequence[str], options: LmOptions, *, is_trusted: bool = False, least: int = 1
+    ) -> None:
+        self.is_trusted = is_trusted
+        self._name, self._labels, self._options, self._least = name, labels, options, least
+        self._total = self._n_seen = 0
+        self._kinds: Counter[str] = Counter()
+        self._refused: Counter[str] = Counter()
+        self._said: dict[str, str] = {}
+
+    def begin(self, total: int, kept: Iterable[Answer]) -> None:
+        """Take note of how many different answers the grid has, and of those that are had already."""
+        self._total = total
+        for answer in kept:
+            self.saw(answer)
+
+    def slices(self, keys: Sequence[Key]) -> Iterator[Sequence[Key]]:
+        """Yield what is to be asked, in parts: the first few, and the rest if one of them names a label.
+
+        Raises
+        ------
+        NoLabelsError
+            If none does.
+        """
+        if self._n_seen >= FIRST:
+            self._check()
+        first = [] if self.is_trusted or len(keys) <= FIRST else _spread(keys, FIRST)
+        if first:
+            yield first
+            self._check()
+        taken = set(first)
+        rest = [key for key in keys if key not in taken] if taken else keys
+        if rest:
+            yield rest
+        self._check()
+
+    def saw(self, answer: Answer) -> None:
+        """Look at an answer.
+
+        Raises
+        ------
+        UnansweredError
+            If more texts are refused for good than may be.
+        ModelError
+            If the answer lacks the probabilities that were asked for.
+        """
+        self._n_seen += 1
+        if answer.unanswered:
+            self._saw_refusal(answer)
+        if self.is_trusted:
+            return
+        if self._options.logprobs and answer.text:
+            check_probabilities(self._name, answer)
+        if read_answer(answer.text, self._labels) < len(self._labels):
+            self.is_trusted = True
+            return
+        kind = kind_of(answer, self._labels)
+        self._kinds[kind] += 1
+        said = shown(answer.text or answer.reason)
+        if said and len(self._said) < _EXAMPLES:
+            self._said[said] = kind
+
+    def _saw_refusal(self, answer: Answer) -> None:
+        self._refused[answer.unanswered or ""] += 1
+        n, most = self._refused.total(), self._options.max_unanswered
+        is_systematic = n >= _SYSTEMATIC and n > self._n_seen / 2 and most < 1
+        if n <= most * self._total and not is_systematic:
+            return
+        raise UnansweredError(
+            f"{self._name} refuses texts for good: {_listed(self._refused)}, of {self._n_seen} answers so far"
+            f" ({self._total} in all); that is more than --max-unanswered {most:g} allows;"
+            f" the last was: {shown(answer.reason)!r}; leave such texts out or shorten them, or raise --max-unanswered"
+        )
+
+    def _check(self) -> None:
+        if self.is_trusted or self._n_seen < self._least:
+            return
+        which = f"the first {self._n_seen}" if self._n_seen < self._total else f"{self._n_seen}"
+        said = f"; it said: {', '.join(repr(text) for text in self._said)}" if self._said else ""
+        raise NoLabelsError(
+            f"{self._name}: none of {which} answers names a label ({_listed(self._kinds)}){said};"
+            f" {cure(self._kinds.most_common(1)[0][0], self._options)}"
+        )
+
+
+def cure(kind: str, options: LmOptions) -> str:
+    """Say what most likely helps against a kind of N/A."""
+    if kind == CUT_OFF:
+        return f"all their tokens went before the label came: raise --max-tokens ({options.max_tokens}), or think less"
+    plain = "try --plain, " if options.structured and not options.logprobs else ""
+    if kind == EMPTY:
+        return (
+            f"{plain}or raise --max-tokens if the model thinks before it answers" if plain else "see its server's log"
+        )
+    if kind == UNKNOWN:
+        return f"{plain}another prompt that says to answer with a label only, or look whether the labels are right"
+    return f"{plain}another model, or texts that it answers"
+
+
+def check_probabilities(name: str, answer: Answer) -> None:
+    """Make sure that an answer bears probabilities from which those of the labels can be read.
+
+    Raises
+    ------
+    ModelError
+        If it does not.
+    """
+    if answer.logprobs is None:
+        raise ModelError(f"{name} sent no probabilities with its answers: leave --logprobs out")
+    if begins_with_thoughts(answer.logprobs):
+        raise ModelError(
+            f"{name} thinks before it answers ({shown(answer.text)!r}), so that the probabilities of its first tokens"
+            " say nothing about the labels: leave --logprobs out, or switch its thinking off"
+        )
+
+
+def _listed(kinds: Counter[str]) -> str:
+    return ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
+
+
+def _spread(keys: Sequence[Key], n: int) -> list[Key]:
+    """Choose some from all over a grid, so that neither one rephrasing nor one sample decides."""
+    places = (int(len(keys) * (step * _GOLDEN % 1.0)) for step in range(len(keys)))
+    chosen: dict[int, None] = {}
+    for place in places:
+        chosen[place] = None
+        if len(chosen) == n:
+            break
+    return [keys[place] for place in sorted(chosen)]
