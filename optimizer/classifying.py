@@ -15,9 +15,9 @@ from psopt.models import load_model
 from psopt.models.chat import ChatModel
 from psopt.prompts import Prompt
 from psopt.rephrasing import RephrasingOptions, freeze_rephrasings
-from psopt.runs import MANIFEST, REPHRASINGS, RunDirectory, RunSettings
+from psopt.runs import MANIFEST, REPHRASINGS, RunDirectory, RunSettings, task_of
 from psopt.search_spaces import read_file
-from psopt.tasks import DatasetInfo, Sample, Task, load_task
+from psopt.tasks import DatasetInfo, Sample, Task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,14 +139,7 @@ def _worded(home: Home, task: Task, n: int, seed: int) -> list[Prompt]:
 def _task_of(settings: RunSettings) -> Task | None:
     """The run's task, which lends minilm the texts that it knew; None where its data are gone."""
     try:
-        return load_task(
-            settings.dataset,
-            text_column=settings.text_column,
-            label_column=settings.label_column,
-            task_file=settings.task_file,
-            test_file=settings.test_file,
-            seed=settings.seed,
-        )
+        return task_of(settings)
     except InputError:
         return None
 

@@ -38,6 +38,14 @@ class DataError(InputError):
     """A data file, a task file or a task can't be used."""
 
 
+def say_how_to_go_on(error: BaseException, how: str) -> None:
+    """Let an error that ends a run say what is left of it: in its text, or, if it is none of ours, in a note."""
+    if isinstance(error, PsoptError):
+        error.args = (f"{error}; {how}",)
+    else:
+        error.add_note(how)
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return ``; did you mean 'x'?`` for the known name nearest to this one, or nothing."""
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)

@@ -17,10 +17,9 @@ from psopt.models import load_model
 from psopt.models.chat import Budget
 from psopt.optimization import make_proposer, split_samples
 from psopt.prompts import Prompt
-from psopt.runs import RunSettings
+from psopt.runs import RunSettings, task_of
 from psopt.search import Search, SearchOptions, join_study, read_shared
 from psopt.search_spaces import from_file
-from psopt.tasks import load_task
 
 if TYPE_CHECKING:
     from psopt.search import Observer, SamplerName
@@ -104,15 +103,7 @@ def work(
 
 
 def _same_task(settings: RunSettings, sha256: str) -> Task:
-    task = load_task(
-        settings.dataset,
-        text_column=settings.text_column,
-        label_column=settings.label_column,
-        task_file=settings.task_file,
-        test_file=settings.test_file,
-        seed=settings.seed,
-        strict_data=settings.strict_data,
-    )
+    task = task_of(settings)
     if task.info.sha256 != sha256:
         raise InputError(
             f"the data here are not those of the study: {settings.dataset} has sha256 {task.info.sha256[:12]}.., the "

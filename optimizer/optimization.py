@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import psopt
 from psopt.cache import cache_folder
-from psopt.errors import AnswersMissingError, BudgetReachedError, InputError, ModelError
+from psopt.errors import BudgetReachedError, InputError, say_how_to_go_on
 from psopt.evaluator import Evaluator, Split
 from psopt.models import is_quick, load_model
 from psopt.models.chat import Budget, LmOptions, load_writer
@@ -20,7 +20,7 @@ from psopt.proposals.written import WrittenProposer
 from psopt.recording import Record
 from psopt.rephrasing import RephrasingOptions, freeze_rephrasings
 from psopt.report import write_report
-from psopt.runs import ARTIFACTS, REPHRASINGS, RunDirectory, RunSettings, free_folder
+from psopt.runs import ARTIFACTS, REPHRASINGS, STUDY, RunSettings, free_folder, held, study_name
 from psopt.scoring import score
 from psopt.search import Observer, Search, SearchOptions, Shared, knee, leave_one_out, open_study, pick, share
 from psopt.search_spaces import read_families, to_file
@@ -29,6 +29,7 @@ from psopt.tasks import subset
 if TYPE_CHECKING:
     import optuna
     from psopt.prompts import Prompt
+    from psopt.runs import RunDirectory
     from psopt.search import Candidate, Propose, SamplerName
     from psopt.tasks import Sample, Task
 
@@ -163,11 +164,19 @@ def carry_out(
     To go on with a run, its task, model, rephrasings and version of psopt must be what they were, unless `force`.
     """
     start = seed_prompt(task, settings.strategy, seed=settings.seed)
-    evaluator = make_evaluator(task, start, settings, cache_dir, model, out if resume else None)
-    proposer = make_proposer(settings, evaluator, cache_dir)
-    return search_and_record(
-        task, settings, start, evaluator, proposer, out=out, resume=resume, force=force, observer=observer
-    )
+    folder = _folder(task, settings, out, resume=resume)
+    with held(folder, resume=resume) as directory:
+        evaluator = make_evaluator(task, start, settings, cache_dir, model, folder if resume else None)
+        proposer = make_proposer(settings, evaluator, cache_dir)
+        return _search_in(
+            directory, task, settings, start, evaluator, proposer, resume=resume, force=force, observer=observer
+        )
+
+
+def _folder(task: Task, settings: RunSettings, out: str | Path | None, *, resume: bool) -> Path:
+    if resume and out is None:
+        raise InputError("to resume, say which run: out=...")
+    return Path(out) if out else free_folder(Path("runs"), f"{task.name}-{settings.model.replace('/', '-')}")
 
 
 def search_and_record(
@@ -184,65 +193,110 @@ def search_and_record(
     observer: Observer | None = None,
 ) -> Run:
     """Search from a seed prompt with what compares prompts and what proposes edits; write the run directory."""
+    with held(_folder(task, settings, out, resume=resume), resume=resume) as directory:
+        return _search_in(
+            directory,
+            task,
+            settings,
+            start,
+            evaluator,
+            proposer,
+            propose=propose,
+            resume=resume,
+            force=force,
+            observer=observer,
+        )
+
+
+def _search_in(
+    directory: RunDirectory,
+    task: Task,
+    settings: RunSettings,
+    start: Prompt,
+    evaluator: Evaluator,
+    proposer: WrittenProposer | None = None,
+    *,
+    propose: Propose = propose_edits,
+    resume: bool = False,
+    force: bool = False,
+    observer: Observer | None = None,
+) -> Run:
+    """Do what `search_and_record` promises in a folder that is held; write down how it ended, also if it broke off."""
     observer = observer or Observer()
     options = SearchOptions(
         settings.trials, settings.rounds, cast("SamplerName", settings.sampler), settings.seed, settings.parts
     )
     evaluator.on_progress = observer.answers
-    if resume and out is None:
-        raise InputError("to resume, say which run: out=...")
-    folder = Path(out) if out else free_folder(Path("runs"), f"{task.name}-{settings.model.replace('/', '-')}")
-    record = Record(RunDirectory.create(folder, resume=resume), task, settings, evaluator)
+    record = Record(directory, task, settings, evaluator)
     if resume and not force:
         record.check_same()
+    worker = f"optimize-{uuid.uuid4().hex[:6]}" if settings.storage else ""
+    search: Search | None = None
+    try:
+        study = _begin(record, start, options, observer, resume=resume)
+        search = Search(
+            task,
+            start,
+            evaluator,
+            study,
+            options,
+            observer,
+            proposer,
+            directory.path / ARTIFACTS,
+            propose,
+            worker=worker,
+        )
+        search.run()
+        return _finish(record, search, start)
+    except BaseException as error:
+        if directory.has_begun:
+            record.save_broken_off(search, error)
+            say_how_to_go_on(error, _go_on(settings, directory.path))
+        raise
+
+
+def _begin(record: Record, start: Prompt, options: SearchOptions, observer: Observer, *, resume: bool) -> optuna.Study:
+    """Write down what the run is about, and open its study; nothing is left where that can't be opened."""
+    directory, settings = record.directory, record.settings
+    name = None if settings.storage or not resume else study_name(directory.path / STUDY)
+    record.save(None, (), "running")
+    record.save_rephrasings()
     try:
         study = open_study(
-            settings.storage or record.directory.storage_url,
-            settings.study_name or folder.resolve().name,
+            settings.storage or directory.storage_url,
+            name or settings.study_name or directory.path.resolve().name,
             options.sampler,
             settings.seed,
             resume=resume,
         )
     except InputError:
-        record.directory.discard_if_empty()
+        if not record.before:
+            directory.discard()
         raise
-    observer.started(task, folder)
-    record.save(None, (), "running")
-    record.save_rephrasings()
+    observer.started(record.task, directory.path)
     _describe(study, record, start)
-    artifacts = record.directory.path / ARTIFACTS
-    worker = f"optimize-{uuid.uuid4().hex[:6]}" if settings.storage else ""
-    try:
-        search = Search(task, start, evaluator, study, options, observer, proposer, artifacts, propose, worker=worker)
-    except AnswersMissingError as error:
-        raise AnswersMissingError(f"{error}; {_go_on(settings, folder)}") from error
-    try:
-        search.run()
-        observer.phase("scoring the front on test, under held-out rephrasings")
-        baseline, front, short = _on_test(search, settings.seed)
-        chosen = knee(front, baseline)
-        most = settings.leave_one_out
-        if most is None:
-            most = _LEFT_OUT if is_quick(evaluator.model) else 0
-        contributions = record.known_contributions(chosen, most)
-        if contributions is None:
-            contributions = _contributions(chosen, start, search, most, settings.seed)
-    except KeyboardInterrupt:
-        record.save_part(search, "interrupted")
-        raise
-    except BudgetReachedError as error:
-        record.save_part(search, "budget")
-        raise BudgetReachedError(f"{error}; {_go_on(settings, folder)}") from error
-    except ModelError as error:
-        record.save_part(search, "failed")
-        raise type(error)(f"{error}; {_go_on(settings, folder)}") from error
+    return study
+
+
+def _finish(record: Record, search: Search, start: Prompt) -> Run:
+    """Score the front on test, measure what edits contribute, and write the run's files."""
+    settings, evaluator = record.settings, record.evaluator
+    search.observer.phase("scoring the front on test, under held-out rephrasings")
+    baseline, front, short = _on_test(search, settings.seed)
+    chosen = knee(front, baseline)
+    most = settings.leave_one_out
+    if most is None:
+        most = _LEFT_OUT if is_quick(evaluator.model) else 0
+    contributions = record.known_contributions(chosen, most)
+    if contributions is None:
+        contributions = _contributions(chosen, start, search, most, settings.seed)
     reason = "trials" if len(search.candidates) >= settings.trials else "exhausted"
     record.save(baseline, front, reason, short)
     record.save_prompts(baseline, front, short)
     record.save_for_report(search, contributions)
     record.save_proposals(search)
     write_report(record.directory)
-    return Run(folder, baseline, front, short, study, reason)
+    return Run(record.directory.path, baseline, front, short, search.study, reason)
 
 
 def _go_on(settings: RunSettings, folder: Path) -> str:

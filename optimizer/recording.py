@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
+import traceback
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import psopt
 from psopt.diagnosis import diagnose_predictions
-from psopt.errors import InputError
+from psopt.errors import BudgetReachedError, InputError, PsoptError
 from psopt.runs import (
     CONTRIBUTIONS,
+    ERROR_LOG,
     FRONT,
     MANIFEST,
     PROPOSALS,
@@ -70,10 +73,24 @@ class Record:
                 "start a new run, or accept it with --force"
             )
 
-    def save_part(self, search: Search, reason: str) -> None:
-        """Write down a run that ends before its time."""
-        baseline, front = search.candidates[0] if search.candidates else None, search.front
-        self.save(baseline, front, reason)
+    def save_broken_off(self, search: Search | None, error: BaseException) -> None:
+        """Write down a run that an error has ended; of one that is none of ours, its traceback too.
+
+        What can't be written, as on a full disk, is left out: the study has every trial, and the error is what counts.
+        """
+        with contextlib.suppress(InputError):
+            self._save_part(search, _reason(error))
+        if isinstance(error, Exception) and not isinstance(error, PsoptError):
+            with contextlib.suppress(InputError):
+                self.directory.write_text(ERROR_LOG, "".join(traceback.format_exception(error)))
+                error.add_note(f"the traceback is in {self.directory.path / ERROR_LOG}")
+
+    def _save_part(self, search: Search | None, reason: str) -> None:
+        if search is None or not search.candidates:
+            self.save(None, (), reason)
+            return
+        front = search.front
+        self.save(search.candidates[0], front, reason)
         self.save_proposals(search)
         for candidate in front:
             self.directory.write_prompt(candidate.prompt)
@@ -91,6 +108,8 @@ class Record:
         content = manifest(
             self.settings, self.task, self.evaluator, baseline, front, best, reason, seconds, self.before, short
         )
+        if baseline is None:  # what an earlier part of the run found stays known
+            content |= {name: self.before[name] for name in ("baseline", "front", "short") if self.before.get(name)}
         self.directory.write_json(MANIFEST, content)
         if front:
             self.directory.write_json(FRONT, front_file(front, best, short))
@@ -152,6 +171,13 @@ class Record:
             "before": diagnose_predictions(before, known=self.task.train).to_dict(),
             "after": {sample.id: {"right": int(n), "sensitivity": float(s)} for sample, n, s in fares},
         }
+
+
+def _reason(error: BaseException) -> str:
+    """The finish_reason of a run that an error has ended."""
+    if isinstance(error, BudgetReachedError):
+        return "budget"
+    return "failed" if isinstance(error, Exception) else "interrupted"
 
 
 def _short(value: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from psopt.cli._measured import SPLIT, take_measure_options, take_task
 from psopt.cli._options import dataset_options, lm_options, model_options, output_options, rephrasing_options
+from psopt.cli._writing import print_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +61,7 @@ def check(prompt: Path | None, *, sure: bool, **options: Any) -> int:
     met = all(one.met for one in found)
     if as_json:
         checks = [{**asdict(one), "met": one.met} for one in found]
-        click.echo(json.dumps({"met": met, "checks": checks, **scores.to_dict()}, indent=2, ensure_ascii=False))
+        print_json({"met": met, "checks": checks, **scores.to_dict()})
     else:
         for one in found:
             if not (quiet and one.met):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from psopt.cli._options import lm_options, output_options, take_lm_options
+from psopt.cli._writing import as_json_text
 from psopt.errors import DataError, InputError
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _line(one: Classified, *, as_json: bool, vote: bool) -> str:
     if as_json:
         why = {"na_kind": one.na_kind, "said": one.said} if one.na_kind else {}
         entry = {"text": one.text, "label": one.label, "agreement": one.agreement, **why}
-        return json.dumps(entry, ensure_ascii=False)
+        return as_json_text(entry, indent=None)
     label = one.label or "N/A"
     return f"{label}\t{one.agreement:.2f}" if vote else label
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from psopt.cli._measured import SPLIT, take_measure_options, take_task
 from psopt.cli._options import dataset_options, lm_options, model_options, output_options, rephrasing_options
+from psopt.cli._writing import print_json
 from psopt.na_kinds import na_note
 from psopt.search import OBJECTIVES
 
@@ -56,7 +56,7 @@ def compare(prompts: tuple[Path, ...], more_models: tuple[str, ...], **options: 
     with reading_bar(quiet=quiet or as_json) as on_progress:
         found = run_comparison(task, named, [model, *more_models], measured, on_progress)
     if as_json:
-        click.echo(json.dumps([one.to_dict() for one in found], indent=2, ensure_ascii=False))
+        print_json([one.to_dict() for one in found])
     elif not quiet:
         _show(Console(highlight=False), found)
     return 0

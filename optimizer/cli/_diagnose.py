@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,7 @@ from psopt.cli._options import (
     take_lm_options,
     take_rephrasing_options,
 )
-from psopt.cli._writing import write_file
+from psopt.cli._writing import print_json, write_file
 from psopt.na_kinds import na_lines
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ def diagnose(prompt: Path | None, html: Path | None, **options: Any) -> int:
         page = diagnosis_page(report, task.name, options["model"], options["split"], task.info.note, options["seed"])
         write_file("--html", html, page)
     if as_json:
-        click.echo(json.dumps(report.to_dict(), indent=2, ensure_ascii=False))
+        print_json(report.to_dict())
     elif not quiet:
         _show(Console(highlight=False), report)
         if html is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 from psopt.cli._front_entry import read_entry
+from psopt.cli._writing import as_json_text, print_json
 
 if TYPE_CHECKING:
     from psopt.prompts import Prompt
@@ -46,7 +47,7 @@ def export(run: Path, which: str, form: str, *, as_json: bool) -> int:
     prompt = Prompt.from_dict(entry["prompt"])
     if as_json:
         whole = {"run": str(run), **entry, "text": render_instructions(prompt)}
-        click.echo(json.dumps(whole, indent=2, ensure_ascii=False))
+        print_json(whole)
     else:
         click.echo(_in_form(run, prompt, form))
     return 0
@@ -58,9 +59,9 @@ def _in_form(run: Path, prompt: Prompt, form: str) -> str:
     if form == "dspy":
         return _program_state(run, prompt)
     if form == "openai":
-        return json.dumps(render(prompt, "{text}"), indent=2, ensure_ascii=False)
+        return as_json_text(render(prompt, "{text}"))
     if form == "json":
-        return json.dumps(prompt.to_dict(), indent=2, ensure_ascii=False)
+        return as_json_text(prompt.to_dict())
     return render_instructions(prompt)
 
 
@@ -69,5 +70,5 @@ def _program_state(run: Path, prompt: Prompt) -> str:
 
     kept = run / PROGRAMS / f"{prompt.id}.json"
     if kept.is_file():
-        return kept.read_text("utf-8").rstrip()
-    return json.dumps(predict_state(prompt), indent=2, ensure_ascii=False)
+        return as_json_text(json.loads(kept.read_text("utf-8")))
+    return as_json_text(predict_state(prompt))

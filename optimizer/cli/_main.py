@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 import psopt
+from psopt.cli._encoding import write_what_can_be_shown
+from psopt.cli._failures import failure
 from psopt.errors import PsoptError
 
 _COMMANDS = {
@@ -73,7 +75,11 @@ def cli() -> None:
 
 
 def main(args: list[str] | None = None) -> Any:
-    """Run the command line and exit: 0 done, 2 bad input or usage, 130 interrupted (more in DESIGN: exit codes)."""
+    """Run the command line and exit.
+
+    Exit codes: 0 done, 1 a check failed, 2 bad input or usage, 3 a limit reached, 70 a bug of psopt, 130 interrupted.
+    """
+    write_what_can_be_shown()
     try:
         code = cli.main(args=args, prog_name="psopt", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -92,6 +98,9 @@ def main(args: list[str] | None = None) -> Any:
     except BrokenPipeError:
         sys.stderr.close()
         code = 0
+    except Exception as error:  # noqa: BLE001  # whatever it is: one line, and the traceback in a file
+        message, code = failure(error)
+        click.echo(f"psopt: {_one_line(message)}", err=True)
     sys.exit(code if isinstance(code, int) else 0)
 
 

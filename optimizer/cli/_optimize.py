@@ -82,13 +82,14 @@ def optimize(**options: Any) -> int:
     if go_on and out is None:
         raise InputError("--resume needs --out DIR, the run to go on with")
     plain: dict[str, Any] = {name: str(value) if isinstance(value, Path) else value for name, value in options.items()}
-    settings = RunSettings(command=shlex.join(["psopt", *sys.argv[1:]]), lm=lm, **plain)
+    settings = RunSettings(command=shlex.join(["psopt", *sys.argv[1:]]), lm=lm, folder=str(Path.cwd()), **plain)
     if dry_run and settings.program:
         raise InputError("--dry-run does not know how often a --program calls its model; use --max-calls")
     if dry_run:
         from psopt.cli._dry_run import show_plan
+        from psopt.runs import task_of
 
-        return show_plan(_load(settings), settings, cache_dir, as_json=as_json)
+        return show_plan(task_of(settings), settings, cache_dir, as_json=as_json)
     return _run(settings, out, cache_dir, resume=go_on, force=force, as_json=as_json, quiet=quiet)
 
 
@@ -158,11 +159,11 @@ def _run(
 ) -> int:
     from psopt.cli._screen import Screen
     from psopt.optimization import carry_out
-    from psopt.runs import MANIFEST, RunDirectory
+    from psopt.runs import MANIFEST, RunDirectory, task_of
 
     signal.signal(signal.SIGTERM, interrupt)
     screen = Screen(quiet=quiet or as_json)
-    task = _load(settings)
+    task = task_of(settings)
     with screen:
         try:
             if settings.program:
@@ -186,9 +187,9 @@ def _optimize_program(
     task: Task, settings: RunSettings, out: Path | None, cache_dir: Path | None, screen: Screen, *, resume: bool
 ) -> Run:
     from psopt.programs import optimize_program
-    from psopt.runs import MANIFEST
+    from psopt.runs import MANIFEST, has_found_nothing
 
-    if out is not None and (out / MANIFEST).exists() and not resume:
+    if out is not None and (out / MANIFEST).exists() and not resume and not has_found_nothing(out):
         raise InputError(f"--out {out} holds a run already: go on with `psopt resume {out}`, or name another folder")
     return optimize_program(task, settings, out=out, cache_dir=cache_dir, observer=screen)
 
@@ -196,17 +197,3 @@ def _optimize_program(
 def interrupt(*_: object) -> None:
     """SIGTERM is a polite Ctrl-C: what is being written is finished, and the run can be gone on with."""
     raise KeyboardInterrupt
-
-
-def _load(settings: RunSettings) -> Task:
-    from psopt.tasks import load_task
-
-    return load_task(
-        settings.dataset,
-        text_column=settings.text_column,
-        label_column=settings.label_column,
-        task_file=settings.task_file,
-        test_file=settings.test_file,
-        seed=settings.seed,
-        strict_data=settings.strict_data,
-    )

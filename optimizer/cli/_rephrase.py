@@ -15,7 +15,7 @@ from psopt.cli._options import (
     take_lm_options,
     take_rephrasing_options,
 )
-from psopt.cli._writing import write_file
+from psopt.cli._writing import print_json, write_file
 from psopt.errors import InputError
 
 if TYPE_CHECKING:
@@ -63,11 +63,11 @@ def rephrase(
     found = freeze_rephrasings(
         task, description, rephrasings, heldout, seed, source, lm=lm, cache_dir=cache_dir, on_text=_say
     )
-    text = json.dumps(to_file(found), indent=2, ensure_ascii=False)
+    content = to_file(found)
     if out is not None:
-        write_file("--out", out, text + "\n")
+        write_file("--out", out, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
     if out is None or as_json:
-        click.echo(text)
+        print_json(content)
     else:
         refused = f", {len(found.rejected)} refused" if found.rejected else ""
         click.echo(f"{out}: {len(found.search)} search and {len(found.heldout)} held-out rephrasings{refused}")

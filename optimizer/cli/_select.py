@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from psopt.cli._front_entry import read_entry
 from psopt.cli._options import output_options
+from psopt.cli._writing import print_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +30,7 @@ def select(run: Path, wish: str, *, as_json: bool, quiet: bool) -> int:
     """
     entry = read_entry(run, wish)
     if as_json:
-        click.echo(json.dumps({"run": str(run), "wish": wish, **entry}, indent=2, ensure_ascii=False))
+        print_json({"run": str(run), "wish": wish, **entry})
     elif quiet:
         click.echo(entry["id"])
     else:

@@ -1,13 +1,31 @@
-"""Writing a file that the user has named."""
+"""Writing what others read: JSON on standard output, a file that the user has named."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import codecs
+import json
+import sys
+from typing import TYPE_CHECKING, Any
 
+import click
 from psopt.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+def as_json_text(data: Any, indent: int | None = 2) -> str:
+    """JSON to print: in characters where standard output is UTF-8, as all JSON must be, else with escapes."""
+    return json.dumps(data, indent=indent, ensure_ascii=not _is_utf8())
+
+
+def print_json(data: Any, indent: int | None = 2) -> None:
+    """Print data as JSON."""
+    click.echo(as_json_text(data, indent))
+
+
+def _is_utf8() -> bool:
+    return codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
 
 
 def write_file(option: str, path: Path, text: str) -> None:

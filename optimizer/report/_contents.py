@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -51,17 +52,14 @@ def read_contents(directory: RunDirectory) -> Contents:
         If the run was not finished, or a file is missing or damaged.
     """
     run = directory.read_json(MANIFEST)
-    if not run["front"] or run["baseline"]["test"] is None:
+    if not run.get("front") or run["baseline"]["test"] is None:
         raise InputError(
             f"{directory.path} was not scored on test yet, and has nothing to report: "
             f"go on with `psopt resume {directory.path}`"
         )
-    for name in (SAMPLES, TRIALS, CONTRIBUTIONS):
+    for name in (FRONT, WEAK_SPOTS, SAMPLES, TRIALS, CONTRIBUTIONS):
         if not (directory.path / name).is_file():
-            raise InputError(
-                f"{directory.path} has no {name}: write it anew with `psopt resume {directory.path}`, "
-                "which asks for no answer twice"
-            )
+            raise InputError(f"{directory.path} has no {name}{_anew(directory)}")
     found = directory.read_json(FRONT)
     shown = (run["baseline"], *found["prompts"], *([found["short"]] if found.get("short") else []))
     chosen = next(entry for entry in run["front"] if entry["knee"])
@@ -70,7 +68,7 @@ def read_contents(directory: RunDirectory) -> Contents:
     return Contents(
         run,
         chosen,
-        {entry["id"]: (directory.path / "prompts" / f"{entry['id']}.txt").read_text("utf-8") for entry in shown},
+        {entry["id"]: _prompt_text(directory, entry["id"]) for entry in shown},
         {name: _answers(directory, prompt_id, samples) for name, prompt_id in names.items()},
         directory.read_json(WEAK_SPOTS),
         directory.read_json(TRIALS)["trials"],
@@ -78,12 +76,24 @@ def read_contents(directory: RunDirectory) -> Contents:
     )
 
 
+def _prompt_text(directory: RunDirectory, prompt_id: str) -> str:
+    path = directory.path / "prompts" / f"{prompt_id}.txt"
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} can't be read{_anew(directory)}") from error
+
+
+def _anew(directory: RunDirectory) -> str:
+    return f": write it anew with `psopt resume {directory.path}`, which asks for no answer twice"
+
+
 def _answers(directory: RunDirectory, prompt_id: str, samples: dict[str, Any]) -> Predictions:
     path = directory.path / "predictions" / f"{prompt_id}.npz"
     try:
         with np.load(path, allow_pickle=False) as arrays:
             answers, ids = arrays["test"].astype(np.int64), arrays["test_ids"].tolist()
-    except (OSError, KeyError, ValueError) as error:
-        raise InputError(f"{path} can't be read: {error}") from error
+    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        raise InputError(f"{path} can't be read{_anew(directory)}") from error
     known = {one["id"]: Sample(**one) for one in samples["test"]}
     return Predictions(answers, tuple(known[one] for one in ids), tuple(samples["labels"]))

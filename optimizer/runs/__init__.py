@@ -3,6 +3,7 @@
 from psopt.runs._directory import (
     ARTIFACTS,
     CONTRIBUTIONS,
+    ERROR_LOG,
     FRONT,
     MANIFEST,
     PROPOSALS,
@@ -15,12 +16,16 @@ from psopt.runs._directory import (
     RunDirectory,
     free_folder,
 )
+from psopt.runs._holding import has_found_nothing, held
 from psopt.runs._manifest import front_entry, front_file, manifest, pick_entry
 from psopt.runs._settings import RunSettings
+from psopt.runs._study_file import study_name
+from psopt.runs._task import task_of
 
 __all__ = [
     "ARTIFACTS",
     "CONTRIBUTIONS",
+    "ERROR_LOG",
     "FRONT",
     "MANIFEST",
     "PROPOSALS",
@@ -35,6 +40,10 @@ __all__ = [
     "free_folder",
     "front_entry",
     "front_file",
+    "has_found_nothing",
+    "held",
     "manifest",
     "pick_entry",
+    "study_name",
+    "task_of",
 ]

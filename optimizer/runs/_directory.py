@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import io
 import json
 import os
 import tempfile
@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 MANIFEST, FRONT, REPORT, STUDY = "run.json", "front.json", "report.html", "study.db"
 REPHRASINGS, PROPOSALS, ARTIFACTS = "rephrasings.json", "proposals.json", "artifacts"
 WEAK_SPOTS, SAMPLES, TRIALS, CONTRIBUTIONS = "weak_spots.json", "samples.json", "trials.json", "contributions.json"
+ERROR_LOG = "error.log"
+TEMPORARY = ".psopt-"  # what files are called before they are whole
+# Trials and answers lie elsewhere, so that what is written at the end can be written again.
+_CURES = {
+    MANIFEST: "; put it back, or delete it and go on with its `psopt optimize` command and --resume",
+}
 
 
 class RunDirectory:
@@ -32,22 +38,16 @@ class RunDirectory:
         self.path = path
 
     @classmethod
-    def create(cls, path: Path, *, resume: bool = False) -> RunDirectory:
-        """Make the folder, or take an existing one to go on with.
+    def make(cls, path: Path) -> RunDirectory:
+        """Make the folder, or take one that exists.
 
         Raises
         ------
         InputError
-            If it exists with something in it and `resume` is not asked for, or can't be written.
+            If it can't be made or written, or is a file.
         """
         if path.exists() and not path.is_dir():
             raise InputError(f"--out {path} is a file: name a folder")
-        if path.is_dir() and any(path.iterdir()) and not resume:
-            if (path / MANIFEST).exists():
-                raise InputError(
-                    f"--out {path} holds a run already: go on with `psopt resume {path}`, or name another folder"
-                )
-            raise InputError(f"--out {path} exists and is not empty: name a folder that is new or empty")
         try:
             path.mkdir(parents=True, exist_ok=True)
             tempfile.TemporaryFile(dir=path).close()
@@ -65,13 +65,21 @@ class RunDirectory:
             If there is none.
         """
         if not (path / MANIFEST).is_file():
-            raise InputError(f"{path} is no run directory: it has no {MANIFEST}")
+            begun = (
+                "; a run that broke off there can be started again with its command" if (path / STUDY).exists() else ""
+            )
+            raise InputError(f"{path} is no run directory: it has no {MANIFEST}{begun}")
         return cls(path)
 
-    def discard_if_empty(self) -> None:
-        """Take the folder away again where nothing has been written to it."""
-        with contextlib.suppress(OSError):
-            self.path.rmdir()
+    @property
+    def has_begun(self) -> bool:
+        """Whether there is a run that can be gone on with."""
+        return (self.path / MANIFEST).exists()
+
+    def discard(self) -> None:
+        """Take away what a run writes before its study is made."""
+        for name in (MANIFEST, REPHRASINGS):
+            (self.path / name).unlink(missing_ok=True)
 
     @property
     def storage_url(self) -> str:
@@ -85,7 +93,7 @@ class RunDirectory:
         except OSError as error:
             raise InputError(f"{self.path / name} can't be read: {error.strerror}") from error
         except ValueError as error:
-            raise InputError(f"{self.path / name} is damaged: {error}") from error
+            raise InputError(f"{self.path / name} is damaged: {error}{_CURES.get(name, '')}") from error
 
     def write_json(self, name: str, data: Any) -> None:
         """Write one of the run's JSON files."""
@@ -93,7 +101,8 @@ class RunDirectory:
 
     def write_text(self, name: str, text: str) -> None:
         """Write a text file, whole or not at all."""
-        self._write(name, text.encode("utf-8"))
+        # What the system gave that is no Unicode, such as a file name in the command, becomes an escape.
+        self._write(name, text.encode("utf-8", "backslashreplace"))
 
     def write_prompt(self, prompt: Prompt) -> None:
         """Write a prompt as prompts/ID.json (to use) and prompts/ID.txt (to read)."""
@@ -106,21 +115,27 @@ class RunDirectory:
         for split, predictions in splits.items():
             arrays[split] = predictions.array.astype(np.int16)
             arrays[f"{split}_ids"] = np.array([sample.id for sample in predictions.samples])
-        target = self.path / "predictions" / f"{prompt.id}.npz"
-        target.parent.mkdir(exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=target.parent, delete=False) as file:
-            np.savez_compressed(file, **arrays)
-        Path(file.name).replace(target)
+        content = io.BytesIO()
+        np.savez_compressed(content, **arrays)
+        self._write(f"predictions/{prompt.id}.npz", content.getvalue())
 
     def _write(self, name: str, data: bytes) -> None:
         target = self.path / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=target.parent, delete=False) as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(file.name).chmod(0o644)
-        Path(file.name).replace(target)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=target.parent, prefix=TEMPORARY, delete=False) as file:
+                temporary = Path(file.name)
+                try:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+                except OSError:
+                    temporary.unlink()
+                    raise
+            temporary.chmod(0o644)
+            temporary.replace(target)
+        except OSError as error:
+            raise InputError(f"{target} can't be written: {error.strerror or error}") from error
 
 
 def free_folder(parent: Path, name: str) -> Path:

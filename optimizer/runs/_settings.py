@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from psopt.errors import InputError
 from psopt.models.chat import LmOptions
 from psopt.parts import SearchParts
 
@@ -57,6 +59,8 @@ class RunSettings:
         A DSPy program, ``module:attribute``, in place of a prompt; ``python`` for one that was given in Python.
     command : str
         The command line, for the record.
+    folder : str
+        Where it was given: names of files are relative to it. Empty where that is not known.
     """
 
     dataset: str
@@ -86,9 +90,28 @@ class RunSettings:
     leave_one_out: int | None = None
     program: str | None = None
     command: str = ""
+    folder: str = ""
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> RunSettings:
-        """Read the settings back from run.json."""
-        parts = SearchParts.from_dict(data.get("parts", {}))
-        return cls(**{**data, "lm": LmOptions(**data.get("lm", {})), "parts": parts})
+        """Read the settings back from run.json.
+
+        Raises
+        ------
+        InputError
+            If they hold what this version does not know.
+        """
+        try:
+            parts = SearchParts.from_dict(data.get("parts", {}))
+            return cls(**{**data, "lm": LmOptions(**data.get("lm", {})), "parts": parts})
+        except (TypeError, AttributeError) as error:
+            raise InputError(
+                f"the run's settings can't be read: {error}; they are damaged, or of a later version of psopt"
+            ) from error
+
+    def located(self, name: str | None) -> str | None:
+        """A file of the run: where it was when the run was started, or as it is named here."""
+        if name is None or not self.folder or Path(self.folder) == Path.cwd():
+            return name
+        there = Path(self.folder) / name
+        return str(there) if there.is_file() else name

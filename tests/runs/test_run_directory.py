@@ -1,24 +1,17 @@
 import json
 
 import pytest
-from psopt.errors import InputError, UnknownNameError
+from psopt.errors import UnknownNameError
 from psopt.runs import RunDirectory, free_folder, pick_entry
 
 
 def test_files_appear_whole_or_not_at_all(tmp_path):
-    directory = RunDirectory.create(tmp_path / "run")
+    directory = RunDirectory.make(tmp_path / "run")
     directory.write_json("run.json", {"a": 1})
     with pytest.raises(ValueError, match="JSON"):
         directory.write_json("run.json", {"a": float("nan")})
     assert json.loads((tmp_path / "run" / "run.json").read_text()) == {"a": 1}
     assert [file.name for file in (tmp_path / "run").iterdir()] == ["run.json"]
-
-
-def test_a_run_is_not_written_over(tmp_path):
-    RunDirectory.create(tmp_path / "run").write_json("run.json", {})
-    with pytest.raises(InputError, match="psopt resume"):
-        RunDirectory.create(tmp_path / "run")
-    assert RunDirectory.create(tmp_path / "run", resume=True).path == tmp_path / "run"
 
 
 def test_folders_are_numbered_when_taken(tmp_path):

@@ -1,0 +1,141 @@
+"""Taking a folder for a run: for one process, and so that a set-up that broke off is in nobody's way."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import sqlite3
+from typing import TYPE_CHECKING, Any
+
+from psopt.errors import InputError
+from psopt.runs._directory import (
+    ARTIFACTS,
+    ERROR_LOG,
+    MANIFEST,
+    PROPOSALS,
+    REPHRASINGS,
+    STUDY,
+    TEMPORARY,
+    RunDirectory,
+)
+from psopt.runs._lock import LOCK, FolderLock
+from psopt.runs._study_file import has_results, study_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_STUDY_FILES = {STUDY, f"{STUDY}-journal", f"{STUDY}-wal", f"{STUDY}-shm"}
+# What a run writes before its first trial is done ..
+_BEGINNINGS = {MANIFEST, REPHRASINGS, PROPOSALS, ARTIFACTS, ERROR_LOG, *_STUDY_FILES}
+# .. and what may stay there for the next: answers that were paid for.
+_KEPT = {LOCK, "answers.db", "answers.db-wal", "answers.db-shm"}
+
+
+@contextlib.contextmanager
+def held(path: Path, *, resume: bool = False) -> Iterator[RunDirectory]:
+    """Make a run's folder, or take it to go on with, for this process alone.
+
+    A run that broke off before anything was found makes room for another one. A folder in which nothing was begun is
+    taken away again at the end.
+
+    Raises
+    ------
+    InputError
+        If another process works on it; if it can't be written, or holds something else; or, to go on with it, if its
+        study is gone.
+    """
+    new = [folder for folder in (path, *path.parents) if not folder.exists()]
+    directory, lock = RunDirectory.make(path), FolderLock(path)
+    try:
+        lock.acquire()
+        _make_room(path, resume=resume)
+        yield directory
+    finally:
+        if new and lock.is_held and not (path / MANIFEST).exists():
+            _clear(path)
+        lock.release()
+        with contextlib.suppress(OSError):  # something is in it
+            for folder in new:
+                folder.rmdir()
+
+
+def has_found_nothing(path: Path) -> bool:
+    """Whether a folder holds nothing, or no more than a run without any result."""
+    others = [file.name for file in path.iterdir() if not _is_beginning(file.name)]
+    manifest = _manifest(path)
+    if manifest is None:
+        return not others and not (path / ARTIFACTS).exists() and not has_results(path / STUDY)
+    return not others and _is_without_result(manifest) and not has_results(path / STUDY)
+
+
+def _make_room(path: Path, *, resume: bool) -> None:
+    if resume:
+        _check_study(path)
+    elif has_found_nothing(path):
+        _clear(path)
+    elif (path / MANIFEST).exists():
+        raise InputError(f"--out {path} holds a run already: go on with `psopt resume {path}`, or name another folder")
+    else:
+        raise InputError(f"--out {path} exists and is not empty: name a folder that is new or empty")
+
+
+def _check_study(path: Path) -> None:
+    """Take the study away where its making broke off; refuse a run with results but without their study."""
+    study, manifest = path / STUDY, _manifest(path)
+    if manifest is None or (manifest.get("settings") or {}).get("storage"):
+        return
+    if not study.exists():
+        if not _is_without_result(manifest) or _has_files(path / ARTIFACTS):
+            raise InputError(
+                f"{path} has lost its {STUDY}, which holds its trials: put it back, or start anew in another folder "
+                "(answers that were paid for are in the cache)"
+            )
+        return
+    with contextlib.suppress(sqlite3.Error):  # whoever opens it says what is wrong
+        if study_name(study) is None and not has_results(study):
+            _remove(path, _STUDY_FILES)
+
+
+def _manifest(path: Path) -> dict[str, Any] | None:
+    """The content of run.json, empty if it is no JSON object; None where there is none."""
+    try:
+        content = json.loads((path / MANIFEST).read_text("utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _is_without_result(manifest: dict[str, Any]) -> bool:
+    """Whether a run in a storage of its own was stopped, in whatever way, before it had a result."""
+    return (
+        manifest.get("finish_reason") in {"running", "interrupted", "budget", "failed"}
+        and not manifest.get("baseline")
+        and not manifest.get("front")
+        and not (manifest.get("settings") or {}).get("storage")
+    )
+
+
+def _has_files(folder: Path) -> bool:
+    return folder.is_dir() and any(folder.iterdir())
+
+
+def _is_beginning(name: str) -> bool:
+    return name in _BEGINNINGS | _KEPT or name.startswith(TEMPORARY)
+
+
+def _clear(path: Path) -> None:
+    """Remove what a run writes before its first trial is done."""
+    _remove(path, _BEGINNINGS | {file.name for file in path.iterdir() if file.name.startswith(TEMPORARY)})
+
+
+def _remove(path: Path, names: set[str]) -> None:
+    for name in names:
+        file = path / name
+        if file.is_dir():
+            shutil.rmtree(file)
+        else:
+            file.unlink(missing_ok=True)
