@@ -9,6 +9,8 @@ import click
 import psopt
 from psopt.cli._encoding import write_what_can_be_shown
 from psopt.cli._failures import failure
+from psopt.cli._interrupting import INTERRUPTED, catch_signals, leave
+from psopt.cli._notices import show_notices
 from psopt.errors import PsoptError
 
 _COMMANDS = {
@@ -80,6 +82,8 @@ def main(args: list[str] | None = None) -> Any:
     Exit codes: 0 done, 1 a check failed, 2 bad input or usage, 3 a limit reached, 70 a bug of psopt, 130 interrupted.
     """
     write_what_can_be_shown()
+    catch_signals()
+    show_notices()
     try:
         code = cli.main(args=args, prog_name="psopt", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -94,14 +98,15 @@ def main(args: list[str] | None = None) -> Any:
         click.echo(f"psopt: {_one_line(str(error))}", err=True)
         code = error.exit_code
     except (KeyboardInterrupt, click.Abort):
-        code = 130
+        click.echo("psopt: interrupted; answers are kept: the same command goes on from there", err=True)
+        code = INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()
         code = 0
     except Exception as error:  # noqa: BLE001  # whatever it is: one line, and the traceback in a file
         message, code = failure(error)
         click.echo(f"psopt: {_one_line(message)}", err=True)
-    sys.exit(code if isinstance(code, int) else 0)
+    leave(code if isinstance(code, int) else 0)
 
 
 def _one_line(message: str) -> str:

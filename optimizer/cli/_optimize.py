@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import shlex
-import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from psopt.cli._interrupting import INTERRUPTED
 from psopt.cli._options import (
     dataset_options,
     lm_options,
@@ -161,7 +161,6 @@ def _run(
     from psopt.optimization import carry_out
     from psopt.runs import MANIFEST, RunDirectory, task_of
 
-    signal.signal(signal.SIGTERM, interrupt)
     screen = Screen(quiet=quiet or as_json)
     task = task_of(settings)
     with screen:
@@ -173,7 +172,8 @@ def _run(
                     task, settings, out=out, cache_dir=cache_dir, resume=resume, force=force, observer=screen
                 )
         except KeyboardInterrupt:
-            screen.interrupted()
+            if screen.interrupted():
+                return INTERRUPTED
             raise
     if as_json:
         manifest = RunDirectory.open(run.path).read_json(MANIFEST)
@@ -192,8 +192,3 @@ def _optimize_program(
     if out is not None and (out / MANIFEST).exists() and not resume and not has_found_nothing(out):
         raise InputError(f"--out {out} holds a run already: go on with `psopt resume {out}`, or name another folder")
     return optimize_program(task, settings, out=out, cache_dir=cache_dir, observer=screen)
-
-
-def interrupt(*_: object) -> None:
-    """SIGTERM is a polite Ctrl-C: what is being written is finished, and the run can be gone on with."""
-    raise KeyboardInterrupt

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from psopt.cli._notices import hush
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -213,7 +214,7 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """--json and --quiet."""
     options = [
         JSON,
-        click.option("--quiet", is_flag=True, help="Print nothing but errors."),
+        click.option("--quiet", is_flag=True, callback=hush, help="Print nothing but errors."),
     ]
     for option in reversed(options):
         command = option(command)

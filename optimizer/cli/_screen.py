@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+from psopt.cli._remaining import RemainingColumn
 from psopt.na_kinds import na_lines, na_note
 from psopt.search import OBJECTIVES, Observer
 from rich.box import SIMPLE_HEAD
@@ -15,7 +16,6 @@ from rich.progress import (
     Progress,
     TextColumn,
     TimeElapsedColumn,
-    TimeRemainingColumn,
 )
 from rich.table import Table
 
@@ -41,7 +41,7 @@ class Screen(Observer):
             MofNCompleteColumn(),
             TextColumn("{task.fields[best]}"),
             TimeElapsedColumn(),
-            TimeRemainingColumn(),
+            RemainingColumn(),
             console=self._err,
             transient=True,
             disable=quiet or not self._err.is_terminal,
@@ -109,15 +109,16 @@ class Screen(Observer):
             if note := na_note(scores.na_rate, scores.na_kinds):
                 self._out.print(f"{name}: {note}", style="yellow", markup=False, soft_wrap=True)
 
-    def interrupted(self) -> None:
-        """Say that what was found is kept."""
+    def interrupted(self) -> bool:
+        """Say that what was found is kept; returns whether there is anything yet."""
         self._progress.stop()
         if self._folder is None:
-            return
+            return False
         folder = shlex.quote(str(self._folder))
         self._err.print(
             f"Interrupted. What was found is saved; go on with: psopt resume {folder}", markup=False, soft_wrap=True
         )
+        return True
 
     def result(self, run: Run) -> None:
         """Print the front, where the files are, and what to do next."""

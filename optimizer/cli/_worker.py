@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 from pathlib import Path
 
 import click
@@ -40,11 +39,9 @@ def worker(
     Task, prompt, rephrasings and edits come from the study; the data have to be here too, and are compared. The worker
     proposes and evaluates until the study's trials are done. If it is killed, another takes over what it had in hand.
     """
-    from psopt.cli._optimize import interrupt
     from psopt.cli._screen import Screen
     from psopt.joining import work
 
-    signal.signal(signal.SIGTERM, interrupt)
     with Screen(quiet=quiet or as_json) as screen:
         n_own = work(
             storage,

@@ -216,6 +216,7 @@ class ProgramModel:
 
     def _run_all(self, jobs: Mapping[bytes, tuple[Any, str]], on_progress: OnProgress | None) -> None:
         pool = ThreadPoolExecutor(self._n_threads, thread_name_prefix="psopt-program")
+        is_interrupted = False
         try:
             waiting = {
                 pool.submit(contextvars.copy_context().run, self._run_and_keep, key, program, text)
@@ -229,8 +230,11 @@ class ProgramModel:
                 n_done += len(done)
                 if on_progress:
                     on_progress(n_done, len(jobs))
+        except KeyboardInterrupt:
+            is_interrupted = True  # what is under way may hang
+            raise
         finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+            pool.shutdown(wait=not is_interrupted, cancel_futures=True)
 
     def _run_and_keep(self, key: bytes, program: Any, text: str) -> None:
         self._keep(key, self._run(program, text))

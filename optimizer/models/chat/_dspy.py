@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, import_extra
 from psopt.models.chat._client import Answer, FaultError, ModelRefusedError
+from psopt.models.chat._loop import in_a_thread
 from psopt.models.chat._secrets import is_secret, redacted, secret_values
 from psopt.models.chat._unanswerable import kind_of_refusal
+from psopt.models.chat._waits import asked_wait
 
 if TYPE_CHECKING:
     from psopt.models.chat._client import Query
     from psopt.models.chat._options import LmOptions
 
 _BAD_REQUEST = 400
+
+_NO_CONNECTION = {"ConnectError", "ConnectTimeout", "ClientConnectorError"}  # httpx's and aiohttp's
 
 
 class DspyClient:
@@ -43,7 +45,6 @@ class DspyClient:
         self._options = options
         self.endpoint = _place(lm)
         self.breather = 0.0
-        self._threads = ThreadPoolExecutor(options.concurrency, thread_name_prefix="psopt-dspy")
 
     @property
     def name(self) -> str:
@@ -60,11 +61,10 @@ class DspyClient:
 
     async def send(self, request: dict[str, Any]) -> Answer:
         """Call the LM once; see `ChatClient.send`."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._call, request)
+        return await in_a_thread(lambda: self._call(request))
 
     async def close(self) -> None:
-        """Let the threads end."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        """Do nothing: the threads end with their calls, or with the process."""
 
     def _call(self, request: dict[str, Any]) -> Answer:
         import dspy
@@ -79,12 +79,28 @@ class DspyClient:
                 return Answer(None, unanswered=kind, reason=said)
             raise ModelRefusedError(f"{self.name}: {said}") from None
         except dspy.LMError as error:
-            limited = isinstance(error, dspy.LMRateLimitError)
-            raise FaultError(self._safe(error), wait=getattr(error, "retry_after", None), overloaded=limited) from None
+            said = self._safe(error)
+            wait = getattr(error, "retry_after", None) or asked_wait({}, said)
+            raise FaultError(
+                said,
+                wait=wait,
+                overloaded=isinstance(error, dspy.LMRateLimitError),
+                unreachable=isinstance(error, dspy.LMTransportError) and _is_refused(error),
+            ) from None
         return _read(response)
 
     def _safe(self, error: BaseException) -> str:
         return redacted(f"{type(error).__name__}: {error}", secret_values(self._lm.kwargs))
+
+
+def _is_refused(error: BaseException) -> bool:
+    """Whether no connection came about: DSPy keeps what failed as the cause, some layers below."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ConnectionRefusedError) or type(cause).__name__ in _NO_CONNECTION:
+            return True
+        cause = cause.__cause__ or cause.__context__
+    return False
 
 
 def _read(response: Any) -> Answer:

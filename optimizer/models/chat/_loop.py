@@ -8,7 +8,7 @@ import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Callable, Coroutine
 
 T = TypeVar("T")
 
@@ -26,6 +26,27 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 def run_soon(work: Coroutine[Any, Any, Any]) -> None:
     """Run a coroutine without waiting for it, from any thread, the loop's own among them."""
     asyncio.run_coroutine_threadsafe(work, _loop())
+
+
+async def in_a_thread(work: Callable[[], T]) -> T:
+    """Run what blocks in a thread of its own; one that hangs does not keep the process, as a pool's thread would."""
+    loop = asyncio.get_running_loop()
+    result: asyncio.Future[T] = loop.create_future()
+
+    def tell(give: Callable[[Any], None], what: Any) -> None:
+        if not result.done():  # nobody may be waiting any more
+            give(what)
+
+    def do() -> None:
+        try:
+            value = work()
+        except BaseException as error:  # noqa: BLE001  # it is raised again where the result is awaited
+            loop.call_soon_threadsafe(tell, result.set_exception, error)
+        else:
+            loop.call_soon_threadsafe(tell, result.set_result, value)
+
+    threading.Thread(target=do, name="psopt-call", daemon=True).start()
+    return await result
 
 
 @functools.cache

@@ -1,0 +1,51 @@
+"""Ctrl-C and SIGTERM: what was found is saved, and the process ends soon, whatever it waits for."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from typing import NoReturn
+
+INTERRUPTED = 130
+_LONGEST_SAVING = 8.0  # seconds; who sends SIGTERM often sends SIGKILL after ten
+_signals: list[int] = []
+
+
+def catch_signals() -> None:
+    """Let SIGTERM be a polite Ctrl-C; a SIGINT that is ignored, as in the background of a script, stays ignored."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    signal.signal(signal.SIGTERM, _interrupt)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, _interrupt)
+
+
+def leave(code: int) -> NoReturn:
+    """Exit; after a signal or an error without waiting for threads, which may wait for a server that hangs."""
+    others = [thread for thread in threading.enumerate() if thread is not threading.main_thread() and not thread.daemon]
+    if code and others:
+        _leave_at_once(code)
+    sys.exit(code)
+
+
+def _interrupt(number: int, _: object) -> None:
+    """End what is done now; the second signal finds it being saved, and the third is obeyed at once."""
+    _signals.append(number)
+    if len(_signals) > 2:
+        _leave_at_once(INTERRUPTED)
+    if len(_signals) == 1:
+        watchdog = threading.Timer(_LONGEST_SAVING, _leave_at_once, [INTERRUPTED])
+        watchdog.daemon = True
+        watchdog.start()
+        raise KeyboardInterrupt
+
+
+def _leave_at_once(code: int) -> NoReturn:
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            continue
+    os._exit(code)

@@ -1,0 +1,75 @@
+"""How long a bar will still take, by the latest progress: it grows while nothing comes."""
+
+from __future__ import annotations
+
+from collections import deque
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from rich.progress import ProgressColumn
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from rich.progress import Task
+
+_WINDOW = 60.0  # seconds that are looked back
+_WAITING = 10.0  # seconds without progress that are said
+
+
+class Pace:
+    """The speed of the last minute, up to now: standing still counts.
+
+    >>> pace = Pace()
+    >>> pace.seen(0.0, 0), pace.seen(10.0, 50)
+    (None, None)
+    >>> pace.remaining(10.0, 100), pace.remaining(40.0, 100)
+    (10.0, 40.0)
+    >>> pace.idle(40.0)
+    30.0
+    """
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[float, float]] = deque()
+
+    def seen(self, now: float, done: float) -> None:
+        """So much is done."""
+        if self._seen and done < self._seen[-1][1]:  # another piece of work under the same name
+            self._seen.clear()
+        if not self._seen or done > self._seen[-1][1]:
+            self._seen.append((now, done))
+        while len(self._seen) > 2 and self._seen[1][0] < now - _WINDOW:
+            self._seen.popleft()
+
+    def idle(self, now: float) -> float:
+        """Seconds since anything was done."""
+        return now - self._seen[-1][0] if self._seen else 0.0
+
+    def remaining(self, now: float, total: float) -> float | None:
+        """Seconds until all is done; None if that can't be told."""
+        if len(self._seen) < 2:
+            return None
+        (since, before), (_, done) = self._seen[0], self._seen[-1]
+        return (total - done) * (now - since) / (done - before)
+
+
+class RemainingColumn(ProgressColumn):
+    """Shows the time that is left, or for how long nothing has come."""
+
+    max_refresh = 0.5
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._paces: dict[int, Pace] = {}
+
+    def render(self, task: Task) -> Text:
+        """Show it for one bar."""
+        now = task.get_time()
+        pace = self._paces.setdefault(task.id, Pace())
+        pace.seen(now, task.completed)
+        if task.finished or task.total is None:
+            return Text("", style="progress.remaining")
+        idle, left = pace.idle(now), pace.remaining(now, task.total)
+        text = "-:--:--" if left is None else str(timedelta(seconds=round(left)))
+        if idle >= _WAITING and task.completed:
+            text += f", nothing for {timedelta(seconds=round(idle))}"
+        return Text(text, style="progress.remaining")

@@ -1,0 +1,108 @@
+"""SIGTERM and Ctrl-C while a server hangs, or while it is waited for: every verb ends soon, in one line."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from running import RunningServer
+
+SMALL = ["--rephrasings", "2", "--concurrency", "4"]
+SEARCH = ["optimize", "--trials", "3", "--samples", "20", "--rounds", "1", "--out", "run"]
+PROMPT = {"description": "Sort the questions.", "labels": ["aaa", "bbb"], "noun": "question"}
+VERBS = {
+    "optimize": SEARCH,
+    "diagnose": ["diagnose"],
+    "check": ["check", "--min-f1", "0.1"],
+    "compare": ["compare", "--model2", "openai/other"],
+    "rephrase": ["rephrase", "--rephraser", "openai/test"],
+    "classify": ["classify", "texts.txt", "--prompt", "prompt.json"],
+}
+PROGRAM = """
+from typing import Literal
+
+import dspy
+
+program = dspy.Predict(dspy.Signature("question -> label: Literal['aaa', 'bbb']", "Sort the questions."))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rows = ["id,text,label,split"]
+    for split in ("train", "val", "test"):
+        rows += [f"{split}{i},what is {split} {i} called ?,{'ab'[i % 2] * 3},{split}" for i in range(20)]
+    (tmp_path / "data.csv").write_text("\n".join(rows) + "\n")
+    (tmp_path / "texts.txt").write_text("\n".join(f"what is {i} ?" for i in range(9)) + "\n")
+    (tmp_path / "prompt.json").write_text(json.dumps(PROMPT))
+    (tmp_path / "mine.py").write_text(PROGRAM)
+    return tmp_path
+
+
+def start(folder, server, *arguments):
+    verb, *rest = arguments
+    data = [] if verb == "classify" else ["--dataset", "data.csv"]
+    model = [] if verb == "rephrase" else ["--model", "openai/test"]
+    command = [sys.executable, "-m", "psopt", verb, *data, *model, "--api-base", server.url, *SMALL, *rest]
+    environment = {**os.environ, "OPENAI_API_KEY": "sk-0123456789", "PSOPT_CACHE_DIR": str(folder / "cache")}
+    return subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def end(process, server, which=signal.SIGTERM, *, seconds=10.0):
+    """Send a signal when the server has been asked; returns what was said."""
+    while not server.control()["requests"]:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    process.send_signal(which)
+    since = time.monotonic()
+    _, said = process.communicate(timeout=60)
+    assert time.monotonic() - since < seconds
+    assert process.returncode == 130, said
+    assert "Traceback" not in said
+    return said
+
+
+@pytest.mark.parametrize("which", ["SIGTERM", "SIGINT"])
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_signal_ends_each_verb_while_its_requests_hang(folder, verb, which):
+    with RunningServer(faults="hang", fault_rate=1.0) as server:
+        process = start(folder, server, *VERBS[verb])
+        said = end(process, server, getattr(signal, which))
+    assert "nterrupted" in said
+
+
+def test_a_signal_ends_the_wait_that_a_server_asked_for(folder):
+    with RunningServer(faults="429", fault_rate=1.0, retry_after=4320.0) as server:
+        said = end(start(folder, server, "diagnose"), server)
+        assert server.control()["requests"] <= 8
+    assert "nterrupted" in said
+
+
+@pytest.mark.parametrize("fault", ["hang", "500"])
+def test_a_signal_ends_a_program_whose_model_does_not_answer(folder, fault):
+    pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
+    with RunningServer(faults=fault, fault_rate=1.0) as server:
+        said = end(start(folder, server, *SEARCH, "--program", "mine:program"), server)
+    assert "nterrupted" in said
+
+
+def test_what_a_signal_ended_is_gone_on_with(folder):
+    with RunningServer() as server:
+        process = start(folder, server, *SEARCH, "--trials", "8")
+        while server.control()["answered"] < 120:
+            time.sleep(0.01)
+        server.control(faults="hang", fault_rate=1.0)
+        assert "psopt resume run" in end(process, server)
+        assert json.loads((folder / "run" / "run.json").read_text())["finish_reason"] == "interrupted"
+        server.control(fault_rate=0.0)
+        command = [sys.executable, "-m", "psopt", "resume", "run", "--cache-dir", "cache"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        assert server.control()["answered_twice"] <= 4  # what was on its way

@@ -1,0 +1,91 @@
+"""Waiting is said: for what, until when, on screen and in pipes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from running import RunningServer
+
+N_ROWS = 40
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rows = [f"what is thing {i} called ?,{'ab'[i % 2] * 3}" for i in range(N_ROWS)]
+    (tmp_path / "data.csv").write_text("\n".join(["text,label", *rows]) + "\n")
+    return tmp_path
+
+
+def start(folder, url, *arguments, model="openai/test"):
+    command = [sys.executable, "-m", "psopt", "diagnose", "--dataset", "data.csv", "--split", "all", "--model", model]
+    command += ["--api-base", url, "--rephrasings", "3", *arguments]
+    environment = {**os.environ, "OPENAI_API_KEY": "sk-0123456789", "PSOPT_CACHE_DIR": str(folder / "cache")}
+    return subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def first_line(process, containing):
+    for line in process.stderr:
+        if containing in line:
+            return line
+    raise AssertionError(f"never said: {containing}")
+
+
+def test_a_long_retry_after_is_said_with_until_when(folder):
+    with RunningServer(faults="429", fault_rate=1.0, retry_after=4320.0) as server:
+        process = start(folder, server.url)
+        line = first_line(process, "waiting 1.2 h")
+        process.send_signal(signal.SIGTERM)
+        _, rest = process.communicate(timeout=30)
+    assert "until" in line
+    assert "0 of 120 answered; Ctrl-C saves" in line
+    assert rest.count("waiting") <= 1
+
+
+def test_a_server_that_goes_away_is_said_waited_for_and_found_again(folder):
+    with RunningServer(delay_ms=40) as server:
+        process = start(folder, server.url, "--concurrency", "4")
+        while server.control()["answered"] < 10:
+            time.sleep(0.02)
+        port = server.port
+    line = first_line(process, "does not answer since")
+    assert "trying again at" in line
+    assert "of 120 answered; Ctrl-C saves" in line
+    with RunningServer(port=port) as server:
+        out, rest = process.communicate(timeout=60)
+        assert server.control()["answered_twice"] == 0
+    assert process.returncode == 0, rest
+    assert "the server answers again" in rest
+    assert "40 samples" in out
+
+
+@pytest.mark.parametrize("model", ["openai/test", "dspy/openai/test"])
+def test_nobody_there_ends_in_one_line_within_seconds(folder, model):
+    if model.startswith("dspy"):
+        pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
+    since = time.monotonic()
+    process = start(folder, "http://127.0.0.1:9/v1", model=model)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert len(said.strip().splitlines()) == 1
+    assert "127.0.0.1:9" in said
+    assert time.monotonic() - since < 30  # most of it is importing
+
+
+def test_quiet_says_nothing(folder):
+    with RunningServer(faults="429", fault_rate=1.0, retry_after=4320.0) as server:
+        process = start(folder, server.url, "--quiet")
+        while server.control()["requests"] < 2:
+            time.sleep(0.05)
+        threading.Event().wait(0.5)
+        process.send_signal(signal.SIGTERM)
+        out, said = process.communicate(timeout=30)
+    assert not out
+    assert "waiting" not in said
