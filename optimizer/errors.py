@@ -83,9 +83,19 @@ class NoLabelsError(ModelError):
 
 
 class BudgetReachedError(PsoptError):
-    """A limit on calls, tokens or cost is reached."""
+    """A limit on calls, tokens or cost is reached.
+
+    Attributes
+    ----------
+    run : psopt.Run or None
+        What was found, where that was still scored on test.
+    """
 
     exit_code = 3
+
+    def __init__(self, message: str, run: Any = None) -> None:
+        super().__init__(message)
+        self.run = run
 
 
 def import_extra(module: str, feature: str, extra: str) -> Any:

@@ -10,7 +10,7 @@ from psopt.models import JudgedModel
 from psopt.models.chat import Budget, ChatModel
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -27,7 +27,8 @@ Split = Literal["train", "val", "test"]
 class Evaluator:
     """Evaluate prompts on the same samples and rephrasings for all (common random numbers), each prompt once.
 
-    `soft` asks the model for probabilities; `budget` counts what was asked. On train and val a prompt meets the search
+    `soft` asks the model for probabilities; `budget` counts what was asked; `before` is told of each evaluation that is
+    about to be asked for, and may refuse it. On train and val a prompt meets the search
     rephrasings, on test the held-out ones.
     """
 
@@ -37,6 +38,7 @@ class Evaluator:
     on_progress: OnProgress | None = None
     soft: bool = False
     budget: Budget = field(default_factory=Budget)
+    before: Callable[[Prompt, Split], None] | None = None
     _known: dict[tuple[str, Split], Predictions] = field(default_factory=dict)
     _remembered: set[tuple[str, Split]] = field(default_factory=set)
 
@@ -58,6 +60,8 @@ class Evaluator:
         rephrasings, forms = getattr(self.rephrasings, which), getattr(self.rephrasings, f"{which}_forms")
         n_answers = len(self.samples[split]) * len(rephrasings)
         if key not in self._known:
+            if self.before is not None:
+                self.before(prompt, split)
             self._known[key] = evaluate(
                 self.model, prompt, rephrasings, self.samples[split], self.on_progress, soft=self.soft, forms=forms
             )
@@ -77,6 +81,15 @@ class Evaluator:
         prompts = [prompt.described_as(text, form) for text, form in zip(rephrasings, forms, strict=True)]
         texts = [sample.text for sample in known.samples]
         return replace(known, no_labels=no_labels(self.model, prompts, texts, known.array))
+
+    def rephrased(self, prompt: Prompt, split: Split) -> list[Prompt]:
+        """Return a prompt under each rephrasing of a split."""
+        rephrased = self.rephrasings.worded("heldout" if split == "test" else "search")
+        return [prompt.described_as(text, form) for text, form in rephrased]
+
+    def texts(self, split: Split) -> list[str]:
+        """Return the texts of a split's samples."""
+        return [sample.text for sample in self.samples[split]]
 
     def _forms(self, split: Split) -> tuple[Form, ...]:
         return self.rephrasings.heldout_forms if split == "test" else self.rephrasings.search_forms

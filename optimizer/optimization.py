@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,6 +11,7 @@ import psopt
 from psopt.cache import cache_folder
 from psopt.errors import BudgetReachedError, InputError, say_how_to_go_on
 from psopt.evaluator import Evaluator, Split
+from psopt.limits import check_limits, is_limited, unwritten
 from psopt.models import is_quick, load_model
 from psopt.models.chat import Budget, LmOptions, load_writer
 from psopt.parts import SearchParts
@@ -20,13 +21,27 @@ from psopt.proposals.written import WrittenProposer
 from psopt.recording import Record
 from psopt.rephrasing import RephrasingOptions, freeze_rephrasings
 from psopt.report import write_report
-from psopt.runs import ARTIFACTS, REPHRASINGS, STUDY, RunSettings, free_folder, held, study_name
-from psopt.scoring import score
-from psopt.search import Observer, Search, SearchOptions, Shared, knee, leave_one_out, open_study, pick, share
+from psopt.runs import ARTIFACTS, FRONT, REPHRASINGS, STUDY, RunSettings, free_folder, held, study_name
+from psopt.search import (
+    Observer,
+    Reserve,
+    Search,
+    SearchOptions,
+    Shared,
+    knee,
+    leave_one_out,
+    open_study,
+    pick,
+    score_on_test,
+    scoring_order,
+    share,
+)
 from psopt.search_spaces import read_families, to_file
 from psopt.tasks import subset
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import optuna
     from psopt.prompts import Prompt
     from psopt.runs import RunDirectory
@@ -34,6 +49,7 @@ if TYPE_CHECKING:
     from psopt.tasks import Sample, Task
 
 N_HELDOUT = 10
+PAID = frozenset({"openai", "dspy"})  # kinds of models whose answers are counted and may cost
 _LEFT_OUT = 8  # edits whose contribution is measured where a further evaluation costs next to nothing
 
 
@@ -48,13 +64,13 @@ class Run:
     baseline : Candidate
         The seed prompt, scored on val and test.
     front : tuple of Candidate
-        The Pareto front by falling F1 on val, scored on val and test.
+        The Pareto front by falling F1 on val, scored on val and test; `test` is None where a limit did not allow it.
     short : Candidate
         The prompt with fewest edits that is no worse than the knee by more than one standard error on val; perhaps the
         knee itself, perhaps not on the front.
     study : optuna.Study
     finish_reason : str
-        ``trials`` (the total was reached) or ``exhausted`` (nothing new to try).
+        ``trials`` (the total was reached), ``exhausted`` (nothing new to try) or ``budget`` (a limit was).
     """
 
     path: Path
@@ -125,6 +141,9 @@ def optimize(
     ------
     PsoptError
         If an argument, the task or the run directory can't be used.
+    BudgetReachedError
+        If a limit ends the search. What was found is scored on test first, as far as that is paid for, and stands in
+        the error's `run`.
     """
     settings = RunSettings(
         dataset=task.name,
@@ -165,8 +184,10 @@ def carry_out(
     """
     start = seed_prompt(task, settings.strategy, seed=settings.seed)
     folder = _folder(task, settings, out, resume=resume)
+    run = folder if resume else None
+    _check_limits(task, start, settings, cache_dir, model, run)
     with held(folder, resume=resume) as directory:
-        evaluator = make_evaluator(task, start, settings, cache_dir, model, folder if resume else None)
+        evaluator = make_evaluator(task, start, settings, cache_dir, model, run)
         proposer = make_proposer(settings, evaluator, cache_dir)
         return _search_in(
             directory, task, settings, start, evaluator, proposer, resume=resume, force=force, observer=observer
@@ -177,6 +198,16 @@ def _folder(task: Task, settings: RunSettings, out: str | Path | None, *, resume
     if resume and out is None:
         raise InputError("to resume, say which run: out=...")
     return Path(out) if out else free_folder(Path("runs"), f"{task.name}-{settings.model.replace('/', '-')}")
+
+
+def _check_limits(
+    task: Task, start: Prompt, settings: RunSettings, cache_dir: str | Path | None, model: Any, run: str | Path | None
+) -> None:
+    """Refuse limits that can't pay for the least, before a rephraser or anybody else is asked."""
+    may_cost = model is not None or settings.model.partition("/")[0] in PAID
+    if may_cost and is_limited(settings.lm):
+        begun = run is not None and (Path(run) / FRONT).exists()
+        check_limits(make_evaluator(task, start, unwritten(settings), cache_dir, model, run), start, has_val=begun)
 
 
 def search_and_record(
@@ -246,13 +277,19 @@ def _search_in(
             propose,
             worker=worker,
         )
-        search.run()
-        return _finish(record, search, start)
+        reserve = Reserve(evaluator)
+        reserve.watch(search)
+        stopped = _run(search, settings)
+        reserve.end()
+        run, met = _finish(record, search, start, stopped)
     except BaseException as error:
         if directory.has_begun:
             record.save_broken_off(search, error)
             say_how_to_go_on(error, _go_on(settings, directory.path))
         raise
+    if met:
+        raise BudgetReachedError(f"{met}; {_go_on(settings, directory.path)}", run) from stopped
+    return run
 
 
 def _begin(record: Record, start: Prompt, options: SearchOptions, observer: Observer, *, resume: bool) -> optuna.Study:
@@ -278,25 +315,55 @@ def _begin(record: Record, start: Prompt, options: SearchOptions, observer: Obse
     return study
 
 
-def _finish(record: Record, search: Search, start: Prompt) -> Run:
-    """Score the front on test, measure what edits contribute, and write the run's files."""
+def _finish(record: Record, search: Search, start: Prompt, stopped: BudgetReachedError | None) -> tuple[Run, str]:
+    """Score the front on test, measure what edits contribute, and write the run's files; say if a limit was met."""
     settings, evaluator = record.settings, record.evaluator
     search.observer.phase("scoring the front on test, under held-out rephrasings")
-    baseline, front, short = _on_test(search, settings.seed)
+    baseline, front, short, unpaid = _on_test(search, settings.seed)
     chosen = knee(front, baseline)
+    if chosen.test is None:
+        raise stopped or BudgetReachedError("the limit does not pay the knee's test")
     most = settings.leave_one_out
     if most is None:
         most = _LEFT_OUT if is_quick(evaluator.model) else 0
+    if stopped:
+        most = 0
     contributions = record.known_contributions(chosen, most)
     if contributions is None:
         contributions = _contributions(chosen, start, search, most, settings.seed)
     reason = "trials" if len(search.candidates) >= settings.trials else "exhausted"
+    if stopped or unpaid:
+        reason = "budget"
     record.save(baseline, front, reason, short)
     record.save_prompts(baseline, front, short)
     record.save_for_report(search, contributions)
     record.save_proposals(search)
     write_report(record.directory)
-    return Run(record.directory.path, baseline, front, short, search.study, reason)
+    run = Run(record.directory.path, baseline, front, short, search.study, reason)
+    return run, _end(stopped, unpaid) if stopped or unpaid else ""
+
+
+def _run(search: Search, settings: RunSettings) -> BudgetReachedError | None:
+    """Search until there is nothing left to do, or a limit is reached: then what was found is still to be scored.
+
+    A program's calls are not known before, and nothing is held back for it: its limit ends everything.
+    """
+    try:
+        search.run()
+    except BudgetReachedError as error:
+        if settings.program or not search.candidates:
+            raise
+        return error
+    return None
+
+
+def _end(stopped: BudgetReachedError | None, unpaid: Sequence[Candidate]) -> str:
+    """Say how a run that met a limit has ended."""
+    if not unpaid:
+        return f"{stopped}; the front that was found is scored on test"
+    names = ", ".join(one.id for one in unpaid)
+    why = stopped or "the limit is reached"
+    return f"{why}; the front that was found is scored on test but for {len(unpaid)} that could not be paid ({names})"
 
 
 def _go_on(settings: RunSettings, folder: Path) -> str:
@@ -393,13 +460,13 @@ def _contributions(chosen: Candidate, start: Prompt, search: Search, most: int, 
     return {"schema_version": 1, "prompt": chosen.id, "most": most, "left_out": left_out}
 
 
-def _on_test(search: Search, seed: int) -> tuple[Candidate, tuple[Candidate, ...], Candidate]:
-    """Score the baseline, the front and the short prompt on val and test with intervals."""
-
-    def scored(candidate: Candidate) -> Candidate:
-        val, test = (search.evaluator.predictions(candidate.prompt, split) for split in ("val", "test"))
-        return replace(
-            candidate, val=score(val, intervals=True, seed=seed), test=score(test, intervals=True, seed=seed)
-        )
-
-    return scored(search.baseline), tuple(scored(one) for one in search.front), scored(search.short)
+def _on_test(search: Search, seed: int) -> tuple[Candidate, tuple[Candidate, ...], Candidate, list[Candidate]]:
+    """Score the baseline, the front and the short prompt on val and test with intervals; also say who is not paid."""
+    front, short = search.front, search.short
+    scored, unpaid = score_on_test(search, scoring_order(search.baseline, front, short), seed)
+    return (
+        scored[search.baseline.id],
+        tuple(scored.get(one.id, one) for one in front),
+        scored.get(short.id, short),
+        unpaid,
+    )

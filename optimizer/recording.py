@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import psopt
-from psopt.diagnosis import diagnose_predictions
+from psopt.diagnosis import Diagnosis, diagnose_predictions
 from psopt.errors import BudgetReachedError, InputError, PsoptError
 from psopt.runs import (
     CONTRIBUTIONS,
@@ -28,7 +28,7 @@ from psopt.search import knee
 from psopt.search_spaces import to_file
 
 if TYPE_CHECKING:
-    from psopt.evaluator import Evaluator
+    from psopt.evaluator import Evaluator, Split
     from psopt.runs import RunDirectory, RunSettings
     from psopt.search import Candidate, Search
     from psopt.tasks import Task
@@ -130,8 +130,9 @@ class Record:
         """Write the prompts of the front and the baseline, their predictions, and the weak spots before and after."""
         for candidate in {one.id: one for one in (baseline, *front, short)}.values():
             self.directory.write_prompt(candidate.prompt)
-            val, test = (self.evaluator.predictions(candidate.prompt, split) for split in ("val", "test"))
-            self.directory.write_predictions(candidate.prompt, {"val": val, "test": test})
+            splits: tuple[Split, ...] = ("val", "test") if candidate.test else ("val",)
+            predictions = {split: self.evaluator.predictions(candidate.prompt, split) for split in splits}
+            self.directory.write_predictions(candidate.prompt, predictions)
         self.directory.write_json(WEAK_SPOTS, self._weak_spots(baseline, knee(front, baseline)))
 
     def known_contributions(self, chosen: Candidate, most: int) -> dict[str, Any] | None:
@@ -162,9 +163,18 @@ class Record:
         self.directory.write_json(CONTRIBUTIONS, contributions)
 
     def _weak_spots(self, baseline: Candidate, chosen: Candidate) -> dict[str, Any]:
-        """What shook under the seed prompt on train, and how every train sample fares under the chosen one."""
-        before = self.evaluator.predictions(baseline.prompt, "train")
-        after = self.evaluator.predictions(chosen.prompt, "train")
+        """What shook under the seed prompt on train, and how every train sample fares under the chosen one.
+
+        Where a limit does not pay the latter, or even the former, it is left empty.
+        """
+        try:
+            before = self.evaluator.predictions(baseline.prompt, "train")
+        except BudgetReachedError:
+            return {"before": Diagnosis({"sensitivity": ()}, ()).to_dict(), "after": {}}
+        try:
+            after = self.evaluator.predictions(chosen.prompt, "train")
+        except BudgetReachedError:
+            return {"before": diagnose_predictions(before, known=self.task.train).to_dict(), "after": {}}
         right = after.right.sum(axis=1)
         fares = zip(after.samples, right, after.sensitivities, strict=True)
         return {

@@ -18,7 +18,7 @@ from psopt.cli._options import (
     rephrasing_options,
     take_lm_options,
 )
-from psopt.errors import InputError
+from psopt.errors import BudgetReachedError, InputError
 
 if TYPE_CHECKING:
     from psopt.cli._screen import Screen
@@ -159,7 +159,7 @@ def _run(
 ) -> int:
     from psopt.cli._screen import Screen
     from psopt.optimization import carry_out
-    from psopt.runs import MANIFEST, RunDirectory, task_of
+    from psopt.runs import task_of
 
     screen = Screen(quiet=quiet or as_json)
     task = task_of(settings)
@@ -175,12 +175,22 @@ def _run(
             if screen.interrupted():
                 return INTERRUPTED
             raise
+        except BudgetReachedError as error:
+            if error.run is not None:
+                _show(error.run, screen, as_json=as_json)
+            raise
+    _show(run, screen, as_json=as_json)
+    return 0
+
+
+def _show(run: Run, screen: Screen, *, as_json: bool) -> None:
+    from psopt.runs import MANIFEST, RunDirectory
+
     if as_json:
         manifest = RunDirectory.open(run.path).read_json(MANIFEST)
         click.echo(json.dumps({"run": str(run.path), **manifest}, indent=2))
     else:
         screen.result(run)
-    return 0
 
 
 def _optimize_program(

@@ -157,6 +157,8 @@ def _rows(run: dict[str, Any]) -> list[dict[str, Any]]:
 def _weak_rows(contents: Contents) -> list[dict[str, Any]]:
     """The most sensitive train samples before and after, with the knee's edits that were drawn from them."""
     after, rows = contents.weak["after"], []
+    if not after:  # a limit did not pay for it
+        return []
     for sample in contents.weak["before"]["weak"]["sensitivity"][:_WEAK_ROWS]:
         drawn = [edit for edit in contents.chosen["edits"] if sample["id"] in edit["provenance"]["samples"]]
         drawn.sort(key=lambda edit: len(edit["provenance"]["samples"]))  # the most specific first

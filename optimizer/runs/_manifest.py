@@ -79,6 +79,8 @@ def calls(usage: Usage, before: Mapping[str, Any]) -> dict[str, Any]:
         "failed": usage.failed,
         "tokens": usage.tokens,
         "cost_usd": round(usage.cost, 6),
+        "reasoning_tokens": usage.reasoning,
+        "cached_input_tokens": usage.cached_in,
     }
     earlier = before.get("calls", {})
     return {name: value + earlier.get(name, 0) for name, value in now.items()}

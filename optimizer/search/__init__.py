@@ -1,6 +1,7 @@
 """The search for robust prompts: rounds of diagnose, propose, search, in an Optuna study."""
 
 from psopt.search._contributions import Contribution, leave_one_out
+from psopt.search._ending import PromptNeed, Reserve, score_on_test, scoring_order
 from psopt.search._front import Candidate, knee, pareto_front, pick
 from psopt.search._observer import Observer
 from psopt.search._options import SamplerName, SearchOptions
@@ -14,7 +15,9 @@ __all__ = [
     "Candidate",
     "Contribution",
     "Observer",
+    "PromptNeed",
     "Propose",
+    "Reserve",
     "SamplerName",
     "Search",
     "SearchOptions",
@@ -28,6 +31,8 @@ __all__ = [
     "pick",
     "pick_one",
     "read_shared",
+    "score_on_test",
+    "scoring_order",
     "share",
     "without_password",
 ]

@@ -1,10 +1,26 @@
 """Language models that answer chat messages, and the engine around them."""
 
-from psopt.models.chat._budget import Budget, Usage
+from psopt.models.chat._budget import Budget, Need, Usage
 from psopt.models.chat._factory import chat_model, load_writer
 from psopt.models.chat._model import ChatModel
 from psopt.models.chat._options import LmOptions
 from psopt.models.chat._prices import Price, price_of
+from psopt.models.chat._tokens import TokenRange, most_tokens_in, tokens_of_query, tokens_of_text
 from psopt.models.chat._writer import Writer
 
-__all__ = ["Budget", "ChatModel", "LmOptions", "Price", "Usage", "Writer", "chat_model", "load_writer", "price_of"]
+__all__ = [
+    "Budget",
+    "ChatModel",
+    "LmOptions",
+    "Need",
+    "Price",
+    "TokenRange",
+    "Usage",
+    "Writer",
+    "chat_model",
+    "load_writer",
+    "most_tokens_in",
+    "price_of",
+    "tokens_of_query",
+    "tokens_of_text",
+]

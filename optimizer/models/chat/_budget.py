@@ -18,6 +18,11 @@ class Usage:
     tokens_in, tokens_out : int
     cost : float
         US dollars.
+    reasoning : int
+        How many of `tokens_out` were thought and not said, where servers report that.
+    cached_in : int
+        How many of `tokens_in` the servers had read before, where they report that. They count as the others: `cost`
+        may be too high there, never too low.
     """
 
     made: int = 0
@@ -26,11 +31,31 @@ class Usage:
     tokens_in: int = 0
     tokens_out: int = 0
     cost: float = 0.0
+    reasoning: int = 0
+    cached_in: int = 0
 
     @property
     def tokens(self) -> int:
         """Tokens in and out."""
         return self.tokens_in + self.tokens_out
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What some requests will take, about: calls, tokens in and out together, US dollars."""
+
+    calls: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+
+    def __add__(self, other: Need) -> Need:
+        """Both together."""
+        return Need(self.calls + other.calls, self.tokens + other.tokens, self.cost + other.cost)
+
+    def fits(self, budget: Budget) -> bool:
+        """Whether it is within a budget's limits, as if nothing had been spent."""
+        limits = ((self.calls, budget.max_calls), (self.tokens, budget.max_tokens), (self.cost, budget.max_cost))
+        return all(limit is None or amount <= limit for amount, limit in limits)
 
 
 @dataclass(slots=True, eq=False)
@@ -40,19 +65,34 @@ class Budget:
     A request reserves the most that it can take before it is sent, so that no limit is ever passed, and settles for
     what it took. Where the rest is too small for another request the budget is reached.
 
+    What the end of a run needs can be held back: then the budget is reached, for whoever asks, as soon as the rest
+    would cut into that.
+
     Attributes
     ----------
     max_calls, max_tokens : int or None
     max_cost : float or None
         US dollars.
     usage : Usage
+    held_back : Need
+        What must be left.
+    in_whole : bool
+        Whether many requests that belong together are refused before the first of them where they can't all be paid.
+        An estimate decides that; the limits themselves hang on no estimate.
     """
 
     max_calls: int | None = None
     max_tokens: int | None = None
     max_cost: float | None = None
     usage: Usage = field(default_factory=Usage)
+    held_back: Need = field(default_factory=Need)
+    in_whole: bool = False
     _reserved: Usage = field(default_factory=Usage)
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is any limit."""
+        return any(limit is not None for limit in (self.max_calls, self.max_tokens, self.max_cost))
 
     def reserve(self, tokens: int, cost: float) -> bool:
         """Set aside what one request may take; False if that must wait for what is under way to settle.
@@ -62,25 +102,38 @@ class Budget:
         BudgetReachedError
             If it is more than is left.
         """
-        held = self._reserved
-        if reason := self._too_much(Usage(), tokens, cost):
+        held, need = self._reserved, Need(1, tokens, cost)
+        if reason := self._too_much(Usage(), need):
             raise BudgetReachedError(reason)
-        if self._too_much(held, tokens, cost):
+        if self._too_much(held, need):
             return False
         held.made += 1
         held.tokens_in += tokens
         held.cost += cost
         return True
 
-    def _too_much(self, held: Usage, tokens: int, cost: float) -> str | None:
-        """Say which limit another request would pass, beside what is held for others."""
-        used = self.usage
-        if self.max_calls is not None and used.made + used.failed + held.made + 1 > self.max_calls:
-            return f"--max-calls {self.max_calls} is reached"
-        if self.max_tokens is not None and used.tokens + held.tokens + tokens > self.max_tokens:
-            return f"--max-tokens-total {self.max_tokens} is reached ({used.tokens} used)"
-        if self.max_cost is not None and used.cost + held.cost + cost > self.max_cost:
-            return f"--max-cost {self.max_cost:g} USD is reached ({used.cost:.4f} spent)"
+    def check_room(self, need: Need) -> None:
+        """Refuse requests that can't all be paid, where that is asked for (`in_whole`).
+
+        Raises
+        ------
+        BudgetReachedError
+            If they would pass a limit, or take what is held back.
+        """
+        if self.in_whole and (reason := self._too_much(self._reserved, need)):
+            raise BudgetReachedError(reason)
+
+    def _too_much(self, under_way: Usage, need: Need) -> str | None:
+        """Say which limit these requests would pass, beside what is set aside for others and held back."""
+        used, back = self.usage, self.held_back
+        calls, tokens = used.made + used.failed, used.tokens
+        if self.max_calls is not None and calls + under_way.made + need.calls + back.calls > self.max_calls:
+            return f"--max-calls {self.max_calls} is reached ({calls} made{_kept(f'{back.calls}', back)})"
+        if self.max_tokens is not None and tokens + under_way.tokens + need.tokens + back.tokens > self.max_tokens:
+            return f"--max-tokens-total {self.max_tokens} is reached ({tokens} used{_kept(f'{back.tokens}', back)})"
+        if self.max_cost is not None and used.cost + under_way.cost + need.cost + back.cost > self.max_cost:
+            spent = f"{used.cost:.4f} spent{_kept(f'{back.cost:.4f}', back)}"
+            return f"--max-cost {self.max_cost:g} USD is reached ({spent})"
         return None
 
     def release(self, tokens: int, cost: float) -> None:
@@ -88,3 +141,7 @@ class Budget:
         self._reserved.made -= 1
         self._reserved.tokens_in -= tokens
         self._reserved.cost -= cost
+
+
+def _kept(amount: str, back: Need) -> str:
+    return f", {amount} held back for the test" if back != Need() else ""

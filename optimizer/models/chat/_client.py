@@ -34,6 +34,8 @@ class Answer:
         As what the text is refused for good: ``refused``, ``content filter``, ``context length``, ``invalid JSON``.
     reason : str
         How the server said that.
+    reasoning, cached_in : int
+        Of `tokens_out` those thought and not said, of `tokens_in` those that the server had read before.
     """
 
     text: str | None
@@ -43,6 +45,8 @@ class Answer:
     truncated: bool = False
     unanswered: str | None = None
     reason: str = ""
+    reasoning: int = 0
+    cached_in: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as the cache keeps it."""
@@ -53,14 +57,23 @@ class Answer:
             data["truncated"] = True
         if self.unanswered:
             data["unanswered"], data["reason"] = self.unanswered, self.reason
+        if self.reasoning:
+            data["reasoning"] = self.reasoning
         return data
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Answer:
         """Read an answer from the cache."""
-        unanswered, reason = data.get("unanswered"), data.get("reason", "")
-        truncated = data.get("truncated", False)
-        return cls(data["text"], data["in"], data["out"], data.get("logprobs"), truncated, unanswered, reason)
+        return cls(
+            data["text"],
+            data["in"],
+            data["out"],
+            data.get("logprobs"),
+            data.get("truncated", False),
+            data.get("unanswered"),
+            data.get("reason", ""),
+            data.get("reasoning", 0),
+        )
 
 
 class Query(NamedTuple):

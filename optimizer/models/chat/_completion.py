@@ -9,6 +9,7 @@ from psopt.models.chat._client import Answer, FaultError
 from psopt.models.chat._error_bodies import error_of
 from psopt.models.chat._stream import merged_stream
 from psopt.models.chat._unanswerable import CONTENT_FILTER, REFUSED
+from psopt.models.chat._usage import TokenUsage, read_usage
 
 _LARGEST_ANSWER = 4_000_000  # bytes; no label is that long
 _REASONING = ("reasoning_content", "reasoning")
@@ -49,13 +50,13 @@ def read_completion(content: bytes) -> Answer:
         _raise_error(body)
         choice = body["choices"][0]
         _raise_error(choice)
-        return _read(choice, body.get("usage") or {})
+        return _read(choice, read_usage(body.get("usage")))
     except (ValueError, LookupError, TypeError, AttributeError):
         shown = content[:_SHOWN].decode("utf-8", "replace")
         raise FaultError(f"no chat completion: {shown!r}", unreadable=True) from None
 
 
-def _read(choice: dict[str, Any], usage: dict[str, Any]) -> Answer:
+def _read(choice: dict[str, Any], used: TokenUsage) -> Answer:
     message, reason = choice["message"], choice.get("finish_reason")
     text, refusal = _text(message)
     unanswered, why = (REFUSED, refusal) if refusal and not text else (None, "")
@@ -63,8 +64,10 @@ def _read(choice: dict[str, Any], usage: dict[str, Any]) -> Answer:
         text, unanswered, why = None, CONTENT_FILTER, "the answer was filtered"
     answer = Answer(
         text=text,
-        tokens_in=int(usage.get("prompt_tokens") or 0),
-        tokens_out=int(usage.get("completion_tokens") or 0),
+        tokens_in=used.tokens_in,
+        tokens_out=used.tokens_out,
+        reasoning=used.reasoning,
+        cached_in=used.cached_in,
         logprobs=_alternatives(choice.get("logprobs")),
         truncated=reason == "length",
         unanswered=unanswered,

@@ -110,6 +110,7 @@ def _read(response: Any) -> Answer:
         tokens_in=usage.input_tokens or 0,
         tokens_out=usage.output_tokens or 0,
         truncated=response.finish_reason == "length",
+        reasoning=getattr(usage, "reasoning_tokens", None) or 0,
     )
     if not text and not answer.truncated:
         raise FaultError("an empty answer", empty=answer)

@@ -15,8 +15,10 @@ from psopt.models.chat._client import Answer, FaultError, ModelRefusedError, Ser
 from psopt.models.chat._empty_answers import EmptyAnswers
 from psopt.models.chat._limits import Pace
 from psopt.models.chat._loop import run, run_soon
+from psopt.models.chat._meter import Meter
 from psopt.models.chat._notices import clock
 from psopt.models.chat._prices import price_of, user_prices
+from psopt.models.chat._tokens import most_tokens_in, most_tokens_out
 from psopt.models.chat._traffic import Traffic
 
 if TYPE_CHECKING:
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from psopt.models.chat._client import ChatClient, Query
     from psopt.models.chat._options import LmOptions
     from psopt.models.chat._watch import Watch
-    from psopt.prompts import Messages
 
 _FIRST_WAIT, _LONGEST_WAIT = 0.25, 30.0
 _LONGEST_SERVED = 1.0  # while others are answered it is not the server that needs time
@@ -35,7 +36,6 @@ _LONGEST_ASKED = 86_400.0  # a server that asks to wait longer will not answer t
 _SETTLING = 0.01
 _TRIES_UNANSWERED = 4  # of a request, at a server that never answered any
 _WORKERS_A_PLACE = 4  # three that wait for their next try to one that is sent
-_TOKENS_A_CHARACTER = 0.5  # an upper bound for prices: text has about .25, scripts without spaces up to 1
 
 
 class Engine:
@@ -57,6 +57,7 @@ class Engine:
         self.client, self.budget, self._options = client, budget, options
         self._cache = cache if client.endpoint is not None else AnswerCache(None)
         self._price = price_of(client.name)
+        self.meter = Meter(self._price)
         if budget.max_cost is not None and self._price is None:
             raise InputError(
                 f"--max-cost needs the price of {client.name}: add a line"
@@ -96,6 +97,8 @@ class Engine:
         keys = [self._key(query) for query in queries]
         found = {key: Answer.from_dict(value) for key, value in self._cache.get_many(keys).items()}
         missing = {key: query for key, query in zip(keys, queries, strict=True) if key not in found}
+        if missing and self.budget.in_whole:
+            self.budget.check_room(self.meter.needs(missing.values())[1])
         self.budget.usage.cached += len(queries) - len(missing)
         if watch is not None:
             watch.begin(len(found) + len(missing), found.values())
@@ -114,8 +117,15 @@ class Engine:
 
     def n_missing(self, queries: Iterable[Query]) -> int:
         """How many requests these queries would take."""
-        keys = {self._key(query) for query in queries}
-        return len(keys) - len(self._cache.get_many(keys))
+        return len(self.missing(queries))
+
+    def missing(self, queries: Iterable[Query]) -> list[Query]:
+        """Those queries that would be sent, each once; what is known of the others teaches the meter."""
+        by_key = {self._key(query): query for query in queries}
+        found = self._cache.get_many(by_key)
+        for key, value in found.items():
+            self.meter.learn(by_key[key], Answer.from_dict(value))
+        return [query for key, query in by_key.items() if key not in found]
 
     def close(self) -> None:
         """Close the client's connections; this also happens by itself when the engine is no longer used."""
@@ -198,8 +208,7 @@ class Engine:
 
     async def _send(self, query: Query, turn: Turn, tries: _Tries) -> Answer:
         """Send once, within the limits."""
-        tokens = int(_TOKENS_A_CHARACTER * _n_characters(query.messages)) + self._options.max_tokens
-        cost = self._price.of(tokens - self._options.max_tokens, self._options.max_tokens) if self._price else 0.0
+        tokens, cost = self.most(query)
         await self._traffic.enter()
         try:
             turn.batch.go_on()
@@ -211,6 +220,7 @@ class Engine:
                 answer = await self._traffic.send(self.client.send(self.client.request(query)), tries.given_up)
             except FaultError as fault:
                 if fault.empty is None or not self._empty.is_final(tries.empty):
+                    self._pay(fault.empty or Answer(None))
                     raise
                 answer = fault.empty
             finally:
@@ -220,7 +230,9 @@ class Engine:
             self._traffic.leave()
         self._breathe()
         self._empty.answered(answer.text, tries.empty)
-        self._count(answer)
+        self.budget.usage.made += 1
+        self._pay(answer)
+        self.meter.learn(query, answer)
         return answer
 
     def _breathe(self) -> None:
@@ -229,11 +241,19 @@ class Engine:
             self._traffic.pause(self.client.breather, "the server's limits to begin anew")
             self.client.breather = 0.0
 
-    def _count(self, answer: Answer) -> None:
+    def most(self, query: Query) -> tuple[int, float]:
+        """Return the tokens and US dollars that one query can't pass."""
+        read = most_tokens_in(query)
+        written = most_tokens_out(self.client.request(query), self._options.max_tokens)
+        return read + written, self._price.of(read, written) if self._price else 0.0
+
+    def _pay(self, answer: Answer) -> None:
+        """Count what an answer took, also one that says nothing and is asked for again."""
         usage = self.budget.usage
-        usage.made += 1
         usage.tokens_in += answer.tokens_in
         usage.tokens_out += answer.tokens_out
+        usage.reasoning += answer.reasoning
+        usage.cached_in += answer.cached_in
         usage.cost += self._price.of(answer.tokens_in, answer.tokens_out) if self._price else 0.0
 
     def _leave_out(self, feature: str) -> None:
@@ -260,10 +280,6 @@ class Engine:
 
 def _close(client: ChatClient) -> None:
     run_soon(client.close())  # the garbage collector may call this in the loop's own thread, which must not wait
-
-
-def _n_characters(messages: Messages) -> int:
-    return sum(len(message["content"]) for message in messages)
 
 
 @dataclass(slots=True)

@@ -20,7 +20,7 @@ class Price:
     tokens_in: float
     tokens_out: float
 
-    def of(self, tokens_in: int, tokens_out: int) -> float:
+    def of(self, tokens_in: float, tokens_out: float) -> float:
         """US dollars for so many tokens."""
         return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / 1e6
 

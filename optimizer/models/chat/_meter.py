@@ -1,0 +1,75 @@
+"""What a model's tokens come to as its server counts them: read from answers, for estimates of what is to come."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from psopt.models.chat._budget import Need
+from psopt.models.chat._tokens import TokenRange, tokens_of_query
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from psopt.models.chat._client import Answer, Query
+    from psopt.models.chat._prices import Price
+
+_ENOUGH = 20  # answers after which the server's own counts replace what is known of scripts
+_SPREAD = 1.1  # texts differ in what a token holds: so far from the mean another prompt may be
+# What an answer takes: a bare label is one token to three, {"label": "..."} five to a dozen.
+ANSWER = TokenRange(1, 12)
+
+
+class Meter:
+    """Learns from answers how many tokens a model's texts and answers have.
+
+    Parameters
+    ----------
+    price : Price or None
+    """
+
+    def __init__(self, price: Price | None) -> None:
+        self.price = price
+        self.n = self.reasoning = 0
+        self._expected, self._tokens_in, self._tokens_out = TokenRange(), 0, 0
+
+    def learn(self, query: Query, answer: Answer) -> None:
+        """Take an answer into account, whose tokens the server has counted."""
+        if answer.tokens_in:
+            self.n += 1
+            self._expected += tokens_of_query(query)
+            self._tokens_in += answer.tokens_in
+            self._tokens_out += answer.tokens_out
+            self.reasoning += answer.reasoning
+
+    def tokens_in(self, expected: TokenRange) -> TokenRange:
+        """Narrow a range of tokens to what the server's counts so far make likely."""
+        if self.n < _ENOUGH:
+            return expected
+        few, many = self._tokens_in / self._expected.low, self._tokens_in / self._expected.high
+        middle = (expected.low * few + expected.high * many) / 2
+        return TokenRange(middle / _SPREAD, middle * _SPREAD)
+
+    @property
+    def tokens_out(self) -> TokenRange:
+        """Tokens of an answer."""
+        if self.n < _ENOUGH:
+            return ANSWER
+        mean = self._tokens_out / self.n
+        return TokenRange(mean / _SPREAD, mean * _SPREAD)
+
+    def needs(self, queries: Iterable[Query]) -> tuple[Need, Need]:
+        """Return what queries will take, at least and at most, as far as that can be told."""
+        calls, expected = 0, TokenRange()
+        for query in queries:
+            calls += 1
+            expected += tokens_of_query(query)
+        return self.needs_of(calls, expected)
+
+    def needs_of(self, calls: int, expected: TokenRange) -> tuple[Need, Need]:
+        """Return what so many calls take whose messages have so many tokens by their script, at least and at most."""
+        read, written = self.tokens_in(expected), self.tokens_out.times(calls)
+        return self._need(calls, read.low, written.low), self._need(calls, read.high, written.high)
+
+    def _need(self, calls: int, tokens_in: float, tokens_out: float) -> Need:
+        cost = self.price.of(tokens_in, tokens_out) if self.price else 0.0
+        return Need(calls, round(tokens_in + tokens_out), cost)

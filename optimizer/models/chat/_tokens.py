@@ -1,0 +1,97 @@
+"""How many tokens a text takes: a bound, on which limits rest, and a range by script, on which estimates rest."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from psopt.models.chat._client import Query
+
+# What a server may add to a conversation by itself: signs around each message (three or four tokens at OpenAI), the
+# date and a default system text in the chat templates of Llama 3 and Qwen (20 to 40).
+_TEMPLATE = 128
+_TEMPLATE_RANGE = (0, 12)
+
+# Characters a token, fewest and most, by script. Measured on two sentences each (a task and a customer's mail, see
+# benchmarks/estimates.py --tokens) with cl100k_base, o200k_base and Claude's published vocabulary, all as in litellm;
+# rounded outwards. The first is plain English: prose has 5.0 in all three, lists of labels and numbers 3, JSON 2.3;
+# prompts are mostly prose.
+_ENGLISH = (3.3, 5.0)
+_SCRIPTS: tuple[tuple[str, str, tuple[float, float]], ...] = (
+    ("Latin with other letters", "\u0080-\u036f\u1e00-\u1eff", (0.5, 1.6)),
+    ("Greek", "\u0370-\u03ff\u1f00-\u1fff", (0.85, 2.8)),
+    ("Cyrillic", "\u0400-\u052f", (1.7, 3.6)),
+    ("Hebrew", "\u0590-\u05ff", (1.0, 2.8)),
+    ("Arabic", "\u0600-\u06ff\u0750-\u077f", (1.0, 3.3)),
+    ("Indic", "\u0900-\u0dff", (0.85, 3.5)),
+    ("Thai and its neighbours", "\u0e00-\u109f", (0.5, 2.8)),
+    ("Han and kana", "\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef", (0.9, 1.6)),
+    ("Hangul", "\u1100-\u11ff\uac00-\ud7af", (0.9, 1.8)),
+)
+_OTHERS = (0.3, 1.5)  # emoji and rare scripts: up to three or four bytes each, a token a byte at worst
+_PATTERNS = tuple((re.compile(f"[{letters}]"), bounds) for _, letters, bounds in _SCRIPTS)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRange:
+    """About how many tokens: few and many. Adds up, and is multiplied."""
+
+    low: float = 0.0
+    high: float = 0.0
+
+    def __add__(self, other: TokenRange) -> TokenRange:
+        """Both together."""
+        return TokenRange(self.low + other.low, self.high + other.high)
+
+    def times(self, low: float, high: float | None = None) -> TokenRange:
+        """So often, or between so often and so often."""
+        return TokenRange(self.low * low, self.high * (low if high is None else high))
+
+
+def tokens_of_text(text: str) -> TokenRange:
+    """Return about how many tokens a text takes, whatever the model.
+
+    >>> tokens_of_text("What is the capital of Peru?")
+    TokenRange(low=5.6, high=8.484848484848486)
+    """
+    n_english, total = len(text), TokenRange()
+    if not text.isascii():
+        rest = sum(character > "\x7f" for character in text)
+        n_english -= rest
+        for pattern, (few, many) in _PATTERNS:
+            n = len(pattern.findall(text))
+            rest -= n
+            total += TokenRange(n / many, n / few)
+        total += TokenRange(rest / _OTHERS[1], rest / _OTHERS[0])
+    return total + TokenRange(n_english / _ENGLISH[1], n_english / _ENGLISH[0])
+
+
+def tokens_of_query(query: Query) -> TokenRange:
+    """Return about how many tokens a request's messages take."""
+    total = TokenRange(*_TEMPLATE_RANGE)
+    for message in query.messages:
+        total += tokens_of_text(message["content"])
+    return total
+
+
+def most_tokens_in(query: Query) -> int:
+    """Return what a request's messages can't pass, whatever the model.
+
+    Byte-level and byte-falling-back vocabularies alike have no token that is less than a byte of text. Labels count
+    twice: they may stand in a schema beside the messages.
+    """
+    said = sum(len(message["content"].encode("utf-8", "surrogatepass")) for message in query.messages)
+    schema = len(json.dumps(list(query.labels), ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    return said + 2 * schema + _TEMPLATE
+
+
+def most_tokens_out(request: Mapping[str, Any], default: int) -> int:
+    """Return what a request lets an answer take, over all alternatives that it asks for."""
+    limits = [request.get(name) for name in ("max_tokens", "max_completion_tokens", "max_output_tokens")]
+    given = [limit for limit in limits if isinstance(limit, int)]
+    return max(given, default=default) * int(request.get("n") or 1)

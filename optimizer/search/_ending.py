@@ -1,0 +1,193 @@
+"""The end of a search: who is scored on test, in which order, and what of a budget is held back for that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from psopt.errors import BudgetReachedError
+from psopt.models.chat import ChatModel, Need, TokenRange, most_tokens_in, tokens_of_query
+from psopt.scoring import score
+from psopt.search._front import knee
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from psopt.evaluator import Evaluator, Split
+    from psopt.prompts import Prompt
+    from psopt.search._front import Candidate
+    from psopt.search._search import Search
+
+# Searching finds better prompts, test only tells how good they are: beyond the seed prompt and the knee the front holds
+# back at most this share of a limit.
+_MOST_FOR_THE_REST = 1 / 3
+_FAILURES_TO_COME = 1.5  # times the share of attempts that have failed so far; each counts as a call
+
+
+@dataclass(frozen=True, slots=True)
+class PromptNeed:
+    """What a chat model is still to be asked for a prompt on a split.
+
+    Attributes
+    ----------
+    calls : int
+        Answers that are not in the cache.
+    expected : TokenRange
+        Tokens of their messages, by their script alone.
+    most_tokens, most_cost
+        What the largest of them can't pass.
+    """
+
+    calls: int
+    expected: TokenRange
+    most_tokens: int
+    most_cost: float
+
+    @classmethod
+    def of(cls, evaluator: Evaluator, prompt: Prompt, split: Split) -> PromptNeed:
+        """Count it, of an evaluator with a chat model."""
+        model = evaluator.model
+        if not isinstance(model, ChatModel):
+            raise TypeError(f"{model.name} is no chat model")
+        queries = model.engine.missing(model.queries(evaluator.rephrased(prompt, split), evaluator.texts(split)))
+        expected = TokenRange()
+        for query in queries:
+            expected += tokens_of_query(query)
+        largest = max(queries, key=most_tokens_in, default=None)
+        most = model.engine.most(largest) if largest else (0, 0.0)
+        return cls(len(queries), expected, *most)
+
+
+def scoring_order(baseline: Candidate, front: Sequence[Candidate], short: Candidate | None = None) -> list[Candidate]:
+    """Return who is scored on test, those first without whom the others are worth least.
+
+    The seed prompt, the knee, the best in F1, S and C, the short prompt, and the rest of the front by falling F1.
+    """
+    best = [
+        min(front, key=lambda one: (-one.val.f1, one.trial)),
+        min(front, key=lambda one: (one.val.sensitivity, one.trial)),
+        min(front, key=lambda one: (-one.val.consistency, one.trial)),
+    ]
+    order = [baseline, knee(front, baseline), *best, *([short] if short else []), *front]
+    return list({one.id: one for one in order}.values())
+
+
+class Reserve:
+    """Holds back what scoring on test will take, from the limits of the process that does that.
+
+    It is renewed before each evaluation, since the front and its prompts grow: the candidate about to be evaluated may
+    be the one that is handed over. Only this process's own limits count: what other workers of a study spend is theirs.
+
+    Parameters
+    ----------
+    evaluator : Evaluator
+    """
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
+        self._asked: dict[tuple[str, Split], PromptNeed] = {}
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether anything is limited, and test is asked of a model that costs."""
+        return self._evaluator.budget.is_limited and isinstance(self._evaluator.model, ChatModel)
+
+    def watch(self, search: Search) -> None:
+        """Hold back from now on what this search needs."""
+        if self.is_needed:
+            self._evaluator.budget.in_whole = True
+            self._evaluator.before = lambda prompt, split: self._renew(search, prompt, split)
+
+    def end(self) -> None:
+        """Let go of what was held back: now is what it was for."""
+        self._evaluator.before = None
+        self._evaluator.budget.held_back = Need()
+
+    def least(self, prompt: Prompt, splits: Iterable[Split]) -> Need:
+        """Return what limits must allow for a prompt to be evaluated on these splits and nothing else."""
+        needs = [self._of(prompt, split) for split in splits]
+        return _sum([self._priced(one) for one in needs]) + self._last([one for one in needs if one.calls])
+
+    def _renew(self, search: Search, prompt: Prompt, split: Split) -> None:
+        if split == "test":
+            return
+        seed = self._of(search.seed_prompt, "test")
+        coming = [self._of(prompt, "test")] if split == "val" and prompt.id != search.seed_prompt.id else []
+        order = scoring_order(search.baseline, search.front) if search.candidates else []
+        front = [self._of(one.prompt, "test") for one in order if one.id != search.seed_prompt.id]
+        dearest = max([*front[:1], *coming], key=lambda one: one.expected.high, default=None)
+        must = [seed, *([dearest] if dearest else [])]
+        rest = [
+            one for one in [*front, *front[:1], *coming] if one is not dearest
+        ]  # the short prompt as long as a knee
+        if order:
+            rest.insert(0, self._of(order[min(1, len(order) - 1)].prompt, "train"))  # for the report's "after"
+        held = _sum([self._priced(one) for one in must])
+        for one in rest:
+            more = held + self._priced(one)
+            if not self._is_too_much(more):
+                held = more
+        self._evaluator.budget.held_back = held + self._last(must)
+
+    def _is_too_much(self, need: Need) -> bool:
+        share = 1 / _MOST_FOR_THE_REST
+        return not Need(round(need.calls * share), round(need.tokens * share), need.cost * share).fits(
+            self._evaluator.budget
+        )
+
+    def _of(self, prompt: Prompt, split: Split) -> PromptNeed:
+        """What a prompt takes on a split: known once and for all, for nobody asks it of test before the end."""
+        key = (prompt.id, split)
+        if key not in self._asked:
+            self._asked[key] = PromptNeed.of(self._evaluator, prompt, split)
+        return self._asked[key]
+
+    def _priced(self, asked: PromptNeed) -> Need:
+        """What that comes to, by what the server has counted so far, failures among it."""
+        assert isinstance(self._evaluator.model, ChatModel)  # noqa: S101  # is_needed
+        usage = self._evaluator.budget.usage
+        most = self._evaluator.model.engine.meter.needs_of(asked.calls, asked.expected)[1]
+        failing = _FAILURES_TO_COME * usage.failed / max(1, usage.made + usage.failed)
+        return replace(most, calls=round(most.calls * (1 + failing)))
+
+    @staticmethod
+    def _last(asked: Sequence[PromptNeed]) -> Need:
+        """The last request reserves the most that it can take, not what it will take."""
+        return Need(
+            0, max((one.most_tokens for one in asked), default=0), max((one.most_cost for one in asked), default=0.0)
+        )
+
+
+def _sum(needs: Iterable[Need]) -> Need:
+    total = Need()
+    for need in needs:
+        total += need
+    return total
+
+
+def score_on_test(
+    search: Search, order: Sequence[Candidate], seed: int
+) -> tuple[dict[str, Candidate], list[Candidate]]:
+    """Score candidates on val and test with intervals, in this order, as far as the budget goes.
+
+    Returns
+    -------
+    scored : dict of id to Candidate
+    unpaid : list of Candidate
+        Those whose test could not be paid any more; a shorter one behind them may have been.
+    """
+    scored: dict[str, Candidate] = {}
+    unpaid: list[Candidate] = []
+    for candidate in order:
+        try:
+            test = search.evaluator.predictions(candidate.prompt, "test")
+        except BudgetReachedError:
+            if not scored:
+                raise  # not even the seed prompt
+            unpaid.append(candidate)
+            continue
+        val = search.evaluator.predictions(candidate.prompt, "val")
+        scored[candidate.id] = replace(
+            candidate, val=score(val, intervals=True, seed=seed), test=score(test, intervals=True, seed=seed)
+        )
+    return scored, unpaid
