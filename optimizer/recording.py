@@ -131,7 +131,7 @@ class Record:
         for candidate in {one.id: one for one in (baseline, *front, short)}.values():
             self.directory.write_prompt(candidate.prompt)
             splits: tuple[Split, ...] = ("val", "test") if candidate.test else ("val",)
-            predictions = {split: self.evaluator.predictions(candidate.prompt, split) for split in splits}
+            predictions = {str(split): self.evaluator.predictions(candidate.prompt, split) for split in splits}
             self.directory.write_predictions(candidate.prompt, predictions)
         self.directory.write_json(WEAK_SPOTS, self._weak_spots(baseline, knee(front, baseline)))
 

@@ -117,9 +117,8 @@ class Reserve:
         front = [self._of(one.prompt, "test") for one in order if one.id != search.seed_prompt.id]
         dearest = max([*front[:1], *coming], key=lambda one: one.expected.high, default=None)
         must = [seed, *([dearest] if dearest else [])]
-        rest = [
-            one for one in [*front, *front[:1], *coming] if one is not dearest
-        ]  # the short prompt as long as a knee
+        short = front[:1]  # not known yet, and no longer than the knee
+        rest = [one for one in [*front, *short, *coming] if one is not dearest]
         if order:
             rest.insert(0, self._of(order[min(1, len(order) - 1)].prompt, "train"))  # for the report's "after"
         held = _sum([self._priced(one) for one in must])

@@ -54,6 +54,7 @@ def parser() -> argparse.ArgumentParser:
     add("--no-seed", action="store_true", help="the same as --lacks seed")
     add("--shape", default="plain", choices=SHAPES, help="how answers look")
     add("--unanswerable", default="", help=f"WORD:KIND,..: texts that are refused; of {', '.join(refusal_kinds())}")
+    add("--reasoning-tokens", type=int, default=0, help="thought before each answer, and counted with it")
     add("--key", default="", help="asks for this key, and repeats any other in its error")
     add("--until-stdin-closes", action="store_true", help="ends when whoever started it has ended")
     return parser

