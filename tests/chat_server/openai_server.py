@@ -260,6 +260,11 @@ class Server:
         except asyncio.CancelledError:
             self.seen.statuses["gone"] += 1
             raise
+        if options.reasoning_tokens:
+            usage = completion["usage"]
+            usage["completion_tokens"] += options.reasoning_tokens
+            usage["total_tokens"] += options.reasoning_tokens
+            usage["completion_tokens_details"] = {"reasoning_tokens": options.reasoning_tokens}
         response = unanswerable(options.unanswerable, body, completion)
         response = response or shaped(completion, options.shape, first=self.seen.requests[name] == 1)
         self.seen.answered[name] += 1
