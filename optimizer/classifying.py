@@ -10,12 +10,11 @@ import numpy as np
 from psopt.cache import cache_folder
 from psopt.errors import InputError
 from psopt.evaluation import no_labels
-from psopt.metrics import prediction_counts
-from psopt.models import load_model
+from psopt.metrics import hard_predictions, prediction_counts
+from psopt.models import SoftModel, load_model
 from psopt.models.chat import ChatModel
-from psopt.prompts import Prompt
 from psopt.rephrasing import RephrasingOptions, freeze_rephrasings
-from psopt.runs import MANIFEST, REPHRASINGS, RunDirectory, RunSettings, task_of
+from psopt.runs import REPHRASINGS, task_of
 from psopt.search_spaces import read_file
 from psopt.tasks import DatasetInfo, Sample, Task
 
@@ -23,9 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from psopt.models import NoLabel
+    from numpy.typing import NDArray
+    from psopt.models import Model, NoLabel
     from psopt.models._base import OnProgress
     from psopt.models.chat import LmOptions
+    from psopt.prompt_files import PromptSource
+    from psopt.prompts import Prompt
     from psopt.search_spaces import RephrasingSet
 
 
@@ -45,41 +47,35 @@ class Classified:
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """A prompt, and the run that it comes from, if it lies in one: its task, its model, its rephrasings."""
+    """A prompt, and what the run that it comes from lends it: its task and its rephrasings."""
 
     prompt: Prompt
     task: Task | None = None
-    model: str | None = None
     rephrasings: RephrasingSet | None = None
+    lacking: str | None = None
+    """Why the run's task can't be had, where it can't."""
 
 
-def home_of(path: Path) -> Home:
-    """Read a prompt, and look whether it lies in a run directory.
+def home_of(source: PromptSource) -> Home:
+    """Look up what the run of a prompt lends it, if it lies in a run directory.
 
     Raises
     ------
     InputError
-        If it is no prompt.
+        If it is a plain text, which knows no labels.
     """
-    import json
-
-    try:
-        data = json.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise InputError(f"prompt {path} can't be read: {error.strerror}") from error
-    except ValueError as error:
+    if source.prompt is None:
         raise InputError(
-            f"prompt {path} is no JSON: to classify, the labels must be known; give a prompt's JSON"
-        ) from error
-    prompt = Prompt.from_dict(data) if isinstance(data, dict) else None
-    if prompt is None:
-        raise InputError(f"prompt {path} holds no prompt")
-    run = path.resolve().parent.parent
-    if not (run / MANIFEST).is_file():
-        return Home(prompt)
-    settings = RunSettings.from_dict(RunDirectory.open(run).read_json(MANIFEST)["settings"])
-    kept = run / REPHRASINGS
-    return Home(prompt, _task_of(settings), settings.model, read_file(kept) if kept.exists() else None)
+            f"prompt {source.path} is no JSON: to classify, the labels must be known; give a prompt's JSON"
+        )
+    if source.run is None or source.settings is None:
+        return Home(source.prompt)
+    kept = source.run / REPHRASINGS
+    rephrasings = read_file(kept) if kept.exists() else None
+    try:
+        return Home(source.prompt, task_of(source.settings), rephrasings)
+    except InputError as error:
+        return Home(source.prompt, None, rephrasings, str(error))
 
 
 def classify_texts(
@@ -105,7 +101,7 @@ def classify_texts(
         prompts = _worded(home, task, rephrasings, seed)
     if isinstance(answering, ChatModel):
         answering.few_may_fail = True
-    array = answering.predict(prompts, texts, on_progress)
+    array = _answers(answering, prompts, texts, on_progress, soft=lm is not None and lm.logprobs)
     counts = prediction_counts(array, len(home.prompt.labels) + 1)
     names: list[str | None] = [*home.prompt.labels, None]
     best = np.argmax(counts, axis=1)
@@ -129,19 +125,22 @@ def _explained(found: list[Classified], missed: Sequence[NoLabel]) -> list[Class
     return found
 
 
+def _answers(
+    model: Model, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None, *, soft: bool
+) -> NDArray[np.int64]:
+    """What a model answers, (n_texts, n_prompts); the most probable class where probabilities are measured with."""
+    if not soft:
+        return model.predict(prompts, texts, on_progress)
+    if not isinstance(model, SoftModel):
+        raise InputError(f"model {model.name} gives no probabilities: leave --logprobs out")
+    return hard_predictions(model.predict_proba(prompts, texts, on_progress))
+
+
 def _worded(home: Home, task: Task, n: int, seed: int) -> list[Prompt]:
-    found = home.rephrasings
-    if found is None or found.original != " ".join(home.prompt.description.split()) or len(found.search) < n:
+    found, own = home.rephrasings, home.prompt.description
+    if found is None or found.original.split() != own.split() or len(found.search) < n:
         found = freeze_rephrasings(task, home.prompt.description, n, 1, seed, RephrasingOptions())
     return [home.prompt.described_as(text, form) for text, form in found.worded("search")[:n]]
-
-
-def _task_of(settings: RunSettings) -> Task | None:
-    """The run's task, which lends minilm the texts that it knew; None where its data are gone."""
-    try:
-        return task_of(settings)
-    except InputError:
-        return None
 
 
 def _bare_task(prompt: Prompt, texts: Sequence[str]) -> Task:

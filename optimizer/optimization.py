@@ -162,6 +162,7 @@ def optimize(
         parts=parts or SearchParts(),
         leave_one_out=leave_one_out,
         lm=lm or LmOptions(),
+        own_model=not isinstance(model, str),
     )
     given = None if isinstance(model, str) else model
     return carry_out(task, settings, model=given, out=out, cache_dir=cache_dir, resume=resume, observer=observer)

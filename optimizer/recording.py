@@ -23,13 +23,14 @@ from psopt.runs import (
     WEAK_SPOTS,
     front_file,
     manifest,
+    measured,
 )
 from psopt.search import knee
 from psopt.search_spaces import to_file
 
 if TYPE_CHECKING:
     from psopt.evaluator import Evaluator, Split
-    from psopt.runs import RunDirectory, RunSettings
+    from psopt.runs import Measured, RunDirectory, RunSettings
     from psopt.search import Candidate, Search
     from psopt.tasks import Task
 
@@ -93,7 +94,7 @@ class Record:
         self.save(search.candidates[0], front, reason)
         self.save_proposals(search)
         for candidate in front:
-            self.directory.write_prompt(candidate.prompt)
+            self.directory.write_prompt(candidate.prompt, self._measured(candidate))
 
     def save(
         self,
@@ -112,7 +113,10 @@ class Record:
             content |= {name: self.before[name] for name in ("baseline", "front", "short") if self.before.get(name)}
         self.directory.write_json(MANIFEST, content)
         if front:
-            self.directory.write_json(FRONT, front_file(front, best, short))
+            self.directory.write_json(FRONT, front_file(front, best, short, self._measured))
+
+    def _measured(self, candidate: Candidate) -> Measured:
+        return measured(self.settings, self.task, self.evaluator, candidate)
 
     def save_rephrasings(self) -> None:
         """Write rephrasings.json, by which the run goes on, and which other runs may use."""
@@ -129,7 +133,7 @@ class Record:
     def save_prompts(self, baseline: Candidate, front: tuple[Candidate, ...], short: Candidate) -> None:
         """Write the prompts of the front and the baseline, their predictions, and the weak spots before and after."""
         for candidate in {one.id: one for one in (baseline, *front, short)}.values():
-            self.directory.write_prompt(candidate.prompt)
+            self.directory.write_prompt(candidate.prompt, self._measured(candidate))
             splits: tuple[Split, ...] = ("val", "test") if candidate.test else ("val",)
             predictions = {str(split): self.evaluator.predictions(candidate.prompt, split) for split in splits}
             self.directory.write_predictions(candidate.prompt, predictions)

@@ -59,7 +59,9 @@ def small(line, folder, server):
         line = line.replace("tickets.csv", "named.csv")
     if line.startswith("psopt optimize") and "--dry-run" not in line:
         line += f" {SMALL}"
-    if line.startswith(("psopt optimize", "psopt diagnose", "psopt compare", "psopt check")) and "--model" not in line:
+    of_a_run = "p.json" in line or "1a2b3c.json" in line  # such a prompt says its model itself
+    asks = line.startswith(("psopt optimize", "psopt diagnose", "psopt compare", "psopt check"))
+    if asks and "--model" not in line and not of_a_run:
         line += " --model sim/accuracy=0.6,wobble=0.4"
     made = sorted((folder / "runs" / "tickets" / "prompts").glob("*.json"))
     if made:

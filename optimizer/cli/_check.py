@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from psopt.cli._measured import SPLIT, take_measure_options, take_task
-from psopt.cli._options import dataset_options, lm_options, model_options, output_options, rephrasing_options
+from psopt.cli._options import dataset_options, lm_options, output_options, prompt_model_options, rephrasing_options
 from psopt.cli._writing import print_json
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from psopt.scoring import Scores
 
 _Command = TypeVar("_Command", bound="Callable[..., Any] | click.Command")
-_EXAMPLE = "Example: psopt check --dataset tickets.csv --prompt prompt.txt --max-sensitivity 0.1 --min-f1 0.8"
+_EXAMPLE = "Example: psopt check --dataset tickets.csv --prompt p.json --max-sensitivity 0.1 --min-f1 0.8"
 
 
 def _bound(name: str, what: str) -> Callable[[_Command], _Command]:
@@ -33,35 +33,41 @@ def _bound(name: str, what: str) -> Callable[[_Command], _Command]:
 @_bound("--max-na-rate", "The share of answers that name no label must not be above this.")
 @click.option("--sure", is_flag=True, help="Ask it of the bad end of the 95 % interval, not of the estimate.")
 @SPLIT
-@model_options
+@prompt_model_options
 @rephrasing_options
 @lm_options
 @output_options
 def check(prompt: Path | None, *, sure: bool, **options: Any) -> int:
-    """Check a prompt against bounds, for continuous integration: exit code 0 if all are kept, 1 if not."""
+    """Check a prompt against bounds, for continuous integration: exit code 0 if all are kept, 1 if not.
+
+    A prompt of a run is checked with the run's model, server and options, unless others are named.
+    """
     from psopt.checking import RESTS_ON_NA, requirements
+    from psopt.cli._model_choice import choose_model
     from psopt.cli._reading import reading_bar
     from psopt.measuring import measure
-    from psopt.prompt_files import read_prompt
+    from psopt.prompt_files import read_source
     from psopt.prompts import seed_prompt
     from psopt.scoring import score
 
     as_json, quiet = options.pop("as_json"), options.pop("quiet")
     names = ("max_sensitivity", "min_f1", "min_consistency", "max_na_rate")
     bounds = {name: options.pop(name) for name in names}
-    task = take_task(options, require_labels=True, quiet=quiet or as_json)
-    strategy, model = options.pop("strategy"), options.pop("model")
-    measured = take_measure_options(options)
-    given = read_prompt(prompt, task) if prompt else seed_prompt(task, strategy, seed=measured.seed)
     if not any(bound is not None for bound in bounds.values()):
         raise click.UsageError("nothing to check: give --max-sensitivity, --min-f1, --min-consistency or --max-na-rate")
+    source = read_source(prompt) if prompt else None
+    task = take_task(options, require_labels=True, quiet=quiet or as_json)
+    strategy = options.pop("strategy")
+    given = source.for_task(task) if source else seed_prompt(task, strategy, seed=options["seed"])
+    choice = choose_model(options, [source] if source else [], silent=quiet or as_json)
+    measured = take_measure_options(options)
     with reading_bar(quiet=quiet or as_json) as on_progress:
-        scores = score(measure(task, given, model, measured, on_progress), intervals=True, seed=measured.seed)
+        scores = score(measure(task, given, choice.model, measured, on_progress), intervals=True, seed=measured.seed)
     found = requirements(scores, bounds, sure=sure)
     met = all(one.met for one in found)
     if as_json:
         checks = [{**asdict(one), "met": one.met} for one in found]
-        print_json({"met": met, "checks": checks, **scores.to_dict()})
+        print_json({"met": met, "checks": checks, **choice.to_dict(), **scores.to_dict()})
     else:
         for one in found:
             if not (quiet and one.met):

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from psopt.cli._options import lm_options, output_options, take_lm_options
+from psopt.cli._options import lm_options, output_options
 from psopt.cli._writing import as_json_text
 from psopt.errors import DataError, InputError
 
 if TYPE_CHECKING:
-    from psopt.classifying import Classified
+    from psopt.classifying import Classified, Home
+    from psopt.cli._model_choice import ModelChoice
 
 _EXAMPLE = "Example: cat new.txt | psopt classify --prompt runs/tickets/prompts/1a2b3c.json --vote -"
 
@@ -21,7 +22,7 @@ _EXAMPLE = "Example: cat new.txt | psopt classify --prompt runs/tickets/prompts/
 @click.command(epilog=_EXAMPLE)
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True), default="-")
 @click.option("--prompt", type=click.Path(path_type=Path), required=True, metavar="P", help="A prompt's JSON.")
-@click.option("--model", metavar="M", help="The model that classifies [default: the run's, else minilm].")
+@click.option("--model", metavar="M", help="The model that classifies [default: the one that the prompt is for].")
 @click.option("--vote", is_flag=True, help="Ask under all rephrasings; the majority answers. Q times the price.")
 @click.option("--rephrasings", default=10, show_default=True, type=click.IntRange(2), metavar="Q", help="With --vote.")
 @click.option("--seed", default=42, show_default=True, type=click.IntRange(0), help="Seeds the rules' rephrasings.")
@@ -33,22 +34,28 @@ _EXAMPLE = "Example: cat new.txt | psopt classify --prompt runs/tickets/prompts/
 def classify(file: Path, prompt: Path, model: str | None, **options: Any) -> int:
     """Classify texts, one a line, from FILE or standard input: a label a line, in the same order.
 
-    A prompt of a run is used as the run used it, with its model and its rephrasings.
+    A prompt of a run is used as the run used it: with its model, at its server, asked as it was, and with its
+    rephrasings.
     """
     from psopt.classifying import classify_texts, home_of
+    from psopt.cli._model_choice import choose_model
     from psopt.cli._reading import reading_bar
+    from psopt.prompt_files import read_source
 
     as_json, quiet = options.pop("as_json"), options.pop("quiet")
     if _is_default("max_unanswered"):
         options["max_unanswered"] = 1.0  # a text that is refused is an N/A here, and spoils no measurement
-    lm = take_lm_options(options)
+    source = read_source(prompt)
+    home = home_of(source)
     texts = _read(file)
-    home = home_of(prompt)
-    chosen = model or home.model or "minilm"
+    choice = choose_model({"model": model, **options}, [source], silent=quiet or as_json)
+    _warn(home, choice.model, silent=quiet or as_json)
+    lm = choice.lm
+    mine = {name: options[name] for name in ("vote", "rephrasings", "seed", "cache_dir")}
     with reading_bar(quiet=quiet or as_json) as on_progress:
-        found = classify_texts(home, texts, chosen, lm=lm, on_progress=on_progress, **options)
+        found = classify_texts(home, texts, choice.model, lm=lm, on_progress=on_progress, **mine)
     for one in found:
-        click.echo(_line(one, as_json=as_json, vote=options["vote"]))
+        click.echo(_line(one, choice if as_json else None, vote=options["vote"]))
     if not quiet and (note := _note(found)):
         click.echo(note, err=True)
     return 0
@@ -69,11 +76,17 @@ def _note(found: list[Classified]) -> str:
     return f"N/A: {kinds.total()} of {len(found)} texts ({counts}){f', such as {said!r}' if said else ''}"
 
 
-def _line(one: Classified, *, as_json: bool, vote: bool) -> str:
-    if as_json:
+def _warn(home: Home, model: str, *, silent: bool) -> None:
+    """Say that minilm, which reads texts relative to those of a task, does not have those of the run."""
+    if home.lacking and model == "minilm" and not silent:
+        click.echo(f"Note: the run's data can't be had, so answers may differ from the run's: {home.lacking}", err=True)
+
+
+def _line(one: Classified, choice: ModelChoice | None, *, vote: bool) -> str:
+    if choice is not None:
         why = {"na_kind": one.na_kind, "said": one.said} if one.na_kind else {}
-        entry = {"text": one.text, "label": one.label, "agreement": one.agreement, **why}
-        return as_json_text(entry, indent=None)
+        answer = {"text": one.text, "label": one.label, "agreement": one.agreement, **why}
+        return as_json_text({**answer, **choice.to_dict()}, indent=None)
     label = one.label or "N/A"
     return f"{label}\t{one.agreement:.2f}" if vote else label
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from psopt.cli._measured import SPLIT, take_measure_options, take_task
-from psopt.cli._options import dataset_options, lm_options, model_options, output_options, rephrasing_options
+from psopt.cli._options import dataset_options, lm_options, output_options, prompt_model_options, rephrasing_options
 from psopt.cli._writing import print_json
 from psopt.na_kinds import na_note
 from psopt.search import OBJECTIVES
@@ -31,32 +31,38 @@ _EXAMPLE = "Example: psopt compare --dataset tickets.csv --prompt old.txt --prom
 )
 @click.option("--model2", "more_models", multiple=True, metavar="M", help="Another model; may be given several times.")
 @SPLIT
-@model_options
+@prompt_model_options
 @rephrasing_options
 @lm_options
 @output_options
 def compare(prompts: tuple[Path, ...], more_models: tuple[str, ...], **options: Any) -> int:
     """Compare prompts, or models, on the same samples and rephrasings: who is better in what, and is it chance?
 
-    Everything is tested against the first prompt under the first model, paired, at the 5 % level.
+    Everything is tested against the first prompt under the first model, paired, at the 5 % level. The model is the one
+    that the prompts of a run are for, unless another is named.
     """
+    from psopt.cli._model_choice import choose_model
     from psopt.cli._reading import reading_bar
     from psopt.comparing import compare as run_comparison
-    from psopt.prompt_files import read_prompt
+    from psopt.models.chat import server_of
+    from psopt.prompt_files import read_source
     from psopt.prompts import seed_prompt
     from rich.console import Console
 
     as_json, quiet = options.pop("as_json"), options.pop("quiet")
+    sources = [read_source(path) for path in prompts]
     task = take_task(options, require_labels=True, quiet=quiet or as_json)
-    strategy, model = options.pop("strategy"), options.pop("model")
-    measured = take_measure_options(options)
-    named = {str(path): read_prompt(path, task) for path in prompts}
+    strategy = options.pop("strategy")
+    named = {str(one.path): one.for_task(task) for one in sources}
     if not named:
-        named = {strategy: seed_prompt(task, strategy, seed=measured.seed)}
+        named = {strategy: seed_prompt(task, strategy, seed=options["seed"])}
+    choice = choose_model(options, sources, silent=quiet or as_json)
+    measured = take_measure_options(options)
     with reading_bar(quiet=quiet or as_json) as on_progress:
-        found = run_comparison(task, named, [model, *more_models], measured, on_progress)
+        found = run_comparison(task, named, [choice.model, *more_models], measured, on_progress)
     if as_json:
-        print_json([one.to_dict() for one in found])
+        servers = {name: server_of(name, choice.lm) for name in (choice.model, *more_models)}
+        print_json([{**one.to_dict(), "server": servers.get(one.model)} for one in found])
     elif not quiet:
         _show(Console(highlight=False), found)
     return 0

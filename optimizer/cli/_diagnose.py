@@ -10,8 +10,8 @@ from psopt.cli._diagnosis_tables import blocks_table, families_table, groups_tab
 from psopt.cli._options import (
     dataset_options,
     lm_options,
-    model_options,
     output_options,
+    prompt_model_options,
     rephrasing_options,
     take_lm_options,
     take_rephrasing_options,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from psopt.diagnosing import PromptReport
     from rich.console import Console
 
-_EXAMPLE = "Example: psopt diagnose --dataset tickets.csv --prompt prompt.txt --rephrasings 20"
+_EXAMPLE = "Example: psopt diagnose --dataset tickets.csv --prompt prompt.txt --model openai/gpt-4o-mini"
 
 
 @click.command(epilog=_EXAMPLE)
@@ -41,7 +41,7 @@ _EXAMPLE = "Example: psopt diagnose --dataset tickets.csv --prompt prompt.txt --
     type=click.Choice(["train", "val", "test", "all"]),
     help="Which samples.",
 )
-@model_options
+@prompt_model_options
 @rephrasing_options
 @lm_options
 @click.option(
@@ -54,32 +54,39 @@ _EXAMPLE = "Example: psopt diagnose --dataset tickets.csv --prompt prompt.txt --
 def diagnose(prompt: Path | None, html: Path | None, **options: Any) -> int:
     """Measure a prompt's sensitivity and consistency, and find the samples that shake.
 
-    Labels are optional: without them only the sensitivity is known.
+    Labels are optional: without them only the sensitivity is known. A prompt of a run is measured with the run's model,
+    server and options, unless others are named.
     """
+    from psopt.cli._model_choice import choose_model
     from psopt.cli._reading import reading_bar
     from psopt.diagnosing import diagnose as run_diagnosis
-    from psopt.prompt_files import read_prompt
+    from psopt.prompt_files import read_source
     from psopt.tasks import load_task
     from rich.console import Console
 
-    as_json, quiet, lm = options.pop("as_json"), options.pop("quiet"), take_lm_options(options)
+    as_json, quiet = options.pop("as_json"), options.pop("quiet")
+    source = read_source(prompt) if prompt else None
     words = take_rephrasing_options(options)
     data = {
         name: options.pop(name) for name in ("text_column", "label_column", "task_file", "test_file", "strict_data")
     }
     task = load_task(options.pop("dataset"), seed=options["seed"], require_labels=False, **data)
-    given = read_prompt(prompt, task) if prompt else None
+    given = source.for_task(task) if source else None
     if task.info.note and not (quiet or as_json):
         click.echo(f"Note: {task.info.note}", err=True)
+    choice = choose_model(options, [source] if source else [], silent=quiet or as_json)
+    take_lm_options(options)
     with reading_bar(quiet=quiet or as_json) as on_progress:
-        report = run_diagnosis(task, given, lm=lm, words=words, on_progress=on_progress, **options)
+        report = run_diagnosis(
+            task, given, model=choice.model, lm=choice.lm, words=words, on_progress=on_progress, **options
+        )
     if html is not None:
         from psopt.report import diagnosis_page
 
-        page = diagnosis_page(report, task.name, options["model"], options["split"], task.info.note, options["seed"])
+        page = diagnosis_page(report, task.name, choice.model, options["split"], task.info.note, options["seed"])
         write_file("--html", html, page)
     if as_json:
-        print_json(report.to_dict())
+        print_json({**choice.to_dict(), **report.to_dict()})
     elif not quiet:
         _show(Console(highlight=False), report)
         if html is not None:

@@ -48,6 +48,8 @@ def export(run: Path, which: str, form: str, *, as_json: bool) -> int:
     if as_json:
         whole = {"run": str(run), **entry, "text": render_instructions(prompt)}
         print_json(whole)
+    elif form == "json":
+        print_json({**prompt.to_dict(), "measured": entry["measured"]})
     else:
         click.echo(_in_form(run, prompt, form))
     return 0
@@ -60,8 +62,6 @@ def _in_form(run: Path, prompt: Prompt, form: str) -> str:
         return _program_state(run, prompt)
     if form == "openai":
         return as_json_text(render(prompt, "{text}"))
-    if form == "json":
-        return as_json_text(prompt.to_dict())
     return render_instructions(prompt)
 
 

@@ -14,15 +14,20 @@ if TYPE_CHECKING:
 def read_entry(run: Path, which: str) -> Mapping[str, Any]:
     """Read one of front.json's prompts: ``knee``, ``short``, the best of a measure, an id, or a wish.
 
+    The entry says how it was ``measured``, also in a run of psopt 0.1.
+
     Raises
     ------
     InputError
         If the run has no front yet, or no such prompt.
     """
-    from psopt.runs import FRONT, RunDirectory, pick_entry
+    from psopt.runs import FRONT, MANIFEST, RunDirectory, measured_in, pick_entry
 
     directory = RunDirectory.open(run)
     if not (directory.path / FRONT).exists():
         raise InputError(f"{run} has no front yet: go on with `psopt resume {run}`")
     found = directory.read_json(FRONT)
-    return pick_entry(found["prompts"], which, found.get("short"))
+    entry = pick_entry(found["prompts"], which, found.get("short"))
+    if "measured" in entry:
+        return entry
+    return {**entry, "measured": measured_in(directory.read_json(MANIFEST), entry["id"]).to_dict()}

@@ -140,6 +140,11 @@ def resume(
         raise InputError(
             f"{run} is of a program that was compiled in Python: compile it again with log_dir={str(run)!r}"
         )
+    if settings.own_model:
+        raise InputError(
+            f"{run} was made with a model object in Python ({settings.model}), which no name loads: go on with "
+            f"psopt.optimize(task, model=.., out={str(run)!r}, resume=True)"
+        )
     lm = replace(settings.lm, **{name: value for name, value in changed.items() if value is not None})
     settings = replace(settings, lm=lm, trials=trials or settings.trials, storage=storage or settings.storage)
     if leave_one_out is not None:

@@ -45,16 +45,25 @@ def dataset_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+_MODELS = "minilm, openai/NAME, hf/PATH, dspy/NAME or sim/OPTIONS"
+
+
 def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """--model, how it is asked, and where its work is kept."""
+    """--model of a run, and what else says how prompts are measured."""
+    command = measuring_options(command)
+    return click.option("--model", default="minilm", show_default=True, metavar="M", help=f"{_MODELS}.")(command)
+
+
+def prompt_model_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The same where --prompt may say which model it is for (see `choose_model`)."""
+    command = measuring_options(command)
+    said = f"{_MODELS} [default: the one that --prompt is for; minilm without --prompt]."
+    return click.option("--model", metavar="M", help=said)(command)
+
+
+def measuring_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """On what prompts are measured, and where answers are kept."""
     options = [
-        click.option(
-            "--model",
-            default="minilm",
-            show_default=True,
-            metavar="M",
-            help="minilm, openai/NAME, hf/PATH, dspy/NAME or sim/OPTIONS.",
-        ),
         click.option(
             "--strategy",
             default="simple",

@@ -84,14 +84,14 @@ class Prompt:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Prompt:
-        """Build a prompt from `to_dict`'s data.
+        """Build a prompt from `to_dict`'s data; how a run has measured it is no part of it.
 
         Raises
         ------
         InputError
             If a part is missing, unknown or of the wrong kind.
         """
-        unknown = set(data) - {part.name for part in fields(cls)}
+        unknown = set(data) - {part.name for part in fields(cls)} - {"measured"}
         if unknown:
             raise InputError(f"a prompt has no part {sorted(unknown)[0]!r}")
         try:

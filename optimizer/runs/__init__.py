@@ -18,6 +18,7 @@ from psopt.runs._directory import (
 )
 from psopt.runs._holding import has_found_nothing, held
 from psopt.runs._manifest import front_entry, front_file, manifest, pick_entry
+from psopt.runs._measured import Measured, measured, measured_in
 from psopt.runs._settings import RunSettings
 from psopt.runs._study_file import study_name
 from psopt.runs._task import task_of
@@ -35,6 +36,7 @@ __all__ = [
     "STUDY",
     "TRIALS",
     "WEAK_SPOTS",
+    "Measured",
     "RunDirectory",
     "RunSettings",
     "free_folder",
@@ -43,6 +45,8 @@ __all__ = [
     "has_found_nothing",
     "held",
     "manifest",
+    "measured",
+    "measured_in",
     "pick_entry",
     "study_name",
     "task_of",

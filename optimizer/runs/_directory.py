@@ -16,6 +16,7 @@ from psopt.prompts import render_instructions
 if TYPE_CHECKING:
     from psopt.evaluation import Predictions
     from psopt.prompts import Prompt
+    from psopt.runs._measured import Measured
 
 MANIFEST, FRONT, REPORT, STUDY = "run.json", "front.json", "report.html", "study.db"
 REPHRASINGS, PROPOSALS, ARTIFACTS = "rephrasings.json", "proposals.json", "artifacts"
@@ -104,9 +105,10 @@ class RunDirectory:
         # What the system gave that is no Unicode, such as a file name in the command, becomes an escape.
         self._write(name, text.encode("utf-8", "backslashreplace"))
 
-    def write_prompt(self, prompt: Prompt) -> None:
-        """Write a prompt as prompts/ID.json (to use) and prompts/ID.txt (to read)."""
-        self.write_json(f"prompts/{prompt.id}.json", prompt.to_dict())
+    def write_prompt(self, prompt: Prompt, measured: Measured | None = None) -> None:
+        """Write a prompt as prompts/ID.json (to use; it says how it was measured) and prompts/ID.txt (to read)."""
+        how = {"measured": measured.to_dict()} if measured else {}
+        self.write_json(f"prompts/{prompt.id}.json", {**prompt.to_dict(), **how})
         self.write_text(f"prompts/{prompt.id}.txt", render_instructions(prompt) + "\n")
 
     def write_predictions(self, prompt: Prompt, splits: dict[str, Predictions]) -> None:

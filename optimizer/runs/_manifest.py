@@ -9,10 +9,11 @@ import psopt
 from psopt.search import pick_one, without_password
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from psopt.evaluator import Evaluator
     from psopt.models.chat import Usage
+    from psopt.runs._measured import Measured
     from psopt.runs._settings import RunSettings
     from psopt.search import Candidate
     from psopt.tasks import Task
@@ -98,14 +99,20 @@ def front_entry(candidate: Candidate, knee_id: str | None) -> dict[str, Any]:
     }
 
 
-def front_file(front: Sequence[Candidate], knee_id: str | None, short: Candidate | None = None) -> dict[str, Any]:
+def front_file(
+    front: Sequence[Candidate],
+    knee_id: str | None,
+    short: Candidate | None = None,
+    how: Callable[[Candidate], Measured] | None = None,
+) -> dict[str, Any]:
     """Build front.json's content: the front's prompts, whole, and the short one, which may be beside the front.
 
-    It holds nothing that differs between equal runs.
+    It holds nothing that differs between equal runs. `how` says how a candidate was measured.
     """
 
     def whole(one: Candidate) -> dict[str, Any]:
-        return {**front_entry(one, knee_id), "prompt": one.prompt.to_dict()}
+        measured = {"measured": how(one).to_dict()} if how else {}
+        return {**front_entry(one, knee_id), "prompt": one.prompt.to_dict(), **measured}
 
     prompts = [whole(one) for one in front]
     return {"schema_version": SCHEMA_VERSION, "prompts": prompts, "short": whole(short) if short else None}

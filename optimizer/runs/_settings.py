@@ -10,6 +10,9 @@ from psopt.errors import InputError
 from psopt.models.chat import LmOptions
 from psopt.parts import SearchParts
 
+if TYPE_CHECKING:
+    from psopt.tasks import Task
+
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
@@ -57,6 +60,8 @@ class RunSettings:
         answers. None: 8 where the model answers at no cost, else 0.
     program : str or None
         A DSPy program, ``module:attribute``, in place of a prompt; ``python`` for one that was given in Python.
+    own_model : bool
+        Whether the model was an object of the caller's in Python, which no name loads again.
     command : str
         The command line, for the record.
     folder : str
@@ -89,6 +94,7 @@ class RunSettings:
     parts: SearchParts = field(default_factory=SearchParts)
     leave_one_out: int | None = None
     program: str | None = None
+    own_model: bool = False
     command: str = ""
     folder: str = ""
 

@@ -7,7 +7,8 @@ equal answers: whoever sends a request again until it is answered ends up with w
 
 POST /v1/chat/completions and GET /v1/models are OpenAI's. GET /control returns the options and counts of what was
 seen, POST /control changes options by name (`{"fault_rate": 0}`; `{"reset": true}` sets the counts to 0), and GET
-/control/log adds each different request's digest, how often it came, and how often it was answered.
+/control/log adds each different request's digest, how often it came, and how often it was answered;
+and the last request whole.
 """
 
 from __future__ import annotations
@@ -92,12 +93,13 @@ class Seen:
         self.statuses: Counter[str] = Counter()
         self.keys: Counter[str] = Counter()
         self.in_flight = self.most_in_flight = 0
+        self.last_body: dict[str, Any] | None = None
 
     def clear(self) -> None:
         """Forget all but what is in flight."""
         for counter in (self.requests, self.answered, self.statuses, self.keys):
             counter.clear()
-        self.most_in_flight = self.in_flight
+        self.most_in_flight, self.last_body = self.in_flight, None
 
     @contextlib.contextmanager
     def under_way(self):
@@ -149,6 +151,7 @@ class Server:
                     raise BadRequestError("the request must be a JSON object")
                 name = digest(body)
                 self.seen.requests[name] += 1
+                self.seen.last_body = body
                 refused = self._refuse(request, body)
                 return refused or await self._misbehave(request) or await self._answer(body, name)
             except (ValueError, BadRequestError) as error:
@@ -168,7 +171,7 @@ class Server:
                 return web.json_response({"error": str(error)}, status=400)
         told = {"options": vars(self.options), **self.seen.summary()}
         if request.path.endswith("/log"):
-            told["log"] = self.seen.log()
+            told |= {"log": self.seen.log(), "last_body": self.seen.last_body}
         return web.json_response(told)
 
     def _change(self, changes: dict[str, Any]) -> None:

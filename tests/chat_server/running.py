@@ -57,6 +57,10 @@ class RunningServer:
         """Return each different request: `sha256` of its canonical JSON, its `count`, and how often `answered`."""
         return self._call("/control/log", {})["log"]
 
+    def last_body(self) -> dict[str, Any] | None:
+        """Return the last request, whole."""
+        return self._call("/control/log", {})["last_body"]
+
     def _call(self, path: str, changes: dict[str, Any]) -> dict[str, Any]:
         body = json.dumps(changes).encode() if changes else None
         with _DIRECTLY.open(f"http://127.0.0.1:{self.port}{path}", data=body, timeout=60) as response:

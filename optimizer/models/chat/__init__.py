@@ -1,10 +1,12 @@
 """Language models that answer chat messages, and the engine around them."""
 
+from psopt.models.chat._address import public_address
 from psopt.models.chat._budget import Budget, Need, Usage
-from psopt.models.chat._factory import chat_model, load_writer
+from psopt.models.chat._factory import chat_model, load_writer, server_of
 from psopt.models.chat._model import ChatModel
 from psopt.models.chat._options import LmOptions
 from psopt.models.chat._prices import Price, price_of
+from psopt.models.chat._secrets import is_secret
 from psopt.models.chat._tokens import TokenRange, most_tokens_in, tokens_of_query, tokens_of_text
 from psopt.models.chat._writer import Writer
 
@@ -18,9 +20,12 @@ __all__ = [
     "Usage",
     "Writer",
     "chat_model",
+    "is_secret",
     "load_writer",
     "most_tokens_in",
     "price_of",
+    "public_address",
+    "server_of",
     "tokens_of_query",
     "tokens_of_text",
 ]

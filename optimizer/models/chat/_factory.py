@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
 from psopt.models._answer_cache import AnswerCache
+from psopt.models.chat._address import public_address
 from psopt.models.chat._budget import Budget
 from psopt.models.chat._engine import Engine
 from psopt.models.chat._model import ChatModel
@@ -25,16 +26,26 @@ def chat_engine(
     options = options or LmOptions()
     if budget is None:
         budget = Budget(options.max_calls, options.max_tokens_total, options.max_cost)
-    client: ChatClient
+    return Engine(chat_client(kind, model, options), cache, budget, options)
+
+
+def chat_client(kind: str, model: Any, options: LmOptions) -> ChatClient:
+    """Make what sends requests; see `chat_engine`."""
     if kind == "openai":
         from psopt.models.chat._openai import OpenAIClient
 
-        client = OpenAIClient(model, options)
-    else:
-        from psopt.models.chat._dspy import DspyClient
+        return OpenAIClient(model, options)
+    from psopt.models.chat._dspy import DspyClient
 
-        client = DspyClient(model, options)
-    return Engine(client, cache, budget, options)
+    return DspyClient(model, options)
+
+
+def server_of(model: str, options: LmOptions) -> str | None:
+    """The address that a model of this name is asked at, without secrets; None where psopt itself asks no server."""
+    kind, _, name = model.partition("/")
+    if kind not in {"openai", "dspy"} or not name:
+        return None
+    return public_address(chat_client(kind, name, options).endpoint)
 
 
 def chat_model(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from psopt.models._answers import read_answer
 from psopt.models._no_label import NoLabel, shown
+from psopt.models.chat._address import public_address
 from psopt.models.chat._client import Query
 from psopt.models.chat._logprobs import label_probabilities
 from psopt.models.chat._reading import kind_of
@@ -48,6 +49,11 @@ class ChatModel:
     def name(self) -> str:
         """The client's name."""
         return self.engine.client.name
+
+    @property
+    def server(self) -> str | None:
+        """The address that is asked, without secrets; None where DSPy decides it."""
+        return public_address(self.engine.client.endpoint)
 
     def predict(
         self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING, Any, NoReturn
+from urllib.parse import urlsplit
 
 from psopt.errors import InputError
 from psopt.models.chat._client import Answer, FaultError, ModelRefusedError, UnsupportedError
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from psopt.models.chat._client import Query
     from psopt.models.chat._options import LmOptions
 
+_OPENAI = "https://api.openai.com/"
 _PASSING = frozenset({408, 409, 425, 429})
 _TOO_MANY = frozenset({429, 529})  # 529: Anthropic's "overloaded"
 _CONNECTING = 10.0  # seconds
@@ -55,14 +57,16 @@ class OpenAIClient:
         self.model, self._options = model, options
         base = options.api_base or os.environ.get("OPENAI_BASE_URL")
         self._key = os.environ.get("OPENAI_API_KEY", "")
-        if not base and not self._key:
+        if not self._key and (not base or base.startswith(_OPENAI)):
             raise InputError(
                 f"model openai/{model} needs a key: set OPENAI_API_KEY, "
                 "or name a server of your own with --api-base URL"
             )
-        self.endpoint = (base or "https://api.openai.com/v1").rstrip("/")
+        self.endpoint = (base or f"{_OPENAI}v1").rstrip("/")
         if not self.endpoint.startswith(("http://", "https://")):
             raise InputError(f"--api-base must be an address such as http://localhost:8000/v1, not {self.endpoint!r}")
+        if "@" in urlsplit(self.endpoint).netloc:
+            raise InputError("--api-base holds a password, which belongs into OPENAI_API_KEY: leave it out")
         self._lacks: frozenset[str] = frozenset()
         self._client: openai.AsyncOpenAI | None = None
         self.breather = 0.0

@@ -1,0 +1,151 @@
+"""How a run's prompt was measured: with which model, where, how it was asked, on what, and what came out."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+from psopt.errors import InputError
+from psopt.models.chat import LmOptions, is_secret, public_address
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from psopt.evaluator import Evaluator
+    from psopt.runs._settings import RunSettings
+    from psopt.scoring import Scores
+    from psopt.search import Candidate
+    from psopt.tasks import Task
+
+LIMITS = frozenset({"max_calls", "max_tokens_total", "max_cost", "max_unanswered"})
+"""Options that say when a run has to stop, and nothing about how it asks."""
+PACE = frozenset({"concurrency", "timeout", "retries", "requests_per_minute"})
+"""Options that decide when an answer comes, and not what it says."""
+_OBJECTIVES = ("f1", "sensitivity", "consistency", "na_rate")
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a prompt of a run carries beside its text.
+
+    Attributes
+    ----------
+    model : str
+        The task model's name.
+    by_name : bool
+        Whether `model` is a name to load it by; False where an object was given in Python.
+    program : str or None
+        The DSPy program that the prompt was put into, ``module:attribute`` or ``python``.
+    server : str or None
+        Where the model was asked, without secrets; None for models that are asked nowhere else.
+    client : dict
+        How it was asked: fields of `LmOptions` by name, but for limits and secrets.
+    dataset : dict
+        ``name`` and ``sha256``.
+    rephrasings : dict
+        ``sha256`` of both sets, ``n_search`` and ``n_heldout``.
+    val, test : dict or None
+        ``rephrasings`` (search or heldout), ``n_samples``, ``n_rephrasings`` and the scores.
+    """
+
+    model: str
+    by_name: bool = True
+    program: str | None = None
+    server: str | None = None
+    client: dict[str, Any] = field(default_factory=dict)
+    dataset: dict[str, Any] = field(default_factory=dict)
+    rephrasings: dict[str, Any] = field(default_factory=dict)
+    val: dict[str, Any] | None = None
+    test: dict[str, Any] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON data."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Measured:
+        """Read it back; what a later version has added is passed over.
+
+        Raises
+        ------
+        InputError
+            If it names no model.
+        """
+        if not isinstance(data, dict) or not isinstance(data.get("model"), str) or not data["model"]:
+            raise InputError("its part 'measured' names no model")
+        names = {one.name for one in fields(cls)}
+        return cls(**{name: value for name, value in data.items() if name in names})
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Fields of `LmOptions` by which the model is asked again as it was, at the same server."""
+        names = {one.name for one in fields(LmOptions)} - LIMITS
+        options = {name: value for name, value in self.client.items() if name in names}
+        return {**options, "api_base": self.server} if self.server else options
+
+    @property
+    def deciding(self) -> dict[str, Any]:
+        """What decides the answers beside the prompt: two prompts that differ in it can't be compared."""
+        client = {name: value for name, value in self.client.items() if name not in PACE | {"api_base"}}
+        return {"model": self.model, "server": self.server, **client}
+
+
+def measured(settings: RunSettings, task: Task, evaluator: Evaluator, candidate: Candidate) -> Measured:
+    """How a candidate of a run that is under way was measured."""
+    rephrasings, samples = evaluator.rephrasings, evaluator.samples
+    n_search, n_heldout = len(rephrasings.search), len(rephrasings.heldout)
+    return Measured(
+        model=settings.model,
+        by_name=not settings.own_model,
+        program=settings.program,
+        server=getattr(evaluator.model, "server", None),
+        client=client_options(settings.lm),
+        dataset={"name": task.info.name, "sha256": task.info.sha256},
+        rephrasings={"sha256": rephrasings.sha256, "n_search": n_search, "n_heldout": n_heldout},
+        val=_part("search", len(samples["val"]), n_search, candidate.val),
+        test=_part("heldout", len(samples["test"]), n_heldout, candidate.test) if candidate.test else None,
+    )
+
+
+def client_options(lm: LmOptions) -> dict[str, Any]:
+    """Options as they may be written down: without limits, secrets, and what is secret in addresses."""
+    options = {name: value for name, value in asdict(lm).items() if name not in LIMITS and not is_secret(name)}
+    options["api_base"] = public_address(lm.api_base)
+    plain: dict[str, Any] = json.loads(json.dumps(options))
+    return plain
+
+
+def _part(which: str, n_samples: int, n_rephrasings: int, scores: Scores) -> dict[str, Any]:
+    values = {name: getattr(scores, name) for name in _OBJECTIVES}
+    return {"rephrasings": which, "n_samples": n_samples, "n_rephrasings": n_rephrasings, **values}
+
+
+def measured_in(manifest: Mapping[str, Any], prompt_id: str) -> Measured:
+    """How a prompt was measured, by the run.json of a run whose prompts don't say it themselves (psopt 0.1)."""
+    settings, words = manifest["settings"], manifest["rephrasings"]
+    lm = LmOptions.from_dict(settings.get("lm", {}))
+    entries = [manifest.get("baseline"), *manifest.get("front", ()), manifest.get("short")]
+    entry: dict[str, Any] = next((one for one in entries if one and one["id"] == prompt_id), {})
+    evaluated = manifest["dataset"].get("evaluated", {})
+    sizes = {"search": len(words["search"]), "heldout": len(words["heldout"])}
+    parts = {
+        split: {
+            "rephrasings": which,
+            "n_samples": evaluated.get(split),
+            "n_rephrasings": sizes[which],
+            **{name: entry[split][name] for name in _OBJECTIVES},
+        }
+        for split, which in (("val", "search"), ("test", "heldout"))
+        if entry.get(split)
+    }
+    return Measured(
+        model=manifest["model"],
+        by_name=not settings.get("own_model", False),
+        program=settings.get("program"),
+        server=public_address(lm.api_base),
+        client=client_options(lm),
+        dataset={name: manifest["dataset"][name] for name in ("name", "sha256")},
+        rephrasings={"sha256": words["sha256"], "n_search": sizes["search"], "n_heldout": sizes["heldout"]},
+        **parts,
+    )

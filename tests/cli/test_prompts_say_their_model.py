@@ -1,0 +1,251 @@
+"""A run's prompt knows which model it was measured with, where and how; commands that use it ask no other."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from guarding import Guard
+from psopt.cli import main
+from running import RunningServer
+
+SMALL = ["--trials", "3", "--samples", "12", "--rephrasings", "3", "--rounds", "1"]
+TEXTS = "what is x called ?\nwhat is y called ?\n"
+
+
+@pytest.fixture(scope="module")
+def server():
+    with RunningServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, server):
+    """A data set, a text, a prompt of psopt's that says no model, and two runs at the test server."""
+    folder = tmp_path_factory.mktemp("said")
+    rows = ["id,text,label,split"]
+    for split in ("train", "val", "test"):
+        rows += [f"{split}{i},what is {split} {i} called ?,{'ab'[i % 2] * 3},{split}" for i in range(12)]
+    (folder / "data.csv").write_text("\n".join(rows) + "\n")
+    (folder / "prompt.txt").write_text("Sort the question by what it asks for.")
+    bare = {"description": "Sort the question by what it asks for.", "labels": ["aaa", "bbb"], "noun": "question"}
+    (folder / "bare.json").write_text(json.dumps(bare))
+    given = ["--dataset", "data.csv", "--api-base", server.url, *SMALL]
+    for name, more in (("run", ["--max-tokens", "77", "--plain"]), ("other", ["--max-tokens", "55"])):
+        done = psopt(folder, server, "optimize", *given, *more, "--model", f"openai/{name}", "--out", name)
+        assert done.returncode == 0, done.stderr
+    return folder
+
+
+def psopt(folder, server, *arguments, key="sk-a-key-of-no-use-123456", **more):
+    guard = Guard(folder, server.port)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("OPENAI")}
+    env = {**kept, **guard.environment, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "100"}
+    env |= {"OPENAI_API_KEY": key} if key else {}
+    command = [sys.executable, "-m", "psopt", *arguments]
+    done = subprocess.run(
+        command, cwd=folder, env={**env, **more.pop("env", {})}, capture_output=True, text=True, timeout=120, **more
+    )
+    assert guard.tried == []
+    return done
+
+
+def prompt_of(folder, run="run"):
+    return sorted((folder / run / "prompts").glob("*.json"))[0]
+
+
+def test_a_runs_prompt_its_front_and_its_export_say_how_it_was_measured(folder, server):
+    front = json.loads((folder / "run" / "front.json").read_text())["prompts"]
+    run = json.loads((folder / "run" / "run.json").read_text())
+    exported = json.loads(psopt(folder, server, "export", "run", "--format", "json").stdout)
+    alone = json.loads((folder / "run" / "prompts" / f"{front[0]['id']}.json").read_text())
+    for how in (exported["measured"], alone["measured"], front[0]["measured"]):
+        assert (how["model"], how["server"]) == ("openai/run", server.url)
+        assert how["client"]["max_tokens"] == 77
+        assert how["client"]["structured"] is False
+        assert "max_calls" not in how["client"]
+        assert how["rephrasings"] == {"sha256": run["rephrasings"]["sha256"], "n_search": 3, "n_heldout": 10}
+        assert how["dataset"]["sha256"] == run["dataset"]["sha256"]
+    entry = run["front"][0]
+    for split, which, q in (("val", "search", 3), ("test", "heldout", 10)):
+        part = alone["measured"][split]
+        assert (part["rephrasings"], part["n_samples"], part["n_rephrasings"]) == (which, 12, q)
+        assert part["sensitivity"] == entry[split]["sensitivity"]
+        assert part["f1"] == entry[split]["f1"]
+
+
+VERBS = {
+    "classify": ["classify"],
+    "check": ["check", "--dataset", "data.csv", "--max-sensitivity", "1"],
+    "diagnose": ["diagnose", "--dataset", "data.csv", "--rephrasings", "3"],
+    "compare": ["compare", "--dataset", "data.csv", "--rephrasings", "3", "--prompt", "prompt.txt"],
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_verb_asks_the_runs_model_at_the_runs_server_as_the_run_did(folder, server, verb):
+    """Not even an address in the environment leads elsewhere."""
+    server.control(reset=True)
+    given = [*VERBS[verb], "--prompt", str(prompt_of(folder).relative_to(folder)), "--cache-dir", f"own-{verb}"]
+    elsewhere = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
+    done = psopt(folder, server, *given, input=TEXTS, env=elsewhere)
+    assert done.returncode == 0, done.stderr
+    assert f"model openai/run at {server.url}, as in run" in done.stderr.splitlines()
+    assert server.control()["requests"] > 0
+    asked = server.last_body()
+    assert asked["model"] == "run"
+    assert asked["max_tokens"] == 77
+    assert "response_format" not in asked
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_json_says_model_and_server(folder, server, verb):
+    done = psopt(folder, server, *VERBS[verb], "--prompt", str(prompt_of(folder)), "--json", input=TEXTS)
+    assert done.stderr == ""
+    said = [json.loads(line) for line in done.stdout.splitlines()] if verb == "classify" else json.loads(done.stdout)
+    for one in said if isinstance(said, list) else [said]:
+        assert (one["model"], one["server"]) == ("openai/run", server.url)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("prompt", ["bare.json", "prompt.txt"])
+def test_a_prompt_that_does_not_say_its_model_stops_in_one_line(folder, server, verb, prompt):
+    if (verb, prompt) == ("classify", "prompt.txt"):
+        return  # it lacks more than a model
+    done = psopt(folder, server, *VERBS[verb], "--prompt", prompt, input=TEXTS)
+    assert (done.returncode, done.stdout) == (2, "")
+    named = "prompt.txt" if verb == "compare" else prompt
+    assert done.stderr == f"psopt: prompt {named} does not say which model it is for: give --model\n"
+
+
+def test_minilm_is_the_default_only_without_a_prompt(folder, server):
+    done = psopt(folder, server, "diagnose", "--dataset", "data.csv", "--rephrasings", "2", key=None)
+    assert done.returncode == 0, done.stderr
+    assert "model minilm, the default" in done.stderr
+
+
+def test_another_model_on_the_command_line_is_asked_at_the_runs_server_and_said(folder, server):
+    server.control(reset=True)
+    prompt = prompt_of(folder)
+    done = psopt(folder, server, "classify", "--prompt", str(prompt), "--model", "openai/new", input=TEXTS, key=None)
+    assert done.returncode == 0, done.stderr
+    said = f"model openai/new at {server.url}, as --model says; {prompt} was measured with openai/run at {server.url}"
+    assert said in done.stderr
+    assert server.control()["requests"] == 2
+
+
+def test_options_on_the_command_line_go_before_the_runs(folder, server):
+    server.control(reset=True)
+    given = ["--prompt", str(prompt_of(folder)), "--max-tokens", "33", "--cache-dir", "own-33"]
+    done = psopt(folder, server, "classify", *given, input=TEXTS)
+    assert done.returncode == 0, done.stderr
+    assert server.last_body()["max_tokens"] == 33
+
+
+def test_prompts_of_different_models_are_not_compared_unsaid(folder, server):
+    both = ["--prompt", str(prompt_of(folder)), "--prompt", str(prompt_of(folder, "other"))]
+    done = psopt(folder, server, "compare", "--dataset", "data.csv", *both)
+    assert done.returncode == 2
+    assert "were measured differently" in done.stderr
+    assert "with model openai/run" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_run_of_an_earlier_version_says_it_by_its_settings(folder, server, tmp_path):
+    import shutil
+
+    old = tmp_path / "old"
+    shutil.copytree(folder / "run", old)
+    for file in (old / "prompts").glob("*.json"):
+        data = json.loads(file.read_text())
+        del data["measured"]
+        file.write_text(json.dumps(data))
+    front = json.loads((old / "front.json").read_text())
+    for one in (*front["prompts"], front["short"]):
+        del one["measured"]
+    (old / "front.json").write_text(json.dumps(front))
+    run = json.loads((old / "run.json").read_text())
+    del run["settings"]["own_model"]
+    (old / "run.json").write_text(json.dumps(run))
+    done = psopt(folder, server, "classify", "--prompt", str(prompt_of(tmp_path, "old")), input=TEXTS)
+    assert done.returncode == 0, done.stderr
+    assert f"model openai/run at {server.url}, as in {old}" in done.stderr
+    exported = json.loads(psopt(folder, server, "export", str(old), "--format", "json").stdout)
+    kept = json.loads(psopt(folder, server, "export", "run", "--format", "json").stdout)
+    assert exported == kept
+
+
+def test_a_prompt_that_was_measured_with_an_object_says_so(folder, server, task, keyword_model, tmp_path):
+    import psopt as package
+
+    run = package.optimize(task, model=keyword_model, trials=2, rephrasings=2, out=tmp_path / "own")
+    prompt = run.path / "prompts" / f"{run.baseline.id}.json"
+    done = psopt(folder, server, "classify", "--prompt", str(prompt), input=TEXTS)
+    assert done.returncode == 2
+    assert "was measured with a model object in Python (keyword), which no name loads: give --model" in done.stderr
+    resumed = psopt(folder, server, "resume", str(run.path))
+    assert resumed.returncode == 2
+    assert "psopt.optimize(task, model=.." in resumed.stderr
+
+
+def test_without_a_key_openai_itself_is_never_asked(folder, server):
+    given = ["classify", "--prompt", "bare.json", "--model", "openai/x"]
+    for more in ([], ["--api-base", "https://api.openai.com/v1"]):
+        done = psopt(folder, server, *given, *more, input=TEXTS, key=None)
+        assert done.returncode == 2
+        assert "needs a key" in done.stderr
+
+
+def test_a_password_in_an_address_is_refused_and_not_repeated(folder, server):
+    address = server.url.replace("http://", "http://me:very-secret@")
+    done = psopt(
+        folder, server, "classify", "--prompt", "bare.json", "--model", "openai/x", "--api-base", address, input=TEXTS
+    )
+    assert done.returncode == 2
+    assert "--api-base holds a password" in done.stderr
+    assert "very-secret" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Sort {subject} by team.", "holds '{subject}'"),
+        ("Sort it.\n{{ text }}", "holds '{{ text }}'"),
+        ('Say {"team": "sales"} or the like.', "holds"),
+        ("Sort the ticket.\n\nTicket: $ticket", "holds '$ticket'"),
+        ("System: You sort.\nUser: sort this", "looks like a conversation"),
+        ("Sort this.\nAnswer:", "ends in 'Answer:'"),
+        ('[{"role": "user", "content": "Sort it."}]', "is a list of chat messages"),
+        ("Sort.\nAnswer with exactly one of these labels and nothing else: a, b", "psopt's own words"),
+    ],
+)
+@pytest.mark.parametrize("verb", [*VERBS, "rephrase"])
+def test_a_template_is_refused_and_not_rebuilt(folder, verb, text, said, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    (folder / "template.txt").write_text(text)
+    given = {**VERBS, "rephrase": ["rephrase", "--dataset", "data.csv"]}[verb]
+    model = [] if verb == "rephrase" else ["--model", "openai/x"]
+    with pytest.raises(SystemExit) as end:
+        main([*given, *model, "--prompt", "template.txt"])
+    shown = capsys.readouterr()
+    assert (end.value.code, shown.out) == (2, "")
+    assert shown.err.startswith("psopt: psopt would rebuild this prompt: template.txt ")
+    assert said in shown.err
+    assert len(shown.err.splitlines()) == 1
+
+
+def test_a_runs_prompt_as_text_is_refused_with_the_one_to_give(folder, server):
+    text = prompt_of(folder).with_suffix(".txt")
+    done = psopt(folder, server, "diagnose", "--dataset", "data.csv", "--prompt", str(text), "--model", "openai/x")
+    assert done.returncode == 2
+    assert f"give {text.with_suffix('.json')}" in done.stderr
+
+
+def test_a_prompt_that_is_not_utf_8_is_called_that(folder, server):
+    (folder / "latin.json").write_bytes('{"description": "Prüfe", "labels": ["a"]}'.encode("latin-1"))
+    done = psopt(folder, server, "classify", "--prompt", "latin.json", "--model", "openai/x", input=TEXTS)
+    assert done.returncode == 2
+    assert "latin.json is not UTF-8 (byte 19)" in done.stderr
