@@ -125,9 +125,7 @@ def _check_same(first: PromptSource, how: Measured, other: PromptSource, differe
 def _take_over(options: dict[str, Any], how: Measured) -> None:
     """Put what a run has set in the place of defaults."""
     context = click.get_current_context()
-    for name, value in how.options.items():
-        if not _is_given(context, name):
-            options[name] = value
+    options |= {name: value for name, value in how.options.items() if not _is_given(context, name)}
 
 
 def _is_given(context: click.Context, name: str) -> bool:
