@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
+from psopt.evaluation import compare_paired
 from psopt.measuring import MeasureOptions, measure
-from psopt.metrics import paired_test
 from psopt.scoring import score
 from psopt.search import OBJECTIVES
 
@@ -92,12 +92,7 @@ def compare(
             name,
             model,
             score(some, intervals=True, seed=options.seed),
-            {} if some is first else _test(first, some, options.seed),
+            {} if some is first else compare_paired(first, some, options.seed),
         )
         for name, model, some in found
     ]
-
-
-def _test(first: Predictions, second: Predictions, seed: int) -> dict[str, PairedDifference]:
-    one, other = (some.array if some.probabilities is None else some.probabilities for some in (first, second))
-    return paired_test(one, other, first.truth, first.n_classes, resample=first.resample, seed=seed)

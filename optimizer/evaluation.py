@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from psopt.errors import InputError
 from psopt.metrics import (
+    PairedDifference,
     hard_predictions,
+    paired_test,
     prediction_counts,
     prediction_distribution,
     sample_consistency,
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     from psopt.models._base import OnProgress
     from psopt.prompts import Family, Form, Prompt
     from psopt.tasks import Sample
+
+_REPLICATES = 1000
+_ROUNDING = 1e-12  # as in `psopt.metrics.paired_test`: summation order must not decide
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +86,11 @@ class Predictions:
         return prediction_counts(self.array, self.n_classes)
 
     @property
+    def scored(self) -> NDArray[np.int64] | NDArray[np.float64]:
+        """What every score, interval and test is of: the probabilities where there are any, else the answers."""
+        return self.array if self.probabilities is None else self.probabilities
+
+    @property
     def p_tau(self) -> NDArray[np.int64] | NDArray[np.float64]:
         """What S and C_y are computed from: the counts, or with probabilities their means over rephrasings, (N, C)."""
         return self.counts if self.probabilities is None else prediction_distribution(self.probabilities)
@@ -133,6 +143,34 @@ class Predictions:
     def is_labelled(self) -> bool:
         """Whether every sample has a label."""
         return all(sample.label is not None for sample in self.samples)
+
+
+def compare_paired(first: Predictions, second: Predictions, seed: int = 42) -> dict[str, PairedDifference]:
+    """Test the difference of two prompts on the same samples and rephrasings, second minus first.
+
+    What is tested is what is scored: probabilities where both have them, and in the place of F1 the mean of merits
+    where answers have such. Keys are ``f1``, ``sensitivity``, ``consistency``; see `psopt.metrics.paired_test`.
+    """
+    differences = paired_test(
+        first.scored, second.scored, first.truth, first.n_classes, resample=first.resample, seed=seed
+    )
+    if first.merits is None or second.merits is None:
+        return differences
+    return {**differences, "f1": _paired_means(first.merits, second.merits, seed)}
+
+
+def _paired_means(first: NDArray[np.float64], second: NDArray[np.float64], seed: int) -> PairedDifference:
+    """The same test for a mean over samples and rephrasings, both drawn anew."""
+    differences = second - first
+    rng = np.random.default_rng(seed)
+    n_samples, n_rephrasings = differences.shape
+    rows = rng.integers(n_samples, size=(_REPLICATES, n_samples))
+    columns = rng.integers(n_rephrasings, size=(_REPLICATES, n_rephrasings))
+    drawn = np.array([differences[row][:, column].mean() for row, column in zip(rows, columns, strict=True)])
+    mean = float(differences.mean())
+    low, high = (float(bound) for bound in np.percentile(drawn, [2.5, 97.5]))
+    hits = int((np.abs(drawn - drawn.mean()) >= abs(mean) - _ROUNDING).sum())
+    return PairedDifference(mean, low, high, (1 + hits) / (1 + _REPLICATES))
 
 
 def evaluate(

@@ -42,13 +42,18 @@ class Evaluator:
     _known: dict[tuple[str, Split], Predictions] = field(default_factory=dict)
     _remembered: set[tuple[str, Split]] = field(default_factory=set)
 
-    def remember(self, prompt: Prompt, split: Split, array: NDArray[np.int64]) -> None:
-        """Take note of answers that are known from elsewhere; of no use where more than the labels counts."""
-        if not self.soft and not isinstance(self.model, JudgedModel):
+    def remember(
+        self,
+        prompt: Prompt,
+        split: Split,
+        array: NDArray[np.int64],
+        probabilities: NDArray[np.float64] | None = None,
+    ) -> None:
+        """Take note of answers that are known from elsewhere; of no use where more counts than is known."""
+        if self.soft == (probabilities is not None) and not isinstance(self.model, JudgedModel):
             forms = self._forms(split) or (prompt.form,) * array.shape[1]
-            known = Predictions(
-                array, self.samples[split], prompt.labels, families=tuple(form.family for form in forms)
-            )
+            families = tuple(form.family for form in forms)
+            known = Predictions(array, self.samples[split], prompt.labels, probabilities, families)
             if (prompt.id, split) not in self._known:
                 self._known[prompt.id, split] = known
                 self._remembered.add((prompt.id, split))

@@ -115,7 +115,7 @@ def _intervals(predictions: Predictions, seed: int) -> dict[str, tuple[float, fl
     if len(predictions.samples) < 2:
         return {}
     found = bootstrap_ci(
-        predictions.array if predictions.probabilities is None else predictions.probabilities,
+        predictions.scored,
         predictions.truth,
         predictions.n_classes,
         resample=predictions.resample,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.metrics import reference_scores
+from psopt.metrics import joint_scores, reference_scores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,8 +50,16 @@ def joint_view(predictions: Predictions, *, seed: int = 42) -> JointView | None:
     return JointView(
         tuple(predictions.sensitivities.tolist()),
         tuple(predictions.consistencies.tolist()),
-        {who: {name: float(getattr(one, name)) for name in names} for who, one in found.items()},
+        {who: {name: float(getattr(one, name)) for name in names} for who, one in found.items()} | _own(predictions),
     )
+
+
+def _own(predictions: Predictions) -> dict[str, dict[str, float]]:
+    """The predictor itself, where what is scored are probabilities; noise is compared by answers."""
+    if predictions.probabilities is None:
+        return {}
+    scores = joint_scores(predictions.probabilities, predictions.truth, predictions.n_classes)
+    return {"predictor": {name: float(value) for name, value in scores.items()}}
 
 
 def carried_by(sensitivities: Sequence[float], shares: Sequence[float] = SHARES) -> dict[str, int]:

@@ -93,7 +93,8 @@ def _answers(directory: RunDirectory, prompt_id: str, samples: dict[str, Any]) -
     try:
         with np.load(path, allow_pickle=False) as arrays:
             answers, ids = arrays["test"].astype(np.int64), arrays["test_ids"].tolist()
+            more = {part: arrays.get(f"test_{part}") for part in ("probabilities", "merits")}
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
         raise InputError(f"{path} can't be read{_anew(directory)}") from error
     known = {one["id"]: Sample(**one) for one in samples["test"]}
-    return Predictions(answers, tuple(known[one] for one in ids), tuple(samples["labels"]))
+    return Predictions(answers, tuple(known[one] for one in ids), tuple(samples["labels"]), **more)

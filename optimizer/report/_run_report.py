@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from psopt.comparing import verdict
-from psopt.metrics import paired_test
+from psopt.evaluation import compare_paired
 from psopt.na_kinds import na_lines
 from psopt.report._class_figures import class_figures
 from psopt.report._contents import Contents, read_contents
@@ -91,14 +91,7 @@ def _headline(contents: Contents) -> list[dict[str, Any]]:
     first, second = contents.answers.values()
     tested = None
     if len(first.samples) > 1 and after["id"] != before["id"]:
-        tested = paired_test(
-            first.array,
-            second.array,
-            first.truth,
-            first.n_classes,
-            resample=first.resample,
-            seed=contents.run["seed"],
-        )
+        tested = compare_paired(first, second, contents.run["seed"])
     cards = []
     for key, name, wish in _MEASURES:
         cards.append(

@@ -97,7 +97,7 @@ def changed_samples(before: tuple[str, Predictions], after: tuple[str, Predictio
     heights = [number + number // 2 for number in range(len(rows))]  # a gap after every second row, for the text
     plot = go.Figure()
     for place, label in enumerate((*first.labels, "N/A")):
-        shares = [some.counts[index][place] / some.array.shape[1] for index, _, some in rows]
+        shares = [some.p_tau[index][place] / some.p_tau[index].sum() for index, _, some in rows]
         if any(shares):
             plot.add_bar(
                 y=heights,

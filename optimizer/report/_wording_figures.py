@@ -83,7 +83,7 @@ def enough(prompts: Mapping[str, Predictions], seed: int) -> Figure:
 
     plot, said = go.Figure(), []
     for number, (name, predictions) in enumerate(prompts.items()):
-        curve = rephrasing_curve(predictions.array, predictions.truth, predictions.n_classes, seed=seed)
+        curve = rephrasing_curve(predictions.scored, predictions.truth, predictions.n_classes, seed=seed)
         sizes, color = curve.sizes.tolist(), color_of(number)
         known = np.isfinite(curve.high["sensitivity"])
         edges = [*curve.high["sensitivity"][known], *curve.low["sensitivity"][known][::-1]]

@@ -112,11 +112,18 @@ class RunDirectory:
         self.write_text(f"prompts/{prompt.id}.txt", render_instructions(prompt) + "\n")
 
     def write_predictions(self, prompt: Prompt, splits: dict[str, Predictions]) -> None:
-        """Write predictions/ID.npz: per split the N x Q array and the samples' ids; and the label names."""
+        """Write predictions/ID.npz: per split the N x Q array and the samples' ids; and the label names.
+
+        Where probabilities or merits are what is scored, they are there too: ``test_probabilities`` (N x Q x C) and
+        ``test_merits`` (N x Q).
+        """
         arrays: dict[str, Any] = {"labels": np.array([*prompt.labels, "N/A"])}
         for split, predictions in splits.items():
             arrays[split] = predictions.array.astype(np.int16)
             arrays[f"{split}_ids"] = np.array([sample.id for sample in predictions.samples])
+            for part in ("probabilities", "merits"):
+                if getattr(predictions, part) is not None:
+                    arrays[f"{split}_{part}"] = getattr(predictions, part)
         content = io.BytesIO()
         np.savez_compressed(content, **arrays)
         self._write(f"predictions/{prompt.id}.npz", content.getvalue())

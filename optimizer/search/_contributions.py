@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from psopt.metrics import paired_test
+from psopt.evaluation import compare_paired
 from psopt.prompts import apply_edits
 from psopt.search._shorten import edit_worths
 
@@ -97,5 +97,4 @@ def _without(
     rest = [edit for edit in chosen.edits if edit not in left_out]
     whole = evaluator.predictions(chosen.prompt, "val")
     part = evaluator.predictions(apply_edits(seed_prompt, rest, chosen.order), "val")
-    found = paired_test(whole.array, part.array, whole.truth, whole.n_classes, resample=whole.resample, seed=seed)
-    return Contribution(what, tuple(edit.id for edit in left_out), found)
+    return Contribution(what, tuple(edit.id for edit in left_out), compare_paired(whole, part, seed))

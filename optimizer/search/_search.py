@@ -276,8 +276,8 @@ class Search:
         baseline = self.baseline if self.candidates else candidate
         with over_by_others(trial) as finished:
             record_trial(trial, candidate, baseline, predictions, effort, self.artifacts)
-            if predictions.probabilities is None and predictions.merits is None:
-                _study.keep_answers(trial, predictions.array)
+            if predictions.merits is None:
+                _study.keep_answers(trial, predictions)
             _study.tell(self.study, trial, candidate.val, baseline.val.f1 - self.options.parts.margin)
         return finished.state == optuna.trial.TrialState.COMPLETE
 
@@ -350,7 +350,7 @@ class Search:
             prompt = apply_edits(self.seed_prompt, edits, order)
             answers = _study.kept_answers(trial)
             if answers is not None:
-                self.evaluator.remember(prompt, "val", answers)
+                self.evaluator.remember(prompt, "val", *answers)
             scores = score(self.evaluator.predictions(prompt, "val"))
             self._known_trials.add(trial.number)
             self.candidates.append(Candidate(trial.number, prompt, edits, scores, order=order))

@@ -13,7 +13,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.metrics import paired_test
+from psopt.evaluation import compare_paired
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -85,6 +85,5 @@ def _as_good(one: Candidate, knee: Candidate, on_val: Callable[[Candidate], Pred
         return True
     if max(losses.values()) > _HOPELESS:
         return False
-    first, second = on_val(knee), on_val(one)
-    found = paired_test(first.array, second.array, first.truth, first.n_classes, resample=first.resample, seed=seed)
+    found = compare_paired(on_val(knee), on_val(one), seed)
     return all(loss <= (found[name].high - found[name].low) / _WIDTH_IN_ERRORS for name, loss in losses.items())

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
+    from psopt.evaluation import Predictions
     from psopt.scoring import Scores
 
 OBJECTIVES: dict[str, Literal["maximize", "minimize"]] = {
@@ -222,17 +223,30 @@ def kept_pools(study: optuna.Study) -> list[list[Edit]]:
     return pools
 
 
-def keep_answers(trial: optuna.Trial, array: NDArray[np.int64]) -> None:
+def keep_answers(trial: optuna.Trial, predictions: Predictions) -> None:
     """Store what was answered on val with the trial, out of sight: no worker has to ask again."""
-    packed = base64.b64encode(zlib.compress(array.astype(np.int16).tobytes())).decode()
-    content = {"shape": list(array.shape), "int16": packed}
+    content: dict[str, Any] = {"shape": list(predictions.array.shape), "int16": _packed(predictions.array, np.int16)}
+    if predictions.probabilities is not None:
+        content["probabilities"] = {
+            "shape": list(predictions.probabilities.shape),
+            "float64": _packed(predictions.probabilities, np.float64),
+        }
     trial.study._storage.set_trial_system_attr(trial._trial_id, _ANSWERS, content)
 
 
-def kept_answers(trial: optuna.trial.FrozenTrial) -> NDArray[np.int64] | None:
-    """Return what `keep_answers` stored, or None."""
+def kept_answers(trial: optuna.trial.FrozenTrial) -> tuple[NDArray[np.int64], NDArray[np.float64] | None] | None:
+    """Return what `keep_answers` stored, answers and probabilities, or None."""
     content = trial.system_attrs.get(_ANSWERS)
     if content is None:
         return None
-    raw = zlib.decompress(base64.b64decode(content["int16"]))
-    return np.frombuffer(raw, dtype=np.int16).reshape(content["shape"]).astype(np.int64)
+    answers = _unpacked(content["int16"], np.int16, content["shape"]).astype(np.int64)
+    soft = content.get("probabilities")
+    return answers, None if soft is None else _unpacked(soft["float64"], np.float64, soft["shape"])
+
+
+def _packed(array: NDArray[Any], kind: type[np.generic]) -> str:
+    return base64.b64encode(zlib.compress(np.ascontiguousarray(array, dtype=kind).tobytes())).decode()
+
+
+def _unpacked(packed: str, kind: type[np.generic], shape: Sequence[int]) -> NDArray[Any]:
+    return np.frombuffer(zlib.decompress(base64.b64decode(packed)), dtype=kind).reshape(shape)

@@ -7,7 +7,7 @@ import re
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import optuna
@@ -121,12 +121,14 @@ def _keep_files(
     store = optuna.artifacts.FileSystemArtifactStore(str(artifacts))
     with tempfile.TemporaryDirectory() as folder:
         answers, plot = Path(folder) / f"{candidate.id}-val.npz", Path(folder) / f"{candidate.id}-classes.svg"
-        np.savez_compressed(
-            answers,
-            val=predictions.array.astype(np.int16),
-            val_ids=np.array([sample.id for sample in predictions.samples]),
-            labels=np.array([*predictions.labels, "N/A"]),
-        )
+        arrays: dict[str, Any] = {
+            "val": predictions.array.astype(np.int16),
+            "val_ids": np.array([sample.id for sample in predictions.samples]),
+            "labels": np.array([*predictions.labels, "N/A"]),
+        }
+        if predictions.probabilities is not None:
+            arrays["val_probabilities"] = predictions.probabilities
+        np.savez_compressed(answers, **arrays)
         plot.write_text(class_plot(candidate, baseline), encoding="utf-8")
         for file in (answers, plot):
             optuna.artifacts.upload_artifact(artifact_store=store, file_path=str(file), study_or_trial=trial)

@@ -1,0 +1,115 @@
+"""Where probabilities are scored, they are also what is tested, shortened, drawn, kept and gone on with."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import psopt
+import pytest
+from psopt.evaluation import Predictions, compare_paired
+from psopt.metrics import paired_test, prediction_distribution, sensitivity
+from psopt.models.chat import LmOptions
+from psopt.report._contents import read_contents
+from psopt.runs import RunDirectory
+from psopt.search._shorten import shortest
+from psopt.tasks import DatasetInfo, Sample, Task
+
+MODEL = "sim/wobble=0.6,accuracy=0.6,na=0"
+LM = LmOptions(logprobs=True)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    parts = [
+        tuple(
+            Sample(f"{split}-{i}", f"{('when did', 'who saw')[i % 2]} {split} {i} ?", ("Number", "Person")[i % 2])
+            for i in range(40)
+        )
+        for split in ("train", "val", "test")
+    ]
+    info = DatasetInfo("toy", "memory", "0" * 64)
+    task = Task("toy", "Sort the question by what it asks for.", ("Number", "Person"), *parts, info, noun="question")
+    out = tmp_path_factory.mktemp("soft") / "run"
+    return task, psopt.optimize(task, model=MODEL, trials=6, rephrasings=3, lm=LM, out=out)
+
+
+def test_the_files_keep_probabilities_from_which_the_scores_follow(run):
+    _, done = run
+    for candidate in done.front:
+        arrays = np.load(done.path / "predictions" / f"{candidate.id}.npz")
+        for split, scores in (("val", candidate.val), ("test", candidate.test)):
+            soft = arrays[f"{split}_probabilities"]
+            assert soft.shape == (*arrays[split].shape, 3)
+            assert sensitivity(prediction_distribution(soft)) == scores.sensitivity
+            assert (soft.argmax(axis=2) == arrays[split]).all()
+
+
+def test_the_report_draws_and_tests_what_was_scored(run):
+    _, done = run
+    contents = read_contents(RunDirectory.open(done.path))
+    before, after = contents.answers.values()
+    assert before.probabilities is not None
+    assert before.sensitivities.mean() == pytest.approx(done.baseline.test.sensitivity)
+    tested = compare_paired(before, after)
+    measured = done.pick("knee").test.sensitivity - done.baseline.test.sensitivity
+    assert tested["sensitivity"].difference == pytest.approx(measured)
+    hard = paired_test(before.array, after.array, before.truth, before.n_classes)
+    assert hard["sensitivity"].difference != pytest.approx(measured)
+    if contents.contributions:
+        single = contents.contributions[0]["without"]["sensitivity"]["difference"]
+        assert abs(single) < 1
+
+
+def test_a_run_that_goes_on_asks_for_no_probability_again(run, monkeypatch):
+    """The study keeps them: neither the model nor a cache is needed for what is known."""
+    from psopt.models.sim import SimulatedModel
+
+    task, done = run
+    asked = []
+    answer = SimulatedModel.predict_proba
+
+    def watched(self, prompts, texts, on_progress=None):
+        asked.extend((prompt.id, text) for prompt in prompts for text in texts)
+        return answer(self, prompts, texts, on_progress)
+
+    monkeypatch.setattr(SimulatedModel, "predict_proba", watched)
+    again = psopt.optimize(task, model=MODEL, trials=6, rephrasings=3, lm=LM, out=done.path, resume=True)
+    assert [one.val for one in again.front] == [one.val for one in done.front]
+    on_val = {sample.text for sample in task.val}
+    assert not [text for _, text in asked if text in on_val]
+
+
+def predictions(soft):
+    samples = tuple(Sample(str(number), f"text {number}", "a") for number in range(len(soft)))
+    return Predictions(soft.argmax(axis=2), samples, ("a", "b"), soft)
+
+
+def test_a_shorter_prompt_is_judged_by_probabilities():
+    """The answers are the same, so by them no error would excuse a loss; the probabilities differ by chance."""
+    rng = np.random.default_rng(0)
+    soft = []
+    for spread in (0.30, 0.31):
+        first = 0.65 + rng.uniform(-spread, spread, size=(40, 4))
+        soft.append(np.stack([first, 1 - first, np.zeros_like(first)], axis=2))
+    soft[1] = np.where(soft[0].argmax(axis=2)[..., None] == soft[1].argmax(axis=2)[..., None], soft[1], soft[0])
+    knee, short = (candidate(n_edits, one) for n_edits, one in zip((3, 1), soft, strict=True))
+    short.val.sensitivity = knee.val.sensitivity + 1e-4  # less than the error of the difference
+    assert (knee.soft.array == short.soft.array).all()
+    assert shortest([knee, short], knee, lambda one: one.soft, seed=1) is short
+
+
+def candidate(n_edits, soft):
+    found = predictions(soft)
+    val = SimpleNamespace(f1=1.0, sensitivity=float(sensitivity(found.p_tau)), consistency=1.0)
+    return SimpleNamespace(edits=(None,) * n_edits, val=val, soft=found)
+
+
+def test_where_answers_have_merits_the_test_is_of_their_mean():
+    array = np.zeros((30, 4), dtype=np.int64)
+    first = predictions(np.tile([1.0, 0.0, 0.0], (30, 4, 1)))
+    worse = Predictions(array, first.samples, first.labels, merits=np.full((30, 4), 0.2))
+    better = Predictions(array, first.samples, first.labels, merits=np.full((30, 4), 0.7))
+    found = compare_paired(worse, better)["f1"]
+    assert found.difference == pytest.approx(0.5)
+    assert found.p_value < 0.05
