@@ -14,7 +14,6 @@ from psopt.search import OBJECTIVES
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from psopt.evaluation import Predictions
     from psopt.metrics import PairedDifference
     from psopt.models._base import OnProgress
     from psopt.prompts import Prompt
