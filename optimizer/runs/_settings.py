@@ -10,9 +10,6 @@ from psopt.errors import InputError
 from psopt.models.chat import LmOptions
 from psopt.parts import SearchParts
 
-if TYPE_CHECKING:
-    from psopt.tasks import Task
-
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
