@@ -6,15 +6,18 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from psopt.models import NO_LABEL_CURES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
     from psopt.evaluation import Predictions
 
 MOST_NA = 0.2  # above this share of N/A, S tells more about what was not answered than about the wording
 _SAMPLES_LISTED = 20
+_LONGEST_KIND = 16  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,14 @@ def na_examples(predictions: Predictions) -> dict[str, NaExample]:
         said = next((missed.said for missed in of_kind if missed.said), "")
         examples[kind] = NaExample(said, tuple(ids)[:_SAMPLES_LISTED])
     return examples
+
+
+def kind_array(predictions: Predictions) -> NDArray[np.str_]:
+    """Return the kinds of answers that name no label: (N, Q) str, empty for those that do."""
+    kinds = np.full(predictions.array.shape, "", dtype=f"<U{_LONGEST_KIND}")
+    for missed in predictions.no_labels:
+        kinds[missed.sample, missed.rephrasing] = missed.kind
+    return kinds
 
 
 def rests_on_na(na_rate: float) -> bool:

@@ -50,6 +50,20 @@ class RephrasingOptions:
     families: tuple[Family, ...] = ("paraphrase",)
 
 
+def check_judge(rephraser: str | None, judge: str | None) -> None:
+    """Refuse a judge that would have nothing to judge.
+
+    Raises
+    ------
+    InputError
+        If there is a judge and no model that writes rephrasings.
+    """
+    if judge is not None and rephraser in {None, "rules"}:
+        raise InputError(
+            f"--judge {judge} has nothing to judge: it checks the rephrasings of a model; add --rephraser MODEL"
+        )
+
+
 def freeze_rephrasings(
     task: Task,
     description: str,
@@ -72,6 +86,7 @@ def freeze_rephrasings(
     """
     if options.file is not None:
         return _from_file(options.file, description, n_search, n_heldout)
+    check_judge(options.rephraser, options.judge)
     make = partial(_paraphrases, task, description, n_search, n_heldout, seed, options, lm, budget, cache_dir, on_text)
     return make() if options.families == ("paraphrase",) else vary(make(), task, options.families, seed)
 

@@ -72,14 +72,15 @@ def check(prompt: Path | None, *, sure: bool, **options: Any) -> int:
         for one in found:
             if not (quiet and one.met):
                 click.echo(str(one), err=not one.met)
-        _note_na(scores, quiet=quiet, said=any(one.option == RESTS_ON_NA for one in found))
+        if not quiet:
+            _note_na(scores, said=any(one.option == RESTS_ON_NA for one in found))
     return 0 if met else 1
 
 
-def _note_na(scores: Scores, *, quiet: bool, said: bool) -> None:
-    """Say what rests on N/A where no missed bound has said it."""
-    from psopt.na_kinds import na_note
+def _note_na(scores: Scores, *, said: bool) -> None:
+    """Say what rests on N/A, where no missed bound has said it, and what the answers are."""
+    from psopt.na_kinds import na_lines, rests_on_na
 
-    note = "" if quiet or said else na_note(scores.na_rate, scores.na_kinds)
-    if note:
-        click.echo(f"Note: {note}", err=True)
+    lines = na_lines(scores.to_dict())
+    for line in lines[1:] if said and rests_on_na(scores.na_rate) else lines:
+        click.echo(f"Note: {line}", err=True)

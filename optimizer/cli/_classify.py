@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,14 +44,14 @@ def classify(file: Path, prompt: Path, model: str | None, **options: Any) -> int
     from psopt.prompt_files import read_source
 
     as_json, quiet = options.pop("as_json"), options.pop("quiet")
-    if _is_default("max_unanswered"):
-        options["max_unanswered"] = 1.0  # a text that is refused is an N/A here, and spoils no measurement
     source = read_source(prompt)
     home = home_of(source)
     texts = _read(file)
     choice = choose_model({"model": model, **options}, [source], silent=quiet or as_json)
     _warn(home, choice.model, silent=quiet or as_json)
     lm = choice.lm
+    if _is_default("max_unanswered"):  # a text that is refused is an N/A here, and spoils no measurement
+        lm = replace(lm, max_unanswered=1.0)
     mine = {name: options[name] for name in ("vote", "rephrasings", "seed", "cache_dir")}
     with reading_bar(quiet=quiet or as_json) as on_progress:
         found = classify_texts(home, texts, choice.model, lm=lm, on_progress=on_progress, **mine)

@@ -9,7 +9,7 @@ import click
 from psopt.cli._measured import SPLIT, take_measure_options, take_task
 from psopt.cli._options import dataset_options, lm_options, output_options, prompt_model_options, rephrasing_options
 from psopt.cli._writing import print_json
-from psopt.na_kinds import na_note
+from psopt.na_kinds import na_lines
 from psopt.search import OBJECTIVES
 
 if TYPE_CHECKING:
@@ -82,8 +82,8 @@ def _show(console: Console, found: list[Contender]) -> None:
         table.add_row(Text(one.prompt), Text(one.model), *(_score(one, name) for name in OBJECTIVES))
     console.print(table)
     for one in found:
-        if note := na_note(one.scores.na_rate, one.scores.na_kinds):
-            console.print(f"{one.prompt} under {one.model}: {note}", style="yellow", markup=False, soft_wrap=True)
+        for line in na_lines(one.scores.to_dict()):
+            console.print(f"{one.prompt} under {one.model}: {line}", style="yellow", markup=False, soft_wrap=True)
     for one in found[1:]:
         parts = [_difference(one, name) for name in OBJECTIVES]
         who = one.prompt if one.prompt != found[0].prompt else one.model

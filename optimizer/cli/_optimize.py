@@ -72,8 +72,10 @@ def optimize(**options: Any) -> int:
 
     Writes a run directory with the Pareto front, scored on test under held-out rephrasings.
     """
+    from psopt.rephrasing import check_judge
     from psopt.runs import RunSettings
 
+    check_judge(options["rephraser"], options["judge"])
     as_json, quiet, go_on, dry_run, force = (
         options.pop(name) for name in ("as_json", "quiet", "go_on", "dry_run", "force")
     )

@@ -207,9 +207,10 @@ def take_lm_options(options: dict[str, Any]) -> LmOptions:
 
 def take_rephrasing_options(options: dict[str, Any]) -> RephrasingOptions:
     """Take the options of `rephrasing_options` out of a command's."""
-    from psopt.rephrasing import RephrasingOptions
+    from psopt.rephrasing import RephrasingOptions, check_judge
     from psopt.search_spaces import read_families
 
+    check_judge(options["rephraser"], options["judge"])
     families = read_families(options.pop("vary"))
     file = options.pop("rephrasings_file")
     names = ("rephraser", "judge", "keep_labels")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.errors import InputError
+from psopt.na_kinds import kind_array
 from psopt.prompts import render_instructions
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ class RunDirectory:
 
         Where probabilities or merits are what is scored, they are there too: ``test_probabilities`` (N x Q x C) and
         ``test_merits`` (N x Q).
+        Where answers name no label, SPLIT_na_kinds is the N x Q array of their kinds, empty elsewhere.
         """
         arrays: dict[str, Any] = {"labels": np.array([*prompt.labels, "N/A"])}
         for split, predictions in splits.items():
@@ -124,6 +126,8 @@ class RunDirectory:
             for part in ("probabilities", "merits"):
                 if getattr(predictions, part) is not None:
                     arrays[f"{split}_{part}"] = getattr(predictions, part)
+            if predictions.no_labels:
+                arrays[f"{split}_na_kinds"] = kind_array(predictions)
         content = io.BytesIO()
         np.savez_compressed(content, **arrays)
         self._write(f"predictions/{prompt.id}.npz", content.getvalue())

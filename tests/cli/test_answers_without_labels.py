@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from running import RunningServer
 
@@ -126,6 +127,8 @@ def test_more_refused_texts_than_allowed_stop_a_run_that_goes_on_when_they_are_a
     run = json.loads((data / "run" / "run.json").read_text())
     assert run["baseline"]["test"]["na_kinds"] == {"content filter": 30}
     assert "content filter: 30" in (data / "run" / "report.html").read_text()
+    with np.load(data / "run" / "predictions" / f"{run['baseline']['id']}.npz") as arrays:
+        assert (arrays["test_na_kinds"] == "content filter").sum() == 30
 
 
 def test_a_server_that_refuses_every_text_is_found_out_at_once(data):
@@ -186,3 +189,13 @@ def test_a_server_without_log_probabilities_is_found_out_by_twenty_answers(data)
         assert server.control()["requests"] <= 20
     assert done.returncode == 2
     assert "sent no probabilities" in done.stderr
+
+
+@pytest.mark.parametrize("verb", ["diagnose", "optimize"])
+def test_a_judge_without_rephrasings_to_judge_is_refused(data, verb):
+    with RunningServer() as server:
+        done = measure(data, verb, server, "--judge", "openai/judge")
+        assert server.control()["requests"] == 0
+    assert done.returncode == 2
+    assert "--judge openai/judge has nothing to judge" in done.stderr
+    assert not (data / "run").exists()

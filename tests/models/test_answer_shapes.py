@@ -8,7 +8,7 @@ import pytest
 from psopt.errors import AnswersMissingError, ModelError
 from psopt.models._answer_cache import AnswerCache
 from psopt.models.chat import LmOptions, chat_model
-from psopt.models.chat._client import FaultError, ModelRefusedError
+from psopt.models.chat._client import Answer, FaultError, ModelRefusedError
 from psopt.models.chat._completion import ErrorInAnswerError, read_completion
 from psopt.models.chat._empty_answers import EmptyAnswers
 from psopt.models.chat._error_bodies import error_of
@@ -142,7 +142,7 @@ def test_an_answer_lost_to_thinking_is_asked_for_once(tmp_path):
     with RunningServer(shape="thought-out") as server:
         model = model_at(server, tmp_path)
         answers = model.engine.answers(model.queries(PROMPTS[:1], TEXTS[:5]))
-        assert all(answer.truncated for answer in answers)
+        assert all(answer.truncated and answer.is_thought for answer in answers)
         assert server.control()["requests"] == 5
 
 
@@ -184,3 +184,20 @@ def test_dspy_takes_a_text_that_is_never_answered_as_n_a(tmp_path):
         model = chat_model("dspy", "openai/test", AnswerCache(tmp_path), options)
         answers = model.engine.answers(model.queries(PROMPTS[:1], TEXTS[:10]))
         assert [answer.unanswered for answer in answers] == [None] * 7 + ["context length"] + [None] * 2
+
+
+def test_a_model_that_only_reasons_is_told_from_one_that_names_no_label(tmp_path):
+    said = "none of the first 20 .* sends them as reasoning"
+    with RunningServer(shape="all-reasoning", answer="fixed:Something else") as server:
+        model = model_at(server, tmp_path)
+        with pytest.raises(ModelError, match=said):
+            model.predict(PROMPTS, TEXTS)
+
+
+def test_an_answer_is_kept_as_it_was_read():
+    message = {"content": None, "reasoning": "It is a Number"}
+    answer = read_completion(json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]}).encode())
+    refused = Answer(None, unanswered="context length", reason="too long")
+    for kept in (answer, refused):
+        assert Answer.from_dict(json.loads(json.dumps(kept.to_dict()))) == kept
+    assert Answer.from_dict({"text": "Number", "in": 1, "out": 1}) == Answer("Number", 1, 1)

@@ -36,6 +36,8 @@ class Answer:
         How the server said that.
     reasoning, cached_in : int
         Of `tokens_out` those thought and not said, of `tokens_in` those that the server had read before.
+    is_thought : bool
+        Whether the text is what the server sent as reasoning, having sent nothing else.
     """
 
     text: str | None
@@ -47,6 +49,7 @@ class Answer:
     reason: str = ""
     reasoning: int = 0
     cached_in: int = 0
+    is_thought: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as the cache keeps it."""
@@ -59,6 +62,8 @@ class Answer:
             data["unanswered"], data["reason"] = self.unanswered, self.reason
         if self.reasoning:
             data["reasoning"] = self.reasoning
+        if self.is_thought:
+            data["thought"] = True
         return data
 
     @classmethod
@@ -73,6 +78,7 @@ class Answer:
             data.get("unanswered"),
             data.get("reason", ""),
             data.get("reasoning", 0),
+            is_thought=data.get("thought", False),
         )
 
 

@@ -58,7 +58,7 @@ def read_completion(content: bytes) -> Answer:
 
 def _read(choice: dict[str, Any], used: TokenUsage) -> Answer:
     message, reason = choice["message"], choice.get("finish_reason")
-    text, refusal = _text(message)
+    text, refusal, is_thought = _text(message)
     unanswered, why = (REFUSED, refusal) if refusal and not text else (None, "")
     if reason == "content_filter":
         text, unanswered, why = None, CONTENT_FILTER, "the answer was filtered"
@@ -72,22 +72,25 @@ def _read(choice: dict[str, Any], used: TokenUsage) -> Answer:
         truncated=reason == "length",
         unanswered=unanswered,
         reason=why,
+        is_thought=is_thought,
     )
     if not text and not unanswered and not answer.truncated:
         raise FaultError("an empty answer", empty=answer)
     return answer
 
 
-def _text(message: dict[str, Any]) -> tuple[str | None, str]:
-    """The text of a message, and its refusal.
+def _text(message: dict[str, Any]) -> tuple[str | None, str, bool]:
+    """The text of a message, its refusal, and whether the text is reasoning.
 
     Reasoning in a field of its own is no answer, but where there is nothing else: then a server has taken the whole
     answer for reasoning.
     """
     said, thought, refusal = _parts(message.get("content"))
     thought = thought or next((field for name in _REASONING if isinstance(field := message.get(name), str)), "")
-    refusal = refusal or message.get("refusal") or ""
-    return (said if said or refusal else thought or said), str(refusal)
+    refusal = refusal or str(message.get("refusal") or "")
+    if said or refusal or not thought:
+        return said, refusal, False
+    return thought, "", True
 
 
 def _parts(content: Any) -> tuple[str | None, str, str]:

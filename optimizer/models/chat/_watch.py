@@ -47,6 +47,7 @@ class Watch(Generic[Key]):
         self._kinds: Counter[str] = Counter()
         self._refused: Counter[str] = Counter()
         self._said: dict[str, str] = {}
+        self._n_thoughts = 0
 
     def begin(self, total: int, kept: Iterable[Answer]) -> None:
         """Take note of how many different answers the grid has, and of those that are had already."""
@@ -96,6 +97,7 @@ class Watch(Generic[Key]):
             return
         kind = kind_of(answer, self._labels)
         self._kinds[kind] += 1
+        self._n_thoughts += answer.is_thought
         said = shown(answer.text or answer.reason)
         if said and len(self._said) < _EXAMPLES:
             self._said[said] = kind
@@ -118,9 +120,17 @@ class Watch(Generic[Key]):
         which = f"the first {self._n_seen}" if self._n_seen < self._total else f"{self._n_seen}"
         said = f"; it said: {', '.join(repr(text) for text in self._said)}" if self._said else ""
         raise NoLabelsError(
-            f"{self._name}: none of {which} answers names a label ({_listed(self._kinds)}){said};"
-            f" {cure(self._kinds.most_common(1)[0][0], self._options)}"
+            f"{self._name}: none of {which} answers names a label ({_listed(self._kinds)}){said}; {self._cure()}"
         )
+
+    def _cure(self) -> str:
+        kind, n = self._kinds.most_common(1)[0]
+        if kind != CUT_OFF and self._n_thoughts > n / 2:
+            return (
+                "the server sends them as reasoning and no answer beside: switch its reasoning parser off, "
+                "or the model's thinking"
+            )
+        return cure(kind, self._options)
 
 
 def cure(kind: str, options: LmOptions) -> str:
