@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _STUDY_FILES = {STUDY, f"{STUDY}-journal", f"{STUDY}-wal", f"{STUDY}-shm"}
-# What a run writes before its first trial is done ..
+# What a run writes before its first trial is done. Its study comes before run.json, all else after it: without a
+# run.json a file called rephrasings.json is somebody's own.
 _BEGINNINGS = {MANIFEST, REPHRASINGS, PROPOSALS, ARTIFACTS, ERROR_LOG, *_STUDY_FILES}
 # .. and what may stay there for the next: answers that were paid for.
 _KEPT = {LOCK, "answers.db", "answers.db-wal", "answers.db-shm"}
@@ -55,6 +56,7 @@ def held(path: Path, *, resume: bool = False) -> Iterator[RunDirectory]:
     finally:
         if new and lock.is_held and not (path / MANIFEST).exists():
             _clear(path)
+            _remove(path, _BEGINNINGS)  # in a folder that this process has made, all of them are its own
         lock.release()
         with contextlib.suppress(OSError):  # something is in it
             for folder in new:
@@ -63,11 +65,10 @@ def held(path: Path, *, resume: bool = False) -> Iterator[RunDirectory]:
 
 def has_found_nothing(path: Path) -> bool:
     """Whether a folder holds nothing, or no more than a run without any result."""
-    others = [file.name for file in path.iterdir() if not _is_beginning(file.name)]
     manifest = _manifest(path)
-    if manifest is None:
-        return not others and not (path / ARTIFACTS).exists() and not has_results(path / STUDY)
-    return not others and _is_without_result(manifest) and not has_results(path / STUDY)
+    if has_results(path / STUDY) or not (manifest is None or _is_without_result(manifest)):
+        return False
+    return all(_is_beginning(path, file.name) or file.name in _KEPT for file in path.iterdir())
 
 
 def _make_room(path: Path, *, resume: bool) -> None:
@@ -123,13 +124,17 @@ def _has_files(folder: Path) -> bool:
     return folder.is_dir() and any(folder.iterdir())
 
 
-def _is_beginning(name: str) -> bool:
-    return name in _BEGINNINGS | _KEPT or name.startswith(TEMPORARY)
+def _is_beginning(path: Path, name: str) -> bool:
+    """Whether a file is what a run writes before its first trial is done."""
+    own = _BEGINNINGS if (path / MANIFEST).exists() else _STUDY_FILES
+    return name in own or name.startswith(TEMPORARY)
 
 
 def _clear(path: Path) -> None:
-    """Remove what a run writes before its first trial is done."""
-    _remove(path, _BEGINNINGS | {file.name for file in path.iterdir() if file.name.startswith(TEMPORARY)})
+    """Remove what a run writes before its first trial is done; run.json last, since it says whose the rest is."""
+    names = {file.name for file in path.iterdir() if _is_beginning(path, file.name)}
+    _remove(path, names - {MANIFEST})
+    _remove(path, names & {MANIFEST})
 
 
 def _remove(path: Path, names: set[str]) -> None:

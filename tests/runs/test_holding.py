@@ -154,3 +154,12 @@ def test_a_run_that_has_lost_its_study_is_not_started_over(tmp_path):
     leave(tmp_path / "run", "run.json", content=manifest(baseline={"id": "x"}, finish_reason="trials"))
     with pytest.raises(InputError, match=r"has lost its study\.db.*put it back"), held(tmp_path / "run", resume=True):
         pass
+
+
+def test_a_file_of_one_s_own_is_not_taken_for_what_a_run_left(tmp_path):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "rephrasings.json").write_text("{}")
+    with pytest.raises(InputError, match="exists and is not empty"), held(folder):
+        pass
+    assert (folder / "rephrasings.json").exists()
