@@ -46,6 +46,8 @@ def parser() -> argparse.ArgumentParser:
     add("--fault-rate", type=float, default=0.3, help="total probability of a fault, drawn as a request arrives")
     add("--fault-seed", type=int, default=0)
     add("--retry-after", type=float, default=0.05, help="seconds, the header of a 429")
+    add("--hang-ms", type=float, default=0.0, help="how long a hang lasts until the connection is cut; 0: for ever")
+    add("--serial", action="store_true", help="answers one after another, each after --delay-ms, wanted or not")
     add("--slow-ms", type=float, default=200.0, help="before the first byte of a slow answer")
     add("--rate-limit", type=int, default=0, help="429 whenever more requests than these are in flight; 0: never")
     add("--structured", nargs="?", const="yes", default="ignore", choices=STRUCTURED, help="what response_format does")
@@ -141,6 +143,7 @@ class Server:
         self.seen = Seen()
         self.answerer = Answerer(options.task)
         self._random = random.Random(options.fault_seed)
+        self._turns = asyncio.Lock()
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
         """POST /v1/chat/completions."""
@@ -221,8 +224,11 @@ class Server:
         self.seen.statuses[fault] += 1
         return await getattr(self, f"_{fault}")(request)
 
-    async def _hang(self, request: web.Request) -> None:
-        await asyncio.Event().wait()  # cancelled when the client goes
+    async def _hang(self, request: web.Request) -> web.Response:
+        if not self.options.hang_ms:
+            await asyncio.Event().wait()  # cancelled when the client goes
+        await asyncio.sleep(self.options.hang_ms / 1000)
+        return await self._reset(request)
 
     async def _slow(self, request: web.Request) -> None:
         await asyncio.sleep(self.options.slow_ms / 1000)
@@ -256,7 +262,9 @@ class Server:
         options = self.options
         structured, logprobs = options.structured == "yes", options.logprobs == "yes"
         try:
-            if options.delay_ms:
+            if options.serial:
+                await asyncio.shield(self._in_turn(options.delay_ms / 1000))
+            elif options.delay_ms:
                 await asyncio.sleep(options.delay_ms / 1000)
             self.answerer.drafts = options.drafts
             completion = await self.answerer.answer(body, options.answer, structured=structured, logprobs=logprobs)
@@ -273,6 +281,11 @@ class Server:
         self.seen.answered[name] += 1
         self.seen.statuses[str(response.status)] += 1
         return response
+
+    async def _in_turn(self, seconds: float) -> None:
+        """Work through the queue as it came; what nobody waits for any more is computed too, as servers do."""
+        async with self._turns:
+            await asyncio.sleep(seconds)
 
     def _too_many(self) -> web.Response:
         response = self._error(429, "Too many requests.", "rate_limit_exceeded")

@@ -179,6 +179,10 @@ class ChatClient(Protocol):
         """What a request may do without, should the server not know it."""
         ...
 
+    def prepare(self) -> None:
+        """Do what takes long, before the time until an answer counts."""
+        ...
+
     def request(self, query: Query) -> dict[str, Any]:
         """Build the request, JSON data that decide the answer, using no unsupported feature."""
         ...

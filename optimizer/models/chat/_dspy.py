@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import InputError, import_extra
 from psopt.models.chat._client import Answer, FaultError, ModelRefusedError
 from psopt.models.chat._loop import in_a_thread
+from psopt.models.chat._outage import is_nobody_there
 from psopt.models.chat._secrets import is_secret, redacted, secret_values
 from psopt.models.chat._unanswerable import kind_of_refusal
 from psopt.models.chat._waits import asked_wait
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from psopt.models.chat._options import LmOptions
 
 _BAD_REQUEST = 400
-
-_NO_CONNECTION = {"ConnectError", "ConnectTimeout", "ClientConnectorError"}  # httpx's and aiohttp's
 
 
 class DspyClient:
@@ -45,6 +44,9 @@ class DspyClient:
         self._options = options
         self.endpoint = _place(lm)
         self.breather = 0.0
+
+    def prepare(self) -> None:
+        """Do nothing: DSPy is imported."""
 
     @property
     def name(self) -> str:
@@ -85,22 +87,12 @@ class DspyClient:
                 said,
                 wait=wait,
                 overloaded=isinstance(error, dspy.LMRateLimitError),
-                unreachable=isinstance(error, dspy.LMTransportError) and _is_refused(error),
+                unreachable=isinstance(error, dspy.LMTransportError) and is_nobody_there(error),
             ) from None
         return _read(response)
 
     def _safe(self, error: BaseException) -> str:
         return redacted(f"{type(error).__name__}: {error}", secret_values(self._lm.kwargs))
-
-
-def _is_refused(error: BaseException) -> bool:
-    """Whether no connection came about: DSPy keeps what failed as the cause, some layers below."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, ConnectionRefusedError) or type(cause).__name__ in _NO_CONNECTION:
-            return True
-        cause = cause.__cause__ or cause.__context__
-    return False
 
 
 def _read(response: Any) -> Answer:

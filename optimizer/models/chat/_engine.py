@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from psopt.models.chat._watch import Watch
 
 _FIRST_WAIT, _LONGEST_WAIT = 0.25, 30.0
-_LONGEST_SERVED = 1.0  # while others are answered it is not the server that needs time
+_LONGEST_SERVED = 1.0  # seconds before the next try at a server that answers
 _LONGEST_ASKED = 86_400.0  # a server that asks to wait longer will not answer this run
 _SETTLING = 0.01
 _TRIES_UNANSWERED = 4  # of a request, at a server that never answered any
@@ -140,6 +140,7 @@ class Engine:
 
     async def _ask_all(self, queries: list[Query], progress: Progress, watch: Watch[bytes] | None) -> list[Answer]:
         """Let some workers take the queries in their order; after a failure the calls under way are the last."""
+        self.client.prepare()
         answers: dict[int, Answer] = {}
         self._traffic.progress = progress.__str__
 
@@ -172,7 +173,6 @@ class Engine:
         """Ask until there is an answer, and keep it."""
         tries = _Tries()
         while True:
-            n_before = self._traffic.patience.n_answers
             try:
                 answer = await self._send(query, turn, tries)
             except UnsupportedError as error:
@@ -185,15 +185,17 @@ class Engine:
                 self.budget.usage.failed += 1
                 if turn.batch.is_over or self._is_enough(fault, tries.made):
                     self._give_up(fault, tries.made)
-                await asyncio.sleep(self._wait(fault, tries.made, n_before))
+                await asyncio.sleep(self._wait(fault, tries.made))
             else:
                 self._cache.put(self._key(query), answer.to_dict())
                 return answer
 
     def _is_enough(self, fault: FaultError, tries: int) -> bool:
         """Whether a call has failed for good; for a server that is away the looks count, not each query's tries."""
-        if fault.unreachable:
-            return fault.final
+        if fault.final:
+            return True
+        if fault.unreachable and self._traffic.outage.since is not None:
+            return False
         most = self._options.retries
         if (fault.given_up or fault.unreadable) and not self._traffic.patience.n_answers:
             most = min(most, _TRIES_UNANSWERED - 1)
@@ -261,17 +263,19 @@ class Engine:
         self.client.without(feature)
         self._cache.put(self._feature_key(feature), value=True)
 
-    def _wait(self, fault: FaultError, tries: int, n_before: int) -> float:
+    def _wait(self, fault: FaultError, tries: int) -> float:
         """Seconds until the next try: exponential backoff with jitter, or as long as the server asked.
 
-        An empty answer asks for no patience, and a server that answers others meanwhile for little.
+        An empty answer asks for no patience, and a server for no more than it has been silent: while it answers others,
+        it is not the server that needs time.
         """
         if fault.empty is not None:
             return _FIRST_WAIT
         asked = fault.wait or 0.0
         if asked > _LONGEST_ASKED:
             raise ModelRefusedError(f"{self.client.name} asks to wait until {clock(asked)}: {fault}") from None
-        longest = _LONGEST_SERVED if self._traffic.patience.n_answers > n_before else _LONGEST_WAIT
+        silence = self._traffic.patience.silence(asyncio.get_running_loop().time())
+        longest = min(_LONGEST_WAIT, max(_LONGEST_SERVED, silence))
         backoff = min(longest, _FIRST_WAIT * 2.0 ** (tries - 1)) * self._jitter.uniform(0.5, 1.0)
         wait = max(backoff, asked)
         self._traffic.say_wait(wait, f"the next try after: {fault}")

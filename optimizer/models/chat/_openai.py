@@ -10,6 +10,7 @@ from psopt.errors import InputError
 from psopt.models.chat._client import Answer, FaultError, ModelRefusedError, UnsupportedError
 from psopt.models.chat._completion import ErrorInAnswerError, read_completion
 from psopt.models.chat._error_bodies import ErrorBody, error_of
+from psopt.models.chat._outage import is_nobody_there
 from psopt.models.chat._secrets import redacted
 from psopt.models.chat._unanswerable import kind_of_refusal
 from psopt.models.chat._waits import asked_wait, breather
@@ -96,6 +97,11 @@ class OpenAIClient:
             body["response_format"] = _one_of(query.labels)
         return body
 
+    def prepare(self) -> None:
+        """Import the client: that takes a second, which the first answer must not seem to take."""
+        import httpx2  # noqa: F401
+        import openai  # noqa: F401
+
     def without(self, feature: str) -> None:
         """Leave a feature out from now on."""
         self._lacks |= {feature}
@@ -166,15 +172,12 @@ class OpenAIClient:
         raise ModelRefusedError(f"{self.endpoint} answered HTTP {status} for {self.name}: {message}") from None
 
     def _broken(self, error: openai.APIConnectionError) -> FaultError:
-        """Say how a connection failed; over aiohttp a refused one comes as a ConnectTimeout."""
-        import httpx2
-        import openai
-
-        cause = error.__cause__ or error
-        if isinstance(cause, (httpx2.ConnectError, httpx2.ConnectTimeout)):
+        """Say how a connection failed; a cut one comes as a time-out over aiohttp, so that its first cause is said."""
+        if is_nobody_there(error):
             return FaultError(f"no connection to {self.endpoint}: is the server running?", unreachable=True)
-        if isinstance(error, openai.APITimeoutError):
-            return FaultError(f"no answer within {self._options.timeout:g} s")
+        cause: BaseException = error
+        while cause.__cause__ is not None:
+            cause = cause.__cause__
         return FaultError(self._safe(f"{type(cause).__name__}: {cause}"))
 
     def _safe(self, text: str) -> str:

@@ -6,6 +6,22 @@ _FIRST_WAIT, _LONGEST_WAIT = 0.25, 30.0
 TRIES_NEVER_REACHED = 4  # 1.75 s: a server that never answered is probably not there
 
 
+# How httpx and aiohttp call it; openai's client over aiohttp calls a connection that was cut a ConnectTimeout too.
+_NO_CONNECTION = {"ConnectError", "ConnectTimeout", "ClientConnectorError", "ClientConnectorDNSError"}
+
+
+def is_nobody_there(error: BaseException) -> bool:
+    """Whether no connection came about, by the errors that an error comes from."""
+    causes: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in causes:
+        causes.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    if any(isinstance(cause, ConnectionResetError | BrokenPipeError) for cause in causes):
+        return False
+    return any(isinstance(cause, ConnectionRefusedError) or type(cause).__name__ in _NO_CONNECTION for cause in causes)
+
+
 class Outage:
     """Counts what found no server since the last answer, and says how long to wait before the next look.
 

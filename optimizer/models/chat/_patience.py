@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass
 
 _N_KNOWN = 256  # latest answers that are looked at
-_N_ENOUGH = 32  # answers before a shorter time than the user's is trusted
+_N_ENOUGH = 16  # answers before a shorter time than the user's is trusted
 _SHORTEST = 1.5  # seconds: local servers pause for about a second now and then
 _UNUSUAL = 4.0  # times the slowest of the latest answers
 _SLACK = 2.0  # times: servers answer in about the order of the questions, not exactly
@@ -78,6 +78,10 @@ class Patience:
             usual = min(usual, max(_SHORTEST, _UNUSUAL * slowest))
         return max(usual, _SLACK * slowest)
 
+    def silence(self, now: float) -> float:
+        """Seconds since the last answer; for ever, if there was none."""
+        return now - self._last_at if self.n_answers else float("inf")
+
     def served(self, call: Call) -> int:
         """How many answers came since it was sent."""
         return self.n_answers - call.n_before
@@ -91,7 +95,7 @@ class Patience:
         served = self.served(call)
         if not served:  # nothing is known: a slow server with many at once, or nobody there
             return age >= (_SILENT if in_flight > 1 else 1.0) * allowed
-        return served >= _SLACK * call.places or now - self._last_at >= allowed
+        return served >= _SLACK * call.places or self.silence(now) >= allowed
 
     def is_jam(self, call: Call, now: float, in_flight: int) -> bool:
         """Whether a request is overdue because there are too many.

@@ -148,7 +148,7 @@ class Traffic:
 
     def _failed(self, call: Call, fault: FaultError) -> None:
         now = asyncio.get_running_loop().time()
-        if fault.unreachable:
+        if fault.unreachable and not self.patience.served(call):  # else it is the line that is bad
             self._away(call, fault, now)
             return
         if fault.overloaded:
