@@ -11,7 +11,7 @@ import asyncio
 _TOLERATED = 0.1
 _SMALLEST_ROUND = 10  # refusals of fewer requests are no share
 _LEAST_LEFT = 0.25  # of the limit after one cut: a server that refuses all for a moment is not found at one request
-_WON_BACK = 0.1  # of the limit, by a round without a refusal; at least one request
+_WON_BACK = 0.2  # of the limit, by a round without a refusal; at least one request
 
 
 class Limit:
@@ -19,7 +19,7 @@ class Limit:
 
     Outcomes are judged in rounds of about as many requests as are in flight, counting only those sent after the last
     judgement, so that one burst of refusals counts once. A round cuts the limit to the share that was taken, which is
-    the capacity itself where the server refuses what is too much, and one without refusals wins a tenth back.
+    the capacity itself where the server refuses what is too much, and one without refusals wins a fifth back.
 
     Parameters
     ----------

@@ -1,0 +1,237 @@
+"""How many requests at once, and how long each is waited for: simulated servers in simulated time."""
+
+from __future__ import annotations
+
+import heapq
+import random
+from collections import deque
+from datetime import UTC, datetime
+
+import pytest
+from psopt.models.chat._limits import Limit
+from psopt.models.chat._outage import Outage, is_nobody_there
+from psopt.models.chat._patience import Patience
+from psopt.models.chat._waits import asked_wait, breather
+
+LATENCY = 0.05
+
+
+def rounds(limit, n, refused, first=0):
+    """So many rounds in which `refused(in flight, number in the round)` says what the server does with each."""
+    refusals = 0
+    for turn in range(first, first + n):
+        sent_at, now, places = turn + 0.1, turn + 0.5, limit.places
+        for number in range(places):
+            if refused(places, number):
+                refusals += 1
+                limit.refused(sent_at, now)
+            else:
+                limit.answered(sent_at, now)
+    return refusals
+
+
+@pytest.mark.parametrize("capacity", [1, 4, 13, 32])
+def test_the_limit_comes_to_what_the_server_takes(capacity):
+    limit = Limit(32)
+    rounds(limit, 12, lambda places, number: number >= capacity)
+    settled = limit.places
+    assert max(1, capacity - 3) <= settled <= capacity + 3
+
+
+def test_refusals_that_do_not_grow_with_the_load_leave_the_limit_high():
+    draw = random.Random(1)
+    limit, total = Limit(64), 0
+    for turn in range(400):
+        for _ in range(limit.places):
+            (limit.refused if draw.random() < 0.04 else limit.answered)(turn + 0.1, turn + 0.5)
+        total += limit.places
+    assert total / 400 > 50  # a cut of 30 % for each burst kept about 5
+
+
+def test_after_a_bad_minute_the_limit_is_won_back():
+    limit = Limit(64)
+    rounds(limit, 6, lambda places, number: True)
+    assert limit.places == 1
+    rounds(limit, 30, lambda places, number: False, first=6)
+    assert limit.places == 64
+
+
+def test_one_burst_of_refusals_cuts_once():
+    limit = Limit(64)
+    for _ in range(640):
+        limit.refused(0.1, 0.5)
+    assert limit.places == 16
+
+
+def test_waiting_is_for_all_only_when_refusals_are_no_chance():
+    limit = Limit(64)
+    for _ in range(6):
+        limit.refused(0.1, 0.5)
+    assert not limit.is_refused
+    limit.refused(0.1, 0.5)
+    assert limit.is_refused
+
+
+class SimulatedServer:
+    """Takes so many requests at once in the order in which they come; goes on computing what is given up."""
+
+    def __init__(self, n_at_once, seconds):
+        self.free_at = [0.0] * n_at_once
+        self.seconds = seconds
+        self.n_computed = 0
+
+    def done_at(self, now):
+        self.n_computed += 1
+        done = max(now, heapq.heappop(self.free_at)) + self.seconds
+        heapq.heappush(self.free_at, done)
+        return done
+
+
+def serve(server, n_calls, most, timeout, *, hangs=lambda number: False, until=10_000.0):
+    """Ask for so many answers, with the patience and the limit under test; returns seconds, given up, most places."""
+    patience, limit = Patience(timeout), Limit(most)
+    waiting, calls, n_given_up, n_answered, now, n_sent = deque(range(n_calls)), {}, 0, 0, 0.0, 0
+    step = 0.01
+    while n_answered < n_calls:
+        while waiting and len(calls) < limit.places:
+            number = waiting.popleft()
+            n_sent += 1
+            done = float("inf") if hangs(n_sent) else server.done_at(now)
+            calls[patience.sent(now, limit.places)] = (done, number)
+        now += step
+        for call, (done, _) in list(calls.items()):
+            if done <= now:
+                del calls[call]
+                n_answered += 1
+                late = now - call.sent_at > timeout / 2
+                patience.answered(call, now)
+                limit.answered(call.sent_at, now, late=late)
+        for call, (_, number) in list(calls.items()):
+            if patience.is_jam(call, now, len(calls)):
+                limit.jammed(call.sent_at, now, patience.served(call))
+            if patience.is_hopeless(call, now, len(calls)):
+                del calls[call]
+                n_given_up += 1
+                waiting.append(number)
+        assert now < until
+    return now, n_given_up, limit
+
+
+@pytest.mark.parametrize(("seconds", "timeout"), [(1.0, 7.5), (1.0, 3.0), (8.0, 60.0), (8.0, 20.0)])
+def test_a_server_that_takes_one_at_a_time_is_asked_for_nothing_twice(seconds, timeout):
+    server = SimulatedServer(1, seconds)
+    took, n_given_up, limit = serve(server, 48, 32, timeout)
+    assert took <= 1.02 * 48 * seconds
+    assert n_given_up == 0
+    assert server.n_computed == 48
+    assert limit.places < 16
+
+
+def test_a_first_answer_that_takes_longer_than_the_time_out_is_waited_for_where_many_wait():
+    server = SimulatedServer(1, 10.0)
+    took, n_given_up, _ = serve(server, 48, 32, 7.5)
+    assert n_given_up == 0
+    assert took <= 1.02 * 480
+
+
+def test_hangs_among_answers_are_given_up_soon_and_cost_no_places():
+    draw = random.Random(3)
+    server = SimulatedServer(64, LATENCY)
+    took, n_given_up, limit = serve(server, 3_000, 64, 60.0, hangs=lambda _: draw.random() < 0.03)
+    assert limit.places == 64
+    assert 60 < n_given_up < 130
+    assert took < 20.0  # 2.4 s without hangs; a hang waited out is 60 s
+
+
+def test_a_server_that_stops_answering_is_given_up():
+    server = SimulatedServer(4, LATENCY)
+    draws = iter([False] * 100 + [True] * 8 + [False] * 1_000)
+    _, n_given_up, _ = serve(server, 150, 8, 5.0, hangs=lambda _: next(draws))
+    assert n_given_up == 8
+
+
+def test_the_time_allowed_follows_what_answers_take():
+    patience = Patience(10.0)
+    assert patience.allowed() == 10.0
+    for _ in range(20):
+        patience.answered(patience.sent(0.0, 1), 1.0)
+    assert patience.allowed() == 4.0
+    patience.answered(patience.sent(0.0, 1), 12.0)
+    assert patience.allowed() == 24.0
+
+
+def test_a_server_that_never_answered_is_looked_for_a_few_seconds_and_one_that_did_for_minutes():
+    for reached, n_tries, low, high in [(False, 4, 1.0, 5.0), (True, 13, 120.0, 240.0)]:
+        outage, now, waited = Outage(retries=12), 0.0, 0.0
+        while (pause := outage.failed(now, now + 0.001, reached=reached)) is not None:
+            waited += pause
+            now += pause + 0.001
+        assert outage.n_tries == n_tries
+        assert low < waited < high
+
+
+def test_requests_that_fail_together_are_one_look():
+    outage = Outage(retries=12)
+    for _ in range(32):
+        outage.failed(1.0, 1.1, reached=True)
+    assert outage.n_tries == 1
+    assert outage.since == 1.1
+    outage.over()
+    assert outage.since is None
+
+
+def test_a_connection_that_was_cut_is_not_nobody():
+    def caused(error, cause):
+        error.__cause__ = cause
+        return error
+
+    timed_out = type("ConnectTimeout", (Exception,), {})  # as httpx calls it, over aiohttp for both
+    assert is_nobody_there(caused(timed_out(), ConnectionRefusedError()))
+    assert not is_nobody_there(caused(timed_out(), ConnectionResetError()))
+
+
+@pytest.mark.parametrize(
+    ("headers", "message", "seconds"),
+    [
+        ({"retry-after": "4320"}, "", 4320.0),
+        ({"retry-after": "Sun, 22 Nov 2026 01:12:00 GMT"}, "", 4320.0),
+        ({"retry-after": "Sun, 22 Nov 2020 01:12:00 GMT"}, "", 0.0),
+        ({"retry-after-ms": "250", "retry-after": "9"}, "", 0.25),
+        ({"retry-after": "2"}, "Please try again in 9s.", 2.0),
+        ({}, "Rate limit reached. Please try again in 1.2s.", 1.2),
+        ({}, "Please try again in 6m0s. Visit https://example.org", 360.0),
+        ({}, "Please try again in 20ms.", 0.02),
+        ({}, "Please retry after 20 seconds.", 20.0),
+        ({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1s"}, "", 1.0),
+        (
+            {
+                "x-ratelimit-remaining-requests": "0",
+                "x-ratelimit-reset-requests": "1s",
+                "x-ratelimit-remaining-tokens": "900",
+                "x-ratelimit-reset-tokens": "6m0s",
+            },
+            "",
+            1.0,
+        ),
+        ({"x-ratelimit-reset-tokens": "20ms"}, "", 0.02),
+        (
+            {
+                "anthropic-ratelimit-requests-remaining": "0",
+                "anthropic-ratelimit-requests-reset": "2026-11-22T00:00:30Z",
+            },
+            "",
+            30.0,
+        ),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1795305660000"}, "", 60.0),
+        ({"retry-after": "soon"}, "The server had an error in 2026.", None),
+    ],
+)
+def test_what_a_server_asks_to_wait_is_read(headers, message, seconds):
+    found = asked_wait(headers, message, lambda: datetime(2026, 11, 22, tzinfo=UTC))
+    assert found == (None if seconds is None else pytest.approx(seconds))
+
+
+@pytest.mark.parametrize(("remaining", "reset", "seconds"), [("0", "1s", 1.0), ("3", "1s", 0.0), ("0", "6h", 0.0)])
+def test_an_answer_that_was_the_last_for_now_is_followed_by_a_pause(remaining, reset, seconds):
+    headers = {"x-ratelimit-remaining-requests": remaining, "x-ratelimit-reset-requests": reset}
+    assert breather(headers) == seconds
