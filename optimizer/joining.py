@@ -66,8 +66,7 @@ def work(
     study = join_study(storage, study_name, seed=uuid.uuid4().int % 2**31)
     shared = read_shared(study)
     settings = RunSettings.from_dict(shared.settings)
-    given = {name: value for name, value in lm_changes.items() if value is not None}
-    settings = replace(settings, dataset=dataset or settings.dataset, lm=replace(settings.lm, **given))
+    settings = replace(settings, dataset=dataset or settings.dataset, lm=settings.lm.changed(**lm_changes))
     if settings.program:
         raise InputError("a worker can't join the study of a DSPy program: it has no code of it")
     if shared.psopt_version != psopt.__version__:

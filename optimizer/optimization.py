@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -430,7 +430,7 @@ def _describe(study: optuna.Study, record: Record, start: Prompt) -> None:
     }.items():
         study.set_user_attr(name, value)
     if record.settings.storage:
-        settings = {**asdict(record.settings), "storage": None, "command": ""}
+        settings = {**record.settings.to_dict(), "storage": None, "command": ""}
         words = to_file(record.evaluator.rephrasings)
         share(study, Shared(settings, record.task.info.sha256, start.to_dict(), words, psopt.__version__))
 

@@ -107,7 +107,7 @@ def _paraphrases(
     if options.rephraser is None or options.rephraser == "rules":
         return rephrasings_for(task, n_search, n_heldout, description=description, seed=seed)
     if "/" not in options.rephraser:
-        known = [name for name in NAMES if name.startswith(("openai", "dspy"))]
+        known = [name for name in NAMES if name.startswith(("openai", "azure", "dspy"))]
         raise UnknownNameError("rephraser", options.rephraser, ["rules", *known])
     folder = cache_folder(cache_dir)
     writer = load_writer(options.rephraser, cache_dir=folder, options=lm, budget=budget)

@@ -16,6 +16,7 @@ from psopt.cli._options import (
     model_options,
     output_options,
     rephrasing_options,
+    request_options,
     take_lm_options,
 )
 from psopt.errors import BudgetReachedError, InputError
@@ -108,6 +109,7 @@ def optimize(**options: Any) -> int:
 )
 @click.option("--api-base", metavar="URL", help="Where the server is now [default: where it was].")
 @click.option("--storage", metavar="URL", help="The storage, where it needs a password that is not in PGPASSWORD.")
+@request_options
 @click.option("--concurrency", type=click.IntRange(1), help="Most requests in flight [default: the run's].")
 @click.option(
     "--cache-dir",
@@ -147,8 +149,12 @@ def resume(
             f"{run} was made with a model object in Python ({settings.model}), which no name loads: go on with "
             f"psopt.optimize(task, model=.., out={str(run)!r}, resume=True)"
         )
-    lm = replace(settings.lm, **{name: value for name, value in changed.items() if value is not None})
-    settings = replace(settings, lm=lm, trials=trials or settings.trials, storage=storage or settings.storage)
+    settings = replace(
+        settings,
+        lm=settings.lm.changed(**changed),
+        trials=trials or settings.trials,
+        storage=storage or settings.storage,
+    )
     if leave_one_out is not None:
         settings = replace(settings, leave_one_out=leave_one_out)
     return _run(settings, run, cache_dir, resume=True, force=force, as_json=as_json, quiet=quiet)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -134,6 +135,48 @@ def rephrasing_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def _json_object(_context: click.Context, _option: click.Parameter, given: str | None) -> dict[str, Any] | None:
+    """Read --extra-body."""
+    if given is None:
+        return None
+    try:
+        body = json.loads(given)
+    except ValueError as error:
+        raise click.BadParameter(f"no JSON: {error}") from None
+    if not isinstance(body, dict):
+        raise click.BadParameter('a JSON object is expected, such as \'{"reasoning_effort": "low"}\'')
+    return body
+
+
+def _headers(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> dict[str, str] | None:
+    """Read --header; a value is never repeated."""
+    pairs = [one.partition("=") for one in given]
+    bad = next((index for index, (name, sign, _) in enumerate(pairs, 1) if not (name.strip() and sign)), None)
+    if bad is not None:
+        raise click.BadParameter(f"number {bad} has no '=': NAME=VALUE is expected")
+    return {name.strip(): value.strip() for name, _, value in pairs} or None
+
+
+REQUEST_OPTIONS = (
+    click.option(
+        "--extra-body",
+        callback=_json_object,
+        metavar="JSON",
+        help="Merged into every request; a null leaves a field out.",
+    ),
+    click.option(
+        "--header",
+        "headers",
+        multiple=True,
+        callback=_headers,
+        metavar="K=V",
+        help="Sent with every request; may be repeated. Values are kept nowhere: give them again to resume.",
+    ),
+    click.option("--api-version", metavar="V", help="Azure's api-version [default: $OPENAI_API_VERSION]."),
+    click.option("--renegotiate", is_flag=True, help="Find out anew what the server takes."),
+)
+
+
 def lm_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """How language models are asked, and what they may cost: the fields of LmOptions."""
     options = [
@@ -191,8 +234,16 @@ def lm_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Stop, resumable, before more calls."),
         click.option("--max-tokens-total", type=click.IntRange(0), metavar="N", help="Stop before more tokens in all."),
         click.option("--max-cost", type=click.FloatRange(0), metavar="USD", help="Stop before a higher cost."),
+        *REQUEST_OPTIONS,
     ]
     for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def request_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What goes with each request, for the verbs that go on with a run."""
+    for option in reversed(REQUEST_OPTIONS):
         command = option(command)
     return command
 
@@ -202,7 +253,8 @@ def take_lm_options(options: dict[str, Any]) -> LmOptions:
     from psopt.models.chat import LmOptions
 
     names = [field.name for field in fields(LmOptions)]
-    return LmOptions(**{name: options.pop(name) for name in names if name in options})
+    given = {name: options.pop(name) for name in names if name in options}
+    return LmOptions(**{**given, "headers": given.get("headers") or {}})
 
 
 def take_rephrasing_options(options: dict[str, Any]) -> RephrasingOptions:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
-from psopt.cli._options import output_options
+from psopt.cli._options import output_options, request_options
 
 _EXAMPLE = "Example: psopt worker --storage postgresql://user@host/db --study-name tickets"
 
@@ -17,6 +18,7 @@ _EXAMPLE = "Example: psopt worker --storage postgresql://user@host/db --study-na
 @click.option("--trials", type=click.IntRange(1), help="Stop after so many of one's own [default: when all are done].")
 @click.option("--dataset", metavar="D", help="Where the data are here [default: as in the study].")
 @click.option("--api-base", metavar="URL", help="The model's server as seen from here [default: as in the study].")
+@request_options
 @click.option("--concurrency", type=click.IntRange(1), help="Most requests in flight [default: as in the study].")
 @click.option(
     "--cache-dir", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Where answers are kept."
@@ -33,6 +35,7 @@ def worker(
     *,
     as_json: bool,
     quiet: bool,
+    **lm_changes: Any,
 ) -> int:
     """Join a study that `psopt optimize --storage` has started, on any machine.
 
@@ -52,6 +55,7 @@ def worker(
             observer=screen,
             api_base=api_base,
             concurrency=concurrency,
+            **lm_changes,
         )
     if as_json:
         click.echo(json.dumps({"study_name": study_name, "evaluated": n_own}))

@@ -84,6 +84,11 @@ class AnswerCache:
             self._connection.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?)", rows)
             self._connection.execute("COMMIT")
 
+    def forget(self, keys: Iterable[bytes]) -> None:
+        """Drop the values of these keys."""
+        with self._lock, self._explained():
+            self._connection.executemany("DELETE FROM answers WHERE key = ?", [(key,) for key in keys])
+
     def close(self) -> None:
         """Close the file."""
         self._connection.close()

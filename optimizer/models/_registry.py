@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, UnknownNameError
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 NAMES = {
     "minilm": "embedded: all-MiniLM-L6-v2 reads the prompt; offline, free",
     "openai/NAME": "a chat model of OpenAI's, or of any server that speaks its protocol (--api-base URL)",
-    "hf/REPO-OR-PATH": "a local model, by transformers; labels are scored by their mean log-likelihood (--hf-likelihood)",
+    "azure/DEPLOYMENT": "a deployment of Azure's (--api-base https://NAME.openai.azure.com)",
+    "hf/REPO-OR-PATH": "a local model, by transformers; labels are scored by their likelihood (--hf-likelihood)",
     "dspy/NAME": "whatever dspy.LM takes",
     "sim/OPTIONS": "a simulated classifier with known scores",
 }
@@ -60,7 +62,7 @@ def load_model(
         texts = [sample.text for sample in (task.train or task.val)]
         return MiniLM(texts, cache_dir=cache_dir)
     if kind not in {name.partition("/")[0] for name in NAMES if "/" in name}:
-        raise UnknownNameError("model", model, ["minilm"], "or openai/NAME, hf/REPO-OR-PATH, dspy/NAME, sim/OPTIONS")
+        raise _unknown(model)
     if kind == "sim":
         from psopt.models.sim import SimulatedModel
 
@@ -75,6 +77,17 @@ def load_model(
     from psopt.models.chat import chat_model
 
     return chat_model(kind, rest, AnswerCache(cache_dir), options, budget)
+
+
+def _unknown(model: str) -> InputError:
+    """A name without a kind is most often a chat model's; one with slashes may be a repository's."""
+    if difflib.get_close_matches(model.casefold(), ["minilm"], cutoff=0.5):
+        return UnknownNameError("model", model, ["minilm"], "or openai/NAME, hf/REPO-OR-PATH, dspy/NAME, sim/OPTIONS")
+    local = f", or hf/{model} to run it here" if "/" in model else ""
+    return InputError(
+        f"unknown model {model!r}: did you mean openai/{model} (a server, see --api-base){local}? "
+        "There are minilm, openai/NAME, azure/DEPLOYMENT, hf/REPO-OR-PATH, dspy/NAME and sim/OPTIONS"
+    )
 
 
 def _given(model: Any, cache_dir: Path | None, options: LmOptions | None, budget: Budget | None) -> Model:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import psopt
+from psopt.models.chat import without_header_values
 from psopt.search import pick_one, without_password
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def manifest(
     return {
         "schema_version": SCHEMA_VERSION,
         "psopt_version": psopt.__version__,
-        "command": without_password(settings.command),
+        "command": without_password(without_header_values(settings.command)),
         "seed": settings.seed,
         "model": settings.model,
         "dataset": {
@@ -65,9 +65,9 @@ def manifest(
         "finish_reason": finish_reason,
         "seconds": round(seconds + before.get("seconds", 0.0), 3),
         "settings": {
-            **asdict(settings),
+            **settings.to_dict(),
             "storage": settings.storage and without_password(settings.storage),
-            "command": without_password(settings.command),
+            "command": without_password(without_header_values(settings.command)),
         },
     }
 

@@ -22,6 +22,8 @@ LIMITS = frozenset({"max_calls", "max_tokens_total", "max_cost", "max_unanswered
 """Options that say when a run has to stop, and nothing about how it asks."""
 PACE = frozenset({"concurrency", "timeout", "retries", "requests_per_minute"})
 """Options that decide when an answer comes, and not what it says."""
+ONE_START = LIMITS | {"renegotiate"}
+"""Options that hold for one start of a run."""
 _OBJECTIVES = ("f1", "sensitivity", "consistency", "na_rate")
 
 
@@ -87,7 +89,7 @@ class Measured:
     @property
     def deciding(self) -> dict[str, Any]:
         """What decides the answers beside the prompt: two prompts that differ in it can't be compared."""
-        client = {name: value for name, value in self.client.items() if name not in PACE | {"api_base"}}
+        client = {name: value for name, value in self.client.items() if name not in PACE | {"api_base", "headers"}}
         return {"model": self.model, "server": self.server, **client}
 
 
@@ -110,7 +112,10 @@ def measured(settings: RunSettings, task: Task, evaluator: Evaluator, candidate:
 
 def client_options(lm: LmOptions) -> dict[str, Any]:
     """Options as they may be written down: without limits, secrets, and what is secret in addresses."""
-    options = {name: value for name, value in asdict(lm).items() if name not in LIMITS and not is_secret(name)}
+    kept = lm.to_dict()
+    options = {name: value for name, value in kept.items() if name not in ONE_START and not is_secret(name)}
+    if lm.headers:
+        options["headers"] = kept["headers"]  # their names alone
     options["api_base"] = public_address(lm.api_base)
     plain: dict[str, Any] = json.loads(json.dumps(options))
     return plain

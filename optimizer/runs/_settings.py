@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from psopt.errors import InputError
-from psopt.models.chat import LmOptions
+from psopt.models.chat import LmOptions, without_header_values
 from psopt.parts import SearchParts
 
 
@@ -106,11 +106,17 @@ class RunSettings:
         """
         try:
             parts = SearchParts.from_dict(data.get("parts", {}))
-            return cls(**{**data, "lm": LmOptions(**data.get("lm", {})), "parts": parts})
+            return cls(**{**data, "lm": LmOptions.from_dict(data.get("lm", {})), "parts": parts})
         except (TypeError, AttributeError) as error:
             raise InputError(
                 f"the run's settings can't be read: {error}; they are damaged, or of a later version of psopt"
             ) from error
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as run.json and a shared study keep them: without the values of headers."""
+        data = {setting.name: getattr(self, setting.name) for setting in fields(self)}
+        lm, parts = self.lm.to_dict(), asdict(self.parts)
+        return {**data, "lm": lm, "parts": parts, "command": without_header_values(self.command)}
 
     def located(self, name: str | None) -> str | None:
         """A file of the run: where it was when the run was started, or as it is named here."""

@@ -27,6 +27,7 @@ from typing import Any
 
 from aiohttp import web
 from answering import Answerer, BadRequestError, digest
+from providers import PROVIDERS, refused
 from shapes import SHAPES, refusal_kinds, shaped, unanswerable
 
 FAULTS = ("429", "500", "503", "hang", "half", "badjson", "empty", "null", "nochoices", "slow", "reset")
@@ -55,6 +56,8 @@ def parser() -> argparse.ArgumentParser:
     add("--drafts", default="good", help="good, bad or obedient: how it writes rephrasings and proposals")
     add("--lacks", default="", help="parameters that are answered with 400, with commas between")
     add("--no-seed", action="store_true", help="the same as --lacks seed")
+    add("--provider", default="", help=f"refuses what one of these does: {', '.join(PROVIDERS)}, azure")
+    add("--model", default="", help="knows no model but this one")
     add("--shape", default="plain", choices=SHAPES, help="how answers look")
     add("--unanswerable", default="", help=f"WORD:KIND,..: texts that are refused; of {', '.join(refusal_kinds())}")
     add("--reasoning-tokens", type=int, default=0, help="thought before each answer, and counted with it")
@@ -70,6 +73,8 @@ def check(options: argparse.Namespace) -> None:
         raise ValueError(f"no such fault: {unknown[0]!r}; there are all, {', '.join(FAULTS)} and quota")
     if options.answer not in {"hash", "minilm"} and not options.answer.startswith("fixed:"):
         raise ValueError(f"answer must be hash, minilm or fixed:TEXT, not {options.answer!r}")
+    if options.provider not in {"", "azure", *PROVIDERS}:
+        raise ValueError(f"provider must be azure or one of {', '.join(PROVIDERS)}, not {options.provider!r}")
     if not 0 <= options.fault_rate <= 1:
         raise ValueError(f"fault_rate must be between 0 and 1, not {options.fault_rate}")
     if options.shape not in SHAPES:
@@ -94,6 +99,7 @@ class Seen:
         self.answered: Counter[str] = Counter()
         self.statuses: Counter[str] = Counter()
         self.keys: Counter[str] = Counter()
+        self.last: dict[str, Any] = {}
         self.in_flight = self.most_in_flight = 0
         self.last_body: dict[str, Any] | None = None
 
@@ -116,7 +122,7 @@ class Seen:
     def summary(self) -> dict[str, Any]:
         """Counts. `statuses` are 200, an error's status, a fault's name, and gone for a client that did not wait.
 
-        Each request counts once there; a slow one that was answered, twice.
+        Each request counts once there; a slow one that was answered, twice. `last` is the last request.
         """
         return {
             "requests": self.requests.total(),
@@ -128,6 +134,7 @@ class Seen:
             "statuses": dict(self.statuses),
             "authorized": self.keys.total(),
             "keys": len(self.keys),
+            "last": self.last,
         }
 
     def log(self) -> list[dict[str, Any]]:
@@ -153,6 +160,7 @@ class Server:
                 if not isinstance(body, dict):
                     raise BadRequestError("the request must be a JSON object")
                 name = digest(body)
+                self.seen.last = _told(request, body)
                 self.seen.requests[name] += 1
                 self.seen.last_body = body
                 refused = self._refuse(request, body)
@@ -162,7 +170,7 @@ class Server:
 
     async def models(self, request: web.Request) -> web.StreamResponse:
         """GET /v1/models."""
-        model = {"id": "test", "object": "model", "created": 0, "owned_by": "psopt"}
+        model = {"id": self.options.model or "test", "object": "model", "created": 0, "owned_by": "psopt"}
         return self._refuse(request, {}) or web.json_response({"object": "list", "data": [model]})
 
     async def control(self, request: web.Request) -> web.Response:
@@ -198,6 +206,9 @@ class Server:
         if options.key and given != f"Bearer {options.key}":
             said = given.removeprefix("Bearer ")
             return self._error(401, f"Incorrect API key provided: {said}.", "invalid_api_key")
+        if body and (refusal := refused(options.provider, options.model, request, body)):
+            self.seen.statuses[str(refusal[0])] += 1
+            return web.json_response(refusal[1], status=refusal[0])
         lacks = {*filter(None, options.lacks.split(",")), *(["seed"] if options.no_seed else [])}
         lacks |= {"response_format"} if options.structured == "no" else set()
         for field in body:
@@ -301,6 +312,13 @@ class Server:
         return web.json_response({"error": error}, status=status)
 
 
+def _told(request: web.Request, body: dict[str, Any]) -> dict[str, Any]:
+    """What a request said."""
+    headers = {name.casefold(): value for name, value in request.headers.items()}
+    query = dict(request.query)
+    return {"path": request.path, "headers": headers, "query": query, "body": body}
+
+
 async def serve(options: argparse.Namespace) -> None:
     """Serve until SIGTERM, or until stdin closes."""
     server = Server(options)
@@ -308,6 +326,7 @@ async def serve(options: argparse.Namespace) -> None:
         await server.answerer.load()
     app = web.Application(client_max_size=2**24)
     app.router.add_post("/v1/chat/completions", server.chat)
+    app.router.add_post("/openai/deployments/{deployment}/chat/completions", server.chat)
     app.router.add_get("/v1/models", server.models)
     app.router.add_route("*", "/control", server.control)
     app.router.add_get("/control/log", server.control)

@@ -114,14 +114,15 @@ def test_a_used_up_quota_stops_at_once(tmp_path):
         assert server.control()["requests"] <= 32
 
 
-def test_what_a_server_does_not_know_is_left_out_and_remembered(tmp_path):
+@pytest.mark.parametrize("concurrency", [1, 32])
+def test_what_a_server_does_not_know_is_left_out_and_remembered(tmp_path, concurrency):
     with RunningServer(lacks="response_format,seed,temperature,max_tokens") as server:
-        found = model_at(server, tmp_path, concurrency=1).predict(PROMPTS[:1], TEXTS)
+        found = model_at(server, tmp_path, concurrency=concurrency).predict(PROMPTS[:1], TEXTS)
         n_first = server.control()["requests"]
-        model_at(server, tmp_path, concurrency=1).predict(PROMPTS[1:2], TEXTS)
+        model_at(server, tmp_path, concurrency=concurrency).predict(PROMPTS[1:2], TEXTS)
         n_second = server.control()["requests"] - n_first
     assert found.max() < len(LABELS)
-    assert n_first == len(TEXTS) + 4
+    assert n_first == len(TEXTS) + 5  # json_schema and json_object are two
     assert n_second == len(TEXTS)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from psopt.errors import AnswersMissingError
+from psopt.errors import AnswersMissingError, InputError
 from psopt.models import load_model
 from psopt.models.chat import LmOptions
 from psopt.models.chat._client import ModelRefusedError
@@ -79,3 +79,30 @@ def test_a_server_that_always_fails_fails_the_call(task, tmp_path):
         model = load_model("dspy/openai/test", task, cache_dir=tmp_path, options=options)
         with pytest.raises(AnswersMissingError, match="failed 2 times"):
             model.predict(PROMPTS, TEXTS)
+
+
+@pytest.mark.parametrize(
+    ("provider", "name"),
+    [
+        ("reasoning", "gpt-5-mini"),
+        ("reasoning", "test"),
+        ("tgi", "test"),
+        ("no-system-role", "test"),
+        ("alternating", "test"),
+    ],
+)
+def test_what_a_provider_refuses_is_left_out_and_remembered(task, tmp_path, provider, name):
+    with RunningServer(provider=provider) as server:
+        options = LmOptions(api_base=server.url, concurrency=8)
+        model = load_model(f"dspy/openai/{name}", task, cache_dir=tmp_path, options=options)
+        assert model.predict(PROMPTS[:1], TEXTS).max() < 2
+        statuses = server.control()["statuses"]
+        assert sum(statuses.values()) - statuses["200"] <= 5
+        server.control(reset=True)
+        load_model(f"dspy/openai/{name}", task, cache_dir=tmp_path, options=options).predict(PROMPTS[1:], TEXTS)
+        assert server.control()["statuses"] == {"200": len(TEXTS)}
+
+
+def test_headers_are_refused_rather_than_lost(task, tmp_path):
+    with pytest.raises(InputError, match="send no --header"):
+        load_model("dspy/openai/test", task, cache_dir=tmp_path, options=LmOptions(headers={"X-Team": "a"}))

@@ -6,7 +6,7 @@ from psopt.models.chat._factory import chat_model, load_writer, server_of
 from psopt.models.chat._model import ChatModel
 from psopt.models.chat._options import LmOptions
 from psopt.models.chat._prices import Price, price_of
-from psopt.models.chat._secrets import is_secret
+from psopt.models.chat._secrets import is_secret, without_header_values
 from psopt.models.chat._tokens import TokenRange, most_tokens_in, tokens_of_query, tokens_of_text
 from psopt.models.chat._writer import Writer
 
@@ -28,4 +28,5 @@ __all__ = [
     "server_of",
     "tokens_of_query",
     "tokens_of_text",
+    "without_header_values",
 ]

@@ -155,6 +155,10 @@ class ServerGoneError(ModelError):
     """A server that answered before has not been there for as long as one waits: the run stops, resumable."""
 
 
+class UnclearRefusalError(ModelRefusedError):
+    """The server will not have the request, and doesn't say which part of it; the others may do."""
+
+
 class ChatClient(Protocol):
     """Sends chat messages somewhere.
 
@@ -176,7 +180,7 @@ class ChatClient(Protocol):
 
     @property
     def features(self) -> tuple[str, ...]:
-        """What a request may do without, should the server not know it."""
+        """Names of what requests may do without, should the server not take it; the most dispensable first."""
         ...
 
     def prepare(self) -> None:
@@ -187,8 +191,16 @@ class ChatClient(Protocol):
         """Build the request, JSON data that decide the answer, using no unsupported feature."""
         ...
 
+    def uses(self, request: dict[str, Any]) -> list[str]:
+        """Return those features that a request uses and can be made without."""
+        ...
+
     def without(self, feature: str) -> None:
         """Build requests without a feature from now on."""
+        ...
+
+    def take_back(self, feature: str) -> None:
+        """Build requests with a feature again."""
         ...
 
     async def send(self, request: dict[str, Any]) -> Answer:

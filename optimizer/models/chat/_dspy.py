@@ -6,18 +6,24 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, import_extra
-from psopt.models.chat._client import Answer, FaultError, ModelRefusedError
+from psopt.models.chat._client import Answer, FaultError, ModelRefusedError, UnclearRefusalError, UnsupportedError
+from psopt.models.chat._features import FEATURES, LEAST_TEMPERATURE, alternating, features_of, without_system
 from psopt.models.chat._loop import in_a_thread
 from psopt.models.chat._outage import is_nobody_there
+from psopt.models.chat._profiles import profile_of
+from psopt.models.chat._refusals import read_refusal
 from psopt.models.chat._secrets import is_secret, redacted, secret_values
 from psopt.models.chat._unanswerable import kind_of_refusal
 from psopt.models.chat._waits import asked_wait
 
 if TYPE_CHECKING:
     from psopt.models.chat._client import Query
+    from psopt.models.chat._features import Feature
     from psopt.models.chat._options import LmOptions
 
 _BAD_REQUEST = 400
+# What a `dspy.LM` lets one change; it writes all else itself.
+_NEGOTIABLE = frozenset({"temperature", "max_tokens", "messages"})
 
 
 class DspyClient:
@@ -30,14 +36,18 @@ class DspyClient:
     options : LmOptions
     """
 
-    features: tuple[str, ...] = ()
+    features = tuple(feature.name for feature in FEATURES if feature.field in _NEGOTIABLE)
 
     def __init__(self, lm: Any, options: LmOptions) -> None:
         dspy = import_extra("dspy", "a dspy/ model", "dspy")
+        if options.headers:
+            raise InputError("dspy/ models send no --header: use openai/NAME with --api-base")
+        self._refused: set[str] = set()
         if isinstance(lm, str):
+            self._refused.update(profile_of(lm).lacks)
             more = {"api_base": options.api_base} if options.api_base else {}
             try:
-                lm = dspy.LM(lm, temperature=options.temperature, max_tokens=options.max_tokens, **more)
+                lm = dspy.LM(lm, **_settings(lm, options), **more)
             except (ValueError, TypeError, dspy.LMError) as error:
                 raise InputError(f"dspy.LM does not take {lm!r}: {str(error).splitlines()[0]}") from error
         self._lm = lm.copy(cache=False, num_retries=0)
@@ -56,10 +66,40 @@ class DspyClient:
     def request(self, query: Query) -> dict[str, Any]:
         """Build what decides the answer: messages and the LM's settings."""
         request = {"model": self._lm.model, "messages": query.messages, **_public(self._lm.kwargs)}
-        return request if query.temperature is None else {**request, "temperature": query.temperature}
+        if query.temperature is not None:
+            request["temperature"] = query.temperature
+        request |= self._options.extra_body or {}
+        return self._with_what_is_taken(request)
+
+    def _with_what_is_taken(self, request: dict[str, Any]) -> dict[str, Any]:
+        refused = self._refused
+        for name in ("temperature", "max_tokens"):
+            if name in refused:
+                request.pop(name, None)
+        if "temperature 0" in refused and request.get("temperature") == 0:
+            request["temperature"] = LEAST_TEMPERATURE
+        if "system role" in refused:
+            request["messages"] = without_system(request["messages"])
+        if "consecutive roles" in refused:
+            request["messages"] = alternating(request["messages"])
+        return request
+
+    def uses(self, request: dict[str, Any]) -> list[str]:
+        """Return the features that a request uses and can be made without."""
+        return [feature.name for feature in self._negotiable(request)]
+
+    def _negotiable(self, request: dict[str, Any]) -> list[Feature]:
+        own = self._options.extra_body or {}
+        used = features_of(request)
+        return [feature for feature in used if feature.field in _NEGOTIABLE and feature.field not in own]
 
     def without(self, feature: str) -> None:
-        """Do nothing: dspy drops what a model does not take."""
+        """Leave a feature out from now on; the rest dspy drops by itself."""
+        self._refused.add(feature)
+
+    def take_back(self, feature: str) -> None:
+        """Use a feature again."""
+        self._refused.discard(feature)
 
     async def send(self, request: dict[str, Any]) -> Answer:
         """Call the LM once; see `ChatClient.send`."""
@@ -72,13 +112,16 @@ class DspyClient:
         import dspy
         from dspy import lm15
 
-        body = {"model": self._lm.model, "messages": request["messages"], **_generation(request)}
+        own = dict(self._options.extra_body or {})
+        body = {"model": self._lm.model, "messages": request["messages"], **_generation(request), **own}
         try:
             response = self._lm(lm15.request_from_openai_chat(body))
         except (dspy.LMAuthError, dspy.LMBillingError, dspy.LMInvalidRequestError, dspy.LMConfigurationError) as error:
             said = self._safe(error)
             if kind := kind_of_refusal(_BAD_REQUEST, said):
                 return Answer(None, unanswered=kind, reason=said)
+            if isinstance(error, dspy.LMInvalidRequestError):
+                raise self._refusal(str(error), said, request) from None
             raise ModelRefusedError(f"{self.name}: {said}") from None
         except dspy.LMError as error:
             said = self._safe(error)
@@ -91,8 +134,25 @@ class DspyClient:
             ) from None
         return _read(response)
 
+    def _refusal(self, text: str, said: str, request: dict[str, Any]) -> Exception:
+        """Say whether a request that is refused can be made in another way."""
+        refusal = read_refusal(_BAD_REQUEST, None, text)
+        feature = refusal.names(self._negotiable(request))
+        if feature is not None:
+            return UnsupportedError(feature.name, said)
+        kind = ModelRefusedError if refusal.is_about_the_model else UnclearRefusalError
+        return kind(f"{self.name}: {said}")
+
     def _safe(self, error: BaseException) -> str:
         return redacted(f"{type(error).__name__}: {error}", secret_values(self._lm.kwargs))
+
+
+def _settings(name: str, options: LmOptions) -> dict[str, Any]:
+    """What `dspy.LM` is made with: of reasoning models it takes neither a temperature nor a small limit on tokens."""
+    profile = profile_of(name)
+    if "temperature" in profile.lacks:
+        return {"temperature": None, "max_tokens": None}
+    return {"temperature": options.temperature, "max_tokens": options.max_tokens + profile.room}
 
 
 def _read(response: Any) -> Answer:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, NoReturn
 
 from psopt.errors import AnswersMissingError, InputError, PsoptError
 from psopt.models._answer_cache import AnswerCache, answer_key
-from psopt.models.chat._batch import Progress, in_turns
+from psopt.models.chat._batch import Batch, Progress, Turn, in_turns
 from psopt.models.chat._client import Answer, FaultError, ModelRefusedError, ServerGoneError, UnsupportedError
 from psopt.models.chat._empty_answers import EmptyAnswers
 from psopt.models.chat._limits import Pace
 from psopt.models.chat._loop import run, run_soon
 from psopt.models.chat._meter import Meter
+from psopt.models.chat._negotiation import Negotiation
 from psopt.models.chat._notices import clock
 from psopt.models.chat._prices import price_of, user_prices
 from psopt.models.chat._tokens import most_tokens_in, most_tokens_out
@@ -24,7 +25,6 @@ from psopt.models.chat._traffic import Traffic
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from psopt.models.chat._batch import Turn
     from psopt.models.chat._budget import Budget
     from psopt.models.chat._client import ChatClient, Query
     from psopt.models.chat._options import LmOptions
@@ -36,6 +36,7 @@ _LONGEST_ASKED = 86_400.0  # a server that asks to wait longer will not answer t
 _SETTLING = 0.01
 _TRIES_UNANSWERED = 4  # of a request, at a server that never answered any
 _WORKERS_A_PLACE = 4  # three that wait for their next try to one that is sent
+_MOST_FIRST = 5  # texts asked alone, one after another, until one shows what the server takes
 
 
 class Engine:
@@ -68,9 +69,7 @@ class Engine:
         self._jitter = random.Random(0)  # noqa: S311  # spreads retries, nothing secret
         self._empty = EmptyAnswers()
         self._closing = weakref.finalize(self, _close, client)
-        for feature in client.features:
-            if self._cache.get(self._feature_key(feature)):
-                client.without(feature)
+        self._negotiation = Negotiation(client, self._cache, anew=options.renegotiate)
 
     @property
     def options(self) -> LmOptions:
@@ -94,12 +93,16 @@ class Engine:
         BudgetReachedError
             If a limit would be passed. In all three cases the calls under way are waited for and their answers kept.
         """
-        keys = [self._key(query) for query in queries]
-        found = {key: Answer.from_dict(value) for key, value in self._cache.get_many(keys).items()}
+        n_asked = 0
+        keys, found = self._keys_and_answers(queries)
         missing = {key: query for key, query in zip(keys, queries, strict=True) if key not in found}
         if missing and self.budget.in_whole:
             self.budget.check_room(self.meter.needs(missing.values())[1])
-        self.budget.usage.cached += len(queries) - len(missing)
+        if missing and not found:
+            n_asked = run(self._find_out(queries[:_MOST_FIRST]))
+            keys, found = self._keys_and_answers(queries)
+            missing = {key: query for key, query in zip(keys, queries, strict=True) if key not in found}
+        self.budget.usage.cached += len(queries) - len(missing) - n_asked
         if watch is not None:
             watch.begin(len(found) + len(missing), found.values())
         progress = Progress(len(queries), len(queries) - len(missing), on_progress)
@@ -135,8 +138,33 @@ class Engine:
         which = {"sample": query.sample} if query.sample else {}
         return answer_key(endpoint=self.client.endpoint, request=self.client.request(query), **which)
 
-    def _feature_key(self, feature: str) -> bytes:
-        return answer_key(endpoint=self.client.endpoint, model=self.client.name, unsupported=feature)
+    def _keys_and_answers(self, queries: Sequence[Query]) -> tuple[list[bytes], dict[bytes, Answer]]:
+        """The queries' keys, and the answers that are in the cache."""
+        keys = [self._key(query) for query in queries]
+        return keys, {key: Answer.from_dict(value) for key, value in self._cache.get_many(keys).items()}
+
+    async def _find_out(self, queries: Sequence[Query]) -> int:
+        """Answer a first query alone where it isn't known what the server takes; return how many were answered.
+
+        An answer in the cache was taken by the server as its request is written now: that needs no asking. A text that
+        is refused for good says nothing of others.
+        """
+        self.client.prepare()
+        negotiation, before = self._negotiation, self.budget.usage.made
+        async with negotiation.lock:
+            negotiation.recall()
+            for query in queries:
+                if negotiation.is_settled(query):
+                    return 0
+                answer = await negotiation.find_out(query, self._kept_or_asked)
+                if not answer.unanswered:
+                    negotiation.answered(query)
+                    break
+            return min(len(queries), self.budget.usage.made - before)
+
+    async def _kept_or_asked(self, query: Query) -> Answer:
+        kept = self._cache.get(self._key(query))
+        return Answer.from_dict(kept) if kept is not None else await self._answer(query, Turn(Batch()))
 
     async def _ask_all(self, queries: list[Query], progress: Progress, watch: Watch[bytes] | None) -> list[Answer]:
         """Let some workers take the queries in their order; after a failure the calls under way are the last."""
@@ -176,7 +204,9 @@ class Engine:
             try:
                 answer = await self._send(query, turn, tries)
             except UnsupportedError as error:
-                self._leave_out(error.feature)
+                self._negotiation.refused(error.feature)
+                if (kept := self._cache.get(self._key(query))) is not None:  # asked so before
+                    return Answer.from_dict(kept)
             except PsoptError:
                 turn.batch.is_over = True  # at once: the place that this leaves is the next one's
                 raise
@@ -257,11 +287,6 @@ class Engine:
         usage.reasoning += answer.reasoning
         usage.cached_in += answer.cached_in
         usage.cost += self._price.of(answer.tokens_in, answer.tokens_out) if self._price else 0.0
-
-    def _leave_out(self, feature: str) -> None:
-        """Remember that this server does not know a feature, for all runs."""
-        self.client.without(feature)
-        self._cache.put(self._feature_key(feature), value=True)
 
     def _wait(self, fault: FaultError, tries: int) -> float:
         """Seconds until the next try: exponential backoff with jitter, or as long as the server asked.

@@ -18,11 +18,14 @@ if TYPE_CHECKING:
 
     from psopt.models.chat._client import ChatClient
 
+CHAT_KINDS = frozenset({"openai", "azure", "dspy"})
+"""What names of models that are asked by chat messages begin with."""
+
 
 def chat_engine(
     kind: str, model: Any, cache: AnswerCache, options: LmOptions | None = None, budget: Budget | None = None
 ) -> Engine:
-    """Make the engine of a kind of model, ``openai`` or ``dspy``; for dspy also from a `dspy.LM` itself."""
+    """Make the engine of a kind of model, ``openai``, ``azure`` or ``dspy``; for dspy also from a `dspy.LM` itself."""
     options = options or LmOptions()
     if budget is None:
         budget = Budget(options.max_calls, options.max_tokens_total, options.max_cost)
@@ -30,11 +33,16 @@ def chat_engine(
 
 
 def chat_client(kind: str, model: Any, options: LmOptions) -> ChatClient:
-    """Make what sends requests; see `chat_engine`."""
+    """Make what sends the requests to a kind of model, ``openai``, ``azure`` or ``dspy``."""
     if kind == "openai":
         from psopt.models.chat._openai import OpenAIClient
 
         return OpenAIClient(model, options)
+    if kind == "azure":
+        from psopt.models.chat._openai import OpenAIClient
+        from psopt.models.chat._server import azure_address
+
+        return OpenAIClient(model, options, azure_address(model, options), kind)
     from psopt.models.chat._dspy import DspyClient
 
     return DspyClient(model, options)
@@ -43,7 +51,7 @@ def chat_client(kind: str, model: Any, options: LmOptions) -> ChatClient:
 def server_of(model: str, options: LmOptions) -> str | None:
     """The address that a model of this name is asked at, without secrets; None where psopt itself asks no server."""
     kind, _, name = model.partition("/")
-    if kind not in {"openai", "dspy"} or not name:
+    if kind not in CHAT_KINDS or not name:
         return None
     return public_address(chat_client(kind, name, options).endpoint)
 
@@ -66,6 +74,6 @@ def load_writer(
         If the model can't write.
     """
     kind, _, name = model.partition("/") if isinstance(model, str) else ("dspy", "", model)
-    if kind not in {"openai", "dspy"} or not name:
-        raise InputError(f"model {model!r} writes no text: use openai/NAME or dspy/NAME")
+    if kind not in CHAT_KINDS or not name:
+        raise InputError(f"model {model!r} writes no text: use openai/NAME, azure/DEPLOYMENT or dspy/NAME")
     return Writer(chat_engine(kind, name, AnswerCache(cache_dir), options, budget))

@@ -2,51 +2,63 @@
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING, Any, NoReturn
-from urllib.parse import urlsplit
+import json
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from psopt.errors import InputError
-from psopt.models.chat._client import Answer, FaultError, ModelRefusedError, UnsupportedError
+from psopt.errors import nearest
+from psopt.models.chat._client import Answer, FaultError, ModelRefusedError, UnclearRefusalError, UnsupportedError
 from psopt.models.chat._completion import ErrorInAnswerError, read_completion
-from psopt.models.chat._error_bodies import ErrorBody, error_of
+from psopt.models.chat._dialect import Dialect
+from psopt.models.chat._error_bodies import error_of
+from psopt.models.chat._features import FEATURES
 from psopt.models.chat._outage import is_nobody_there
+from psopt.models.chat._refusals import read_refusal
 from psopt.models.chat._secrets import redacted
-from psopt.models.chat._unanswerable import kind_of_refusal
+from psopt.models.chat._server import openai_address
 from psopt.models.chat._waits import asked_wait, breather
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
+    import httpx2
     import openai
+    from openai import RequestOptions
     from psopt.models.chat._client import Query
     from psopt.models.chat._options import LmOptions
+    from psopt.models.chat._refusals import Refusal
+    from psopt.models.chat._server import Address
 
-_OPENAI = "https://api.openai.com/"
 _PASSING = frozenset({408, 409, 425, 429})
 _TOO_MANY = frozenset({429, 529})  # 529: Anthropic's "overloaded"
 _CONNECTING = 10.0  # seconds
-_N_ALTERNATIVES = 20
-# What may be left out, in the order of how dispensable it is, and how servers call it when they don't know it.
-_FEATURES = {
-    "structured output": ("response_format", "json_schema", "guided", "grammar"),
-    "seed": ("seed",),
-    "temperature": ("temperature",),
-    "max_tokens": ("max_tokens",),
-}
+_LISTING = 10.0  # seconds
+_MOST_LISTED = 5
+
+
+class Refused(NamedTuple):
+    """An HTTP error: its status, its JSON (None if it is none), its text and its headers."""
+
+    status: int
+    body: Any
+    text: str
+    headers: Mapping[str, str]
 
 
 class OpenAIClient:
     """Chat completions at temperature 0 and seed 42, held to the labels where the server can.
 
-    A server that does not know a part of the request is asked without it from then on. The key is read from
-    `OPENAI_API_KEY`; servers of one's own may need none.
+    A server that does not take a part of the request is asked without it from then on.
 
     Parameters
     ----------
     model : str
         The model's name at the server.
     options : LmOptions
+    address : Address, optional
+        Where the server is; by default as `openai_address` says.
+    kind : str
+        What stands before the model's name in psopt's: ``openai`` or ``azure``.
 
     Raises
     ------
@@ -54,48 +66,32 @@ class OpenAIClient:
         If OpenAI itself is meant and there is no key.
     """
 
-    def __init__(self, model: str, options: LmOptions) -> None:
-        self.model, self._options = model, options
-        base = options.api_base or os.environ.get("OPENAI_BASE_URL")
-        self._key = os.environ.get("OPENAI_API_KEY", "")
-        if not self._key and (not base or base.startswith(_OPENAI)):
-            raise InputError(
-                f"model openai/{model} needs a key: set OPENAI_API_KEY, "
-                "or name a server of your own with --api-base URL"
-            )
-        self.endpoint = (base or f"{_OPENAI}v1").rstrip("/")
-        if not self.endpoint.startswith(("http://", "https://")):
-            raise InputError(f"--api-base must be an address such as http://localhost:8000/v1, not {self.endpoint!r}")
-        if "@" in urlsplit(self.endpoint).netloc:
-            raise InputError("--api-base holds a password, which belongs into OPENAI_API_KEY: leave it out")
-        self._lacks: frozenset[str] = frozenset()
+    features = tuple(feature.name for feature in FEATURES)
+
+    def __init__(self, model: str, options: LmOptions, address: Address | None = None, kind: str = "openai") -> None:
+        self.model, self._options, self._kind = model, options, kind
+        self._address = address or openai_address(model, options)
+        self._dialect = Dialect(model, options)
         self._client: openai.AsyncOpenAI | None = None
         self.breather = 0.0
 
     @property
     def name(self) -> str:
-        """``openai/NAME``."""
-        return f"openai/{self.model}"
+        """``openai/NAME`` or ``azure/DEPLOYMENT``."""
+        return f"{self._kind}/{self.model}"
 
     @property
-    def features(self) -> tuple[str, ...]:
-        """What servers may not know."""
-        return tuple(_FEATURES)
+    def endpoint(self) -> str:
+        """The server's address, without keys."""
+        return self._address.endpoint
 
     def request(self, query: Query) -> dict[str, Any]:
         """Build the body of a chat completion."""
-        options, lacks = self._options, self._lacks
-        body: dict[str, Any] = {"model": self.model, "messages": query.messages}
-        if "temperature" not in lacks:
-            body["temperature"] = options.temperature if query.temperature is None else query.temperature
-        if "seed" not in lacks:
-            body["seed"] = options.request_seed
-        body["max_completion_tokens" if "max_tokens" in lacks else "max_tokens"] = options.max_tokens
-        if options.logprobs and query.labels:
-            body |= {"logprobs": True, "top_logprobs": _N_ALTERNATIVES}
-        elif query.labels and options.structured and "structured output" not in lacks:
-            body["response_format"] = _one_of(query.labels)
-        return body
+        return self._dialect.body(query)
+
+    def uses(self, request: dict[str, Any]) -> list[str]:
+        """Return the features that a request uses and can be made without."""
+        return [feature.name for feature in self._dialect.negotiable(request)]
 
     def prepare(self) -> None:
         """Import the client: that takes a second, which the first answer must not seem to take."""
@@ -104,28 +100,52 @@ class OpenAIClient:
 
     def without(self, feature: str) -> None:
         """Leave a feature out from now on."""
-        self._lacks |= {feature}
+        self._dialect.leave_out(feature)
+
+    def take_back(self, feature: str) -> None:
+        """Use a feature again."""
+        self._dialect.take_back(feature)
 
     async def send(self, request: dict[str, Any]) -> Answer:
         """Send one chat completion; see `ChatClient.send`."""
+        answer, _ = await self.exchange(request)
+        return answer
+
+    async def exchange(self, request: dict[str, Any]) -> tuple[Answer, Mapping[str, str]]:
+        """Send one chat completion; return the answer and the response's headers; raises as `ChatClient.send`."""
         import httpx2
         import openai
 
         try:
-            response = await self._connected().post("/chat/completions", cast_to=httpx2.Response, body=request)
+            response = await self._connected().post(
+                "/chat/completions", cast_to=httpx2.Response, body=request, options=self._of_each_call()
+            )
         except openai.APIStatusError as error:
-            told = error_of(error.body, error.response.text or error.message)
-            wait = asked_wait(error.response.headers, told.message)
-            return self._refused(error.status_code, told, request, wait)
+            refused = Refused(error.status_code, _json(error.response), error.response.text, error.response.headers)
+            return await self._answer_of(refused, request), error.response.headers
         except openai.APIConnectionError as error:
             raise self._broken(error) from None
         except (httpx2.HTTPError, OSError) as error:
             raise FaultError(self._safe(f"{type(error).__name__}: {error}")) from None
         self.breather = max(self.breather, breather(response.headers))
         try:
-            return read_completion(response.content)
+            return read_completion(response.content), response.headers
         except ErrorInAnswerError as error:
-            return self._refused(error.status, error_of(error.body, "the answer is an error"), request)
+            refused = Refused(error.status, error.body, "the answer is an error", {})
+            return await self._answer_of(refused, request), response.headers
+
+    async def models(self) -> list[str]:
+        """Return the names that the server lists; none where it can't."""
+        import httpx2
+        import openai
+
+        try:
+            options: RequestOptions = {**self._of_each_call(), "timeout": _LISTING}
+            body = _json(await self._connected().get("/models", cast_to=httpx2.Response, options=options))
+        except (openai.OpenAIError, OSError):
+            return []
+        listed = body.get("data") if isinstance(body, dict) else None
+        return [entry["id"] for entry in listed or () if isinstance(entry, dict) and isinstance(entry.get("id"), str)]
 
     async def close(self) -> None:
         """Close the connections."""
@@ -139,60 +159,91 @@ class OpenAIClient:
             import httpx2
             import openai
 
+            address = self._address
+            headers = {address.key_header: address.key} if address.key_header and address.key else {}
             # How long an answer is waited for is the engine's to say.
             timeout = httpx2.Timeout(None, connect=min(_CONNECTING, self._options.timeout))
             self._client = openai.AsyncOpenAI(
-                base_url=self.endpoint,
-                api_key=self._key or "none",
+                base_url=address.base,
+                api_key=address.key or "none",
                 max_retries=0,
                 timeout=timeout,
+                default_headers={**headers, **address.headers},
+                default_query=dict(address.query),
                 http_client=openai.DefaultAioHttpClient(timeout=timeout),
             )
         return self._client
 
-    def _refused(self, status: int, error: ErrorBody, request: dict[str, Any], wait: float | None = None) -> Answer:
-        """Take an HTTP error as the answer that this text gets for good, or say which of the three failures it is."""
-        message = self._safe(f"{error.message} {error.code}".strip())
-        kind = kind_of_refusal(status, message)
-        if kind is None:
-            self._explain(status, message, request, wait)
-        return Answer(None, unanswered=kind, reason=message)
+    def _of_each_call(self) -> RequestOptions:
+        """Without the usual header for keys where the key goes in another, as the client's defaults can't say."""
+        import openai
 
-    def _explain(self, status: int, message: str, request: dict[str, Any], wait: float | None) -> NoReturn:
-        """Say which of the three failures an HTTP error is."""
-        if status == 429 and "insufficient_quota" in message:
-            raise ModelRefusedError(f"{self.endpoint}: the quota is used up: {message}") from None
-        if status in _PASSING or status >= 500:
-            overloaded = status in _TOO_MANY or (status == 503 and wait is not None)
-            raise FaultError(f"HTTP {status}: {message}", wait=wait, overloaded=overloaded) from None
-        if status in {400, 422}:
-            for feature, names in _FEATURES.items():
-                if feature not in self._lacks and any(name in message for name in names) and _uses(request, feature):
-                    raise UnsupportedError(feature, message) from None
-        raise ModelRefusedError(f"{self.endpoint} answered HTTP {status} for {self.name}: {message}") from None
+        return {"headers": {"Authorization": openai.Omit()}} if self._address.key_header else {}
 
-    def _broken(self, error: openai.APIConnectionError) -> FaultError:
+    async def _answer_of(self, refused: Refused, request: dict[str, Any]) -> Answer:
+        """Take an HTTP error as the answer that this text gets for good, or raise what else it is."""
+        refusal = read_refusal(refused.status, refused.body, refused.text)
+        told = error_of(refused.body, refusal.text)
+        message = self._safe(f"{told.message} {told.code}")
+        if refusal.text_kind is not None:
+            return Answer(None, unanswered=refusal.text_kind, reason=message)
+        if refusal.is_about_the_model or refusal.status == HTTPStatus.NOT_FOUND:
+            raise await self._no_such_model(refusal, message)
+        raise self._explained(refusal, message, request, asked_wait(refused.headers, told.message))
+
+    def _explained(self, refusal: Refusal, message: str, request: dict[str, Any], wait: float | None) -> Exception:
+        """Say which of the failures an HTTP error is."""
+        status = refusal.status
+        if status == HTTPStatus.TOO_MANY_REQUESTS and "insufficient_quota" in refusal.text:
+            return ModelRefusedError(f"{self.endpoint}: the quota is used up: {message}")
+        if refusal.is_about_the_request:
+            feature = refusal.names(self._dialect.negotiable(request))
+            if feature is not None:
+                return UnsupportedError(feature.name, message)
+        if status in _PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            overloaded = status in _TOO_MANY or (status == HTTPStatus.SERVICE_UNAVAILABLE and wait is not None)
+            return FaultError(f"HTTP {status}: {message}", wait=wait, overloaded=overloaded)
+        kind = UnclearRefusalError if refusal.is_about_the_request else ModelRefusedError
+        return kind(f"{self.endpoint} answered HTTP {status} for {self.name}: {message}")
+
+    async def _no_such_model(self, refusal: Refusal, message: str) -> ModelRefusedError:
+        """Say whether it is the model's name or the address that is wrong."""
+        said = f"{self.endpoint} answered HTTP {refusal.status} for {self.name}: {message}"
+        names = await self.models()
+        if names and self.model not in names:
+            more = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
+            return ModelRefusedError(
+                f"{said}{nearest(self.model, names)}; it has {', '.join(names[:_MOST_LISTED])}{more}"
+            )
+        if (
+            refusal.status == HTTPStatus.NOT_FOUND
+            and not names
+            and self._address.lacks_a_version
+            and self._kind == "openai"
+        ):
+            return ModelRefusedError(f"{said}; most addresses end in /v1: --api-base {self._address.base}/v1")
+        return ModelRefusedError(said)
+
+    def _broken(self, error: openai.APIConnectionError) -> Exception:
         """Say how a connection failed; a cut one comes as a time-out over aiohttp, so that its first cause is said."""
-        if is_nobody_there(error):
-            return FaultError(f"no connection to {self.endpoint}: is the server running?", unreachable=True)
         cause: BaseException = error
         while cause.__cause__ is not None:
             cause = cause.__cause__
+        if "certificate" in str(cause).casefold():
+            return ModelRefusedError(
+                f"the certificate of {self.endpoint} is not trusted ({self._safe(str(cause))}): "
+                "set SSL_CERT_FILE to the file of the authority that signed it"
+            )
+        if is_nobody_there(error):
+            return FaultError(f"no connection to {self.endpoint}: is the server running?", unreachable=True)
         return FaultError(self._safe(f"{type(cause).__name__}: {cause}"))
 
     def _safe(self, text: str) -> str:
-        return redacted(text, [self._key])
+        return redacted(text, self._address.secrets)
 
 
-def _one_of(labels: Sequence[str]) -> dict[str, Any]:
-    schema = {
-        "type": "object",
-        "properties": {"label": {"type": "string", "enum": list(labels)}},
-        "required": ["label"],
-        "additionalProperties": False,
-    }
-    return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
-
-
-def _uses(request: dict[str, Any], feature: str) -> bool:
-    return ("response_format" if feature == "structured output" else feature) in request
+def _json(response: httpx2.Response) -> Any:
+    try:
+        return json.loads(response.content)
+    except ValueError:
+        return None

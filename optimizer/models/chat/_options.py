@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from psopt.errors import InputError
@@ -38,6 +40,14 @@ class LmOptions:
         US dollars. The limits hold for all models of a run together, each time that it is started or resumed.
     hf_likelihood : {"mean", "sum"}
         What a model under ``hf/`` scores a label by: the mean of its tokens' log-probabilities, or their sum.
+    extra_body : mapping or None
+        Merged into every request, and part of what tells answers apart; a null leaves a field out.
+    headers : mapping
+        Sent with every request. Their values are taken for secrets: run.json keeps the names alone.
+    api_version : str or None
+        Azure's ``api-version``; by default `$OPENAI_API_VERSION`.
+    renegotiate : bool
+        Find out anew what servers take; for one start, not for those that go on with a run.
     """
 
     api_base: str | None = None
@@ -55,6 +65,10 @@ class LmOptions:
     max_tokens_total: int | None = None
     max_cost: float | None = None
     hf_likelihood: str = "mean"
+    extra_body: Mapping[str, Any] | None = None
+    headers: Mapping[str, str | None] = field(default_factory=dict, repr=False)
+    api_version: str | None = None
+    renegotiate: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
@@ -73,6 +87,31 @@ class LmOptions:
             value = getattr(self, name)
             if value is not None and not value >= 0:
                 raise InputError(f"{name} must not be negative, but is {value}")
+
+        self._check_body_and_headers()
+
+    def _check_body_and_headers(self) -> None:
+        if self.extra_body is not None and not isinstance(self.extra_body, Mapping):
+            raise InputError('extra_body must be a JSON object, such as {"reasoning_effort": "low"}')
+        taken = sorted({"model", "messages", "stream", "n"} & set(self.extra_body or ()))
+        if taken:
+            raise InputError(f"extra_body must not hold {taken[0]!r}: psopt sets it")
+        for name, value in self.headers.items():
+            if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name) or (value and not value.isprintable()):
+                raise InputError(f"{name!r} is no header that can be sent: give --header NAME=VALUE")
+
+    def changed(self, **changes: Any) -> LmOptions:
+        """Return the options with those of these changes that are not None; headers are added to those there are."""
+        given = {name: value for name, value in changes.items() if value is not None}
+        if "headers" in given:
+            given["headers"] = {**self.headers, **given["headers"]}
+        return replace(self, **given)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the options as run.json keeps them: headers without values, nothing that is for this start alone."""
+        extra = dict(self.extra_body) if self.extra_body is not None else None
+        kept = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {**kept, "extra_body": extra, "headers": dict.fromkeys(self.headers), "renegotiate": False}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> LmOptions:

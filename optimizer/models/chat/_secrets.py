@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -10,8 +12,11 @@ if TYPE_CHECKING:
 
 _PARTS = ("key", "token", "secret", "password", "headers", "credential")
 _NOT_SECRET = {"max_tokens", "max_completion_tokens"}
-_SHORTEST = 8
+_CUT = "***"
 _SHOWN = 300
+# Providers' keys have 32 characters (Azure) and more; parameters' names, which must stay readable, reach 21 characters
+# (max_completion_tokens) and hold neither digits nor upper case. "sk-1234" (7) is what LiteLLM's guide starts with.
+_SHORTEST, _LONG, _VERY_LONG = 6, 16, 24
 
 
 def is_secret(name: str) -> bool:
@@ -24,15 +29,48 @@ def is_secret(name: str) -> bool:
 
 
 def redacted(text: str, secrets: Iterable[str] = ()) -> str:
-    """Return a message on one line and not too long, without these secrets and those in the environment."""
-    known = {*secrets, *secret_values(os.environ)}
-    for secret in sorted(known, key=len, reverse=True):
-        if secret:
-            text = text.replace(secret, "***")
+    """Return a message on one line and not too long, without these secrets and those in the environment.
+
+    A secret is cut out wherever it stands if it is so long and mixed that no other text holds it by chance; a shorter
+    one where it stands alone. One that might be a plain word, such as a local server's dummy key, stays: cut out of
+    "max_tokens", the key "token" would make the message unreadable.
+
+    >>> redacted("wrong key: sk-a1B2c3D4e5F6g7H8, 'max_tokens'", ["sk-a1B2c3D4e5F6g7H8", "token"])
+    "wrong key: ***, 'max_tokens'"
+    """
+    for secret in sorted({*secrets, *secret_values(os.environ)}, key=len, reverse=True):
+        if _is_unmistakable(secret):
+            text = text.replace(secret, _CUT)
+        elif _is_no_word(secret):
+            text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", _CUT, text)
     return " ".join(text.split())[:_SHOWN]
 
 
 def secret_values(settings: Mapping[str, Any]) -> list[str]:
-    """The values that may be secrets, but for those too short to be told from words."""
-    values = [value for name, value in settings.items() if is_secret(name) and isinstance(value, str)]
-    return [value for value in values if len(value) >= _SHORTEST]
+    """The values of settings whose names say that they may be secrets."""
+    return [value for name, value in settings.items() if is_secret(name) and isinstance(value, str) and value]
+
+
+def without_header_values(command: str) -> str:
+    """Return a command line with the values of its headers cut out.
+
+    >>> without_header_values("psopt check --header X-Team=blue --header 'Authorization=Bearer a b'")
+    "psopt check --header 'X-Team=***' --header 'Authorization=***'"
+    """
+    parts = shlex.split(command)
+    for index, part in enumerate(parts):
+        before, sign, _ = part.removeprefix("--header=").partition("=")
+        if part.startswith("--header=") and sign:
+            parts[index] = f"--header={before}={_CUT}"
+        elif index and parts[index - 1] == "--header" and sign:
+            parts[index] = f"{before}={_CUT}"
+    return shlex.join(parts)
+
+
+def _is_unmistakable(secret: str) -> bool:
+    return (len(secret) >= _LONG and _is_no_word(secret)) or len(secret) >= _VERY_LONG
+
+
+def _is_no_word(secret: str) -> bool:
+    """Whether a string holds a digit, or upper case behind lower case, as no word of a message does."""
+    return len(secret) >= _SHORTEST and bool(re.search(r"\d|[a-z][^A-Z]*[A-Z]", secret))

@@ -17,7 +17,7 @@ _WORDS = {
     CONTEXT_LENGTH: re.compile(
         r"context_length_exceeded|exceed_context_size|context ?window|context length|available context size"
         r"|prompt is too long|input is too long|`inputs` tokens|inputs` must have less|request_too_large"
-        r"|reduce the length of the",
+        r"|reduce the length of the|maximum model length|max_new_tokens` must be",
         re.IGNORECASE,
     ),
     CONTENT_FILTER: re.compile(

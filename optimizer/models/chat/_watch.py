@@ -65,7 +65,8 @@ class Watch(Generic[Key]):
         """
         if self._n_seen >= FIRST:
             self._check()
-        first = [] if self.is_trusted or len(keys) <= FIRST else _spread(keys, FIRST)
+        n_first = max(1, FIRST - self._n_seen)
+        first = [] if self.is_trusted or len(keys) <= n_first else _spread(keys, n_first)
         if first:
             yield first
             self._check()

@@ -1,0 +1,132 @@
+"""How a request is written for one server and model: everything that is wanted and not known to be refused."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from psopt.models.chat._client import ModelRefusedError
+from psopt.models.chat._features import (
+    ALTERNATIVES,
+    FEWER_ALTERNATIVES,
+    LEAST_TEMPERATURE,
+    OLDER_LESSONS,
+    alternating,
+    features_of,
+    without_system,
+)
+from psopt.models.chat._profiles import profile_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.models.chat._client import Query
+    from psopt.models.chat._features import Body, Feature
+    from psopt.models.chat._options import LmOptions
+    from psopt.prompts import Messages
+
+
+class Dialect:
+    """Writes requests, and learns what to leave out.
+
+    Parameters
+    ----------
+    model : str
+        The model's name at the server; None in `body` for a server that has it in its address.
+    options : LmOptions
+    """
+
+    def __init__(self, model: str, options: LmOptions) -> None:
+        self._model, self._options = model, options
+        self._profile = profile_of(model)
+        self._extra = dict(options.extra_body or {})
+        self._refused: set[str] = set()
+
+    def leave_out(self, feature: str) -> None:
+        """Write requests without a feature from now on."""
+        self._refused.update(OLDER_LESSONS.get(feature, (feature,)))
+
+    def take_back(self, feature: str) -> None:
+        """Write requests with a feature again."""
+        self._refused.difference_update(OLDER_LESSONS.get(feature, (feature,)))
+
+    def negotiable(self, body: Body) -> list[Feature]:
+        """Return the features of a request that it can do without; not what the user put into `extra_body`."""
+        return [feature for feature in features_of(body) if feature.field not in self._extra]
+
+    def body(self, query: Query) -> Body:
+        """Write the body of a chat completion.
+
+        Raises
+        ------
+        ModelRefusedError
+            If probabilities are wanted, and are not to be had.
+        """
+        body: Body = {"model": self._model, "messages": query.messages}
+        self._add_temperature(body, query.temperature)
+        seed = self._profile.seed
+        if not self._lacks(seed):
+            body[seed] = self._options.request_seed
+        self._add_length(body)
+        if self._options.logprobs and query.labels:
+            body |= {"logprobs": True, "top_logprobs": self._n_alternatives()}
+        elif self._options.structured and query.labels:
+            self._add_form(body, query.labels)
+        body["messages"] = self._messages(body["messages"])
+        if self._extra:
+            body |= self._extra
+            return {name: value for name, value in body.items() if value is not None}
+        return body
+
+    def _lacks(self, feature: str) -> bool:
+        return feature in self._refused or feature in self._profile.lacks
+
+    def _add_temperature(self, body: Body, wanted: float | None) -> None:
+        if not self._lacks("temperature"):
+            temperature = self._options.temperature if wanted is None else wanted
+            body["temperature"] = LEAST_TEMPERATURE if not temperature and self._lacks("temperature 0") else temperature
+
+    def _add_length(self, body: Body) -> None:
+        """The limit on tokens under the name that the server takes; a profile says only which to try first."""
+        names = ["max_tokens", "max_completion_tokens"]
+        if "max_tokens" in self._profile.lacks:
+            names.reverse()
+        name = next((name for name in names if name not in self._refused), None)
+        if name is not None:
+            body[name] = self._options.max_tokens + self._profile.room
+
+    def _n_alternatives(self) -> int:
+        if self._lacks("logprobs"):
+            raise ModelRefusedError(f"{self._model} gives no log-probabilities at this server: leave --logprobs out")
+        return FEWER_ALTERNATIVES if self._lacks("many logprobs") else ALTERNATIVES
+
+    def _add_form(self, body: Body, labels: Sequence[str]) -> None:
+        """Hold the answer to the labels, or at least to JSON; for that, OpenAI and DeepSeek want it in the messages."""
+        if not self._lacks("json_schema"):
+            body["response_format"] = _one_of(labels)
+        elif not self._lacks("json_object"):
+            body["response_format"] = {"type": "json_object"}
+            body["messages"] = _asking_for_json(body["messages"])
+
+    def _messages(self, messages: Messages) -> Messages:
+        if self._lacks("system role"):
+            messages = without_system(messages)
+        return alternating(messages) if self._lacks("consecutive roles") else messages
+
+
+def _one_of(labels: Sequence[str]) -> dict[str, Any]:
+    schema = {
+        "type": "object",
+        "properties": {"label": {"type": "string", "enum": list(labels)}},
+        "required": ["label"],
+        "additionalProperties": False,
+    }
+    return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
+
+
+def _asking_for_json(messages: Messages) -> Messages:
+    """Ask for JSON in the system message: what the user wrote stays as it is, the text to classify last."""
+    asked = f"Answer in JSON: {json.dumps({'label': '...'})}"
+    if messages and messages[0]["role"] == "system":
+        return [{"role": "system", "content": f"{messages[0]['content']}\n{asked}"}, *messages[1:]]
+    return [{"role": "system", "content": asked}, *messages]

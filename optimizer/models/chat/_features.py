@@ -1,0 +1,153 @@
+"""The parts of a request that a server may not take, and what is sent in their place."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from psopt.prompts import Messages
+
+Body = dict[str, Any]
+ALTERNATIVES, FEWER_ALTERNATIVES = 20, 5  # top_logprobs: the most at OpenAI, and at vLLM, Together and Fireworks
+LEAST_TEMPERATURE = 0.01  # where 0 is refused: nearest to it that TGI and others accept
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A part of requests; once a server has refused it, the next best takes its place.
+
+    Attributes
+    ----------
+    name : str
+        As lessons are kept under.
+    uses : callable
+        Whether a request uses it.
+    field : str
+        The field of a request that holds it.
+    called : str
+        Regular expression: what refusals call it, as the place of an error or in its words.
+    instead : str
+        What is done without it, for people.
+    words : str
+        Regular expression that the words of a refusal must fit as well; empty for any.
+    """
+
+    name: str
+    uses: Callable[[Body], bool]
+    field: str
+    called: str
+    instead: str
+    words: str = ""
+
+    def named_in(self, text: str) -> re.Match[str] | None:
+        """Find this feature in the place or in the words of a refusal."""
+        return re.search(self.called, text, re.IGNORECASE)
+
+    def fits(self, text: str) -> bool:
+        """Whether a refusal in these words can be about this feature."""
+        return not self.words or re.search(self.words, text, re.IGNORECASE) is not None
+
+
+_STRUCTURED = r"response_?format|json_schema|\bstructured|\bguided|\bgrammar|json.?(mode|object)"
+_LOGPROBS = r"log_?prob(abilitie)?s"
+_LENGTH = r"\bmax_(completion_)?tokens\b"
+_ROLES = r"\balternat\w+|\bconsecutive\b|same role"
+_SYSTEM = rf"\broles?\b|\bsystem (message|prompt|instruction)|\bdeveloper (message|instruction)|{_ROLES}"
+
+# In the order in which they are given up where a refusal does not say what it is about: the most dispensable first.
+FEATURES = (
+    Feature("json_schema", lambda body: _form(body) == "json_schema", "response_format", _STRUCTURED, "json_object"),
+    Feature("json_object", lambda body: _form(body) == "json_object", "response_format", _STRUCTURED, "free answers"),
+    Feature("seed", lambda body: "seed" in body, "seed", r"\bseed\b", "no seed"),
+    Feature("random_seed", lambda body: "random_seed" in body, "random_seed", r"\b(random_)?seed\b", "no seed"),
+    Feature(
+        "many logprobs",
+        lambda body: body.get("top_logprobs", 0) > FEWER_ALTERNATIVES,
+        "top_logprobs",
+        _LOGPROBS,
+        f"top_logprobs {FEWER_ALTERNATIVES}",
+    ),
+    Feature(
+        "logprobs",
+        lambda body: 0 < body.get("top_logprobs", 0) <= FEWER_ALTERNATIVES,
+        "top_logprobs",
+        _LOGPROBS,
+        "answers alone",
+    ),
+    Feature(
+        "temperature 0",
+        lambda body: body.get("temperature") == 0,
+        "temperature",
+        r"\btemperature\b",
+        f"temperature {LEAST_TEMPERATURE:g}",
+        r"positive|greater than 0|> ?0|above 0|non-?zero",
+    ),
+    Feature("temperature", lambda body: "temperature" in body, "temperature", r"\btemperature\b", "no temperature"),
+    Feature("max_tokens", lambda body: "max_tokens" in body, "max_tokens", _LENGTH, "max_completion_tokens"),
+    Feature(
+        "max_completion_tokens",
+        lambda body: "max_completion_tokens" in body,
+        "max_completion_tokens",
+        _LENGTH,
+        "max_tokens",
+    ),
+    Feature(
+        "consecutive roles",
+        lambda body: _repeats_a_role(body["messages"]),
+        "messages",
+        _ROLES,
+        "messages of one role, joined",
+    ),
+    Feature(
+        "system role",
+        lambda body: _has_system(body["messages"]),
+        "messages",
+        _SYSTEM,
+        "a part of the user's message",
+    ),
+)
+# Kept by psopt 0.1 under these names.
+OLDER_LESSONS = {"structured output": ("json_schema", "json_object")}
+
+
+def features_of(body: Body) -> list[Feature]:
+    """Return the features that a request uses."""
+    return [feature for feature in FEATURES if feature.uses(body)]
+
+
+def without_system(messages: Messages) -> Messages:
+    """Put what a system message says before the first message of the user."""
+    system = "\n\n".join(message["content"] for message in messages if message["role"] == "system")
+    others = [dict(message) for message in messages if message["role"] != "system"]
+    if not others or others[0]["role"] != "user":
+        return [{"role": "user", "content": system}, *others]
+    others[0]["content"] = f"{system}\n\n{others[0]['content']}"
+    return others
+
+
+def alternating(messages: Messages) -> Messages:
+    """Join neighbours of one role."""
+    joined: Messages = []
+    for message in messages:
+        if joined and joined[-1]["role"] == message["role"]:
+            joined[-1] = {**message, "content": f"{joined[-1]['content']}\n\n{message['content']}"}
+        else:
+            joined.append(message)
+    return joined
+
+
+def _form(body: Body) -> Any:
+    return (body.get("response_format") or {}).get("type")
+
+
+def _has_system(messages: Messages) -> bool:
+    return any(message["role"] == "system" for message in messages)
+
+
+def _repeats_a_role(messages: Messages) -> bool:
+    return any(before["role"] == message["role"] for before, message in itertools.pairwise(messages))

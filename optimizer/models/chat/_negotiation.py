@@ -1,0 +1,126 @@
+"""What a server takes: found out by one request before the others are sent, and remembered for all runs.
+
+Each refusal teaches one thing, whoever else was refused for the same at the same time. Where a refusal does not say
+what it is about, parts of the request are left out one by one until it is answered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from typing import TYPE_CHECKING
+
+from psopt.models._answer_cache import answer_key
+from psopt.models.chat._client import UnclearRefusalError
+from psopt.models.chat._features import OLDER_LESSONS
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from psopt.models._answer_cache import AnswerCache
+    from psopt.models.chat._client import Answer, ChatClient, Query
+
+# Without probabilities there is nothing to measure where they are asked for: they are given up by name alone.
+_NEEDED = "logprobs"
+
+
+class Negotiation:
+    """What is known of one server and model.
+
+    Parameters
+    ----------
+    client : ChatClient
+        Is told what to leave out.
+    cache : AnswerCache
+        Keeps what was learnt.
+    anew : bool
+        Forget what was learnt before.
+    """
+
+    def __init__(self, client: ChatClient, cache: AnswerCache, *, anew: bool = False) -> None:
+        self._client, self._cache = client, cache
+        self._taken: set[str] = set()
+        if anew:
+            names = [*client.features, *OLDER_LESSONS]
+            cache.forget(self._key(kind, name) for kind in ("unsupported", "taken") for name in names)
+        self.recall()
+
+    @property
+    def lock(self) -> asyncio.Lock:
+        """Held by whoever finds out: first requests to one model wait for each other, in whatever engines."""
+        return _lock(self._client.endpoint, self._client.name)
+
+    def recall(self) -> None:
+        """Take in what others have learnt."""
+        refused = {self._key("unsupported", name): name for name in (*self._client.features, *OLDER_LESSONS)}
+        taken = {self._key("taken", name): name for name in self._client.features}
+        kept = self._cache.get_many([*refused, *taken])
+        for key in kept:
+            if key in refused:
+                self._client.without(refused[key])
+            else:
+                self._taken.add(taken[key])
+
+    def is_settled(self, query: Query) -> bool:
+        """Whether everything that a query's request uses is known to be taken."""
+        return self._taken.issuperset(self._used(query))
+
+    def refused(self, feature: str) -> None:
+        """Learn that a feature is not taken."""
+        self._client.without(feature)
+        self._cache.put(self._key("unsupported", feature), value=True)
+
+    def answered(self, query: Query) -> None:
+        """Learn that everything that a query's request uses is taken."""
+        new = set(self._used(query)) - self._taken
+        self._taken |= new
+        self._cache.put_many({self._key("taken", name): True for name in new})
+
+    async def find_out(self, query: Query, ask: Callable[[Query], Awaitable[Answer]]) -> Answer:
+        """Ask until a request is answered, with less and less where a refusal doesn't say what it is about.
+
+        The last thing left out is to blame; those before it are not, if a request with them is answered.
+
+        Raises
+        ------
+        UnclearRefusalError
+            If the barest request is refused as well: then it was about something else.
+        """
+        dropped: list[str] = []
+        while (answer := await _unless_unclear(query, ask)) is None:
+            rest = [name for name in self._used(query) if name != _NEEDED]
+            if not rest:
+                self._restore(dropped)
+                return await ask(query)
+            dropped.append(rest[0])
+            self._client.without(rest[0])
+        if dropped:
+            blamed = [dropped.pop()]
+            self._restore(dropped)
+            if dropped and await _unless_unclear(query, ask) is None:
+                blamed += dropped
+            for name in blamed:
+                self.refused(name)
+        return answer
+
+    def _restore(self, names: list[str]) -> None:
+        for name in names:
+            self._client.take_back(name)
+
+    def _used(self, query: Query) -> list[str]:
+        return self._client.uses(self._client.request(query))
+
+    def _key(self, kind: str, feature: str) -> bytes:
+        return answer_key(endpoint=self._client.endpoint, model=self._client.name, **{kind: feature})
+
+
+async def _unless_unclear(query: Query, ask: Callable[[Query], Awaitable[Answer]]) -> Answer | None:
+    try:
+        return await ask(query)
+    except UnclearRefusalError:
+        return None
+
+
+@functools.cache
+def _lock(_endpoint: str | None, _name: str) -> asyncio.Lock:
+    return asyncio.Lock()  # of the one loop that all models share (`_loop.py`)

@@ -1,0 +1,116 @@
+"""Reading how a server refuses: any status, any shape of error body, any words."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from psopt.models.chat._unanswerable import kind_of_refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from psopt.models.chat._features import Feature
+
+# Errors of validation repeat what they were sent: words of the user's, not of the server's.
+_ECHOES = {"input", "ctx", "body", "url", "request"}
+_MOST_WORDS = 4_000
+# A location within a message: pydantic's 'loc': ('body', 'seed'), Gemini's Unknown name "seed", OpenAI's 'seed'.
+_PLACES = re.compile(
+    r"""["']loc["']:\s*[\[(]([^\])]*)[\])] | unknown\s+(?:name|field)\s+["'`]?([\w.]+) """, re.IGNORECASE | re.VERBOSE
+)
+_INPUT = re.compile(r"""["']input["']:\s*(\{.*?\}|\[.*?\]|'[^']*'|"[^"]*"|[^,}\s]+)""", re.DOTALL)
+_VALIDATION = re.compile(
+    r"validat|_error'|_forbidden|not permitted|not supported|n['o]?t support|unsupported|unexpected keyword"
+    r"|unrecognized|unknown (name|field|parameter)|should be|must (be|alternate)|only user and assistant",
+    re.IGNORECASE,
+)
+_NO_MODEL = re.compile(
+    r"model\W+[^ ]{0,80} ?(does not exist|not found|is not (found|a valid)|not available)|model_not_found"
+    r"|(invalid|unknown|no such) model|not a valid model|DeploymentNotFound|deployment .{0,40}does not exist",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What a server's error says.
+
+    Attributes
+    ----------
+    status : int
+    text : str
+        Its words, without what it repeats of the request.
+    places : tuple of str
+        The places in the request that it names, as ``body.response_format.type``.
+    """
+
+    status: int
+    text: str
+    places: tuple[str, ...] = ()
+
+    @property
+    def text_kind(self) -> str | None:
+        """As what this one text is refused for good, which says nothing about any other; see `kind_of_refusal`."""
+        return kind_of_refusal(self.status, self.text)
+
+    @property
+    def is_about_the_model(self) -> bool:
+        """Whether there is no model of this name."""
+        return _NO_MODEL.search(self.text) is not None
+
+    @property
+    def is_about_the_request(self) -> bool:
+        """Whether the server read the request and will not have it so; llama-cpp-python says so with HTTP 500."""
+        if self.text_kind or self.is_about_the_model:
+            return False
+        return self.status in {400, 422} or (self.status in {500, 501} and _VALIDATION.search(self.text) is not None)
+
+    def names(self, features: Sequence[Feature]) -> Feature | None:
+        """Return which of a request's features is refused: by the place named, else the first that the words name.
+
+        None where another part of the request is meant, or one that was not understood.
+        """
+        fitting = [feature for feature in features if feature.fits(self.text)]
+        for place in self.places:
+            for feature in fitting:
+                if feature.named_in(place):
+                    return feature
+        found = [(match.start(), feature) for feature in fitting if (match := feature.named_in(self.text))]
+        return min(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def read_refusal(status: int, body: Any, text: str) -> Refusal:
+    """Read an error's JSON (None if it is none) and its raw text.
+
+    >>> detail = [{"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]
+    >>> read_refusal(422, {"detail": detail}, "")
+    Refusal(status=422, text='extra_forbidden body.seed Extra inputs are not permitted', places=('body.seed',))
+    """
+    words: list[str] = []
+    places: list[str] = []
+    for name, value in _leaves(body):
+        if name in {"loc", "param", "field"}:
+            places.append(value)
+        words.append(value)
+    said = _INPUT.sub("", " ".join(dict.fromkeys(words)) or text)[:_MOST_WORDS]
+    places += [re.sub(r"\W+", ".", first or second).strip(".") for first, second in _PLACES.findall(said)]
+    return Refusal(status, said, tuple(dict.fromkeys(places)))
+
+
+def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """The strings of an error body with the names of their fields; a location is one string."""
+    if isinstance(value, str):
+        if value:
+            yield name, value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            if key not in _ECHOES:
+                yield from _leaves(inner, key)
+    elif isinstance(value, list):
+        if name == "loc":
+            yield name, ".".join(map(str, value))
+            return
+        for inner in value:
+            yield from _leaves(inner, name)

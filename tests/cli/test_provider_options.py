@@ -1,0 +1,198 @@
+"""Servers as strangers meet them: any provider at the first try, headers, extra fields, Azure; mistakes in one line."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import os
+import ssl
+import subprocess
+import sys
+import threading
+
+import pytest
+from providers import PROVIDERS
+from psopt.cli._main import main
+from running import RunningServer
+
+SECRET = "a1b2c3d4e5f6a7b8c9d0"
+MEASURED = ["--samples", "20", "--rephrasings", "3", "--concurrency", "32"]
+SMALL = ["--trials", "2", "--samples", "20", "--rephrasings", "2", "--rounds", "1", "--concurrency", "32"]
+
+
+@pytest.fixture
+def data(tmp_path):
+    """Questions of two classes, 20 a split."""
+    rows = ["id,text,label,split"]
+    for split in ("train", "val", "test"):
+        rows += [f"{split}{i},what is {split} {i} called ?,{'ab'[i % 2] * 3},{split}" for i in range(20)]
+    (tmp_path / "data.csv").write_text("\n".join(rows) + "\n")
+    return tmp_path
+
+
+def psopt(folder, *arguments, **environment):
+    names = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT", "OPENAI_API_VERSION")
+    kept = {name: value for name, value in os.environ.items() if name not in names}
+    command = [sys.executable, "-m", "psopt", *arguments]
+    environment = {**kept, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "80", **environment}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+
+
+def diagnose(folder, server, *arguments, model="openai/test", **environment):
+    given = ["--dataset", "data.csv", "--model", model, "--api-base", getattr(server, "url", server), "--json"]
+    return psopt(folder, "diagnose", *given, *MEASURED, *arguments, **environment)
+
+
+def refused(server):
+    return sum(count for status, count in server.control()["statuses"].items() if status != "200")
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_provider_works_at_the_first_try(data, provider, monkeypatch, capsys):
+    """In this process, since there are many."""
+    monkeypatch.chdir(data)
+    monkeypatch.setenv("OPENAI_API_KEY", "token")
+    monkeypatch.setenv("PSOPT_CACHE_DIR", str(data / "cache"))
+    with RunningServer(provider=provider) as server:
+        given = ["diagnose", "--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url, "--json"]
+        for seed, most_refused in ((0, 6), (1, 0)):
+            server.control(reset=True)
+            with pytest.raises(SystemExit) as ended:
+                main([*given, *MEASURED, "--seed", str(seed)])
+            assert ended.value.code == 0, capsys.readouterr().err
+            assert refused(server) <= most_refused
+
+
+def test_a_search_on_a_reasoning_model_works_at_the_first_try(data):
+    with RunningServer(provider="reasoning") as server:
+        given = ["--dataset", "data.csv", "--model", "openai/gpt-5-mini", "--api-base", server.url, "--out", "run"]
+        done = psopt(data, "optimize", *given, *SMALL)
+        assert done.returncode == 0, done.stderr
+        assert refused(server) == 0
+
+
+def test_extra_fields_go_with_every_request_and_tell_answers_apart(data):
+    with RunningServer() as server:
+        assert diagnose(data, server).returncode == 0
+        n_first = server.control()["requests"]
+        extra = '{"reasoning_effort": "low", "seed": null}'
+        done = diagnose(data, server, "--extra-body", extra)
+        assert done.returncode == 0, done.stderr
+        body = server.control()["last"]["body"]
+        assert (body["reasoning_effort"], "seed" in body) == ("low", False)
+        assert server.control()["requests"] == 2 * n_first
+        assert diagnose(data, server, "--extra-body", extra).returncode == 0
+        assert server.control()["requests"] == 2 * n_first
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--extra-body", "{'a': 1}"], "no JSON"),
+        (["--extra-body", "[1]"], "a JSON object is expected"),
+        (["--extra-body", '{"model": "x"}'], "must not hold 'model'"),
+        (["--header", SECRET], "number 1 has no '='"),
+        (["--header", f"bad name={SECRET}"], "no header that can be sent"),
+    ],
+)
+def test_fields_and_headers_that_are_none_are_said(data, given, said):
+    done = diagnose(data, "http://127.0.0.1:9/v1", *given)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.count("psopt: ") == 1
+    assert SECRET not in done.stderr
+
+
+def test_headers_are_sent_and_their_values_kept_nowhere(data):
+    with RunningServer() as server:
+        given = ["--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url, "--out", "run", *SMALL]
+        headers = ["--header", f"X-Gateway-Key={SECRET}", "--header", "X-Team=blue"]
+        started = psopt(data, "optimize", *given, *headers)
+        assert started.returncode == 0, started.stderr
+        sent = server.control()["last"]["headers"]
+        assert (sent["x-gateway-key"], sent["x-team"]) == (SECRET, "blue")
+        forgotten = psopt(data, "resume", "run", "--trials", "3")
+        assert forgotten.returncode == 2
+        assert "give it again with --header X-Gateway-Key=VALUE" in forgotten.stderr
+        done = psopt(data, "resume", "run", *headers, "--trials", "3")
+        assert done.returncode == 0, done.stderr
+        assert server.control()["last"]["headers"]["x-team"] == "blue"
+    kept = json.loads((data / "run" / "run.json").read_text())["settings"]
+    assert kept["lm"]["headers"] == {"X-Gateway-Key": None, "X-Team": None}
+    assert "X-Gateway-Key=***" in kept["command"] or "resume" in kept["command"]
+    assert SECRET not in started.stdout + started.stderr + forgotten.stderr + done.stdout + done.stderr
+    assert not [path for path in data.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
+
+
+def test_a_header_that_a_server_repeats_is_cut_out(data):
+    with RunningServer(key="another") as server:
+        done = diagnose(data, server, "--header", f"Authorization=Bearer {SECRET}")
+    assert done.returncode == 2
+    assert "Incorrect API key provided: ***" in done.stderr
+
+
+def test_azure_is_asked_by_deployment_version_and_key(data):
+    with RunningServer(provider="azure") as server:
+        base = server.url.removesuffix("/v1")
+        done = diagnose(data, base, model="azure/tickets", AZURE_OPENAI_API_KEY=SECRET)
+        assert done.returncode == 0, done.stderr
+        last = server.control()["last"]
+        assert last["path"] == "/openai/deployments/tickets/chat/completions"
+        assert (last["headers"]["api-key"], last["query"]) == (SECRET, {"api-version": "2024-10-21"})
+        newer = diagnose(data, base, "--api-version", "2025-01-01", model="azure/tickets", AZURE_OPENAI_API_KEY=SECRET)
+        assert newer.returncode == 0, newer.stderr
+        assert server.control()["last"]["query"] == {"api-version": "2025-01-01"}
+
+
+def test_azure_without_key_or_resource_is_said(data):
+    given = ["--dataset", "data.csv", "--model", "azure/tickets"]
+    assert "set AZURE_OPENAI_API_KEY" in diagnose(data, "http://127.0.0.1:9", model="azure/tickets").stderr
+    assert "--api-base https://NAME.openai.azure.com" in psopt(data, "diagnose", *given).stderr
+
+
+def test_the_query_of_an_address_is_kept(data):
+    with RunningServer() as server:
+        done = diagnose(data, f"{server.url}/?api-version=7&code={SECRET}")
+        assert done.returncode == 0, done.stderr
+        assert server.control()["last"]["query"] == {"api-version": "7", "code": SECRET}
+    with RunningServer(key="another") as server:
+        wrong = diagnose(data, f"{server.url}?code={SECRET}", OPENAI_API_KEY="token")
+    assert wrong.returncode == 2
+    assert SECRET not in wrong.stderr
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ("gpt-4o-mini", "did you mean openai/gpt-4o-mini"),
+        ("meta-llama/Llama-3.1-8B", "did you mean openai/meta-llama/Llama-3.1-8B (a server, see --api-base), or hf/"),
+        ("minilmm", "did you mean 'minilm'?"),
+    ],
+)
+def test_a_name_without_a_kind_gets_a_hint(data, model, said):
+    done = psopt(data, "diagnose", "--dataset", "data.csv", "--model", model)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.count("psopt: ") == 1
+
+
+def test_a_certificate_that_nobody_signed_is_said(data):
+    files = [str(data / "key.pem"), str(data / "cert.pem")]
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", files[0], "-out", files[1]]
+    try:
+        subprocess.run([*made, "-days", "1", "-subj", "/CN=localhost"], check=True, capture_output=True)
+    except FileNotFoundError:
+        pytest.skip("openssl, which makes the certificate, is not installed")
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(files[1], files[0])
+    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        done = diagnose(data, f"https://127.0.0.1:{server.server_port}/v1", OPENAI_API_KEY="token")
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert done.returncode == 2
+    assert "is not trusted" in done.stderr
+    assert "SSL_CERT_FILE" in done.stderr
