@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import InputError
 from psopt.evaluation import compare_paired
 from psopt.measuring import MeasureOptions, measure
+from psopt.models.chat import Budget
 from psopt.scoring import score
 from psopt.search import OBJECTIVES
 
@@ -78,8 +79,10 @@ def compare(
     options = options or MeasureOptions()
     if len(prompts) * len(models) < 2:
         raise InputError("there is nothing to compare: give two prompts, or two models")
+    lm = options.lm
+    budget = Budget(lm.max_calls, lm.max_tokens_total, lm.max_cost)  # the limits are those of the whole comparison
     found = [
-        (name, str(getattr(model, "name", model)), measure(task, prompt, model, options, on_progress))
+        (name, str(getattr(model, "name", model)), measure(task, prompt, model, options, on_progress, budget))
         for model in models
         for name, prompt in prompts.items()
     ]

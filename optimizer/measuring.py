@@ -9,7 +9,7 @@ from psopt.cache import cache_folder
 from psopt.errors import InputError
 from psopt.evaluation import evaluate
 from psopt.models import load_model
-from psopt.models.chat import LmOptions
+from psopt.models.chat import Budget, LmOptions
 from psopt.rephrasing import RephrasingOptions, freeze_rephrasings
 from psopt.tasks import subset
 
@@ -53,15 +53,24 @@ class MeasureOptions:
 
 
 def measure(
-    task: Task, prompt: Prompt, model: Any, options: MeasureOptions, on_progress: OnProgress | None = None
+    task: Task,
+    prompt: Prompt,
+    model: Any,
+    options: MeasureOptions,
+    on_progress: OnProgress | None = None,
+    budget: Budget | None = None,
 ) -> Predictions:
     """Let a model answer a split of a task under rephrasings of a prompt.
+
+    What is spent on it counts to a budget, by default one of its own with the options' limits.
 
     Raises
     ------
     PsoptError
         If an argument or the task can't be used.
     """
+    lm = options.lm
+    budget = budget or Budget(lm.max_calls, lm.max_tokens_total, lm.max_cost)
     chosen = subset(_samples(task, options.split), options.samples, seed=options.seed)
     on_test = options.split == "test"
     frozen = freeze_rephrasings(
@@ -71,10 +80,11 @@ def measure(
         options.rephrasings if on_test else 1,
         options.seed,
         options.words,
-        lm=options.lm,
+        lm=lm,
+        budget=budget,
         cache_dir=options.cache_dir,
     )
-    answering = load_model(model, task, cache_dir=cache_folder(options.cache_dir), options=options.lm)
+    answering = load_model(model, task, cache_dir=cache_folder(options.cache_dir), options=lm, budget=budget)
     which = "heldout" if on_test else "search"
     texts, forms = getattr(frozen, which), getattr(frozen, f"{which}_forms")
     return evaluate(answering, prompt, texts, chosen, on_progress, soft=options.lm.logprobs, forms=forms)

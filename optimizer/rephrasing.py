@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from psopt.cache import cache_folder
 from psopt.errors import InputError, MissingExtraError, UnknownNameError
 from psopt.models import NAMES
-from psopt.models.chat import load_writer
+from psopt.models.chat import Budget, load_writer
 from psopt.search_spaces import Checks, read_file, rephrasings_for, vary, write_rephrasings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from psopt.models.chat import Budget, LmOptions
+    from psopt.models.chat import LmOptions
     from psopt.prompts import Family
     from psopt.search_spaces import RephrasingSet, Verdict
     from psopt.search_spaces._checks import Closeness, Judge
@@ -87,6 +87,8 @@ def freeze_rephrasings(
     if options.file is not None:
         return _from_file(options.file, description, n_search, n_heldout)
     check_judge(options.rephraser, options.judge)
+    if budget is None and lm is not None:
+        budget = Budget(lm.max_calls, lm.max_tokens_total, lm.max_cost)  # one for whoever writes and whoever judges
     make = partial(_paraphrases, task, description, n_search, n_heldout, seed, options, lm, budget, cache_dir, on_text)
     return make() if options.families == ("paraphrase",) else vary(make(), task, options.families, seed)
 
@@ -113,7 +115,7 @@ def _paraphrases(
     writer = load_writer(options.rephraser, cache_dir=folder, options=lm, budget=budget)
     judge = None
     if options.judge is not None:
-        judge = _judge(options.judge, folder, lm, budget)
+        judge = make_judge(options.judge, folder, lm, budget)
     original = " ".join(description.split())
     checks = Checks(original, task.labels, options.keep_labels, closeness(folder), judge=judge)
     return write_rephrasings(writer, checks, n_search, n_heldout, on_text)
@@ -151,7 +153,8 @@ def _from_file(path: Path, description: str, n_search: int, n_heldout: int) -> R
     )
 
 
-def _judge(model: str, folder: Path, lm: LmOptions | None, budget: Budget | None) -> Judge:
+def make_judge(model: Any, folder: Path, lm: LmOptions | None, budget: Budget | None) -> Judge:
+    """Let a language model say whether two descriptions ask for the same."""
     writer = load_writer(model, cache_dir=folder, options=lm, budget=budget)
 
     def same(one: str, other: str) -> bool:

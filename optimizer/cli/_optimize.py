@@ -179,7 +179,7 @@ def _run(
     with screen:
         try:
             if settings.program:
-                run = _optimize_program(task, settings, out, cache_dir, screen, resume=resume)
+                run = _optimize_program(task, settings, out, cache_dir, screen, resume=resume, force=force)
             else:
                 run = carry_out(
                     task, settings, out=out, cache_dir=cache_dir, resume=resume, force=force, observer=screen
@@ -207,11 +207,18 @@ def _show(run: Run, screen: Screen, *, as_json: bool) -> None:
 
 
 def _optimize_program(
-    task: Task, settings: RunSettings, out: Path | None, cache_dir: Path | None, screen: Screen, *, resume: bool
+    task: Task,
+    settings: RunSettings,
+    out: Path | None,
+    cache_dir: Path | None,
+    screen: Screen,
+    *,
+    resume: bool,
+    force: bool,
 ) -> Run:
     from psopt.programs import optimize_program
     from psopt.runs import MANIFEST, has_found_nothing
 
     if out is not None and (out / MANIFEST).exists() and not resume and not has_found_nothing(out):
         raise InputError(f"--out {out} holds a run already: go on with `psopt resume {out}`, or name another folder")
-    return optimize_program(task, settings, out=out, cache_dir=cache_dir, observer=screen)
+    return optimize_program(task, settings, out=out, cache_dir=cache_dir, observer=screen, force=force)

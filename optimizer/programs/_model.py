@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.errors import BudgetReachedError, ModelError
 from psopt.models._answer_cache import AnswerCache, answer_key
+from psopt.models.chat import public_address
 from psopt.programs._account import Account
 from psopt.programs._judge import merit
+from psopt.programs._lm import is_counted, place_of, reason_of, without_cache
 from psopt.programs._outcome import as_text
 from psopt.prompts import render_additions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -51,6 +53,8 @@ class ProgramModel:
     teacher : dspy.Module, optional
         Gives the demonstrations, in the program's place.
     n_threads : int
+    wrap : callable, optional
+        Makes of a step's own language model the one that is asked; by default the same without DSPy's cache.
     """
 
     reads_order = True
@@ -68,10 +72,12 @@ class ProgramModel:
         metric: Metric | None = None,
         teacher: Any = None,
         n_threads: int = 8,
+        wrap: Callable[[Any], Any] = without_cache,
     ) -> None:
         self.program, self.outcome, self.wordings = program, outcome, wordings
         self._examples, self._folder, self._account = examples, folder, Account(budget)
         self._metric, self._teacher, self._n_threads = metric, teacher, n_threads
+        self._wrap = wrap
         self._cache: AnswerCache | None = None
         self._lock = threading.Lock()
         self._records: dict[bytes, Record] = {}
@@ -81,6 +87,14 @@ class ProgramModel:
     def name(self) -> str:
         """``program/`` and the name of its class, with that of the language model."""
         return f"program/{type(self.program).__name__} on {_lm_of(self.program).model}"
+
+    @property
+    def server(self) -> str | None:
+        """The address that the program's model is asked at, where that is known."""
+        lm = _lm_of(self.program)
+        if is_counted(lm):
+            return str(lm._engine_spec.server) if lm._engine_spec.server else None
+        return public_address(lm.kwargs.get("api_base") or lm.kwargs.get("base_url"))
 
     def predict(
         self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
@@ -155,7 +169,7 @@ class ProgramModel:
         known = self._known([key]).get(key)
         if known is not None:
             return known
-        program = teacher.deepcopy()
+        program = self._ready(teacher.deepcopy())
         names = {id(predictor): step for step, predictor in program.named_predictors()}
         example, steps = self._examples[text], {}
         with dspy.context(trace=[]):
@@ -210,6 +224,8 @@ class ProgramModel:
             for key, program in zip(row, programs, strict=True)
             if key not in known
         }
+        for program in programs:
+            self._ready(program)
         self._account.had_already(len(texts) * len(programs) - len(jobs))
         self._run_all(jobs, on_progress)
         return [[self._records[key] for key in row] for row in keys]
@@ -236,6 +252,14 @@ class ProgramModel:
         finally:
             pool.shutdown(wait=not is_interrupted, cancel_futures=True)
 
+    def _ready(self, program: Any) -> Any:
+        """Let a copy's steps ask their own models, where they have any, as the whole program's model is asked."""
+        for _, predictor in program.named_predictors():
+            if predictor.lm is not None:
+                predictor.lm = self._wrap(predictor.lm)
+        self._account.counts_elsewhere = is_counted(_lm_of(program))
+        return program
+
     def _run_and_keep(self, key: bytes, program: Any, text: str) -> None:
         self._keep(key, self._run(program, text))
 
@@ -252,6 +276,8 @@ class ProgramModel:
         except BudgetReachedError:
             raise
         except Exception as error:
+            if (own := reason_of(error)) is not None:
+                raise own from None
             reason = str(error).splitlines()[0][:300] if str(error) else ""
             raise ModelError(f"the program failed on {text[:60]!r}: {type(error).__name__}: {reason}") from error
         value = prediction.get(self.outcome.field) if hasattr(prediction, "get") else None
@@ -267,7 +293,7 @@ class ProgramModel:
         adapter = type(dspy.settings.adapter).__name__
         lm = _lm_of(program)
         settings = str(sorted(_public(lm).items()))
-        return answer_key(kind=kind, state=state, text=text, lm=[lm.model, settings], adapter=adapter)
+        return answer_key(kind=kind, state=state, text=text, lm=[lm.model, settings, *place_of(lm)], adapter=adapter)
 
     def _known(self, keys: Sequence[bytes]) -> dict[bytes, Record]:
         new = [key for key in keys if key not in self._records]

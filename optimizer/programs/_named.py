@@ -57,28 +57,32 @@ def optimize_program(
     out: Path | None = None,
     cache_dir: str | Path | None = None,
     observer: Observer | None = None,
+    force: bool = False,
 ) -> Run:
-    """Do what `psopt optimize --program` promises; a run in `out` is gone on with.
+    """Do what `psopt optimize --program` promises; a run in `out` is gone on with, if `force` also one that differs.
 
     Raises
     ------
     PsoptError
         If the program can't be loaded, does not fit the data, or its model fails.
     """
+    _check_options(settings)
     program = load_program(str(settings.program))
     field, label = _fields(program)
     optimizer = SensitivityOptimizer(
         settings.trials,
         settings.rephrasings,
-        prompt_model=_writer(settings),
         task_model=_language_model(task, settings, cache_dir),
+        judge_model=settings.judge,
+        lm=settings.lm,
+        cache_dir=cache_dir,
         label_field=label,
         seed=settings.seed,
         log_dir=out,
         num_threads=settings.lm.concurrency,
-        max_calls=settings.lm.max_calls,
     )
-    optimizer.settings, optimizer.like = settings, task
+    optimizer.settings, optimizer.like, optimizer.force = settings, task, force
+    optimizer.rephraser, optimizer.proposer = _writer(settings.rephraser), _writer(settings.proposer)
     train, val = (subset(samples, settings.samples, seed=settings.seed) for samples in (task.train, task.val))
     better = optimizer.compile(
         program,
@@ -113,26 +117,37 @@ def _examples(samples: Sequence[Sample], field: str, label: str) -> list[Any]:
 
 
 def _language_model(task: Task, settings: RunSettings, cache_dir: str | Path | None) -> Any:
-    """The model of --model as a `dspy.LM`."""
-    import dspy
-
-    kind, _, name = settings.model.partition("/")
+    """The model of --model: the embedded one as a `dspy.LM`, others by their name."""
     if settings.model == "minilm":
         from psopt.models import minilm_lm
 
         texts = [sample.text for sample in task.train]
         return minilm_lm(texts, cache_dir=cache_folder(cache_dir), cache=False)
+    kind, _, name = settings.model.partition("/")
     if kind not in {"dspy", "openai"} or not name:
         raise InputError(f"--program needs a language model: minilm, openai/NAME or dspy/NAME, not {settings.model!r}")
-    lm = settings.lm
-    more = {"api_base": lm.api_base} if lm.api_base else {}
-    full = name if kind == "dspy" else settings.model
-    return dspy.LM(full, temperature=lm.temperature, max_tokens=lm.max_tokens, num_retries=lm.retries, **more)
+    return settings.model
 
 
-def _writer(settings: RunSettings) -> str | None:
-    """The model that writes; one writes both rephrasings and proposals."""
-    named = {one for one in (settings.rephraser, settings.proposer) if one and one != "rules"}
-    if len(named) > 1:
-        raise InputError("with --program one model writes both: give --rephraser and --proposer the same")
-    return next(iter(named), None)
+def _writer(model: str | None) -> str | None:
+    """A model that writes; None where rules do."""
+    return None if model == "rules" else model
+
+
+def _check_options(settings: RunSettings) -> None:
+    """Refuse what means nothing for a program.
+
+    Raises
+    ------
+    InputError
+        Naming the option.
+    """
+    meaningless = {
+        "--logprobs": settings.lm.logprobs,
+        "--rephrasings-file": settings.rephrasings_file is not None,
+        "--vary": settings.vary != "paraphrase",
+        "--strategy": settings.strategy != "simple",
+    }
+    for option, is_given in meaningless.items():
+        if is_given:
+            raise InputError(f"{option} means nothing for a --program: its instructions are its own; leave it out")

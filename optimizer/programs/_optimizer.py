@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,15 +15,17 @@ from psopt.models.chat import Budget, LmOptions, load_writer
 from psopt.optimization import N_HELDOUT, Run, search_and_record
 from psopt.programs._candidate import ProgramCandidate
 from psopt.programs._data import check_examples, make_data
+from psopt.programs._lm import counted_lm, is_counted, without_cache
 from psopt.programs._model import ProgramModel
 from psopt.programs._outcome import find_outcome
 from psopt.programs._progress import ProgressLine
 from psopt.programs._proposals import ProgramProposals
 from psopt.programs._state import write_program
 from psopt.programs._steps import sensitivity_by_step
-from psopt.programs._wordings import freeze_wordings
+from psopt.programs._wordings import Checking, freeze_wordings
 from psopt.prompts import Prompt
 from psopt.proposals.written import WrittenProposer
+from psopt.rephrasing import make_judge
 from psopt.runs import MANIFEST, RunSettings, free_folder
 
 if TYPE_CHECKING:
@@ -58,8 +61,17 @@ class SensitivityOptimizer(Teleprompter):  # type: ignore[misc, valid-type]  # d
         Sets both: 15 trials of 5, 40 of 10, 100 of 20.
     prompt_model : str or dspy.LM, optional
         Writes rephrasings, notes and definitions; by default rules do.
-    task_model : dspy.LM, optional
-        Runs the program; by default the one that DSPy is configured with.
+    task_model : str or dspy.LM, optional
+        Runs the program; by default the one that DSPy is configured with. A name (``openai/NAME``, ``dspy/NAME``) is
+        asked through psopt's own client.
+    judge_model : str or dspy.LM, optional
+        Says of each rephrasing that `prompt_model` writes whether it asks for the same.
+    lm : LmOptions, optional
+        How all of these models are asked, and what they may cost together. Where it is given, a `dspy.LM` too is asked
+        through psopt's engine: counted call by call, limited, sent again, kept in the cache. DSPy's own cache, whose
+        key holds no server, is never used.
+    cache_dir : path, optional
+        Where answers and embeddings are kept; by default `psopt.cache.cache_folder`.
     metric : callable, optional
         ``metric(example, prediction)`` in [0, 1]; its mean takes the place of F1. By default the label's equality
         decides, and F1 is that of the whole data set.
@@ -78,7 +90,7 @@ class SensitivityOptimizer(Teleprompter):  # type: ignore[misc, valid-type]  # d
     track_stats : bool
         Leave `pareto_front`, `run` and `sensitivity_by_step` on the program.
     max_calls : int, optional
-        Most runs of the program.
+        Most runs of the program; most requests where psopt's engine sends them.
     pick : str
         Which program of the front is returned: ``knee``, ``short``, ``f1``, ``sensitivity`` or ``consistency``.
 
@@ -96,6 +108,9 @@ class SensitivityOptimizer(Teleprompter):  # type: ignore[misc, valid-type]  # d
         auto: Auto | None = None,
         prompt_model: Any = None,
         task_model: Any = None,
+        judge_model: Any = None,
+        lm: LmOptions | None = None,
+        cache_dir: str | Path | None = None,
         metric: Metric | None = None,
         equivalence: Equivalence | None = None,
         label_field: str | None = None,
@@ -115,12 +130,15 @@ class SensitivityOptimizer(Teleprompter):  # type: ignore[misc, valid-type]  # d
         if num_trials < 1 or num_rephrasings < 2:
             raise InputError("num_trials must be 1 or more and num_rephrasings 2 or more")
         self.num_trials, self.num_rephrasings = num_trials, num_rephrasings
-        self.prompt_model, self.task_model = prompt_model, task_model
+        self.prompt_model, self.task_model, self.judge_model = prompt_model, task_model, judge_model
+        self.lm, self.cache_dir = lm, cache_dir
         self.metric, self.equivalence, self.label_field = metric, equivalence, label_field
         self.seed, self.log_dir, self.num_threads, self.storage = seed, log_dir, num_threads, storage
         self.track_stats, self.max_calls, self.pick = track_stats, max_calls, pick
         self.settings: RunSettings | None = None  # what the command line was given
         self.like: Task | None = None  # the task that the examples come from, where there is one
+        self.rephraser, self.proposer = prompt_model, prompt_model
+        self.force = False
 
     def compile(
         self,
@@ -166,19 +184,28 @@ class SensitivityOptimizer(Teleprompter):  # type: ignore[misc, valid-type]  # d
             raise InputError(
                 f"the program's labels are {', '.join(data.task.labels)}; the data's are {', '.join(self.like.labels)}"
             )
-        with self._setting(student):
+        budget = self._budget()
+        with self._setting(student, budget):
             own = observer or ProgressLine()
             try:
-                return self._optimize(student.deepcopy(), teacher, outcome, data, own)
+                return self._optimize(student.deepcopy(), teacher, outcome, data, own, budget)
             finally:
                 if isinstance(own, ProgressLine):
                     own.close()
 
-    def _optimize(self, student: Any, teacher: Any, outcome: Any, data: Any, observer: Observer) -> Any:
+    def _optimize(self, student: Any, teacher: Any, outcome: Any, data: Any, observer: Observer, budget: Budget) -> Any:
         folder = Path(self.log_dir) if self.log_dir else free_folder(Path("runs"), data.task.name)
-        budget = Budget(self.max_calls)
-        writer = self._writer(budget)
-        wordings = freeze_wordings(student, outcome.step, data.task, self.num_rephrasings, N_HELDOUT, self.seed, writer)
+        writer = self._writer(self.rephraser, budget)
+        wordings = freeze_wordings(
+            student,
+            outcome.step,
+            data.task,
+            self.num_rephrasings,
+            N_HELDOUT,
+            self.seed,
+            writer,
+            self._checking(budget),
+        )
         threads = self.num_threads or dspy.settings.num_threads or _THREADS
         model = ProgramModel(
             student,
@@ -190,6 +217,7 @@ class SensitivityOptimizer(Teleprompter):  # type: ignore[misc, valid-type]  # d
             metric=self.metric,
             teacher=teacher,
             n_threads=threads,
+            wrap=partial(self._asked, budget=budget),
         )
         task = data.task if self.like is None else _with_words(data.task, self.like)
         evaluator = Evaluator(
@@ -197,15 +225,17 @@ class SensitivityOptimizer(Teleprompter):  # type: ignore[misc, valid-type]  # d
         )
         start = Prompt(wordings.rephrasings.search[0], task.labels, task.noun)
         shares = sensitivity_by_step(model, start, [sample.text for sample in task.train])
+        drafting = self._writer(self.proposer, budget) if outcome.equivalence is None else None
         run = search_and_record(
             task,
             self._settings(task.name, model.name, max(len(task.train), len(task.val))),
             start,
             evaluator,
-            WrittenProposer(writer) if writer and outcome.equivalence is None else None,
+            WrittenProposer(drafting) if drafting else None,
             propose=ProgramProposals(model, shares),
             out=folder,
             resume=(folder / MANIFEST).exists(),
+            force=self.force,
             observer=observer,
         )
         return self._best(run, model, shares)
@@ -239,14 +269,39 @@ class SensitivityOptimizer(Teleprompter):  # type: ignore[misc, valid-type]  # d
             samples=samples,
             storage=self.storage,
             program="python",
+            lm=self._options,
         )
 
-    def _writer(self, budget: Budget) -> Writer | None:
-        if self.prompt_model is None:
-            return None
-        return load_writer(self.prompt_model, cache_dir=cache_folder(None), options=LmOptions(), budget=budget)
+    @property
+    def _options(self) -> LmOptions:
+        return self.lm or LmOptions()
 
-    def _setting(self, student: Any) -> Any:
+    def _budget(self) -> Budget:
+        """What all models of the run may spend together."""
+        lm = self._options
+        most = lm.max_calls if self.max_calls is None else self.max_calls
+        return Budget(most, lm.max_tokens_total, lm.max_cost)
+
+    def _writer(self, model: Any, budget: Budget) -> Writer | None:
+        if model is None:
+            return None
+        return load_writer(model, cache_dir=cache_folder(self.cache_dir), options=self._options, budget=budget)
+
+    def _checking(self, budget: Budget) -> Checking:
+        """How rephrasings that a model writes are checked."""
+        keep_labels = self.settings.keep_labels if self.settings else True
+        judge = None
+        if self.judge_model is not None:
+            judge = make_judge(self.judge_model, cache_folder(self.cache_dir), self._options, budget)
+        return Checking(keep_labels, judge, self.cache_dir)
+
+    def _asked(self, model: Any, budget: Budget) -> Any:
+        """The language model as it is asked: through psopt's engine by name or with options, else without a cache."""
+        if isinstance(model, str) or (self.lm is not None and not _is_free(model)):
+            return counted_lm(model, self._options, budget, cache_folder(self.cache_dir))
+        return without_cache(model)
+
+    def _setting(self, student: Any, budget: Budget) -> Any:
         """DSPy's settings with the task model.
 
         Raises
@@ -254,12 +309,17 @@ class SensitivityOptimizer(Teleprompter):  # type: ignore[misc, valid-type]  # d
         InputError
             If there is no language model at all.
         """
-        if self.task_model is not None:
-            return dspy.context(lm=self.task_model)
-        without = [name for name, predictor in student.named_predictors() if predictor.lm is None]
-        if without and dspy.settings.lm is None:
+        model = self.task_model if self.task_model is not None else dspy.settings.lm
+        if model is not None:
+            return dspy.context(lm=self._asked(model, budget))
+        if [name for name, predictor in student.named_predictors() if predictor.lm is None]:
             raise InputError("no language model: use dspy.configure(lm=dspy.LM(..)), or give task_model=..")
         return contextlib.nullcontext()
+
+
+def _is_free(lm: Any) -> bool:
+    """Whether an LM is the embedded one, which needs no engine around it; or already asked through psopt's."""
+    return is_counted(lm) or lm.model == "psopt/minilm"
 
 
 def _with_words(task: Task, like: Task) -> Task:

@@ -11,10 +11,31 @@ from psopt.search_spaces import Checks, rephrasings_for, write_rephrasings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from psopt.models.chat import Writer
     from psopt.search_spaces import RephrasingSet
+    from psopt.search_spaces._checks import Judge
     from psopt.tasks import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Checking:
+    """How rephrasings that a language model writes are checked.
+
+    Attributes
+    ----------
+    keep_labels : bool
+        Whether they must name the labels that the original enumerates.
+    judge : callable or None
+        Says whether two texts ask for the same.
+    cache_dir : path or None
+        Where the encoder keeps its work.
+    """
+
+    keep_labels: bool = True
+    judge: Judge | None = None
+    cache_dir: str | Path | None = None
 
 
 @dataclass(frozen=True)
@@ -39,7 +60,14 @@ class Wordings:
 
 
 def freeze_wordings(
-    program: Any, step: str, task: Task, n_search: int, n_heldout: int, seed: int, writer: Writer | None
+    program: Any,
+    step: str,
+    task: Task,
+    n_search: int,
+    n_heldout: int,
+    seed: int,
+    writer: Writer | None,
+    checking: Checking | None = None,
 ) -> Wordings:
     """Rephrase the instructions of each step, by rule or by a language model.
 
@@ -47,6 +75,8 @@ def freeze_wordings(
     ----------
     step : str
         The step that gives the outcome.
+    checking : Checking, optional
+        How what a language model has written is checked.
 
     Raises
     ------
@@ -54,7 +84,10 @@ def freeze_wordings(
         If there are not enough rephrasings.
     """
     given = {name: predictor.signature.instructions for name, predictor in program.named_predictors()}
-    sets = {name: _rephrase(text, task, n_search, n_heldout, seed, writer) for name, text in given.items()}
+    sets = {
+        name: _rephrase(text, task, n_search, n_heldout, seed, writer, checking or Checking())
+        for name, text in given.items()
+    }
     wordings: dict[str, Mapping[str, str]] = {}
     for number, text in enumerate(sets[step].search):
         wordings[text] = given if number == 0 else {name: one.search[number] for name, one in sets.items()}
@@ -64,10 +97,17 @@ def freeze_wordings(
 
 
 def _rephrase(
-    instructions: str, task: Task, n_search: int, n_heldout: int, seed: int, writer: Writer | None
+    instructions: str,
+    task: Task,
+    n_search: int,
+    n_heldout: int,
+    seed: int,
+    writer: Writer | None,
+    checking: Checking,
 ) -> RephrasingSet:
     if writer is None:
         return rephrasings_for(task, n_search, n_heldout, description=instructions, seed=seed)
     original = " ".join(instructions.split())
-    checks = Checks(original, task.labels, True, closeness(cache_folder(None)))
+    near = closeness(cache_folder(checking.cache_dir))
+    checks = Checks(original, task.labels, checking.keep_labels, near, judge=checking.judge)
     return write_rephrasings(writer, checks, n_search, n_heldout)

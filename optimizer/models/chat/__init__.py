@@ -2,7 +2,7 @@
 
 from psopt.models.chat._address import public_address
 from psopt.models.chat._budget import Budget, Need, Usage
-from psopt.models.chat._factory import chat_model, load_writer, server_of
+from psopt.models.chat._factory import chat_engine, chat_model, load_writer, server_of
 from psopt.models.chat._model import ChatModel
 from psopt.models.chat._options import LmOptions
 from psopt.models.chat._prices import Price, price_of
@@ -19,6 +19,7 @@ __all__ = [
     "TokenRange",
     "Usage",
     "Writer",
+    "chat_engine",
     "chat_model",
     "is_secret",
     "load_writer",

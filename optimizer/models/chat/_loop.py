@@ -49,8 +49,16 @@ async def in_a_thread(work: Callable[[], T]) -> T:
     return await result
 
 
-@functools.cache
+_making = threading.Lock()
+
+
 def _loop() -> asyncio.AbstractEventLoop:
+    with _making:  # threads that come first together must not make two
+        return _the_loop()
+
+
+@functools.cache
+def _the_loop() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="psopt-models", daemon=True).start()
     return loop

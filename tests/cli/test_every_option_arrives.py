@@ -1,0 +1,188 @@
+"""Every option of the command line arrives where it is meant for: at each model that a command asks, or in its run.
+
+A new option without a place here fails the first test.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from dataclasses import fields
+
+import click
+import pytest
+from psopt.cli import main
+from psopt.cli._main import _COMMANDS
+from psopt.models.chat import LmOptions
+from psopt.models.chat._engine import Engine
+from running import RunningServer
+
+LM = {field.name for field in fields(LmOptions)}
+# How `LmOptions` are told apart from their defaults; a server of the test's own is the address.
+VALUES = {
+    "--concurrency": "3",
+    "--timeout": "44",
+    "--retries": "5",
+    "--max-tokens": "99",
+    "--plain": None,
+    "--requests-per-minute": "1e6",
+    "--max-unanswered": "0.5",
+    "--max-calls": "100000",
+    "--max-tokens-total": "100000000",
+    "--max-cost": "1000",
+    "--hf-likelihood": "sum",
+    "--extra-body": '{"top_k": 5}',
+    "--header": "X-Test=yes",
+    "--api-version": "2024-10-21",
+    "--renegotiate": None,
+}
+ELSEWHERE = {"--api-base", "--logprobs"}  # given by the tests below: an address; what programs refuse
+# Options that say what is measured, searched or shown, and nothing to a model.
+OWN = {
+    "--dataset", "--text-column", "--label-column", "--task-file", "--test-file", "--strict-data", "--model", "--
+    model2", "--strategy", "--rephrasings", "--samples", "--seed", "--cache-dir", "--rephraser", "--judge", "--
+    rephrasings-file", "--vary", "--keep-labels", "--proposer", "--trials", "--rounds", "--sampler", "--out", "--
+    storage", "--study-name", "--leave-one-out", "--program", "--dry-run", "--resume", "--force", "--json", "--
+    quiet", "--prompt", "--split", "--html", "--max-sensitivity", "--min-f1", "--min-consistency", "--max-na-rate",
+    "--sure", "--vote", "--heldout",
+}
+ASKING = ("optimize", "diagnose", "compare", "check", "classify", "rephrase")
+RUN = ["--trials", "2", "--rounds", "1", "--samples", "12", "--rephrasings", "3"]
+ROLES = {"openai/model", "openai/writer", "openai/judge"}
+
+
+def command(verb):
+    return getattr(importlib.import_module(_COMMANDS[verb]), verb)
+
+
+@pytest.mark.parametrize("verb", ASKING)
+def test_every_option_has_a_place(verb):
+    options = [one for one in command(verb).params if isinstance(one, click.Option)]
+    unknown = [one.opts[0] for one in options if one.opts[0] not in OWN | ELSEWHERE | VALUES.keys() and not told(one)]
+    assert unknown == [], "say in this file where it arrives"
+    by_name = {one.name for one in options}
+    missing = {name for name in LM if name not in by_name} - {"temperature", "request_seed"}
+    assert missing == set(), f"psopt {verb} lacks options"
+
+
+def told(option):
+    return any(flag in VALUES for flag in (*option.opts, *option.secondary_opts))
+
+
+def lm_arguments(verb, server):
+    """Every option of `LmOptions` that the verb has, other than by default."""
+    known = {flag for one in command(verb).params for flag in (*one.opts, *one.secondary_opts)}
+    given = [part for flag, value in VALUES.items() if flag in known for part in (flag, value) if part is not None]
+    return ["--api-base", server.url, *given]
+
+
+@pytest.fixture
+def engines(monkeypatch):
+    """Every engine that is made: by whose name, with which options and budget, and where it keeps answers."""
+    made = []
+    make = Engine.__init__
+
+    def watched(self, client, cache, budget, options):
+        make(self, client, cache, budget, options)
+        (_, _, file) = cache._connection.execute("PRAGMA database_list").fetchone()
+        made.append((client, options, budget, file))
+
+    monkeypatch.setattr(Engine, "__init__", watched)
+    return made
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-no-use-0123456789")
+    monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "not-here"))
+    names = [*ROLES, *(f"dspy/{name}" for name in ROLES)]
+    (tmp_path / "prices.toml").write_text("\n".join(f'"{name}" = {{ in = 0.1, out = 0.1 }}' for name in names))
+    monkeypatch.setenv("PSOPT_PRICES", str(tmp_path / "prices.toml"))
+    rows = ["id,text,label,split"]
+    for split in ("train", "val", "test"):
+        rows += [f"{split}{i},what is {split} {i} called ?,{'ab'[i % 2] * 3},{split}" for i in range(12)]
+    (tmp_path / "data.csv").write_text("\n".join(rows) + "\n")
+    bare = {"description": "Sort the question by what it asks for.", "labels": ["aaa", "bbb"], "noun": "question"}
+    (tmp_path / "bare.json").write_text(json.dumps(bare))
+    (tmp_path / "texts.txt").write_text("what is this ?\n")
+    (tmp_path / "mine.py").write_text(
+        "import dspy\nfrom typing import Literal\n"
+        'FIELDS = {"question": (str, dspy.InputField()), "kind": (Literal["aaa", "bbb"], dspy.OutputField())}\n'
+        'program = dspy.Predict(dspy.Signature(FIELDS, "Sort the question by what it asks for."))\n'
+    )
+    return tmp_path
+
+
+def psopt(*words):
+    with pytest.raises(SystemExit) as end:
+        main([*words])
+    return end.value.code
+
+
+def check_all(engines, names, cache):
+    """All engines got everything, and those that asked share one budget; a plan asks nothing."""
+    for client, options, budget, file in engines:
+        default = LmOptions()
+        same = [name for name in LM if getattr(options, name) == getattr(default, name)]
+        assert set(same) <= {"temperature", "request_seed", "logprobs"}, client.name
+        assert (budget.max_calls, budget.max_tokens, budget.max_cost) == (100000, 100000000, 1000)
+        assert file.startswith(str(cache))
+    spent = [(client.name, budget) for client, _, budget, _ in engines if budget.usage.made]
+    assert {name for name, _ in spent} == names
+    assert len({id(budget) for _, budget in spent}) == 1
+
+
+VERBS = {
+    "optimize": [*RUN, "--dataset", "data.csv", "--out", "run"],
+    "diagnose": ["--dataset", "data.csv", "--rephrasings", "3"],
+    "compare": ["--dataset", "data.csv", "--rephrasings", "3", "--prompt", "bare.json", "--prompt", "bare2.json"],
+    "check": ["--dataset", "data.csv", "--rephrasings", "3", "--max-sensitivity", "1"],
+    "classify": ["texts.txt", "--prompt", "bare.json"],
+    "rephrase": ["--dataset", "data.csv", "--out", "words.json", "--rephrasings", "2", "--heldout", "2"],
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("kind", ["", "dspy/"])
+def test_options_arrive_at_every_model_of_a_verb(verb, kind, folder, engines):
+    if kind:
+        pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
+    (folder / "bare2.json").write_text((folder / "bare.json").read_text().replace("Sort", "Order"))
+    model, writer, judge = (f"{kind}openai/{name}" for name in ("model", "writer", "judge"))
+    writes = ["--rephraser", writer, "--judge", judge]
+    given = {"optimize": [*writes, "--proposer", writer], "classify": []}.get(verb, writes)
+    asked = [] if verb == "rephrase" else ["--model", model]
+    names = {"classify": {model}, "rephrase": {writer, judge}}.get(verb, {model, writer, judge})
+    with RunningServer() as server:
+        arguments = [*VERBS[verb], *given, *asked, *lm_arguments(verb, server)]
+        assert psopt(verb, *arguments, "--cache-dir", str(folder / "kept")) == 0
+        assert server.control()["requests"] > 0
+    check_all(engines, names, folder / "kept")
+
+
+@pytest.mark.parametrize("kind", ["", "dspy/"])
+def test_options_arrive_at_every_model_of_a_program(kind, folder, engines, monkeypatch):
+    pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.delitem(importlib.sys.modules, "mine", raising=False)
+    model, writer, judge = (f"{kind}openai/{name}" for name in ("model", "writer", "judge"))
+    with RunningServer() as server:
+        given = ["--dataset", "data.csv", *RUN, "--program", "mine:program", "--model", model, "--out", "run"]
+        given += ["--rephraser", writer, "--judge", judge, "--proposer", writer, *lm_arguments("optimize", server)]
+        assert psopt("optimize", *given, "--cache-dir", str(folder / "kept")) == 0
+    check_all(engines, {model, writer, judge}, folder / "kept")
+    run = json.loads((folder / "run" / "run.json").read_text())
+    assert run["calls"]["made"] > 0
+    assert run["calls"]["cost_usd"] > 0
+
+
+@pytest.mark.parametrize(
+    "option", [["--logprobs"], ["--vary", "format"], ["--strategy", "detail"], ["--rephrasings-file", "bare.json"]]
+)
+def test_what_means_nothing_for_a_program_is_refused(option, folder, capsys, monkeypatch):
+    pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
+    monkeypatch.syspath_prepend(str(folder))
+    given = ["--dataset", "data.csv", "--program", "mine:program", "--model", "openai/model", *option]
+    assert psopt("optimize", *given) == 2
+    assert f"{option[0]} means nothing for a --program" in capsys.readouterr().err
