@@ -58,7 +58,9 @@ class Progress:
             self._tell(self._done, self._total)
 
     def __str__(self) -> str:
-        """How far it has come, for notices."""
+        """How far it has come, for notices; a program's calls come one by one."""
+        if self._total == 1:
+            return "Ctrl-C saves"
         return f"{self._done} of {self._total} answered; Ctrl-C saves"
 
 
