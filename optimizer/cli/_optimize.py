@@ -111,6 +111,8 @@ def optimize(**options: Any) -> int:
 @click.option("--storage", metavar="URL", help="The storage, where it needs a password that is not in PGPASSWORD.")
 @request_options
 @click.option("--concurrency", type=click.IntRange(1), help="Most requests in flight [default: the run's].")
+@click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="S", help="[default: the run's]")
+@click.option("--retries", type=click.IntRange(0), help="[default: the run's]")
 @click.option(
     "--cache-dir",
     type=click.Path(path_type=Path, file_okay=False),

@@ -194,14 +194,14 @@ def lm_options(command: Callable[..., Any]) -> Callable[..., Any]:
             show_default=True,
             type=click.FloatRange(0, min_open=True),
             metavar="S",
-            help="Seconds to wait for one answer.",
+            help="Seconds to wait for an answer at first; then what answers take decides.",
         ),
         click.option(
             "--retries",
             default=12,
             show_default=True,
             type=click.IntRange(0),
-            help="How often a failed call is sent again.",
+            help="How often a failed call is sent again, or a server that is away looked for.",
         ),
         click.option(
             "--max-tokens", default=256, show_default=True, type=click.IntRange(1), help="Most tokens of one answer."

@@ -21,9 +21,9 @@ class LmOptions:
     concurrency : int
         Most requests in flight.
     timeout : float
-        Seconds to wait for one answer.
+        Seconds to wait for an answer at first; then what answers take decides.
     retries : int
-        How often a call that failed in passing is sent again.
+        How often a call that failed in passing is sent again, or a server that is away looked for.
     max_tokens : int
         Most tokens of one answer.
     temperature, request_seed : float, int
