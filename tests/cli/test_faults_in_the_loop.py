@@ -1,0 +1,182 @@
+"""Each call that the loop makes of psopt's own code, Optuna's and the disk raises once: the run ends in one line.
+
+What was found until then is saved, and the run can be gone on with.
+"""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import json
+from pathlib import Path
+
+import optuna
+import pytest
+from psopt.cli import main
+
+# Where each call is looked up when it is made, and which call of it fails: later ones, once a trial is done.
+CALLS = {
+    "psopt.search._search:record_trial": 2,
+    "psopt.search._trial_record:note": 2,
+    "psopt.search._trial_record:class_plot": 1,
+    "psopt.search._trial_record:_keep_files": 2,
+    "psopt.search._search:diagnose_predictions": 1,
+    "psopt.search._search:score": 2,
+    "psopt.search._search:apply_edits": 2,
+    "psopt.search._search:pareto_front": 1,
+    "psopt.search._search:knee": 1,
+    "psopt.search._search:merged_notes": 1,
+    "psopt.search._search:next_shorter": 1,
+    "psopt.search._search:shortest": 1,
+    "psopt.search._search:Search._propose": 1,
+    "psopt.search._search:Search._load": 1,
+    "psopt.search._search:Search._load_pool": 2,
+    "psopt.search._search:Search._round_due": 2,
+    "psopt.search._search:Search._queue": 1,
+    "psopt.search._search:Search._queue_shorter": 1,
+    "psopt.search._search:Search._take": 2,
+    "psopt.search._study:enqueue": 1,
+    "psopt.search._study:suggest": 2,
+    "psopt.search._study:tell": 2,
+    "psopt.search._study:keep_pool": 1,
+    "psopt.search._study:kept_pools": 2,
+    "psopt.search._study:keep_answers": 2,
+    "psopt.search._study:drop_queued": 1,
+    "psopt.search._search:Effort.between": 2,
+    "psopt.search._partners:Alone.has": 2,
+    "psopt.search._partners:Alone.claim": 2,
+    "psopt.search._partners:Alone.heartbeat": 2,
+    "psopt.search._partners:Alone.proposing": 1,
+    "psopt.search._partners:Alone.revive": 1,
+    "psopt.evaluator:Evaluator.predictions": 2,
+    "psopt.evaluator:evaluate": 2,
+    "psopt.cli._screen:Screen.started": 1,
+    "psopt.cli._screen:Screen.phase": 2,
+    "psopt.cli._screen:Screen.trial": 2,
+    "optuna:Study.ask": 2,
+    "optuna:Study.tell": 2,
+    "optuna:Study.enqueue_trial": 2,
+    "optuna:Study.get_trials": 3,
+    "optuna:Study.set_user_attr": 7,
+    "optuna:Trial.set_user_attr": 8,
+    "optuna:Trial.set_constraint": 2,
+    "optuna.samplers:TPESampler.after_trial": 2,
+    "optuna.artifacts:upload_artifact": 2,
+    "psopt.optimization:_describe": 1,
+    "psopt.optimization:open_study": 1,
+    "psopt.optimization:_on_test": 1,
+    "psopt.optimization:leave_one_out": 1,
+    "psopt.optimization:write_report": 1,
+    "psopt.optimization:score": 1,
+    "psopt.recording:manifest": 2,
+    "psopt.recording:front_file": 1,
+    "psopt.recording:Record.save": 2,
+    "psopt.recording:Record.save_rephrasings": 1,
+    "psopt.recording:Record.save_prompts": 1,
+    "psopt.recording:Record.save_for_report": 1,
+    "psopt.recording:Record.save_proposals": 1,
+    "psopt.recording:Record.known_contributions": 1,
+    "psopt.runs:RunDirectory.write_json": 3,
+    "psopt.runs:RunDirectory.write_text": 3,
+    "psopt.runs:RunDirectory.write_prompt": 1,
+    "psopt.runs:RunDirectory.write_predictions": 1,
+    "psopt.report._run_report:read_contents": 1,
+    "psopt.report._run_report:render_page": 1,
+}
+# They are made in the last trials of a run that is long enough.
+SHORTENING = {
+    "psopt.search._search:merged_notes",
+    "psopt.search._search:next_shorter",
+    "psopt.search._search:Search._queue_shorter",
+    "psopt.search._study:drop_queued",
+}
+BUGS = [RuntimeError("a bug"), ValueError("a bug"), KeyError("a bug")]
+FULL = OSError(errno.ENOSPC, "No space left on device", "somewhere")
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch, task, keyword_model):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr("psopt.optimization.load_model", lambda *_, **__: keyword_model)
+    rows = ["id,text,label,split"]
+    for split in ("train", "val", "test"):
+        rows += [f"{one.id},{one.text},{one.label},{split}" for one in getattr(task, split)[:16]]
+    (tmp_path / "toy.csv").write_text("\n".join(rows) + "\n")
+    return tmp_path
+
+
+OPTIMIZE = ["optimize", "--dataset", "toy.csv", "--trials", "5", "--rephrasings", "2", "--rounds", "1", "--out", "run"]
+
+
+def psopt(*words):
+    with pytest.raises(SystemExit) as stop:
+        main(list(words))
+    return stop.value.code
+
+
+def break_once(monkeypatch, place, number, error):
+    """Let call `number` of what `place` names raise an error, and the others do what they do."""
+    module, _, path = place.partition(":")
+    *classes, name = path.split(".")
+    owner = importlib.import_module(module)
+    for one in classes:
+        owner = getattr(owner, one)
+    kept, real, calls = vars(owner)[name], getattr(owner, name), []
+
+    def broken(*given, **named):
+        calls.append(place)
+        if len(calls) == number:
+            raise error
+        return real(*given, **named)
+
+    monkeypatch.setattr(owner, name, staticmethod(broken) if isinstance(kept, classmethod) else broken)
+    return calls
+
+
+def finished(folder):
+    if not (folder / "run" / "study.db").exists():
+        return 0
+    storage = optuna.storages.RDBStorage(f"sqlite:///{folder}/run/study.db")
+    studies = storage.get_all_studies()
+    trials = [trial for one in studies for trial in storage.get_all_trials(one._study_id)]
+    return sum(trial.state == optuna.trial.TrialState.COMPLETE for trial in trials)
+
+
+def check_end(here, capsys, monkeypatch, place, error):
+    """Run with a fault; check that it ends in one line, and that the run can be gone on with."""
+    with monkeypatch.context() as patch:
+        if not place.startswith("psopt.report"):  # plotly's figures take longer than all else
+            patch.setattr("psopt.optimization.write_report", lambda _: [])
+        if place in SHORTENING:
+            patch.setattr("psopt.search._options._LEAST_TO_SHORTEN", 3)
+        calls = break_once(patch, place, CALLS[place], error)
+        code = psopt(*OPTIMIZE)
+    monkeypatch.setattr("psopt.optimization.write_report", lambda _: [])
+    said = capsys.readouterr().err
+    assert len(calls) >= CALLS[place], "the call that was to fail was never made"
+    assert "Traceback" not in said
+    lines = [line for line in said.splitlines() if line.startswith("psopt: ")]
+    assert len(lines) == 1, said
+    assert said.splitlines()[-1] == lines[0]
+    n_finished = finished(here)
+    known = (here / "run" / "run.json").exists()
+    if known:
+        assert "go on with: psopt resume run" in lines[0]
+    else:
+        assert not (here / "run").exists()
+    assert psopt("resume", "run") == 0 if known else psopt(*OPTIMIZE) == 0
+    run = json.loads((here / "run" / "run.json").read_text())
+    assert run["finish_reason"] in {"trials", "exhausted"}
+    assert finished(here) >= n_finished
+    return code, lines[0]
+
+
+@pytest.mark.parametrize("place", CALLS)
+def test_a_bug_ends_the_run_in_one_line_and_its_traceback_is_kept(here, capsys, monkeypatch, place):
+    error = BUGS[list(CALLS).index(place) % len(BUGS)]
+    code, line = check_end(here, capsys, monkeypatch, place, error)
+    assert code == 70
+    assert f"this is a bug of psopt, please report it: {type(error).__name__}: " in line
+    log = line.partition("the traceback is in ")[2].partition(";")[0]
+    assert "Traceback (most recent call last)" in Path(log).read_text("utf-8")
