@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
-import sqlite3
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _STUDY_FILES = {STUDY, f"{STUDY}-journal", f"{STUDY}-wal", f"{STUDY}-shm"}
-# What a run writes before its first trial is done. Its study comes before run.json, all else after it: without a
-# run.json a file called rephrasings.json is somebody's own.
+# What a run writes before its first trial is done, run.json first: without it a file called rephrasings.json is
+# somebody's own, and a study what an earlier version left.
 _BEGINNINGS = {MANIFEST, REPHRASINGS, PROPOSALS, ARTIFACTS, ERROR_LOG, *_STUDY_FILES}
 # .. and what may stay there for the next: answers that were paid for.
 _KEPT = {LOCK, "answers.db", "answers.db-wal", "answers.db-shm"}
@@ -94,9 +93,8 @@ def _check_study(path: Path) -> None:
                 "(answers that were paid for are in the cache)"
             )
         return
-    with contextlib.suppress(sqlite3.Error):  # whoever opens it says what is wrong
-        if study_name(study) is None and not has_results(study):
-            _remove(path, _STUDY_FILES)
+    if study_name(study) is None and not has_results(study):
+        _remove(path, _STUDY_FILES)
 
 
 def _manifest(path: Path) -> dict[str, Any] | None:

@@ -12,8 +12,11 @@ if TYPE_CHECKING:
 
 
 def study_name(path: Path) -> str | None:
-    """The name of the one study in a file; None where there is none: its making broke off."""
-    names = _ask(path, "SELECT study_name FROM studies")
+    """The name of the one study in a file; None where there is none, such as when its making broke off."""
+    try:
+        names = _ask(path, "SELECT study_name FROM studies") if path.is_file() else []
+    except sqlite3.Error:  # whoever opens it as a study says what is wrong
+        return None
     return str(names[0]) if len(names) == 1 else None
 
 
