@@ -11,6 +11,7 @@ from psopt.errors import InputError, ModelError, PsoptError
 from psopt.models._answer_cache import AnswerCache
 from psopt.models.chat import chat_engine, public_address
 from psopt.models.chat._client import Query
+from psopt.models.chat._factory import CHAT_KINDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,8 +107,8 @@ def counted_lm(model: Any, options: LmOptions, budget: Budget, cache_dir: Path |
     import dspy
 
     kind, _, name = model.partition("/") if isinstance(model, str) else ("dspy", "", model)
-    if kind not in {"openai", "dspy"} or not name:
-        raise InputError(f"a program needs a language model: minilm, openai/NAME or dspy/NAME, not {model!r}")
+    if kind not in CHAT_KINDS or not name:
+        raise InputError(f"a program needs a language model: minilm, openai/NAME, azure/NAME or dspy/NAME, not {model!r}")
     engine = CountedEngine(chat_engine(kind, name, AnswerCache(cache_dir), options, budget))
     full = model.model if not isinstance(model, str) else name if kind == "dspy" else model
     own = {} if isinstance(model, str) else {part: model.kwargs.get(part) for part in ("temperature", "max_tokens")}

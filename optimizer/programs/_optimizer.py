@@ -12,6 +12,7 @@ from psopt.cache import cache_folder
 from psopt.errors import DataError, InputError, import_extra
 from psopt.evaluator import Evaluator
 from psopt.models.chat import Budget, LmOptions, load_writer
+from psopt.models.chat._dspy import stay_here
 from psopt.optimization import N_HELDOUT, Run, search_and_record
 from psopt.programs._candidate import ProgramCandidate
 from psopt.programs._data import check_examples, make_data
@@ -184,6 +185,7 @@ class SensitivityOptimizer(Teleprompter):  # type: ignore[misc, valid-type]  # d
             raise InputError(
                 f"the program's labels are {', '.join(data.task.labels)}; the data's are {', '.join(self.like.labels)}"
             )
+        stay_here()
         budget = self._budget()
         with self._setting(student, budget):
             own = observer or ProgressLine()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from psopt.search import Candidate
     from psopt.tasks import Task
 
-LIMITS = frozenset({"max_calls", "max_tokens_total", "max_cost", "max_unanswered"})
+LIMITS = frozenset({"max_calls", "max_tokens_total", "max_cost", "max_unanswered", "renegotiate"})
 """Options that say when a run has to stop, and nothing about how it asks."""
 PACE = frozenset({"concurrency", "timeout", "retries", "requests_per_minute"})
 """Options that decide when an answer comes, and not what it says."""

@@ -39,12 +39,48 @@ VALUES = {
 ELSEWHERE = {"--api-base", "--logprobs"}  # given by the tests below: an address; what programs refuse
 # Options that say what is measured, searched or shown, and nothing to a model.
 OWN = {
-    "--dataset", "--text-column", "--label-column", "--task-file", "--test-file", "--strict-data", "--model", "--
-    model2", "--strategy", "--rephrasings", "--samples", "--seed", "--cache-dir", "--rephraser", "--judge", "--
-    rephrasings-file", "--vary", "--keep-labels", "--proposer", "--trials", "--rounds", "--sampler", "--out", "--
-    storage", "--study-name", "--leave-one-out", "--program", "--dry-run", "--resume", "--force", "--json", "--
-    quiet", "--prompt", "--split", "--html", "--max-sensitivity", "--min-f1", "--min-consistency", "--max-na-rate",
-    "--sure", "--vote", "--heldout",
+    "--dataset",
+    "--text-column",
+    "--label-column",
+    "--task-file",
+    "--test-file",
+    "--strict-data",
+    "--model",
+    "--model2",
+    "--strategy",
+    "--rephrasings",
+    "--samples",
+    "--seed",
+    "--cache-dir",
+    "--rephraser",
+    "--judge",
+    "--rephrasings-file",
+    "--vary",
+    "--keep-labels",
+    "--proposer",
+    "--trials",
+    "--rounds",
+    "--sampler",
+    "--out",
+    "--storage",
+    "--study-name",
+    "--leave-one-out",
+    "--program",
+    "--dry-run",
+    "--resume",
+    "--force",
+    "--json",
+    "--quiet",
+    "--prompt",
+    "--split",
+    "--html",
+    "--max-sensitivity",
+    "--min-f1",
+    "--min-consistency",
+    "--max-na-rate",
+    "--sure",
+    "--vote",
+    "--heldout",
 }
 ASKING = ("optimize", "diagnose", "compare", "check", "classify", "rephrase")
 RUN = ["--trials", "2", "--rounds", "1", "--samples", "12", "--rephrasings", "3"]

@@ -191,6 +191,14 @@ def test_a_prompt_that_was_measured_with_an_object_says_so(folder, server, task,
     assert "psopt.optimize(task, model=.." in resumed.stderr
 
 
+def test_dspy_fetches_nothing_beside_the_answers(folder, server):
+    pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
+    given = ["--prompt", "bare.json", "--model", "dspy/openai/x", "--api-base", server.url]
+    done = psopt(folder, server, "classify", *given, input=TEXTS)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 2
+
+
 def test_without_a_key_openai_itself_is_never_asked(folder, server):
     given = ["classify", "--prompt", "bare.json", "--model", "openai/x"]
     for more in ([], ["--api-base", "https://api.openai.com/v1"]):

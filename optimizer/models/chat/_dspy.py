@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, import_extra
@@ -43,6 +44,7 @@ class DspyClient:
         if options.headers:
             raise InputError("dspy/ models send no --header: use openai/NAME with --api-base")
         self._refused: set[str] = set()
+        stay_here()
         if isinstance(lm, str):
             self._refused.update(profile_of(lm).lacks)
             more = {"api_base": options.api_base} if options.api_base else {}
@@ -153,6 +155,11 @@ def _settings(name: str, options: LmOptions) -> dict[str, Any]:
     if "temperature" in profile.lacks:
         return {"temperature": None, "max_tokens": None}
     return {"temperature": options.temperature, "max_tokens": options.max_tokens + profile.room}
+
+
+def stay_here() -> None:
+    """Let DSPy look models up in the list that it brings along, and not fetch a newer one: no other server is asked."""
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "true")
 
 
 def _read(response: Any) -> Answer:
