@@ -108,7 +108,9 @@ def counted_lm(model: Any, options: LmOptions, budget: Budget, cache_dir: Path |
 
     kind, _, name = model.partition("/") if isinstance(model, str) else ("dspy", "", model)
     if kind not in CHAT_KINDS or not name:
-        raise InputError(f"a program needs a language model: minilm, openai/NAME, azure/NAME or dspy/NAME, not {model!r}")
+        raise InputError(
+            f"a program needs a language model: minilm, openai/NAME, azure/NAME or dspy/NAME, not {model!r}"
+        )
     engine = CountedEngine(chat_engine(kind, name, AnswerCache(cache_dir), options, budget))
     full = model.model if not isinstance(model, str) else name if kind == "dspy" else model
     own = {} if isinstance(model, str) else {part: model.kwargs.get(part) for part in ("temperature", "max_tokens")}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.cache import cache_folder
 from psopt.errors import InputError, import_extra
+from psopt.models.chat._factory import CHAT_KINDS
 from psopt.programs._optimizer import SensitivityOptimizer
 from psopt.tasks import subset
 
@@ -124,8 +125,10 @@ def _language_model(task: Task, settings: RunSettings, cache_dir: str | Path | N
         texts = [sample.text for sample in task.train]
         return minilm_lm(texts, cache_dir=cache_folder(cache_dir), cache=False)
     kind, _, name = settings.model.partition("/")
-    if kind not in {"dspy", "openai"} or not name:
-        raise InputError(f"--program needs a language model: minilm, openai/NAME or dspy/NAME, not {settings.model!r}")
+    if kind not in CHAT_KINDS or not name:
+        raise InputError(
+            f"--program needs a language model: minilm, openai/NAME, azure/NAME or dspy/NAME, not {settings.model!r}"
+        )
     return settings.model
 
 
