@@ -1,0 +1,148 @@
+"""Servers of other people's, started for a test: each is a process on a free port of 127.0.0.1 and ends with its block.
+
+`scripts/server-packages` installs them into an environment of their own, which PSOPT_TEST_SERVERS names.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+KEY = "sk-0123456789abcdef-for-the-proxy"  # LiteLLM refuses to start with a short one
+CONTEXT = "2048"
+_PATIENCE = 180  # seconds until a server must be up: importing torch and litellm on a busy machine
+_DIRECTLY = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+class NotInstalledError(Exception):
+    """A server is not to be had here; says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Where a server answers, and by which name it knows its model."""
+
+    url: str
+    model: str
+    log: Path
+
+
+@contextmanager
+def serve_transformers(folder: Path, log: Path) -> Iterator[Server]:
+    """`transformers serve`, pinned to one model."""
+    port = _free_port()
+    command = [_program("transformers"), "serve", str(folder), "--host", "127.0.0.1", "--port", str(port)]
+    with _running([*command, "--device", "cpu"], port, "/health", log, HF_HUB_OFFLINE="1", OMP_NUM_THREADS="1"):
+        yield Server(f"http://127.0.0.1:{port}/v1", str(folder), log)
+
+
+@contextmanager
+def serve_llama_cpp_python(file: Path, log: Path) -> Iterator[Server]:
+    """The server that comes with llama-cpp-python."""
+    _require("llama_cpp")
+    port = _free_port()
+    command = [_program("python"), "-m", "llama_cpp.server", "--model", str(file), "--model_alias", "label"]
+    command += ["--n_ctx", CONTEXT, "--n_threads", "1", "--host", "127.0.0.1", "--port", str(port)]
+    with _running(command, port, "/v1/models", log):
+        yield Server(f"http://127.0.0.1:{port}/v1", "label", log)
+
+
+@contextmanager
+def serve_llama_cpp(file: Path, log: Path) -> Iterator[Server]:
+    """llama.cpp's own server, where somebody has put one on the PATH: no package that carries it is used."""
+    program = shutil.which("llama-server")
+    if program is None:
+        raise NotInstalledError("no llama-server on the PATH: build llama.cpp to test its own server")
+    port = _free_port()
+    command = [program, "--model", str(file), "--alias", "label", "--ctx-size", CONTEXT, "--threads", "1"]
+    with _running([*command, "--parallel", "1", "--host", "127.0.0.1", "--port", str(port)], port, "/health", log):
+        yield Server(f"http://127.0.0.1:{port}/v1", "label", log)
+
+
+@contextmanager
+def serve_litellm(upstream: Server, log: Path) -> Iterator[Server]:
+    """LiteLLM's proxy in front of another server; it asks for `KEY`."""
+    port = _free_port()
+    behind = {"model": f"openai/{upstream.model}", "api_base": upstream.url, "api_key": "none"}
+    config = log.with_suffix(".json")  # JSON is YAML
+    config.write_text(json.dumps({"model_list": [{"model_name": "behind", "litellm_params": behind}]}))
+    command = [_program("litellm"), "--config", str(config), "--host", "127.0.0.1", "--port", str(port)]
+    settings = {"LITELLM_MASTER_KEY": KEY, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}  # the map is fetched otherwise
+    with _running([*command, "--telemetry", "False"], port, "/health/liveliness", log, **settings):
+        yield Server(f"http://127.0.0.1:{port}/v1", "behind", log)
+
+
+def python() -> str:
+    """The interpreter of the servers' environment.
+
+    Raises
+    ------
+    NotInstalledError
+        If there is none.
+    """
+    return _program("python")
+
+
+def _program(name: str) -> str:
+    folder = os.environ.get("PSOPT_TEST_SERVERS")
+    if not folder:
+        raise NotInstalledError("real servers are started by `make test-servers` alone")
+    program = Path(folder).resolve() / "bin" / name
+    if not program.exists():
+        raise NotInstalledError(f"{name} is not in {folder}: scripts/server-packages says why")
+    return str(program)
+
+
+def _require(module: str) -> None:
+    asked = subprocess.run([python(), "-c", f"import {module}"], capture_output=True, text=True, check=False)
+    if asked.returncode:
+        raise NotInstalledError(f"{module} is not installed: {asked.stderr.strip().splitlines()[-1]}")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def _running(command: Sequence[str], port: int, ready: str, log: Path, **settings: str) -> Iterator[None]:
+    """Run a server until its block ends; it is up when it answers under `ready`."""
+    environment = {**os.environ, **settings, "NO_PROXY": "127.0.0.1"}
+    with log.open("w") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=environment, cwd=log.parent)
+        try:
+            _wait(process, f"http://127.0.0.1:{port}{ready}", log)
+            yield
+        finally:
+            process.kill()
+            process.wait()
+
+
+def _wait(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
+    until = time.monotonic() + _PATIENCE
+    while process.poll() is None and time.monotonic() < until:
+        try:
+            with _DIRECTLY.open(url, timeout=5):
+                return
+        except urllib.error.HTTPError as error:
+            error.close()
+            if error.code < 500:
+                return
+        except OSError:
+            pass
+        time.sleep(0.2)
+    raise RuntimeError(f"the server did not start: {log.read_text()[-2000:]}")
