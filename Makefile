@@ -2,11 +2,12 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+SERVERS ?= .venv-servers
 SETUP := $(VENV)/.set-up
 SOURCES := $(shell find optimizer metrics search_spaces -name '*.py' -o -name '*.toml' -o -name '*.label' -o -name '*.jsonl' -o -name '*.json' -o -name '*.html')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint types wheel check constraints bench-metrics bench-models bench-workers experiments debian clean
+.PHONY: help setup run test test-servers lint types wheel check constraints bench-metrics bench-models bench-workers experiments debian clean
 
 help:  ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -32,6 +33,13 @@ debian:
 
 test: $(SETUP) debian  ## Run the tests
 	$(BIN)/pytest -n 2 --dist loadscope --no-loadscope-reorder
+
+$(SERVERS)/.set-up: tests/servers/requirements.txt scripts/server-packages | $(SETUP)
+	scripts/server-packages $(VENV) $(SERVERS)
+	@touch $@
+
+test-servers: $(SERVERS)/.set-up  ## Run every verb against real servers: transformers serve, llama-cpp-python, LiteLLM's proxy
+	PSOPT_TEST_SERVERS=$(SERVERS) $(BIN)/pytest -n 2 --dist loadgroup tests/servers
 
 lint: $(SETUP)  ## Check format and style
 	$(BIN)/ruff format --check .
