@@ -31,11 +31,11 @@ class HFModel:
     """Classifies by which label a causal language model finds the likeliest answer; it never answers N/A.
 
     A label's score is the log-probability of its tokens as the beginning of the assistant's turn: by default their
-    mean, so that long labels are not at a disadvantage, or their sum, the probability that the model answers just that.
-    Where labels differ in length the two may pick different ones. A tokenizer without a chat template gets the messages
-    joined by empty lines and the label behind a space; a template that knows no system message gets it within the
-    user's. Where a template opens
-    a reasoning block, it is left out, and where it writes today's date it writes 1 January 2025.
+    mean, so that long labels are not at a disadvantage, or their sum, the probability that the model answers just
+    that. Where labels differ in length the two may pick different ones. A tokenizer without a chat template gets the
+    messages joined by empty lines and the label behind a space; a template that knows no system message gets it within
+    the user's. Where a template opens a reasoning block, it is left out, and where it writes today's date it writes
+    1 January 2025.
 
     Scores do not depend on what is scored together, up to rounding: 1e-5 in float32 (CPU), some hundredths in bfloat16
     (CUDA), where a near tie may go either way. The cache keeps the first one. Weights are loaded for the first answer
