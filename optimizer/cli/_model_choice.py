@@ -42,11 +42,19 @@ class ModelChoice:
     @property
     def line(self) -> str:
         """What is said of it on the screen."""
-        return f"model {self.model}{f' at {self.server}' if self.server else ''}, {self.origin}"
+        place = f" at {self.server}" if self.server else ""
+        return f"model {self.model}{place}{likelihood_note(self.model, self.lm)}, {self.origin}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
         return {"model": self.model, "server": self.server, "model_origin": self.origin}
+
+
+def likelihood_note(model: str, lm: LmOptions) -> str:
+    """Say which likelihood a local model scores labels by; empty for other models."""
+    if _kind(model) != "hf":
+        return ""
+    return f" (labels scored by {'mean' if lm.hf_likelihood == 'mean' else 'whole'} log-likelihood)"
 
 
 def choose_model(options: dict[str, Any], sources: Sequence[PromptSource], *, silent: bool) -> ModelChoice:

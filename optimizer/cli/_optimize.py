@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from psopt.cli._interrupting import INTERRUPTED
+from psopt.cli._model_choice import likelihood_note
 from psopt.cli._options import (
     dataset_options,
     lm_options,
@@ -93,6 +94,9 @@ def optimize(**options: Any) -> int:
         from psopt.runs import task_of
 
         return show_plan(task_of(settings), settings, cache_dir, as_json=as_json)
+    note = likelihood_note(settings.model, lm)
+    if note and not (quiet or as_json):
+        click.echo(f"model {settings.model}{note}", err=True)
     return _run(settings, out, cache_dir, resume=go_on, force=force, as_json=as_json, quiet=quiet)
 
 

@@ -28,6 +28,7 @@ from psopt.models.hf import HFModel
 from psopt.models.hf._chat import find_format
 from tiny_lm import CHAT_ML, make_network, make_tokenizer, save_model
 
+SPLITS = ("train", "val", "test")
 LABEL_SETS = {
     "words": ("Number", "Person", "Location", "Entity", "Description", "Abbreviation"),
     "beginnings of each other": ("Number", "Numbers", "Number of people", "Number of"),
@@ -599,3 +600,26 @@ def test_a_repository_is_fetched_once_and_then_needs_no_network(folder, tmp_path
 def test_the_model_is_imported_without_its_libraries():
     code = "import psopt.models.hf, sys; sys.exit(any(name in sys.modules for name in ('torch', 'transformers')))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(("likelihood", "said"), [("mean", "mean log-likelihood"), ("sum", "whole log-likelihood")])
+def test_commands_say_which_likelihood_and_a_run_keeps_it(folder, tmp_path, likelihood, said):
+    words = ("how many", "who")
+    samples = [
+        (f"{split}{i}", f"{words[i % 2]} {split} {i} ?", "ab"[i % 2], split) for split in SPLITS for i in range(6)
+    ]
+    rows = [",".join(sample) for sample in samples]
+    (tmp_path / "data.csv").write_text("\n".join(["id,text,label,split", *rows]) + "\n")
+    given = ["--dataset", "data.csv", "--model", f"hf/{folder}", "--hf-likelihood", likelihood, "--rephrasings", "2"]
+    environment = {**os.environ, "PSOPT_CACHE_DIR": str(tmp_path / "cache"), "COLUMNS": "300", "OMP_NUM_THREADS": "1"}
+
+    def psopt(*arguments: str) -> str:
+        command = [sys.executable, "-m", "psopt", *arguments]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr
+        return done.stderr
+
+    assert said in psopt("optimize", *given, "--trials", "2", "--rounds", "1", "--out", "run")
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["settings"]["lm"]["hf_likelihood"] == likelihood
+    prompt = next((tmp_path / "run" / "prompts").glob("*.json"))
+    assert said in psopt("diagnose", "--dataset", "data.csv", "--prompt", str(prompt), "--rephrasings", "2")

@@ -1,0 +1,47 @@
+"""The page of providers: its commands can be given as they stand, and name the addresses of its tables."""
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+from psopt.cli._main import cli
+from psopt.cli._options import take_lm_options
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = (ROOT / "docs" / "models.md").read_text("utf-8")
+LINES = [
+    line for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines() if line[0] != "#"
+]
+
+
+def parsed(line):
+    """What a command's options are; a value set before it is nothing to psopt."""
+    words = shlex.split(line)
+    start = words.index("psopt")
+    assert all(re.fullmatch(r"OPENAI_API_KEY=\$[A-Z_]+", word) for word in words[:start])
+    name, *arguments = words[start + 1 :]
+    command = cli.get_command(click.Context(cli), name)
+    assert command is not None
+    return command.make_context(name, arguments).params
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_its_commands_parse(line):
+    params = parsed(line)
+    kind, _, name = params["model"].partition("/")
+    assert name
+    options = take_lm_options(params)
+    if kind == "openai" and options.api_base:
+        assert f"`{options.api_base}`" in PAGE.replace("NAME", "my-resource")
+
+
+def test_its_tables_name_no_address_without_a_command():
+    told = set(re.findall(r"\| `(https?://[^`]+)`", PAGE))
+    given = {parsed(line)["api_base"] for line in LINES}
+    assert {address.replace("NAME", "my-resource") for address in told} <= given
+
+
+def test_the_readme_leads_to_it():
+    assert "(docs/models.md)" in (ROOT / "README.md").read_text("utf-8")
