@@ -90,7 +90,17 @@ def freeze_rephrasings(
     if budget is None and lm is not None:
         budget = Budget(lm.max_calls, lm.max_tokens_total, lm.max_cost)  # one for whoever writes and whoever judges
     make = partial(_paraphrases, task, description, n_search, n_heldout, seed, options, lm, budget, cache_dir, on_text)
-    return make() if options.families == ("paraphrase",) else vary(make(), task, options.families, seed)
+    found = _on_its_lines(make(), description)
+    return found if options.families == ("paraphrase",) else vary(found, task, options.families, seed)
+
+
+def _on_its_lines(found: RephrasingSet, description: str) -> RephrasingSet:
+    """The same set with the original on the lines that it was written on; what is made of it is one paragraph."""
+    lines = [line.rstrip() for line in description.strip().splitlines()]
+    if len(lines) < 2:
+        return found
+    original = "\n".join(lines)
+    return replace(found, original=original, search=(original, *found.search[1:]))
 
 
 def _paraphrases(
@@ -139,7 +149,7 @@ def closeness(cache_dir: Path | None) -> Closeness | None:
 
 def _from_file(path: Path, description: str, n_search: int, n_heldout: int) -> RephrasingSet:
     found = read_file(path)
-    if " ".join(description.split()) != found.original:
+    if description.split() != found.original.split():
         raise InputError(f"{path} rephrases another description: {found.original[:80]!r}")
     for kind, texts, wanted in (("search", found.search, n_search), ("held-out", found.heldout, n_heldout)):
         if len(texts) < wanted:

@@ -48,7 +48,7 @@ class RephrasingSet:
     Raises
     ------
     InputError
-        If the original is not first in `search`; if a text is empty or of several lines; or if two texts, of one set
+        If the original is not first in `search`; if a text is empty or, but for the original, of several lines; or if two texts, of one set
         or of both, differ in nothing but case, spaces and punctuation.
     """
 
@@ -73,7 +73,7 @@ class RephrasingSet:
         seen: dict[tuple[str, Form], str] = {}
         for text, form in (*self.worded("search"), *self.worded("heldout")):
             key = (comparable(text), form.layout)
-            if not text.strip() or text.splitlines() != [text]:
+            if not text.strip() or (text.splitlines() != [text] and text != self.original):
                 raise InputError(f"a rephrasing must be one paragraph of text, not {shortened(text)}")
             twin = seen.get(key)
             if twin is not None:
