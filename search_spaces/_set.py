@@ -48,7 +48,7 @@ class RephrasingSet:
     Raises
     ------
     InputError
-        If the original is not first in `search`; if a text is empty or, but for the original, of several lines; or if two texts, of one set
+        If the original is not first in `search`; if a text is empty, or other than the original of several lines; or if two texts, of one set
         or of both, differ in nothing but case, spaces and punctuation.
     """
 
