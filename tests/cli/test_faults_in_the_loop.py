@@ -180,3 +180,34 @@ def test_a_bug_ends_the_run_in_one_line_and_its_traceback_is_kept(here, capsys, 
     assert f"this is a bug of psopt, please report it: {type(error).__name__}: " in line
     log = line.partition("the traceback is in ")[2].partition(";")[0]
     assert "Traceback (most recent call last)" in Path(log).read_text("utf-8")
+
+
+SET_UP = [
+    ("psopt.runs._directory:RunDirectory.make", 1),
+    ("psopt.runs._lock:FolderLock.acquire", 1),
+    ("psopt.optimization:make_evaluator", 1),
+    ("psopt.runs:RunDirectory.write_json", 1),
+    ("psopt.runs:RunDirectory.write_json", 2),
+    ("psopt.optimization:open_study", 1),
+    ("psopt.search._study:make_storage", 1),
+    ("optuna:create_study", 1),
+    ("optuna:Study.set_metric_names", 1),
+    ("psopt.optimization:_describe", 1),
+    ("psopt.optimization:Search", 1),
+    ("optuna:Study.ask", 1),
+]
+
+
+@pytest.mark.parametrize("resumes", [True, False], ids=["resume", "optimize"])
+@pytest.mark.parametrize(("place", "number"), SET_UP)
+def test_ctrl_c_in_the_first_seconds_leaves_nothing_or_what_can_be_gone_on_with(
+    here, capsys, monkeypatch, place, number, resumes
+):
+    monkeypatch.setattr("psopt.optimization.write_report", lambda _: [])
+    with monkeypatch.context() as patch:
+        break_once(patch, place, number, KeyboardInterrupt())
+        assert psopt(*OPTIMIZE) == 130
+    assert "Traceback" not in capsys.readouterr().err
+    has_begun = (here / "run" / "run.json").exists()
+    assert psopt(*(["resume", "run"] if resumes and has_begun else OPTIMIZE)) == 0, capsys.readouterr().err
+    assert finished(here) >= 4

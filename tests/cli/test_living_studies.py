@@ -117,7 +117,9 @@ def test_a_signal_leaves_a_run_that_can_be_gone_on_with(data, name):
         "--out",
         "run",
     ]
-    started = subprocess.Popen(command, cwd=data, env=environment(data), stderr=subprocess.PIPE, text=True)
+    started = subprocess.Popen(
+        command, cwd=data, env=environment(data), stderr=subprocess.PIPE, text=True, preexec_fn=heed_ctrl_c
+    )
     wait_for_trials(data, 4)
     started.send_signal(getattr(signal, name))
     _, said = started.communicate(timeout=60)
@@ -130,6 +132,11 @@ def test_a_signal_leaves_a_run_that_can_be_gone_on_with(data, name):
     states = [trial.state for trial in study_of(data).trials]
     assert optuna.trial.TrialState.RUNNING not in states
     assert states.count(optuna.trial.TrialState.COMPLETE) == n_before + 2
+
+
+def heed_ctrl_c():
+    """Set SIGINT back, which a process inherits as ignored from a shell that runs it in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def wait_for_trials(folder, number):

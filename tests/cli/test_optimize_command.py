@@ -169,7 +169,13 @@ def test_ctrl_c_saves_and_the_run_can_be_gone_on_with(user, cache_dir):
         "cut",
     ]
     process = subprocess.Popen(
-        command, cwd=user.folder, env=env, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        command,
+        cwd=user.folder,
+        env=env,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored where a background shell started it
     )
     for line in process.stderr:  # the search is under way once the second round is announced
         if "round 1: searching" in line:

@@ -1,0 +1,153 @@
+"""Run folders as users meet them: in use, moved, robbed of a file, read-only; and output in poor encodings."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+from psopt.cli import main
+from psopt.runs import held
+
+SIM = ["--model", "sim/wobble=0.5,seed=3", "--rephrasings", "2"]
+SMALL = [*SIM, "--samples", "12", "--trials", "3", "--rounds", "1", "--out", "run"]
+LABELS = ("Zoë – café", "naïve → 日本")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A folder with data whose labels few encodings have, and a run on them."""
+    folder = tmp_path_factory.mktemp("made")
+    rows = ["text,label"]
+    rows += [f"when did thing {i} end … 5 °,{LABELS[i % 2]}" for i in range(40)]
+    (folder / "data.csv").write_text("\n".join(rows) + "\n", "utf-8")
+    done = psopt(folder, "optimize", "--dataset", "data.csv", *SMALL)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def psopt(folder, *words, **environment):
+    env = {**os.environ, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "100", **environment}
+    command = [sys.executable, "-P", "-m", "psopt", *map(str, words)]
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, timeout=300)
+
+
+@pytest.fixture
+def here(made, tmp_path, monkeypatch):
+    """A copy of it to spoil, and psopt in this process there: what it printed, and the one line that it said."""
+    shutil.copytree(made, tmp_path / "here")
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "here"
+
+
+def refused(capsys, *words):
+    with pytest.raises(SystemExit) as stop:
+        main([str(word) for word in words])
+    said = capsys.readouterr().err
+    assert stop.value.code == 2, said
+    (line,) = said.splitlines()
+    return line
+
+
+@pytest.mark.parametrize("words", [["resume", "run"], ["optimize", "--dataset", "data.csv", *SMALL]])
+def test_a_second_process_in_a_folder_is_refused_and_the_first_is_named(here, capsys, words):
+    with held(here / "run", resume=True):
+        assert f"run is in use: process {os.getpid()} on " in refused(capsys, *words)
+
+
+def test_a_run_without_its_study_is_not_started_over(here, capsys):
+    (here / "run" / "study.db").unlink()
+    assert "run has lost its study.db, which holds its trials: put it back" in refused(capsys, "resume", "run")
+
+
+def test_a_run_without_its_prompts_has_a_cure(here, capsys):
+    shutil.rmtree(here / "run" / "prompts")
+    assert "write it anew with `psopt resume run`" in refused(capsys, "report", "run")
+    with pytest.raises(SystemExit) as stop:
+        main(["resume", "run", "--quiet"])
+    assert stop.value.code == 0
+    assert len(list((here / "run" / "prompts").iterdir())) >= 2
+
+
+def test_a_broken_manifest_has_a_cure(here, capsys):
+    (here / "run" / "run.json").write_text("{")
+    line = refused(capsys, "resume", "run")
+    assert "run/run.json is damaged" in line
+    assert "delete it and go on with its `psopt optimize` command and --resume" in line
+
+
+def test_a_run_is_resumed_from_another_folder(made, tmp_path, monkeypatch, capsys):
+    shutil.copytree(made / "run", tmp_path / "run")  # what was recorded is where its data are
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
+    with pytest.raises(SystemExit) as stop:
+        main(["resume", "run", "--trials", "4", "--quiet"])
+    assert stop.value.code == 0, capsys.readouterr().err
+    run = json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))
+    assert run["settings"]["folder"] == str(made)
+    run["settings"]["folder"] = str(tmp_path / "gone")
+    (tmp_path / "run" / "run.json").write_text(json.dumps(run))
+    line = refused(capsys, "resume", "run")
+    assert f"data.csv is neither where the run was started ({tmp_path / 'gone'}), nor here: put it back" in line
+
+
+def test_a_run_of_an_earlier_version_is_resumed_where_its_data_are(here):
+    run = json.loads((here / "run" / "run.json").read_text("utf-8"))
+    del run["settings"]["folder"]
+    (here / "run" / "run.json").write_text(json.dumps(run))
+    with pytest.raises(SystemExit) as stop:
+        main(["resume", "run", "--quiet"])
+    assert stop.value.code == 0
+
+
+def test_a_report_that_can_t_be_written_is_one_line(here, capsys, monkeypatch):
+    def refuse(*_, **__):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr("psopt.runs._directory.tempfile.NamedTemporaryFile", refuse)
+    assert "run/report.html can't be written: Read-only file system" in refused(capsys, "report", "run")
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"PYTHONIOENCODING": "cp1252"},
+        {"PYTHONIOENCODING": "ascii"},
+        {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    ],
+    ids=["cp1252", "ascii", "C"],
+)
+def test_no_verb_fails_at_characters_that_the_output_lacks(made, environment):
+    prompt = next((made / "run" / "prompts").glob("*.json"))
+    (made / "new.txt").write_text("when did it end …\n", "utf-8")
+    data = ["--dataset", "data.csv"]
+    for words in (
+        [],
+        ["resume", "run"],
+        ["diagnose", *data, *SIM],
+        ["diagnose", *data, *SIM, "--json"],
+        ["compare", *data, *SIM, "--model2", "sim/accuracy=0.9"],
+        ["check", *data, *SIM, "--min-f1", "0", "--json"],
+        ["classify", "--prompt", prompt, "new.txt"],
+        ["classify", "--prompt", prompt, "new.txt", "--json"],
+        ["rephrase", *data],
+        ["select", "run"],
+        ["select", "run", "--json"],
+        ["export", "run"],
+        ["export", "run", "--format", "json"],
+        ["report", "run"],
+        ["data", "list"],
+        ["select", "run", "日本"],
+        ["diagnose", "--dataset", "日本.csv"],
+    ):
+        done = psopt(made, *words, **environment)
+        assert b"Traceback" not in done.stderr, words
+        assert b"bug of psopt" not in done.stderr, words
+        expected = 2 if "日本" in "".join(map(str, words)) else 0
+        assert done.returncode == expected, (words, done.stderr)
+        if "--json" in words or words[-1:] == ["json"]:
+            assert set(json.loads(done.stdout.decode("utf-8")))
