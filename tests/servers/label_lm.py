@@ -3,8 +3,9 @@
     python tests/servers/label_lm.py FOLDER        # safetensors and tokenizer, as `transformers serve` reads them
     python tests/servers/gguf_file.py FOLDER FILE  # the same as GGUF, as llama.cpp reads it
 
-It has learnt that a conversation is answered by one of two labels and then ends, whatever stands in the prompt, and a
-little of which one is right; so it answers in words, which random weights never do, and is still wrong and unsteady.
+It has learnt that a conversation is answered by one of two labels, bare or in JSON, and then ends, whatever stands in
+the prompt, and a little of which one is right; so it answers in words, which random weights never do, and is wrong and
+unsteady all the same.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ WORDINGS = {
     "Person": ("who built {} ?", "whose idea was {} ?"),
 }
 END = "<|im_end|>"
-STEPS = 60
+IN_JSON = 0.5
+STEPS = 120
 BATCH = 8
 RATE = 3e-3
 SEED = 0
@@ -84,7 +86,10 @@ def _conversation(tokenizer: Any, draw: random.Random) -> tuple[list[int], list[
     label = draw.choice(LABELS)
     messages = render(_prompt(draw), question(label, draw.randrange(200)))
     begin = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
-    return tuple(tokenizer(text, add_special_tokens=False)["input_ids"] for text in (begin, label + END))
+    answer = label
+    if draw.random() < IN_JSON:  # where a server has it begin with a brace, it knows how to go on
+        begin, answer = begin + "{", f'"label": "{label}"}}'
+    return tuple(tokenizer(text, add_special_tokens=False)["input_ids"] for text in (begin, answer + END))
 
 
 def _prompt(draw: random.Random) -> Prompt:
