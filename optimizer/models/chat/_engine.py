@@ -99,6 +99,7 @@ class Engine:
         if missing and self.budget.in_whole:
             self.budget.check_room(self.meter.needs(missing.values())[1])
         if missing and not found:
+            self._traffic.progress = Progress(len(queries), 0, None).__str__
             n_asked = run(self._find_out(queries[:_MOST_FIRST]))
             keys, found = self._keys_and_answers(queries)
             missing = {key: query for key, query in zip(keys, queries, strict=True) if key not in found}
