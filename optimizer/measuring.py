@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.cache import cache_folder
@@ -14,11 +14,14 @@ from psopt.rephrasing import RephrasingOptions, freeze_rephrasings
 from psopt.tasks import subset
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from psopt.evaluation import Predictions
+    from psopt.models import Model
     from psopt.models._base import OnProgress
     from psopt.prompts import Prompt
+    from psopt.search_spaces import RephrasingSet
     from psopt.tasks import Sample, Task
 
 SplitChoice = Literal["train", "val", "test", "all"]
@@ -72,22 +75,43 @@ def measure(
     lm = options.lm
     budget = budget or Budget(lm.max_calls, lm.max_tokens_total, lm.max_cost)
     chosen = subset(_samples(task, options.split), options.samples, seed=options.seed)
+    frozen = _frozen(task, prompt, options, budget)
+    answering = load_model(model, task, cache_dir=cache_folder(options.cache_dir), options=lm, budget=budget)
+    which = "heldout" if options.split == "test" else "search"
+    texts, forms = getattr(frozen, which), getattr(frozen, f"{which}_forms")
+    return evaluate(answering, prompt, texts, chosen, on_progress, soft=options.lm.logprobs, forms=forms)
+
+
+def grids(
+    task: Task, prompt: Prompt, models: Sequence[Any], options: MeasureOptions
+) -> Iterator[tuple[Model, list[Prompt], list[str]]]:
+    """Yield what `measure` would ask each model: the rephrased prompts and the texts; nothing is sent.
+
+    Where a model writes the rephrasings, those of rules stand for them.
+    """
+    unlimited = replace(options.lm, max_calls=None, max_tokens_total=None, max_cost=None)
+    by_rule = replace(options, lm=unlimited, words=replace(options.words, rephraser=None, judge=None))
+    frozen = _frozen(task, prompt, by_rule)
+    chosen = subset(_samples(task, options.split), options.samples, seed=options.seed)
+    for model in models:
+        answering = load_model(model, task, cache_dir=cache_folder(options.cache_dir), options=unlimited)
+        rephrased = frozen.worded("heldout" if options.split == "test" else "search")
+        yield answering, [prompt.described_as(*one) for one in rephrased], [sample.text for sample in chosen]
+
+
+def _frozen(task: Task, prompt: Prompt, options: MeasureOptions, budget: Budget | None = None) -> RephrasingSet:
     on_test = options.split == "test"
-    frozen = freeze_rephrasings(
+    return freeze_rephrasings(
         task,
         prompt.description,
         1 if on_test else options.rephrasings,
         options.rephrasings if on_test else 1,
         options.seed,
         options.words,
-        lm=lm,
+        lm=options.lm,
         budget=budget,
         cache_dir=options.cache_dir,
     )
-    answering = load_model(model, task, cache_dir=cache_folder(options.cache_dir), options=lm, budget=budget)
-    which = "heldout" if on_test else "search"
-    texts, forms = getattr(frozen, which), getattr(frozen, f"{which}_forms")
-    return evaluate(answering, prompt, texts, chosen, on_progress, soft=options.lm.logprobs, forms=forms)
 
 
 def _samples(task: Task, split: str) -> tuple[Sample, ...]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from psopt.cli._dry_run import DRY_RUN, show_estimate
 from psopt.cli._measured import SPLIT, take_measure_options, take_task
 from psopt.cli._options import dataset_options, lm_options, output_options, prompt_model_options, rephrasing_options
 from psopt.cli._writing import print_json
@@ -36,8 +37,9 @@ def _bound(name: str, what: str) -> Callable[[_Command], _Command]:
 @prompt_model_options
 @rephrasing_options
 @lm_options
+@DRY_RUN
 @output_options
-def check(prompt: Path | None, *, sure: bool, **options: Any) -> int:
+def check(prompt: Path | None, *, sure: bool, dry_run: bool, **options: Any) -> int:
     """Check a prompt against bounds, for continuous integration: exit code 0 if all are kept, 1 if not.
 
     A prompt of a run is checked with the run's model, server and options, unless others are named.
@@ -46,6 +48,7 @@ def check(prompt: Path | None, *, sure: bool, **options: Any) -> int:
     from psopt.cli._model_choice import choose_model
     from psopt.cli._reading import reading_bar
     from psopt.measuring import measure
+    from psopt.planning import estimate_measuring
     from psopt.prompt_files import read_source
     from psopt.prompts import seed_prompt
     from psopt.scoring import score
@@ -61,6 +64,9 @@ def check(prompt: Path | None, *, sure: bool, **options: Any) -> int:
     given = source.for_task(task) if source else seed_prompt(task, strategy, seed=options["seed"])
     choice = choose_model(options, [source] if source else [], silent=quiet or as_json)
     measured = take_measure_options(options)
+    if dry_run:
+        estimate = estimate_measuring(task, {"": given}, [choice.model], measured)
+        return show_estimate(estimate, choice.model, measured.lm, as_json=as_json)
     with reading_bar(quiet=quiet or as_json) as on_progress:
         scores = score(measure(task, given, choice.model, measured, on_progress), intervals=True, seed=measured.seed)
     found = requirements(scores, bounds, sure=sure)

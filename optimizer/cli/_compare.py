@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from psopt.cli._dry_run import DRY_RUN, show_estimate
 from psopt.cli._measured import SPLIT, take_measure_options, take_task
 from psopt.cli._options import dataset_options, lm_options, output_options, prompt_model_options, rephrasing_options
 from psopt.cli._writing import print_json
@@ -34,8 +35,9 @@ _EXAMPLE = "Example: psopt compare --dataset tickets.csv --prompt old.txt --prom
 @prompt_model_options
 @rephrasing_options
 @lm_options
+@DRY_RUN
 @output_options
-def compare(prompts: tuple[Path, ...], more_models: tuple[str, ...], **options: Any) -> int:
+def compare(prompts: tuple[Path, ...], more_models: tuple[str, ...], *, dry_run: bool, **options: Any) -> int:
     """Compare prompts, or models, on the same samples and rephrasings: who is better in what, and is it chance?
 
     Everything is tested against the first prompt under the first model, paired, at the 5 % level. The model is the one
@@ -45,6 +47,7 @@ def compare(prompts: tuple[Path, ...], more_models: tuple[str, ...], **options: 
     from psopt.cli._reading import reading_bar
     from psopt.comparing import compare as run_comparison
     from psopt.models.chat import server_of
+    from psopt.planning import estimate_measuring
     from psopt.prompt_files import read_source
     from psopt.prompts import seed_prompt
     from rich.console import Console
@@ -58,6 +61,9 @@ def compare(prompts: tuple[Path, ...], more_models: tuple[str, ...], **options: 
         named = {strategy: seed_prompt(task, strategy, seed=options["seed"])}
     choice = choose_model(options, sources, silent=quiet or as_json)
     measured = take_measure_options(options)
+    if dry_run:
+        estimate = estimate_measuring(task, named, [choice.model, *more_models], measured)
+        return show_estimate(estimate, " and ".join([choice.model, *more_models]), measured.lm, as_json=as_json)
     with reading_bar(quiet=quiet or as_json) as on_progress:
         found = run_comparison(task, named, [choice.model, *more_models], measured, on_progress)
     if as_json:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from psopt.cli._diagnosis_tables import blocks_table, families_table, groups_table, scores_table, weakest_table
+from psopt.cli._dry_run import DRY_RUN, show_estimate
 from psopt.cli._options import (
     dataset_options,
     lm_options,
@@ -50,8 +51,9 @@ _EXAMPLE = "Example: psopt diagnose --dataset tickets.csv --prompt prompt.txt --
     metavar="FILE",
     help="Also write a page with the paper's figures; opens offline.",
 )
+@DRY_RUN
 @output_options
-def diagnose(prompt: Path | None, html: Path | None, **options: Any) -> int:
+def diagnose(prompt: Path | None, html: Path | None, *, dry_run: bool, **options: Any) -> int:
     """Measure a prompt's sensitivity and consistency, and find the samples that shake.
 
     Labels are optional: without them only the sensitivity is known. A prompt of a run is measured with the run's model,
@@ -60,7 +62,10 @@ def diagnose(prompt: Path | None, html: Path | None, **options: Any) -> int:
     from psopt.cli._model_choice import choose_model
     from psopt.cli._reading import reading_bar
     from psopt.diagnosing import diagnose as run_diagnosis
+    from psopt.measuring import MeasureOptions
+    from psopt.planning import estimate_measuring
     from psopt.prompt_files import read_source
+    from psopt.prompts import seed_prompt
     from psopt.tasks import load_task
     from rich.console import Console
 
@@ -76,6 +81,16 @@ def diagnose(prompt: Path | None, html: Path | None, **options: Any) -> int:
         click.echo(f"Note: {task.info.note}", err=True)
     choice = choose_model(options, [source] if source else [], silent=quiet or as_json)
     take_lm_options(options)
+    if dry_run:
+        measured = MeasureOptions(
+            lm=choice.lm,
+            words=words,
+            **{name: options[name] for name in ("rephrasings", "split", "samples", "seed", "cache_dir")},
+        )
+        named = {"": given or seed_prompt(task, options["strategy"], seed=options["seed"])}
+        return show_estimate(
+            estimate_measuring(task, named, [choice.model], measured), choice.model, choice.lm, as_json=as_json
+        )
     with reading_bar(quiet=quiet or as_json) as on_progress:
         report = run_diagnosis(
             task, given, model=choice.model, lm=choice.lm, words=words, on_progress=on_progress, **options

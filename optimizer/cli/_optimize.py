@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from psopt.cli._dry_run import DRY_RUN
 from psopt.cli._interrupting import INTERRUPTED
 from psopt.cli._model_choice import likelihood_note
 from psopt.cli._options import (
@@ -65,7 +66,7 @@ _EPILOG = "Example: psopt optimize --dataset tickets.csv --text-column body --la
     metavar="MODULE:NAME",
     help="A DSPy program to optimize in place of a prompt; --model runs it.",
 )
-@click.option("--dry-run", is_flag=True, help="Say how many calls and tokens the run would take; send nothing.")
+@DRY_RUN
 @click.option("--resume", "go_on", is_flag=True, help="Go on with the run in --out.")
 @click.option("--force", is_flag=True, help="With --resume: even if data, model, rephrasings or version have changed.")
 @output_options
@@ -87,13 +88,8 @@ def optimize(**options: Any) -> int:
         raise InputError("--resume needs --out DIR, the run to go on with")
     plain: dict[str, Any] = {name: str(value) if isinstance(value, Path) else value for name, value in options.items()}
     settings = RunSettings(command=shlex.join(["psopt", *sys.argv[1:]]), lm=lm, folder=str(Path.cwd()), **plain)
-    if dry_run and settings.program:
-        raise InputError("--dry-run does not know how often a --program calls its model; use --max-calls")
     if dry_run:
-        from psopt.cli._dry_run import show_plan
-        from psopt.runs import task_of
-
-        return show_plan(task_of(settings), settings, cache_dir, as_json=as_json)
+        return _estimate(settings, cache_dir, as_json=as_json)
     note = likelihood_note(settings.model, lm)
     if note and not (quiet or as_json):
         click.echo(f"model {settings.model}{note}", err=True)
@@ -124,6 +120,7 @@ def optimize(**options: Any) -> int:
     help="Where answers are kept.",
 )
 @click.option("--force", is_flag=True, help="Even if the data, the rephrasings or psopt's version have changed.")
+@DRY_RUN
 @output_options
 def resume(
     run: Path,
@@ -133,6 +130,7 @@ def resume(
     storage: str | None,
     *,
     force: bool,
+    dry_run: bool,
     as_json: bool,
     quiet: bool,
     **changed: Any,
@@ -163,7 +161,21 @@ def resume(
     )
     if leave_one_out is not None:
         settings = replace(settings, leave_one_out=leave_one_out)
+    if dry_run:
+        return _estimate(settings, cache_dir, as_json=as_json, run=run)
     return _run(settings, run, cache_dir, resume=True, force=force, as_json=as_json, quiet=quiet)
+
+
+def _estimate(settings: RunSettings, cache_dir: Path | None, *, as_json: bool, run: Path | None = None) -> int:
+    """Say what a run, or what is left of one, would take."""
+    from psopt.cli._dry_run import show_estimate
+    from psopt.planning import estimate_run
+    from psopt.runs import task_of
+
+    if settings.program:
+        raise InputError("--dry-run does not know how often a --program calls its model; use --max-calls")
+    estimate = estimate_run(task_of(settings), settings, cache_dir, run=run)
+    return show_estimate(estimate, settings.model, settings.lm, as_json=as_json)
 
 
 def _run(

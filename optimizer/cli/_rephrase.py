@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from psopt.cli._dry_run import DRY_RUN, show_estimate
 from psopt.cli._options import (
     JSON,
     dataset_options,
@@ -42,12 +43,21 @@ _EXAMPLE = "Example: psopt rephrase --dataset tickets.csv --rephraser openai/gpt
 @click.option(
     "--cache-dir", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Where answers are kept."
 )
+@DRY_RUN
 @JSON
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="[default: the screen]")
 def rephrase(
-    prompt: Path | None, out: Path | None, rephrasings: int, heldout: int, *, as_json: bool, **options: Any
+    prompt: Path | None,
+    out: Path | None,
+    rephrasings: int,
+    heldout: int,
+    *,
+    dry_run: bool,
+    as_json: bool,
+    **options: Any,
 ) -> int:
     """Write the task's description in other words, check each, and save them as a file for `--rephrasings-file`."""
+    from psopt.planning import estimate_writing
     from psopt.prompt_files import read_prompt
     from psopt.rephrasing import freeze_rephrasings
     from psopt.search_spaces import to_file
@@ -60,6 +70,9 @@ def rephrase(
     if out is not None and out.exists():
         raise InputError(f"--out {out} exists: name a new file")
     description = read_prompt(prompt, task).description if prompt else task.description
+    if dry_run:
+        estimate = estimate_writing(task, description, source, rephrasings + heldout)
+        return show_estimate(estimate, source.rephraser or "rules", lm, as_json=as_json)
     found = freeze_rephrasings(
         task, description, rephrasings, heldout, seed, source, lm=lm, cache_dir=cache_dir, on_text=_say
     )

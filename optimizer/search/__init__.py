@@ -6,7 +6,7 @@ from psopt.search._front import Candidate, knee, pareto_front, pick
 from psopt.search._observer import Observer
 from psopt.search._options import SamplerName, SearchOptions
 from psopt.search._pick import pick_one
-from psopt.search._search import Propose, Search
+from psopt.search._search import Propose, Search, first_switches
 from psopt.search._shared import Shared, read_shared, share
 from psopt.search._study import OBJECTIVES, join_study, open_storage, open_study, without_password
 
@@ -22,6 +22,7 @@ __all__ = [
     "Search",
     "SearchOptions",
     "Shared",
+    "first_switches",
     "join_study",
     "knee",
     "leave_one_out",

@@ -175,7 +175,7 @@ class Search:
         known = {edit.id for edit in self.pool}
         parts = self.options.parts
         proposed = parts.allowed(self._propose(incumbent.prompt, on_train, parts.seen(diagnosis)))
-        new = _first_switches([edit for edit in proposed if edit.id not in known], self.options.most_edits)
+        new = first_switches([edit for edit in proposed if edit.id not in known], self.options.most_edits)
         self._patience.call(lambda: self._add(new))
         self._patience.call(lambda: self._queue(incumbent, new))
         self.observer.phase(f"round {len(self._rounds)}: searching {len(self.pool)} edits")
@@ -367,7 +367,7 @@ def _switches(edits: Iterable[Edit]) -> set[str]:
     return {edit.switch for edit in edits}
 
 
-def _first_switches(edits: Sequence[Edit], most: int) -> list[Edit]:
+def first_switches(edits: Sequence[Edit], most: int) -> list[Edit]:
     """The edits of the first `most` switches."""
     first = list(dict.fromkeys(edit.switch for edit in edits))[:most]
     return [edit for edit in edits if edit.switch in first]

@@ -2,6 +2,7 @@
 
 from psopt.models.chat._address import public_address
 from psopt.models.chat._budget import Budget, Need, Usage
+from psopt.models.chat._client import Query
 from psopt.models.chat._factory import chat_engine, chat_model, load_writer, server_of
 from psopt.models.chat._model import ChatModel
 from psopt.models.chat._options import LmOptions
@@ -16,6 +17,7 @@ __all__ = [
     "LmOptions",
     "Need",
     "Price",
+    "Query",
     "TokenRange",
     "Usage",
     "Writer",

@@ -1,0 +1,173 @@
+"""Whether what a run takes lies in the range that `--dry-run` has said: dry run and real run, over many settings.
+
+    python benchmarks/estimates.py [--only N]      runs against the test server, on the loopback
+    python benchmarks/estimates.py --tokens        characters a token, by script and vocabulary (needs litellm)
+    python benchmarks/estimates.py --growth        how far prompts grow in a search, in what all edits add
+
+Data sets are TREC, the bundled ones, and customers' mails written here; the server answers by a hash of the prompt or
+with minilm, its tokens have four characters. A run is inside if calls, tokens and US dollars all are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "chat_server"))
+
+from running import RunningServer  # noqa: E402
+
+PRICES = '"openai/cheap" = { in = 0.15, out = 0.6 }\n"openai/dear" = { in = 2.5, out = 10.0 }\n'
+LEAST_INSIDE = 0.9
+WIDEST = 3.5  # the most over the least of a range that is of any use
+
+
+class Setting(NamedTuple):
+    """What is run: a data set, how the server answers, the model's name, and further options."""
+
+    dataset: str
+    answer: str
+    model: str
+    options: tuple[str, ...]
+
+
+def _sized(trials: int, samples: int, rephrasings: int, *more: str) -> tuple[str, ...]:
+    return ("--trials", str(trials), "--samples", str(samples), "--rephrasings", str(rephrasings), *more)
+
+
+PROPOSER = ("--proposer", "openai/cheap")
+SETTINGS = (
+    Setting("trec", "hash", "openai/cheap", _sized(10, 36, 2)),
+    Setting("trec", "minilm", "openai/dear", _sized(12, 36, 2)),
+    Setting("cb", "hash", "openai/cheap", _sized(10, 36, 2)),
+    Setting("rte", "hash", "openai/dear", _sized(6, 40, 2, "--plain")),
+    Setting("dbpedia", "hash", "openai/cheap", _sized(10, 42, 2)),
+    Setting("wos", "hash", "openai/dear", _sized(20, 28, 2)),
+    Setting("mails", "hash", "openai/cheap", _sized(10, 36, 2)),
+    Setting("mails", "hash", "openai/dear", _sized(20, 30, 2, "--strategy", "detail")),
+    Setting("mails", "hash", "openai/cheap", _sized(10, 36, 2, *PROPOSER)),
+    Setting("trec", "hash", "openai/dear", _sized(10, 36, 2, *PROPOSER, "--rephraser", "openai/cheap")),
+)
+
+_OPENINGS = ("Hello,", "Dear team,", "Hi there,", "Good morning,", "To whom it may concern,")
+_MATTERS = {
+    "billing": ("my card was charged twice for invoice {n}", "the refund for order {n} has not arrived yet"),
+    "technical": ("the app closes by itself when I open report {n}", "I cannot sign in since update {n}"),
+    "delivery": ("parcel {n} was left in the rain", "the driver says that he could not find house {n}"),
+    "account": (
+        "please change the address of customer {n}",
+        "I would like to close contract {n} at the end of the year",
+    ),
+}
+_DETAILS = (
+    "I have written about this before and nobody has answered.",
+    "It happens every time, on the phone as well as on the computer at work.",
+    "My neighbour has had the same trouble and was helped within a day.",
+    "Please tell me what you need from me, I can send pictures and the papers.",
+    "This is rather urgent, since we are leaving for three weeks on Friday.",
+    "I have tried everything that your pages of help say, in that order.",
+    "Otherwise I am content with what you do, and would like to remain so.",
+)
+
+
+def write_mails(path: Path) -> None:
+    """Customers' mails of 150 to 600 characters, 60 of train, 40 of val, 12 of test."""
+    draw = random.Random(7)
+    rows = []
+    for split, n in (("train", 60), ("val", 40), ("test", 12)):
+        for i in range(n):
+            label = list(_MATTERS)[i % len(_MATTERS)]
+            matter = draw.choice(_MATTERS[label]).format(n=draw.randint(100, 9999))
+            details = " ".join(draw.sample(_DETAILS, draw.randint(1, 6)))
+            text = f"{draw.choice(_OPENINGS)} {matter}. {details}"
+            rows.append(json.dumps({"id": f"{split}{i}", "text": text, "label": label, "split": split}))
+    path.write_text("\n".join(rows) + "\n", "utf-8")
+
+
+def short_test(dataset: str, folder: Path) -> str:
+    """The data set as a file whose test has 12 samples, as few beside val as usual, so that a run takes seconds."""
+    from psopt.tasks import load_task
+
+    path = folder / f"{dataset}.jsonl"
+    if path.exists():
+        return str(path)
+    if dataset == "mails":
+        write_mails(path)
+        return str(path)
+    task, rows = load_task(dataset), []
+    for split, most in (("train", 400), ("val", 200), ("test", 12)):
+        for sample in getattr(task, split)[:most]:
+            rows.append(json.dumps({"id": sample.id, "text": sample.text, "label": sample.label, "split": split}))
+    path.write_text("\n".join(rows) + "\n", "utf-8")
+    return str(path)
+
+
+def measure(setting: Setting, folder: Path) -> dict[str, Any]:
+    """Say and do: the ranges that a dry run gives, and what the run took."""
+    with tempfile.TemporaryDirectory() as cache, RunningServer(answer=setting.answer) as server:
+        environment = {**os.environ, "PSOPT_CACHE_DIR": cache, "PSOPT_PRICES": str(folder / "prices.toml")}
+        environment |= {"OPENAI_API_KEY": "none", "PSOPT_OFFLINE": "1"}
+        given = ["--dataset", short_test(setting.dataset, folder), "--model", setting.model, "--json"]
+        given += ["--api-base", server.url, "--out", f"{cache}/run", *setting.options]
+
+        def psopt(*more: str) -> dict[str, Any]:
+            command = [sys.executable, "-m", "psopt", "optimize", *given, *more]
+            done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+            if done.returncode:
+                raise RuntimeError(f"{setting}: {done.stderr[-500:]}")
+            return json.loads(done.stdout)
+
+        said, took = psopt("--dry-run"), psopt()["calls"]
+    return {
+        "calls": (*said["calls_range"], took["made"]),
+        "tokens": (*said["tokens_range"], took["tokens"]),
+        "USD": (*said["cost_usd_range"], took["cost_usd"]),
+    }
+
+
+def run_all(only: int | None) -> bool:
+    """Print a table in Markdown, and the share of runs inside; whether it is what is asked for."""
+    n_inside, n_all, widths = 0, 0, []
+    print(
+        "| data | server | model | options | calls | tokens | USD | inside | s |\n|---|---|---|---|---|---|---|---|--:|"
+    )
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "prices.toml").write_text(PRICES)
+        for setting in SETTINGS[:only]:
+            start = time.perf_counter()
+            found = measure(setting, folder)
+            inside = all(low <= took <= high for low, high, took in found.values())
+            n_inside, n_all = n_inside + inside, n_all + 1
+            widths.append(found["USD"][1] / found["USD"][0])
+            cells = [f"{low:,.4g}–{high:,.4g}: {took:,.4g}" for low, high, took in found.values()]
+            options = " ".join(setting.options)
+            row = [setting.dataset, setting.answer, setting.model, options, *cells, "yes" if inside else "**no**"]
+            print(f"| {' | '.join(row)} | {time.perf_counter() - start:.0f} |", flush=True)
+    middle = sorted(widths)[len(widths) // 2]
+    print(
+        f"\n{n_inside} of {n_all} inside; the most is {middle:.1f} times the least (median), {max(widths):.1f} at most"
+    )
+    return n_inside >= LEAST_INSIDE * n_all and middle <= WIDEST
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", type=int, help="so many of the settings")
+    parser.add_argument("--tokens", action="store_true")
+    parser.add_argument("--growth", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.tokens or arguments.growth:
+        import estimates_ground
+
+        sys.exit(estimates_ground.tokens() if arguments.tokens else estimates_ground.growth())
+    sys.exit(0 if run_all(arguments.only) else 1)
