@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 _TEMPLATE = 128
 _TEMPLATE_RANGE = (0, 12)
 
-# Characters a token, fewest and most, by script. Measured on two sentences each (a task and a customer's mail, see
-# benchmarks/estimates.py --tokens) with cl100k_base, o200k_base and Claude's published vocabulary, all as in litellm;
+# Characters a token, fewest and most, by script. Measured on two sentences each (a task and a customer's mail)
+# with cl100k_base, o200k_base and Claude's published vocabulary, all as in litellm;
 # rounded outwards. The first is plain English: prose has 5.0 in all three, lists of labels and numbers 3, JSON 2.3;
 # prompts are mostly prose.
 _ENGLISH = (3.3, 5.0)

@@ -1,0 +1,80 @@
+"""What a command would take is said before it is sent, as a range, by every verb that asks a model."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from limited_runs import make_data, optimize, psopt, read
+from running import RunningServer
+
+
+@pytest.fixture
+def data(tmp_path):
+    return make_data(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def server():
+    with RunningServer() as running:
+        yield running
+
+
+def planned(done):
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_what_a_run_takes_is_within_the_range(data, server):
+    plan = planned(optimize(data, server, "--dry-run", "--json"))
+    calls = json.loads(optimize(data, server, "--json").stdout)["calls"]
+    for name, took in (("calls", "made"), ("tokens", "tokens"), ("cost_usd", "cost_usd")):
+        low, high = plan[f"{name}_range"]
+        assert low <= calls[took] <= high
+        assert high < 4 * low
+
+
+def test_a_limit_is_compared_with_what_is_expected(data, server):
+    before = server.control()["requests"]
+    said = optimize(data, server, "--dry-run", "--trials", "40", "--max-cost", "0.2")
+    assert said.returncode == 0, said.stderr
+    assert re.search(r"--max-cost 0.2 is reached after about \d+( to \d+)? of 40 trials", said.stdout)
+    assert "USD: " in said.stdout
+    enough = optimize(data, server, "--dry-run", "--max-cost", "200")
+    assert "is reached" not in enough.stdout
+    assert server.control()["requests"] == before
+
+
+@pytest.mark.parametrize("verb", ["diagnose", "check", "compare"])
+def test_measuring_is_counted_exactly_and_what_is_cached_is_free(data, server, verb):
+    more = {"check": ["--min-f1", "0"], "compare": ["--model2", "openai/other"], "diagnose": ["--split", "test"]}[verb]
+    (data / "prices.toml").write_text('"openai/test" = { in = 1, out = 4 }\n"openai/other" = { in = 1, out = 4 }\n')
+    given = [verb, "--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url, *more]
+    before = server.control()["requests"]
+    plan = planned(psopt(data, *given, "--dry-run", "--json"))
+    assert server.control()["requests"] == before
+    done = psopt(data, *given)
+    assert done.returncode == 0, done.stderr
+    took = server.control()["requests"] - before
+    assert plan["calls_range"] == [took, took]
+    assert planned(psopt(data, *given, "--dry-run", "--json"))["calls_range"] == [0, 0]
+
+
+def test_rephrasing_and_resuming_are_counted_too(data, server):
+    writes = ["--rephraser", "openai/test", "--api-base", server.url]
+    plan = planned(psopt(data, "rephrase", "--dataset", "data.csv", *writes, "--dry-run", "--json"))
+    assert plan["phases"][0]["calls"] == 19
+    assert optimize(data, server).returncode == 0
+    before = server.control()["requests"]
+    rest = planned(psopt(data, "resume", "run", "--trials", "6", "--dry-run", "--json"))
+    assert server.control()["requests"] == before
+    assert next(one for one in rest["phases"] if one["what"] == "candidates on val")["calls"] == 2 * 90
+    assert read(data)["settings"]["trials"] == 4
+
+
+def test_a_limit_without_effect_is_said(data):
+    said = psopt(data, "optimize", "--dataset", "data.csv", "--max-cost", "1", "--dry-run")
+    assert said.returncode == 0, said.stderr
+    assert "This model costs nothing." in said.stdout
+    assert "--max-cost: nothing to limit, minilm asks no server" in said.stdout
