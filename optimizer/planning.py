@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 # five data sets with 30 and 10 trials. Growth is in shares of what all edits
 # of the first round add.
 _GROWTH = (0.36, 0.58, 0.82)  # of candidates, on average
-_GROWTH_OF_FEW = (0.27, 0.4, 0.56)  # the same with 10 trials
+_GROWTH_OF_FEW = (0.27, 0.42, 0.8)  # the same with 10 trials
 _GROWTH_UNSHORTENED = (0.3, 0.55, 0.95)  # the same with less, of which none is for shorter prompts
 _MANY_TRIALS, _FEW_TRIALS = 20, 10
 _GROWTH_OF_FRONT = (0.0, 0.3, 1.0)
-_FRONT = (0, 2, 5)  # prompts beside the seed prompt
+_FRONT = (0, 3, 8)  # prompts beside the seed prompt; the fewer samples, the more tie
 _TOKENS_OF_A_DRAFT = (700, 1500, 3000)
 _JSON = 8  # tokens that structured output puts around a label, at most
 
