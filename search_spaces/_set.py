@@ -48,8 +48,8 @@ class RephrasingSet:
     Raises
     ------
     InputError
-        If the original is not first in `search`; if a text is empty, or other than the original of several lines; or if two texts, of one set
-        or of both, differ in nothing but case, spaces and punctuation.
+        If the original is not first in `search`; if a text is empty, or, other than the original, of several lines; or
+        if two texts, of one set or of both, differ in nothing but case, spaces and punctuation.
     """
 
     original: str
