@@ -22,6 +22,7 @@ _COMMANDS = {
     "check": "psopt.cli._check",
     "classify": "psopt.cli._classify",
     "rephrase": "psopt.cli._rephrase",
+    "doctor": "psopt.cli._doctor",
     "report": "psopt.cli._report",
     "select": "psopt.cli._select",
     "export": "psopt.cli._export",

@@ -3,6 +3,7 @@
 from psopt.models.chat._address import public_address
 from psopt.models.chat._budget import Budget, Need, Usage
 from psopt.models.chat._client import Query
+from psopt.models.chat._doctor import examine
 from psopt.models.chat._factory import chat_engine, chat_model, load_writer, server_of
 from psopt.models.chat._model import ChatModel
 from psopt.models.chat._options import LmOptions
@@ -23,6 +24,7 @@ __all__ = [
     "Writer",
     "chat_engine",
     "chat_model",
+    "examine",
     "is_secret",
     "load_writer",
     "most_tokens_in",

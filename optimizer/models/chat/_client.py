@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from psopt.errors import ModelError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from psopt.prompts import Messages
 
@@ -215,6 +215,10 @@ class ChatClient(Protocol):
         ModelRefusedError
             If it will never go well.
         """
+        ...
+
+    async def exchange(self, request: dict[str, Any]) -> tuple[Answer, Mapping[str, str]]:
+        """Send a request once, and return the response's headers too, as far as there are any; raises as `send`."""
         ...
 
     async def close(self) -> None:

@@ -18,6 +18,8 @@ from psopt.models.chat._unanswerable import kind_of_refusal
 from psopt.models.chat._waits import asked_wait
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from psopt.models.chat._client import Query
     from psopt.models.chat._features import Feature
     from psopt.models.chat._options import LmOptions
@@ -106,6 +108,10 @@ class DspyClient:
     async def send(self, request: dict[str, Any]) -> Answer:
         """Call the LM once; see `ChatClient.send`."""
         return await in_a_thread(lambda: self._call(request))
+
+    async def exchange(self, request: dict[str, Any]) -> tuple[Answer, Mapping[str, str]]:
+        """Call the LM once; dspy shows no headers."""
+        return await self.send(request), {}
 
     async def close(self) -> None:
         """Do nothing: the threads end with their calls, or with the process."""

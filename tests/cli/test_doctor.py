@@ -1,0 +1,65 @@
+"""`psopt doctor`: what a server takes, in a small table, remembered."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from psopt.cli._main import main
+from running import RunningServer
+
+
+@pytest.fixture
+def doctor(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "token")
+    monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as ended:
+            main(["doctor", *arguments])
+        said = capsys.readouterr()
+        return ended.value.code, said.out, said.err
+
+    return call
+
+
+def test_it_says_what_works_and_what_will_be_used(doctor):
+    with RunningServer(provider="vllm", structured=True) as server:
+        code, said, error = doctor("--model", "openai/test", "--api-base", server.url)
+        assert (code, error) == (0, "")
+        assert server.control()["statuses"] == {"200": 4, "400": 1}
+    lines = {line[:18].strip(): line[19:] for line in said.splitlines()}
+    assert lines["chat"].split(maxsplit=1) == ["yes", "temperature 0, max_tokens 256, system message"]
+    assert lines["structured output"].split() == ["yes", "json_schema"]
+    assert lines["seed"].split(maxsplit=1) == ["yes", "seed; the same answer twice"]
+    assert lines["log-probabilities"].split(maxsplit=1) == ["yes", "--logprobs, top_logprobs 5"]
+    assert "no header says any" in lines["limits"]
+    assert "4 calls" in lines["speed"]
+    assert max(map(len, said.splitlines())) <= 80
+
+
+def test_what_it_learns_is_remembered(doctor, tmp_path):
+    rows = [f"{split}{i},what {split} {i} ?,{'ab'[i % 2]},{split}" for split in ("train", "test") for i in range(20)]
+    (tmp_path / "data.csv").write_text("\n".join(["id,text,label,split", *rows]) + "\n")
+    with RunningServer(lacks="seed,temperature") as server:
+        code, said, _ = doctor("--model", "openai/test", "--api-base", server.url, "--json")
+        found = {one["what"]: one for one in json.loads(said)["findings"]}
+        assert (code, found["seed"]["works"], found["structured output"]["works"]) == (0, "no", "ignored")
+        server.control(reset=True)
+        with pytest.raises(SystemExit) as ended:
+            main(["diagnose", "--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url, "--quiet"])
+        assert ended.value.code == 0
+        assert set(server.control()["statuses"]) == {"200"}
+
+
+def test_a_server_that_is_not_there_is_one_line(doctor):
+    code, _, error = doctor("--model", "openai/test", "--api-base", "http://127.0.0.1:9/v1")
+    assert code == 2
+    assert error == "psopt: openai/test: no connection to http://127.0.0.1:9/v1: is the server running?\n"
+
+
+def test_a_model_that_needs_no_doctor_is_said(doctor):
+    code, _, error = doctor("--model", "minilm")
+    assert code == 2
+    assert "doctor looks at openai/NAME" in error
