@@ -81,17 +81,19 @@ def test_a_broken_manifest_has_a_cure(here, capsys):
 
 
 def test_a_run_is_resumed_from_another_folder(made, tmp_path, monkeypatch, capsys):
-    shutil.copytree(made / "run", tmp_path / "run")  # what was recorded is where its data are
+    shutil.copytree(made / "run", tmp_path / "renamed")  # what was recorded is where its data are
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
     with pytest.raises(SystemExit) as stop:
-        main(["resume", "run", "--trials", "4", "--quiet"])
+        main(["resume", "renamed", "--trials", "4", "--quiet"])
     assert stop.value.code == 0, capsys.readouterr().err
-    run = json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))
+    run = json.loads((tmp_path / "renamed" / "run.json").read_text("utf-8"))
     assert run["settings"]["folder"] == str(made)
+    assert len(json.loads((tmp_path / "renamed" / "trials.json").read_text("utf-8"))["trials"]) >= 3
+    assert run["calls"]["cached"] >= 3 * 2  # the trials done were read from the study
     run["settings"]["folder"] = str(tmp_path / "gone")
-    (tmp_path / "run" / "run.json").write_text(json.dumps(run))
-    line = refused(capsys, "resume", "run")
+    (tmp_path / "renamed" / "run.json").write_text(json.dumps(run))
+    line = refused(capsys, "resume", "renamed")
     assert f"data.csv is neither where the run was started ({tmp_path / 'gone'}), nor here: put it back" in line
 
 
