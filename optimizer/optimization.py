@@ -258,7 +258,7 @@ def _search_in(
     options = SearchOptions(
         settings.trials, settings.rounds, cast("SamplerName", settings.sampler), settings.seed, settings.parts
     )
-    evaluator.on_progress = observer.answers
+    evaluator.on_progress, observer.budget = observer.answers, evaluator.budget
     record = Record(directory, task, settings, evaluator)
     if resume and not force:
         record.check_same()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
+    from psopt.models.chat import Budget
     from psopt.optimization import Run
     from psopt.search import Candidate
     from psopt.tasks import Task
@@ -88,7 +89,10 @@ class Screen(Observer):
         f1, s, c = self._best
         self._progress.update(self._reading, visible=False)
         self._progress.update(
-            self._trials, completed=n_done, total=n_total, best=f"best F1 {f1:.3f}  S {s:.3f}  C {c:.3f}"
+            self._trials,
+            completed=n_done,
+            total=n_total,
+            best=f"best F1 {f1:.3f}  S {s:.3f}  C {c:.3f}{_spent(self.budget, n_done, n_total)}",
         )
 
     def _better(self, candidate: Candidate) -> tuple[float, float, float]:
@@ -160,6 +164,18 @@ class Screen(Observer):
 def _na_lines(candidate: Candidate) -> list[str]:
     scores = candidate.test or candidate.val
     return na_lines(scores.to_dict())
+
+
+def _spent(budget: Budget | None, n_done: int, n_total: int) -> str:
+    """Tokens and money so far, of what limit, and at the end of the search if it goes on like this."""
+    if budget is None or not budget.usage.tokens:
+        return ""
+    usage = budget.usage
+    tokens = f"  {usage.tokens / 1e6:.2g}M tokens" if usage.tokens >= 1e6 else f"  {usage.tokens:,} tokens"
+    if not usage.cost:
+        return tokens
+    limit = f" of {budget.max_cost:g}" if budget.max_cost is not None else ""
+    return f"  {usage.cost:.2g}{limit} USD, about {usage.cost / max(1, n_done) * n_total:.2g} at the end{tokens}"
 
 
 def _on_test(candidate: Candidate) -> list[str]:

@@ -7,12 +7,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from psopt.models.chat import Budget
     from psopt.search._front import Candidate
     from psopt.tasks import Task
 
 
 class Observer:
-    """Watch a search; every method may be overridden, and does nothing here."""
+    """Watch a search; every method may be overridden, and does nothing here.
+
+    Attributes
+    ----------
+    budget : Budget or None
+        What the search may spend and has spent, from its beginning on.
+    """
+
+    budget: Budget | None = None
 
     def started(self, task: Task, folder: Path) -> None:
         """All that was given can be used, and the run directory is ready."""
