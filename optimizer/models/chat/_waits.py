@@ -58,6 +58,8 @@ def breather(headers: Mapping[str, str], now: Callable[[], datetime] | None = No
     >>> breather({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "20ms"})
     0.02
     """
+    if "ratelimit" not in " ".join(headers).lower():  # one look, for this is done with every answer
+        return 0.0
     wait = max(_resets(headers, now, used_up=True), default=0.0)
     return wait if wait <= _LONGEST_BREATHER else 0.0
 
