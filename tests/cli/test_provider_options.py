@@ -196,3 +196,39 @@ def test_a_certificate_that_nobody_signed_is_said(data):
     assert done.returncode == 2
     assert "is not trusted" in done.stderr
     assert "SSL_CERT_FILE" in done.stderr
+
+
+class Redirecting(http.server.BaseHTTPRequestHandler):
+    """Sends every request on to the class's `place`."""
+
+    place = ""
+
+    def do_POST(self):
+        self.send_response(307)
+        self.send_header("Location", self.place)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *arguments):
+        pass
+
+
+def test_a_server_that_sends_requests_on_to_another_is_not_followed(data):
+    with RunningServer() as elsewhere, http.server.HTTPServer(("127.0.0.1", 0), Redirecting) as redirecting:
+        Redirecting.place = f"{elsewhere.url}/chat/completions"
+        threading.Thread(target=redirecting.serve_forever, daemon=True).start()
+        done = diagnose(data, f"http://127.0.0.1:{redirecting.server_port}/v1")
+        redirecting.shutdown()
+        assert done.returncode == 2
+        assert done.stderr.count("\n") == 1
+        assert f"it sends requests on to {Redirecting.place}" in done.stderr
+        assert "--api-base" in done.stderr
+        assert elsewhere.control()["requests"] == 0
+
+
+def test_custom_headers_of_the_openai_package_are_sent_and_ours_win(data):
+    with RunningServer(key="from-the-header-0123") as server:
+        done = diagnose(
+            data, server, "--header", "authorization=Bearer from-the-header-0123", OPENAI_CUSTOM_HEADERS="X-Team: a"
+        )
+    assert done.returncode == 0, done.stderr

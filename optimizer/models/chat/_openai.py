@@ -12,6 +12,7 @@ from psopt.models.chat._completion import ErrorInAnswerError, read_completion
 from psopt.models.chat._dialect import Dialect
 from psopt.models.chat._error_bodies import error_of
 from psopt.models.chat._features import FEATURES
+from psopt.models.chat._line import Line
 from psopt.models.chat._outage import is_nobody_there
 from psopt.models.chat._refusals import read_refusal
 from psopt.models.chat._secrets import redacted
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import httpx2
-    import openai
-    from openai import RequestOptions
     from psopt.models.chat._client import Query
     from psopt.models.chat._options import LmOptions
     from psopt.models.chat._refusals import Refusal
@@ -72,7 +71,7 @@ class OpenAIClient:
         self.model, self._options, self._kind = model, options, kind
         self._address = address or openai_address(model, options)
         self._dialect = Dialect(model, options)
-        self._client: openai.AsyncOpenAI | None = None
+        self._line: Line | None = None
         self.breather = 0.0
 
     @property
@@ -114,19 +113,14 @@ class OpenAIClient:
     async def exchange(self, request: dict[str, Any]) -> tuple[Answer, Mapping[str, str]]:
         """Send one chat completion; return the answer and the response's headers; raises as `ChatClient.send`."""
         import httpx2
-        import openai
 
         try:
-            response = await self._connected().post(
-                "/chat/completions", cast_to=httpx2.Response, body=request, options=self._of_each_call()
-            )
-        except openai.APIStatusError as error:
-            refused = Refused(error.status_code, _json(error.response), error.response.text, error.response.headers)
-            return await self._answer_of(refused, request), error.response.headers
-        except openai.APIConnectionError as error:
-            raise self._broken(error) from None
+            response = await self._connected().post(request)
         except (httpx2.HTTPError, OSError) as error:
-            raise FaultError(self._safe(f"{type(error).__name__}: {error}")) from None
+            raise self._broken(error) from None
+        if not response.is_success:
+            refused = Refused(response.status_code, _json(response), response.text, response.headers)
+            return await self._answer_of(refused, request), response.headers
         self.breather = max(self.breather, breather(response.headers))
         try:
             return read_completion(response.content), response.headers
@@ -137,51 +131,31 @@ class OpenAIClient:
     async def models(self) -> list[str]:
         """Return the names that the server lists; none where it can't."""
         import httpx2
-        import openai
 
         try:
-            options: RequestOptions = {**self._of_each_call(), "timeout": _LISTING}
-            body = _json(await self._connected().get("/models", cast_to=httpx2.Response, options=options))
-        except (openai.OpenAIError, OSError):
+            body = _json(await self._connected().models(_LISTING))
+        except (httpx2.HTTPError, OSError):
             return []
         listed = body.get("data") if isinstance(body, dict) else None
         return [entry["id"] for entry in listed or () if isinstance(entry, dict) and isinstance(entry.get("id"), str)]
 
     async def close(self) -> None:
         """Close the connections."""
-        if self._client is not None:
-            await self._client.close()
-            self._client = None
+        if self._line is not None:
+            await self._line.close()
+            self._line = None
 
-    def _connected(self) -> openai.AsyncOpenAI:
-        """The client belongs to the event loop it was first used in."""
-        if self._client is None:
-            import httpx2
-            import openai
-
-            address = self._address
-            headers = {address.key_header: address.key} if address.key_header and address.key else {}
+    def _connected(self) -> Line:
+        """The line belongs to the event loop it was first used in."""
+        if self._line is None:
             # How long an answer is waited for is the engine's to say.
-            timeout = httpx2.Timeout(None, connect=min(_CONNECTING, self._options.timeout))
-            self._client = openai.AsyncOpenAI(
-                base_url=address.base,
-                api_key=address.key or "none",
-                max_retries=0,
-                timeout=timeout,
-                default_headers={**headers, **address.headers},
-                default_query=dict(address.query),
-                http_client=openai.DefaultAioHttpClient(timeout=timeout),
-            )
-        return self._client
-
-    def _of_each_call(self) -> RequestOptions:
-        """Without the usual header for keys where the key goes in another, as the client's defaults can't say."""
-        import openai
-
-        return {"headers": {"Authorization": openai.Omit()}} if self._address.key_header else {}
+            self._line = Line(self._address, connect_timeout=min(_CONNECTING, self._options.timeout))
+        return self._line
 
     async def _answer_of(self, refused: Refused, request: dict[str, Any]) -> Answer:
         """Take an HTTP error as the answer that this text gets for good, or raise what else it is."""
+        if refused.status < HTTPStatus.BAD_REQUEST:
+            raise ModelRefusedError(self._sent_elsewhere(refused))
         refusal = read_refusal(refused.status, refused.body, refused.text)
         told = error_of(refused.body, refusal.text)
         message = self._safe(f"{told.message} {told.code}")
@@ -224,7 +198,7 @@ class OpenAIClient:
             return ModelRefusedError(f"{said}; most addresses end in /v1: --api-base {self._address.base}/v1")
         return ModelRefusedError(said)
 
-    def _broken(self, error: openai.APIConnectionError) -> Exception:
+    def _broken(self, error: Exception) -> Exception:
         """Say how a connection failed; a cut one comes as a time-out over aiohttp, so that its first cause is said."""
         cause: BaseException = error
         while cause.__cause__ is not None:
@@ -237,6 +211,14 @@ class OpenAIClient:
         if is_nobody_there(error):
             return FaultError(f"no connection to {self.endpoint}: is the server running?", unreachable=True)
         return FaultError(self._safe(f"{type(cause).__name__}: {cause}"))
+
+    def _sent_elsewhere(self, refused: Refused) -> str:
+        """A redirect is not followed: what is asked is meant for the server that the user has named."""
+        place = self._safe(refused.headers.get("location", "an address that it does not name"))
+        return (
+            f"{self.endpoint} answered HTTP {refused.status}: it sends requests on to {place}; "
+            "if they may go there, give its address with --api-base"
+        )
 
     def _safe(self, text: str) -> str:
         return redacted(text, self._address.secrets)

@@ -1,0 +1,67 @@
+"""The line to a server: HTTP over aiohttp, with what the openai package sends of a user's settings."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+if TYPE_CHECKING:
+    import httpx2
+    from psopt.models.chat._server import Address
+
+
+class Line:
+    """Sends requests to one address, and nowhere else: redirects are not followed.
+
+    The openai package knows the headers (organization, project, `$OPENAI_CUSTOM_HEADERS`), proxies and certificates,
+    and makes the HTTP client. Requests are sent by that client itself: what the package does around it takes half of
+    the processor's time of a request, and is not needed here (retries, types, pages).
+
+    Parameters
+    ----------
+    address : Address
+    connect_timeout : float
+        Seconds; how long an answer is waited for is whoever's that sends.
+    """
+
+    def __init__(self, address: Address, *, connect_timeout: float) -> None:
+        import httpx2
+        import openai
+
+        timeout = httpx2.Timeout(None, connect=connect_timeout)
+        self._http = openai.DefaultAioHttpClient(timeout=timeout, follow_redirects=False)
+        settings = openai.AsyncOpenAI(base_url=address.base, api_key=address.key or "none", http_client=self._http)
+        headers = {name: value for name, value in settings.default_headers.items() if isinstance(value, str)}
+        if address.key_header:
+            headers |= {address.key_header: address.key} if address.key else {}
+        else:
+            headers["Authorization"] = f"Bearer {address.key or 'none'}"
+        self._headers = httpx2.Headers(_overridden(headers, address.headers))
+        query = f"?{urlencode(address.query)}" if address.query else ""
+        self._chat = httpx2.URL(f"{address.base}/chat/completions{query}")
+        self._models = httpx2.URL(f"{address.base}/models{query}")
+
+    async def post(self, body: dict[str, Any]) -> httpx2.Response:
+        """Ask for a chat completion; an HTTP error is a response like any other.
+
+        Raises
+        ------
+        httpx2.HTTPError, OSError
+            If the connection fails.
+        """
+        return await self._http.post(self._chat, content=json.dumps(body).encode(), headers=self._headers)
+
+    async def models(self, timeout: float) -> httpx2.Response:
+        """Ask which models there are, for so many seconds at most; raises as `post`."""
+        return await self._http.get(self._models, headers=self._headers, timeout=timeout)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+
+def _overridden(headers: dict[str, str], given: Any) -> dict[str, str]:
+    """Headers with the user's in place of those of the same name, in whatever case."""
+    names = {name.casefold() for name in given}
+    return {**{name: value for name, value in headers.items() if name.casefold() not in names}, **given}
