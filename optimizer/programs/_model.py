@@ -9,9 +9,9 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.errors import BudgetReachedError, ModelError
+from psopt.errors import BudgetReachedError, ModelError, NoLabelsError
 from psopt.models._answer_cache import AnswerCache, answer_key
-from psopt.models.chat import public_address
+from psopt.models.chat import FIRST, public_address, spread
 from psopt.programs._account import Account
 from psopt.programs._judge import merit
 from psopt.programs._lm import is_counted, place_of, reason_of, without_cache
@@ -19,7 +19,7 @@ from psopt.programs._outcome import as_text
 from psopt.prompts import render_additions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from psopt.prompts import Prompt
 
     Record = dict[str, Any]
+
+_SHOWN = 60  # characters of an outcome in a message
 
 
 class ProgramModel:
@@ -81,6 +83,7 @@ class ProgramModel:
         self._cache: AnswerCache | None = None
         self._lock = threading.Lock()
         self._records: dict[bytes, Record] = {}
+        self._names_labels = False
         self.steps = tuple(name for name, _ in program.named_predictors())
 
     @property
@@ -227,8 +230,35 @@ class ProgramModel:
         for program in programs:
             self._ready(program)
         self._account.had_already(len(texts) * len(programs) - len(jobs))
-        self._run_all(jobs, on_progress)
+        self._check_first(jobs, known.values())
+        self._run_all({key: job for key, job in jobs.items() if key not in self._records}, on_progress)
         return [[self._records[key] for key in row] for row in keys]
+
+    def _check_first(self, jobs: Mapping[bytes, tuple[Any, str]], known: Iterable[Record]) -> None:
+        """Run a few first, and stop if none of them ends in a label: the rest would be paid for nothing.
+
+        Raises
+        ------
+        NoLabelsError
+            If none does.
+        """
+        self._names_labels = self._names_labels or any(self._is_label(record["outcome"]) for record in known)
+        first = spread([*jobs], FIRST)
+        if self._names_labels or len(first) < FIRST:
+            return
+        self._run_all({key: jobs[key] for key in first}, None)
+        outcomes = [self._records[key]["outcome"] for key in first]
+        self._names_labels = any(map(self._is_label, outcomes))
+        if not self._names_labels:
+            said = ", ".join(repr(outcome[:_SHOWN]) for outcome in dict.fromkeys(filter(None, outcomes)))
+            what = f"they gave {said[: 3 * _SHOWN]}" if said else "no answer could be parsed"
+            raise NoLabelsError(
+                f"{self.name}: none of the first {FIRST} runs of the program ended in one of its labels in "
+                f"{self.outcome.field!r}: {what}; raise max_tokens if its answers are cut off, or try another model"
+            )
+
+    def _is_label(self, outcome: str | None) -> bool:
+        return outcome is not None and (self.outcome.equivalence is not None or outcome in self.outcome.labels)
 
     def _run_all(self, jobs: Mapping[bytes, tuple[Any, str]], on_progress: OnProgress | None) -> None:
         pool = ThreadPoolExecutor(self._n_threads, thread_name_prefix="psopt-program")

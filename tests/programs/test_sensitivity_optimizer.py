@@ -106,6 +106,13 @@ def test_an_answer_that_can_t_be_parsed_is_n_a_and_no_failure(tmp_path):
     assert better.run.baseline.val.na_rate == pytest.approx(0.25)
 
 
+def test_a_program_that_never_gives_a_label_is_found_out_by_its_first_runs(tmp_path):
+    mumbling = keyword_lm(mumbles=" ")
+    with pytest.raises(ModelError, match=r"none of the first 20 runs of the program ended in one of its labels"):
+        compiled(predict(), tmp_path, lm=mumbling)
+    assert engine_of(mumbling).n_calls <= 40  # each is asked once more in JSON by DSPy's adapter
+
+
 def test_s_is_told_for_each_step_and_demonstrations_go_where_it_shakes(tmp_path):
     better = compiled(two_steps(), tmp_path, num_trials=10)
     shares = better.sensitivity_by_step

@@ -10,9 +10,11 @@ from psopt.models.chat._options import LmOptions
 from psopt.models.chat._prices import Price, price_of
 from psopt.models.chat._secrets import is_secret, without_header_values
 from psopt.models.chat._tokens import TokenRange, most_tokens_in, tokens_of_query, tokens_of_text
+from psopt.models.chat._watch import FIRST, spread
 from psopt.models.chat._writer import Writer
 
 __all__ = [
+    "FIRST",
     "Budget",
     "ChatModel",
     "LmOptions",
@@ -31,6 +33,7 @@ __all__ = [
     "price_of",
     "public_address",
     "server_of",
+    "spread",
     "tokens_of_query",
     "tokens_of_text",
     "without_header_values",

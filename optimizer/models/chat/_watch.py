@@ -66,7 +66,7 @@ class Watch(Generic[Key]):
         if self._n_seen >= FIRST:
             self._check()
         n_first = max(1, FIRST - self._n_seen)
-        first = [] if self.is_trusted or len(keys) <= n_first else _spread(keys, n_first)
+        first = [] if self.is_trusted or len(keys) <= n_first else spread(keys, n_first)
         if first:
             yield first
             self._check()
@@ -169,8 +169,8 @@ def _listed(kinds: Counter[str]) -> str:
     return ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
 
 
-def _spread(keys: Sequence[Key], n: int) -> list[Key]:
-    """Choose some from all over a grid, so that neither one rephrasing nor one sample decides."""
+def spread(keys: Sequence[Key], n: int) -> list[Key]:
+    """Choose `n` from all over a grid, in its order, so that neither one rephrasing nor one sample decides."""
     places = (int(len(keys) * (step * _GOLDEN % 1.0)) for step in range(len(keys)))
     chosen: dict[int, None] = {}
     for place in places:
