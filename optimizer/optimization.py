@@ -13,7 +13,7 @@ from psopt.errors import BudgetReachedError, InputError, say_how_to_go_on
 from psopt.evaluator import Evaluator, Split
 from psopt.limits import check_limits, is_limited, unwritten
 from psopt.models import is_quick, load_model
-from psopt.models.chat import Budget, LmOptions, load_writer
+from psopt.models.chat import CHAT_KINDS, Budget, LmOptions, load_writer
 from psopt.parts import SearchParts
 from psopt.prompts import seed_prompt
 from psopt.proposals import propose_edits
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from psopt.tasks import Sample, Task
 
 N_HELDOUT = 10
-PAID = frozenset({"openai", "dspy"})  # kinds of models whose answers are counted and may cost
 _LEFT_OUT = 8  # edits whose contribution is measured where a further evaluation costs next to nothing
 
 
@@ -205,7 +204,7 @@ def _check_limits(
     task: Task, start: Prompt, settings: RunSettings, cache_dir: str | Path | None, model: Any, run: str | Path | None
 ) -> None:
     """Refuse limits that can't pay for the least, before a rephraser or anybody else is asked."""
-    may_cost = model is not None or settings.model.partition("/")[0] in PAID
+    may_cost = model is not None or settings.model.partition("/")[0] in CHAT_KINDS
     if may_cost and is_limited(settings.lm):
         begun = run is not None and (Path(run) / FRONT).exists()
         check_limits(make_evaluator(task, start, unwritten(settings), cache_dir, model, run), start, has_val=begun)

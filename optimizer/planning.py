@@ -10,8 +10,19 @@ from typing import TYPE_CHECKING, Any
 from psopt.growth import tokens_of_all_edits
 from psopt.limits import unwritten
 from psopt.measuring import grids
-from psopt.models.chat import ChatModel, Need, Price, Query, TokenRange, price_of, tokens_of_query, tokens_of_text
-from psopt.optimization import N_HELDOUT, PAID, make_evaluator
+from psopt.models.chat import (
+    CHAT_KINDS,
+    ChatModel,
+    Need,
+    Price,
+    Query,
+    TokenRange,
+    check_price,
+    price_of,
+    tokens_of_query,
+    tokens_of_text,
+)
+from psopt.optimization import N_HELDOUT, make_evaluator
 from psopt.parts import KINDS
 from psopt.prompts import render, seed_prompt
 from psopt.proposals.written import MOST_GROUPS, N_DRAFTS
@@ -213,10 +224,12 @@ def estimate_run(
     prompt = seed_prompt(task, settings.strategy, seed=settings.seed)
     evaluator = make_evaluator(task, prompt, _unlimited(unwritten(settings)), cache_dir, run=run)
     price = price_of(evaluator.model.name)
+    if settings.lm.max_cost is not None and isinstance(evaluator.model, ChatModel):
+        check_price(evaluator.model.name)
     on_val, on_train, on_test = (_grid(evaluator, prompt, split) for split in ("val", "train", "test"))
     drafted = settings.proposer not in {None, "rules"}
     growth = TokenRange()
-    if evaluator.model.name.partition("/")[0] in PAID:
+    if evaluator.model.name.partition("/")[0] in CHAT_KINDS:
         samples = evaluator.samples["train"]
         growth = tokens_of_all_edits(task, prompt, evaluator.rephrasings, samples, settings.parts, drafted=drafted)
     n_more = max(0, settings.trials - max(1, n_done))
@@ -239,6 +252,8 @@ def estimate_run(
         high = grid.grown(middle * share[1] * (1 + many)).need(price, times[2])
         return Phase(what, round(grid.calls * times[1]), 0, mean.tokens, why, low, high, mean.cost)
 
+    few, middle, many = (min(size, settings.trials - 1) for size in _FRONT)
+    front = few, middle, many
     middle_rounds = (1 + rounds) / 2
     left_out = settings.leave_one_out or 0
     leaving_out = float(left_out + len(KINDS))
@@ -260,9 +275,9 @@ def estimate_run(
         phase(
             "front on test",
             on_test,
-            _FRONT,
+            front,
             _GROWTH_OF_FRONT,
-            f"once for each prompt of the front: {_FRONT[1]} are counted here",
+            f"once for each prompt of the front: {front[1]} are counted here",
         ),
         phase("chosen prompt on train", on_train, (0, 1, 1), _GROWTH_OF_FRONT, "for the report"),
         phase("edits left out, on val", on_val, (leaving_out, leaving_out, leaving_out), _GROWTH_OF_FRONT, "at most")

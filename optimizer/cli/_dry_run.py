@@ -45,8 +45,8 @@ def _print(estimate: CostEstimate, model: str, lm: LmOptions) -> None:
         console.print(line, markup=False)
 
 
-def estimate_lines(estimate: CostEstimate, model: str, lm: LmOptions) -> list[str]:
-    """Say in a few lines what will be taken, between what and what."""
+def estimate_lines(estimate: CostEstimate, model: str, lm: LmOptions, *, caveat: bool = True) -> list[str]:
+    """Say in a few lines what will be taken, between what and what, and on request what is not counted."""
     if model.partition("/")[0] in {"minilm", "hf", "sim"} and not any(phase.cost for phase in estimate.phases):
         return ["This model costs nothing.", *_without_effect(model, lm)]
     (few, many), calls = estimate.tokens_range, estimate.calls_range
@@ -56,7 +56,10 @@ def estimate_lines(estimate: CostEstimate, model: str, lm: LmOptions) -> list[st
     else:
         low, high = estimate.cost_range
         lines = [f"{low:,.2g} to {high:,.2g} USD: {said}." if high < 10 else f"{low:,.0f} to {high:,.0f} USD: {said}."]
-    lines.append("Calls that fail and are sent again, and what a model thinks before it answers, are not counted here.")
+    if caveat:
+        lines.append(
+            "Calls that fail and are sent again, and what a model thinks before it answers, are not counted here."
+        )
     within = estimate.trials_within(lm)
     if within:
         few_trials, many_trials = within

@@ -196,6 +196,8 @@ def _run(
     task = task_of(settings)
     with screen:
         try:
+            if not (quiet or as_json):
+                _expect(screen, task, settings, cache_dir, out if resume else None)
             if settings.program:
                 run = _optimize_program(task, settings, out, cache_dir, screen, resume=resume, force=force)
             else:
@@ -212,6 +214,18 @@ def _run(
             raise
     _show(run, screen, as_json=as_json)
     return 0
+
+
+def _expect(screen: Screen, task: Task, settings: RunSettings, cache_dir: Path | None, run: Path | None) -> None:
+    """Say what the run will take, where that costs something and can be known."""
+    from psopt.cli._dry_run import estimate_lines
+    from psopt.models.chat import CHAT_KINDS
+    from psopt.planning import estimate_run
+
+    if settings.program or settings.model.partition("/")[0] not in CHAT_KINDS:
+        return
+    estimate = estimate_run(task, settings, cache_dir, run=run)
+    screen.expect(estimate, estimate_lines(estimate, settings.model, settings.lm, caveat=False))
 
 
 def _show(run: Run, screen: Screen, *, as_json: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+from psopt.cli._expected import Expected
 from psopt.cli._remaining import RemainingColumn
 from psopt.na_kinds import na_lines, na_note
 from psopt.search import OBJECTIVES, Observer
@@ -20,11 +21,13 @@ from rich.progress import (
 from rich.table import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
     from types import TracebackType
 
     from psopt.models.chat import Budget
     from psopt.optimization import Run
+    from psopt.planning import CostEstimate
     from psopt.search import Candidate
     from psopt.tasks import Task
 
@@ -51,6 +54,12 @@ class Screen(Observer):
         self._reading = self._progress.add_task("texts read", total=None, visible=False, best="")
         self._folder: Path | None = None
         self._best = (0.0, 1.0, 0.0)
+        self._expected: Expected | None = None
+        self._expectations: Sequence[str] = ()
+
+    def expect(self, estimate: CostEstimate, lines: Sequence[str]) -> None:
+        """Say, as the run starts, what it is expected to take, and hold it against that."""
+        self._expected, self._expectations = Expected(estimate), lines
 
     def __enter__(self) -> Screen:
         self._progress.start()
@@ -71,6 +80,8 @@ class Screen(Observer):
             f"{task.name} ({task.info.source}): {len(task.labels)} labels, {sizes}", markup=False, soft_wrap=True
         )
         self._err.print(f"Run directory: {folder}", markup=False, soft_wrap=True)
+        for line in self._expectations:
+            self._err.print(f"Expected: {line}", markup=False, soft_wrap=True)
 
     def phase(self, what: str) -> None:
         """Show what is being done."""
@@ -92,8 +103,12 @@ class Screen(Observer):
             self._trials,
             completed=n_done,
             total=n_total,
-            best=f"best F1 {f1:.3f}  S {s:.3f}  C {c:.3f}{_spent(self.budget, n_done, n_total)}",
+            best=f"best F1 {f1:.3f}  S {s:.3f}  C {c:.3f}{_spent(self.budget, self._expected)}",
         )
+        if self._expected is not None and self.budget is not None:
+            surprise = self._expected.surprise(self.budget.usage)
+            if surprise is not None:
+                self._err.print(f"Note: {surprise}", style="yellow", markup=False, soft_wrap=True)
 
     def _better(self, candidate: Candidate) -> tuple[float, float, float]:
         f1, s, c = self._best
@@ -166,8 +181,8 @@ def _na_lines(candidate: Candidate) -> list[str]:
     return na_lines(scores.to_dict())
 
 
-def _spent(budget: Budget | None, n_done: int, n_total: int) -> str:
-    """Tokens and money so far, of what limit, and at the end of the search if it goes on like this."""
+def _spent(budget: Budget | None, expected: Expected | None) -> str:
+    """Tokens and money so far, of what limit, and at the end of the run if it goes on like this."""
     if budget is None or not budget.usage.tokens:
         return ""
     usage = budget.usage
@@ -175,7 +190,8 @@ def _spent(budget: Budget | None, n_done: int, n_total: int) -> str:
     if not usage.cost:
         return tokens
     limit = f" of {budget.max_cost:g}" if budget.max_cost is not None else ""
-    return f"  {usage.cost:.2g}{limit} USD, about {usage.cost / max(1, n_done) * n_total:.2g} at the end{tokens}"
+    at_end = f", about {expected.cost_at_end(usage):.2g} at the end" if expected is not None else ""
+    return f"  {usage.cost:.2g}{limit} USD{at_end}{tokens}"
 
 
 def _on_test(candidate: Candidate) -> list[str]:

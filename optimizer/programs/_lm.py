@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, ModelError, PsoptError
 from psopt.models._answer_cache import AnswerCache
-from psopt.models.chat import chat_engine, public_address
+from psopt.models.chat import CHAT_KINDS, chat_engine, public_address
 from psopt.models.chat._client import Query
-from psopt.models.chat._factory import CHAT_KINDS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.cache import cache_folder
 from psopt.errors import InputError, import_extra
-from psopt.models.chat._factory import CHAT_KINDS
+from psopt.models.chat import CHAT_KINDS
 from psopt.programs._optimizer import SensitivityOptimizer
 from psopt.tasks import subset
 

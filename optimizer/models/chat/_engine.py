@@ -8,7 +8,7 @@ import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
-from psopt.errors import AnswersMissingError, InputError, PsoptError
+from psopt.errors import AnswersMissingError, PsoptError
 from psopt.models._answer_cache import AnswerCache, answer_key
 from psopt.models.chat._batch import Batch, Progress, Turn, in_turns
 from psopt.models.chat._client import Answer, FaultError, ModelRefusedError, ServerGoneError, UnsupportedError
@@ -18,7 +18,7 @@ from psopt.models.chat._loop import run, run_soon
 from psopt.models.chat._meter import Meter
 from psopt.models.chat._negotiation import Negotiation
 from psopt.models.chat._notices import clock
-from psopt.models.chat._prices import price_of, user_prices
+from psopt.models.chat._prices import check_price, price_of
 from psopt.models.chat._tokens import most_tokens_in, most_tokens_out
 from psopt.models.chat._traffic import Traffic
 
@@ -59,11 +59,8 @@ class Engine:
         self._cache = cache if client.endpoint is not None else AnswerCache(None)
         self._price = price_of(client.name)
         self.meter = Meter(self._price)
-        if budget.max_cost is not None and self._price is None:
-            raise InputError(
-                f"--max-cost needs the price of {client.name}: add a line"
-                f' "{client.name}" = {{ in = .., out = .. }} (USD for a million tokens) to {user_prices()}'
-            )
+        if budget.max_cost is not None:
+            check_price(client.name)
         self._traffic, self._pace = Traffic(client.name, options), Pace(options.requests_per_minute)
         self._in_flight: dict[bytes, asyncio.Future[Answer]] = {}
         self._jitter = random.Random(0)  # noqa: S311  # spreads retries, nothing secret

@@ -59,3 +59,18 @@ def _table(content: bytes, where: str) -> dict[str, Price]:
         raise InputError(
             f'{where} is no table of prices ({error}); a line of it reads: "openai/NAME" = {{ in = 0.15, out = 0.6 }}'
         ) from error
+
+
+def check_price(model: str) -> None:
+    """Make sure that a model has a price, so that its cost can be limited.
+
+    Raises
+    ------
+    InputError
+        If it has none.
+    """
+    if price_of(model) is None:
+        raise InputError(
+            f"--max-cost needs the price of {model}: add a line"
+            f' "{model}" = {{ in = .., out = .. }} (USD for a million tokens) to {user_prices()}'
+        )
