@@ -67,7 +67,7 @@ CALLS = {
     "psopt.optimization:_on_test": 1,
     "psopt.optimization:leave_one_out": 1,
     "psopt.optimization:write_report": 1,
-    "psopt.optimization:score": 1,
+    "psopt.search._ending:score": 1,
     "psopt.recording:manifest": 2,
     "psopt.recording:front_file": 1,
     "psopt.recording:Record.save": 2,
