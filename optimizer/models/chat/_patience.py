@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 _N_KNOWN = 256  # latest answers that are looked at
 _N_ENOUGH = 16  # answers before a shorter time than the user's is trusted
-_SHORTEST = 1.5  # seconds: local servers pause for about a second now and then
+_SHORTEST = 0.5  # seconds: a hang takes a place for no longer, where answers are fast
+_PAUSE = 1.5  # seconds: local servers pause for about a second now and then, and nobody is overtaken meanwhile
 _UNUSUAL = 4.0  # times the slowest of the latest answers
 _SLACK = 2.0  # times: servers answer in about the order of the questions, not exactly
 _SILENT = 4.0  # times: how much longer many wait for a first answer
@@ -94,8 +95,8 @@ class Patience:
             return False
         served = self.served(call)
         if not served:  # nothing is known: a slow server with many at once, or nobody there
-            return age >= (_SILENT if in_flight > 1 else 1.0) * allowed
-        return served >= _SLACK * call.places or self.silence(now) >= allowed
+            return age >= (_SILENT if in_flight > 1 else 1.0) * max(allowed, min(_PAUSE, self.start))
+        return served >= _SLACK * call.places or self.silence(now) >= max(allowed, min(_PAUSE, self.start))
 
     def is_jam(self, call: Call, now: float, in_flight: int) -> bool:
         """Whether a request is overdue because there are too many.

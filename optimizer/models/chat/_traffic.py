@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from psopt.models.chat._patience import Call
 
 _LOOKS_A_TIMEOUT = 4  # how often, while a time-out passes, is looked for requests that are overdue
-_OFTEN, _SELDOM = 0.05, 0.5  # seconds between two looks
+_OFTEN, _SELDOM = 0.05, 0.1  # seconds between two looks
 _WORTH_SAYING = 5.0  # seconds of waiting
 _FAULTS_WORTH_SAYING, _FAULTS_FOR = 5, 10.0  # so many, in so many seconds
 
