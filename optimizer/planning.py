@@ -17,7 +17,6 @@ from psopt.models.chat import (
     Price,
     Query,
     TokenRange,
-    check_price,
     price_of,
     tokens_of_query,
     tokens_of_text,
@@ -222,10 +221,8 @@ def estimate_run(
     """Count what a run, or what is left of the one in the folder `run`, would ask, phase by phase; nothing is sent."""
     n_done = n_evaluated(Path(run)) if run is not None else 0
     prompt = seed_prompt(task, settings.strategy, seed=settings.seed)
-    evaluator = make_evaluator(task, prompt, _unlimited(unwritten(settings)), cache_dir, run=run)
+    evaluator = make_evaluator(task, prompt, unwritten(settings), cache_dir, run=run)
     price = price_of(evaluator.model.name)
-    if settings.lm.max_cost is not None and isinstance(evaluator.model, ChatModel):
-        check_price(evaluator.model.name)
     on_val, on_train, on_test = (_grid(evaluator, prompt, split) for split in ("val", "train", "test"))
     drafted = settings.proposer not in {None, "rules"}
     growth = TokenRange()
@@ -301,11 +298,6 @@ def n_evaluated(run: Path) -> int:
         for one in optuna.load_study(study_name=study.study_name, storage=f"sqlite:///{file}").trials
     ]
     return sum(one.state == optuna.trial.TrialState.COMPLETE for one in trials)
-
-
-def _unlimited(settings: RunSettings) -> RunSettings:
-    """Nothing is spent, so that nothing is to be limited, or to have a price."""
-    return replace(settings, lm=replace(settings.lm, max_calls=None, max_tokens_total=None, max_cost=None))
 
 
 def _known(what: str, grid: _Grid, price: Price | None) -> Phase:

@@ -7,7 +7,7 @@ from psopt.models.chat._doctor import examine
 from psopt.models.chat._factory import CHAT_KINDS, chat_engine, chat_model, load_writer, server_of
 from psopt.models.chat._model import ChatModel
 from psopt.models.chat._options import LmOptions
-from psopt.models.chat._prices import Price, check_price, price_of
+from psopt.models.chat._prices import Price, price_of
 from psopt.models.chat._secrets import is_secret, without_header_values
 from psopt.models.chat._tokens import TokenRange, most_tokens_in, tokens_of_query, tokens_of_text
 from psopt.models.chat._watch import FIRST, spread
@@ -27,7 +27,6 @@ __all__ = [
     "Writer",
     "chat_engine",
     "chat_model",
-    "check_price",
     "examine",
     "is_secret",
     "load_writer",

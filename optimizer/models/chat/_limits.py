@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 
 # A server that is full refuses what is above its capacity: at twice the capacity every second request. One that draws
 # its faults, or is unwell, refuses the same few however little it is asked. Below this share nothing is learnt about
@@ -10,8 +11,9 @@ import asyncio
 # going (Mathis et al. 1997: 6 of 64 at 4 %), whatever the line could carry.
 _TOLERATED = 0.1
 _SMALLEST_ROUND = 10  # refusals of fewer requests are no share
+_CHANCE = 2.0  # standard deviations of a binomial count that may be chance: small rounds of random faults vary much
 _LEAST_LEFT = 0.25  # of the limit after one cut: a server that refuses all for a moment is not found at one request
-_WON_BACK = 0.2  # of the limit, by a round without a refusal; at least one request
+_WON_BACK = 0.2  # of the limit, by a round with no more refusals than are tolerated; at least one request
 
 
 class Limit:
@@ -19,7 +21,7 @@ class Limit:
 
     Outcomes are judged in rounds of about as many requests as are in flight, counting only those sent after the last
     judgement, so that one burst of refusals counts once. A round cuts the limit to the share that was taken, which is
-    the capacity itself where the server refuses what is too much, and one without refusals wins a fifth back.
+    the capacity itself where the server refuses what is too much, and one with few refusals or none wins a fifth back.
 
     Parameters
     ----------
@@ -80,16 +82,20 @@ class Limit:
         n = self._n_answered + self._n_refused
         if n < (self.places if not self._n_refused else max(self.places, _SMALLEST_ROUND)):
             return
-        share = self._n_refused / n
-        if share > _TOLERATED:
-            self._value = max(1.0, self._value * max(_LEAST_LEFT, 1 - share))
-        elif not share and may_grow:
+        if self._n_refused > _by_chance(n):
+            self._value = max(1.0, self._value * max(_LEAST_LEFT, 1 - self._n_refused / n))
+        elif self._n_refused <= _TOLERATED * n and may_grow:
             self._value = min(float(self.most), self._value + max(1.0, _WON_BACK * self._value))
         self._begin(now)
 
     def _begin(self, now: float) -> None:
         self._since = now
         self._n_answered = self._n_refused = 0
+
+
+def _by_chance(n: float) -> float:
+    """The most refusals among `n` requests that may be the tolerated share of them."""
+    return _TOLERATED * n + _CHANCE * math.sqrt(_TOLERATED * (1 - _TOLERATED) * n)
 
 
 class Pace:
