@@ -75,7 +75,8 @@ def examine(model: str, *, cache_dir: Path | None = None, options: LmOptions | N
     """
     kind, _, name = model.partition("/")
     if kind not in CHAT_KINDS or not name:
-        raise InputError(f"doctor looks at openai/NAME, azure/DEPLOYMENT and dspy/NAME, not at {model!r}")
+        meant = "" if "/" in model else f"; did you mean openai/{model}?"
+        raise InputError(f"doctor looks at openai/NAME, azure/DEPLOYMENT and dspy/NAME, not at {model!r}{meant}")
     options = options or LmOptions()
     cache = AnswerCache(cache_dir)
     plain = _Patient(kind, name, replace(options, logprobs=False, structured=True), cache, anew=True)
