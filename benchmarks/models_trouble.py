@@ -94,8 +94,8 @@ def main(*, whole: bool = False) -> None:
     """Print both ratios, and what was asked for."""
     good, bad = _apart(faults, N_FAULTY)
     print(
-        f"- {N_FAULTY:,} requests, {FAULT_RATE:.0%} faults of 8 kinds, {IN_FLIGHT} in flight: {bad:,.0f}/s of {good:,.0f}/s = "
-        f"{bad / good:.2f} (asked: {LEAST_OF_FAULTLESS:.2f}), same answers"
+        f"- {N_FAULTY:,} requests, {FAULT_RATE:.0%} faults of 8 kinds, {IN_FLIGHT} in flight: {bad:,.0f}/s of "
+        f"{good:,.0f}/s = {bad / good:.2f} (asked: {LEAST_OF_FAULTLESS:.2f}), same answers"
     )
     ratio, n_asked = _apart(one_at_a_time, SECONDS_WHOLE if whole else SECONDS)
     print(
