@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, ModelError, PsoptError
 from psopt.models._answer_cache import AnswerCache
-from psopt.models.chat import CHAT_KINDS, chat_engine, public_address
-from psopt.models.chat._client import Query
+from psopt.models.chat import CHAT_KINDS, Query, chat_engine, public_address
 
 if TYPE_CHECKING:
     from pathlib import Path
