@@ -1,22 +1,40 @@
-"""From split samples and the words that describe them to a task."""
+"""From split samples and the words that describe them to the fields of a task."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from psopt.errors import DataError, nearest
-from psopt.tasks._task import DatasetInfo, Task, check_known, check_labels
+from psopt.tasks._checks import check_classes
+from psopt.tasks._data import DatasetInfo
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from psopt.tasks._data import Sample, Source
     from psopt.tasks._splits import Splits
-    from psopt.tasks._task import Source
     from psopt.tasks._taskfile import TaskFile
 
 
-def assemble(name: str, described: TaskFile, splits: Splits, *, source: Source, note: str = "") -> Task:
-    """Put a task together.
+class TaskFields(TypedDict):
+    """What `Task` is made of: loaders return this, so that they stand below the class whose methods call them."""
+
+    name: str
+    description: str
+    labels: tuple[str, ...]
+    train: tuple[Sample, ...]
+    val: tuple[Sample, ...]
+    test: tuple[Sample, ...]
+    info: DatasetInfo
+    definitions: Mapping[str, str]
+    subclasses: Mapping[str, Mapping[str, str]]
+    noun: str
+
+
+def assemble(name: str, described: TaskFile, splits: Splits, *, source: Source, note: str = "") -> TaskFields:
+    """Put the fields of a task together.
 
     Without a description it is ``Classify the <noun> into one of the given classes.``; without labels those
     of the samples are taken in alphabetical order.
@@ -27,7 +45,7 @@ def assemble(name: str, described: TaskFile, splits: Splits, *, source: Source, 
         If the samples and what describes them don't go together.
     """
     noun = described.noun or "text"
-    return Task(
+    return TaskFields(
         name=name,
         description=described.description or f"Classify the {noun} into one of the given classes.",
         labels=_labels(described, splits),
@@ -42,17 +60,15 @@ def assemble(name: str, described: TaskFile, splits: Splits, *, source: Source, 
 
 
 def _labels(described: TaskFile, splits: Splits) -> tuple[str, ...]:
-    found = sorted({sample.label for split in splits for sample in split if sample.label is not None})
-    labels = described.labels or tuple(found)
+    in_data = sorted({sample.label for split in splits for sample in split if sample.label is not None})
+    labels = described.labels or tuple(in_data)
     if not labels:
         raise DataError('the data have no labels; name them in a task file (--task-file): labels = ["..", ".."]')
-    check_labels(described.origin, labels)
-    for label in found:
+    check_classes(described.origin, labels, described.definitions, described.subclasses)
+    for label in in_data:
         if label not in labels:
             hint = nearest(label, labels) or f": {', '.join(labels)}"
             raise DataError(f"{described.origin}: the data's label {label!r} is not among its labels{hint}")
-    check_known(described.origin, "definitions", described.definitions, labels)
-    check_known(described.origin, "subclasses", described.subclasses, labels)
     return labels
 
 
@@ -66,9 +82,9 @@ def _digest(splits: Splits) -> str:
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
 
 
-def left_out(n_given: int, splits: Splits) -> str:
-    """Say in one line how many samples the splits leave out, or nothing."""
-    n = n_given - sum(len(split) for split in splits)
+def left_out(n_samples: int, splits: Splits) -> str:
+    """Say in one line how many of the `n_samples` in the data the splits leave out, or nothing."""
+    n = n_samples - sum(len(split) for split in splits)
     if not n:
         return ""
-    return f"{n:,} of {n_given:,} samples are left out: their texts stand more than once, or in another split"
+    return f"{n:,} of {n_samples:,} samples are left out: their texts stand more than once, or in another split"

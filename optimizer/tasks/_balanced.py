@@ -34,7 +34,8 @@ def draw_balanced(items: Iterable[tuple[str, T]], labels: Sequence[str], n: int,
             heapq.heappush(heap, (-key, number, item))
         elif heap and -key > heap[0][0]:
             heapq.heapreplace(heap, (-key, number, item))
-    return [item for _, _, item in sorted((one for heap in kept.values() for one in heap), key=lambda one: one[1])]
+    by_number = {number: item for heap in kept.values() for _, number, item in heap}
+    return [by_number[number] for number in sorted(by_number)]
 
 
 def _keys(stream: int) -> Iterator[float]:

@@ -1,28 +1,35 @@
-"""The samples written for this project in place of published data: ``train.jsonl`` and ``test.jsonl``."""
+"""The samples written for this project in place of published data."""
 
 from __future__ import annotations
 
+from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from psopt.tasks._files import read_rows
-from psopt.tasks._samples import samples_of
+from psopt.tasks._builtin import find_builtin
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from psopt.tasks._dataset import Pair
+    from psopt.tasks._dataset import Builtin, TrainTest
 
 
-def read_bundled(folder: Path) -> Pair:
-    """Read (train, test): one object a line with text, label and, where there is one, subclass.
+def read_bundled(name: str) -> TrainTest:
+    """Read (train, test) of the sample that psopt brings along for a built-in data set; nothing is downloaded.
 
     Raises
     ------
-    DataError
-        If a file can't be read, or a line is not such an object.
+    UnknownNameError
+        If there is no such data set.
+
+    Examples
+    --------
+    >>> train, test = read_bundled("trec")
+    >>> test[0].label
+    'Number'
     """
-    train, test = (
-        samples_of(folder / f"{split}.jsonl", read_rows(folder / f"{split}.jsonl"), split)
-        for split in ("train", "test")
-    )
-    return train, test
+    builtin = find_builtin(name)
+    return builtin.read_bundled(bundled_folder(builtin))
+
+
+def bundled_folder(builtin: Builtin) -> Path:
+    """The folder with the sample and its ``task.toml``."""
+    return Path(str(resources.files(builtin.package)))

@@ -35,18 +35,17 @@ def find_columns(source: str, names: Sequence[str], text: str | None, label: str
     DataError
         If a given column or the texts are missing; the message lists the columns that exist.
     """
-    for given in (text, label):
-        if given is not None and given not in names:
-            raise DataError(f"{source}: has no column {given!r}{nearest(given, names)}; its columns: {listed(names)}")
-    found_text = text or _customary([name for name in names if name != label], TEXT_NAMES)
-    if found_text is None:
+    for column in (text, label):
+        if column is not None and column not in names:
+            raise DataError(f"{source}: has no column {column!r}{nearest(column, names)}; its columns: {listed(names)}")
+    text_column = text or _customary([name for name in names if name != label], TEXT_NAMES)
+    if text_column is None:
         raise missing_column(source, names, "text")
-    found_label = label or _customary([name for name in names if name != found_text], LABEL_NAMES)
-    if found_text == found_label:
-        raise DataError(f"{source}: column {found_text!r} can't hold both the texts and the labels")
-    rest = [name for name in names if name not in (found_text, found_label)]
-    id_, split, subclass = (name if name in rest else None for name in ("id", "split", "subclass"))
-    return Columns(found_text, found_label, id_, split, subclass)
+    label_column = label or _customary([name for name in names if name != text_column], LABEL_NAMES)
+    if text_column == label_column:
+        raise DataError(f"{source}: column {text_column!r} can't hold both the texts and the labels")
+    others = {name: name for name in names if name not in (text_column, label_column)}
+    return Columns(text_column, label_column, others.get("id"), others.get("split"), others.get("subclass"))
 
 
 def missing_column(source: str, names: Sequence[str], kind: str) -> DataError:

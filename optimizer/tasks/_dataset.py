@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from psopt.tasks._task import Sample
+    from psopt.tasks._data import Sample
 
-    Pair = tuple[tuple[Sample, ...], tuple[Sample, ...]]
-    Reader = Callable[[Path], Pair]
+    TrainTest = tuple[tuple[Sample, ...], tuple[Sample, ...]]
+    Reader = Callable[[Path], TrainTest]
 
 
 @dataclass(frozen=True, slots=True)

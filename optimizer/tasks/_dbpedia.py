@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING
 
 from psopt.errors import DataError
 from psopt.tasks._balanced import draw_balanced
+from psopt.tasks._dataset import Builtin, RemoteFile
 from psopt.tasks._formats import Row, in_words, wide_fields
-from psopt.tasks._samples import samples_of
+from psopt.tasks._samples import read_train_test, samples_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from psopt.tasks._dataset import Pair
-    from psopt.tasks._task import Sample
+    from psopt.tasks._data import Sample
+    from psopt.tasks._dataset import TrainTest
 
-TRAIN, TEST, CLASSES = "train.csv", "test.csv", "classes.txt"
+TRAIN = "train.csv"
+TEST = "test.csv"
+CLASSES = "classes.txt"
 LABELS = (
     "Company",
     "Educational Institution",
@@ -34,11 +37,11 @@ LABELS = (
     "Film",
     "Written Work",
 )
-SIZE = 2000
+SIZE = 2000  # as in E25, the paper behind psopt
 _BY_NUMBER = {str(number): label for number, label in enumerate(LABELS, start=1)}
 
 
-def read_published(folder: Path) -> Pair:
+def read_published(folder: Path) -> TrainTest:
     """Read (train, test) from the published files: 2,000 samples of each, balanced.
 
     Raises
@@ -88,16 +91,36 @@ def _row(path: Path, line: int, fields: list[str]) -> Row:
 
 
 def _check_classes(path: Path) -> None:
-    """The list of classes, where it is there, must be the one known: the numbers mean nothing without it."""
+    """The list of classes, where it is there, must be ours: the numbers mean nothing without it."""
     try:
         names = path.read_text(encoding="utf-8").split("\n")
     except FileNotFoundError:
         return
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: can't be read: {error}") from error
-    found = [name.strip() for name in names if name.strip()]
-    for line, (name, label) in enumerate(zip(found, LABELS, strict=False), start=1):
+    classes = [name.strip() for name in names if name.strip()]
+    for line, (name, label) in enumerate(zip(classes, LABELS, strict=False), start=1):
         if name.casefold() != label.replace(" ", "").casefold():
             raise DataError(f"{path}, line {line}: class {line} is {name!r} where DBPedia has {label!r}")
-    if len(found) != len(LABELS):
-        raise DataError(f"{path}: {len(found)} classes where DBPedia has {len(LABELS)}")
+    if len(classes) != len(LABELS):
+        raise DataError(f"{path}: {len(classes)} classes where DBPedia has {len(LABELS)}")
+
+
+DBPEDIA = Builtin(
+    name="dbpedia",
+    description="encyclopedia articles by what they are about: 14 classes, 2,000 of the test file (Zhang et al.)",
+    files=(
+        RemoteFile(
+            "dbpedia_csv.tgz",
+            "https://s3.amazonaws.com/fast-ai-nlp/dbpedia_csv.tgz",
+            "42db5221ddedddb673a4cabcc5f3a7d869714c878bcfe4ba94b29d14aa38e417",
+            68_341_743,
+            members=(f"dbpedia_csv/{TRAIN}", f"dbpedia_csv/{TEST}"),
+            optional=(f"dbpedia_csv/{CLASSES}",),
+        ),
+    ),
+    read=read_published,
+    package="psopt.tasks.bundled_dbpedia",
+    read_bundled=read_train_test,
+    page="https://course.fast.ai/datasets",
+)

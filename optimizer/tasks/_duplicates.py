@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.tasks._task import Sample
+    from psopt.tasks._data import Sample
 
 
 def without_duplicates(samples: Sequence[Sample], *, but: Sequence[Sample] = ()) -> tuple[Sample, ...]:

@@ -47,7 +47,7 @@ def _check_file(path: Path) -> None:
         if path.is_dir():
             raise DataError(f"{path}: is a folder; name a file in it ({' '.join(SUFFIXES)})")
         if not path.exists():
-            names = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+            names = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
             raise DataError(f"{path}: no such file{nearest(path.name, names)}")
         if path.suffix.lower() not in SUFFIXES:
             ending = f"ending in {path.suffix!r}" if path.suffix else "without an ending"

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from psopt.errors import DataError, InputError
-from psopt.tasks._assemble import assemble, left_out
-from psopt.tasks._builtin import BUILTINS, find_builtin
-from psopt.tasks._files import read_rows
-from psopt.tasks._load_builtin import load_builtin
-from psopt.tasks._samples import make_samples
-from psopt.tasks._splits import make_splits
-from psopt.tasks._taskfile import TaskFile, read_task_file
+from psopt.tasks._read import read_dataset
+from psopt.tasks._task import Task
 
 if TYPE_CHECKING:
-    from psopt.tasks._samples import Placed
-    from psopt.tasks._task import Task
+    from pathlib import Path
 
 
 def load_task(
@@ -58,52 +49,14 @@ def load_task(
     DataError, UnknownNameError, InputError
         If the data can't be used: one line that says what, where, and how to mend it.
     """
-    name = str(dataset)
-    _check_arguments(name, seed)
-    if name in BUILTINS:
-        _refuse(name, text_column=text_column, label_column=label_column, task_file=task_file, test_file=test_file)
-        return load_builtin(find_builtin(name), seed=seed, strict=strict_data)
-    path, described = _described(Path(dataset), task_file)
-    test = Path(test_file) if test_file else described.test
-    text, label = text_column or described.text_column, label_column or described.label_column
-    placed = _read(path, text, label, require_labels=require_labels)
-    separate = _read(test, text, label, require_labels=True) if test else None
-    splits = make_splits(str(path), placed, separate, seed=seed)
-    note = left_out(len(placed) + len(separate or ()), splits)
-    return assemble(described.name or path.stem, described, splits, source="file", note=note)
-
-
-def _check_arguments(name: str, seed: int) -> None:
-    if seed < 0:
-        raise InputError(f"seed must be 0 or more, not {seed}")
-    if name.startswith("hf:"):
-        raise InputError(
-            f"{name}: hub data sets are not supported yet; download it as .parquet or .csv and name that file"
-        )
-    path = Path(name)
-    if not path.suffix and "/" not in name and not os.access(path, os.F_OK):
-        find_builtin(name)  # raises, unless it is one
-
-
-def _refuse(name: str, **options: object) -> None:
-    for option, value in options.items():
-        if value is not None:
-            raise InputError(f"--{option.replace('_', '-')} is for data files, and {name} is built in; leave it out")
-
-
-def _described(path: Path, task_file: str | Path | None) -> tuple[Path, TaskFile]:
-    """Return the data file and what is said about it."""
-    if path.suffix.lower() != ".toml":
-        return path, read_task_file(Path(task_file)) if task_file else TaskFile(origin=str(path))
-    if task_file:
-        raise InputError(
-            f"{path} and {task_file} are both task files; give the data file with --dataset, or leave one out"
-        )
-    described = read_task_file(path)
-    if described.data is None:
-        raise DataError(f'{path}: names no data; add a line such as data = "samples.csv"')
-    return described.data, described
-
-
-def _read(path: Path, text: str | None, label: str | None, *, require_labels: bool) -> list[Placed]:
-    return make_samples(str(path), read_rows(path), text, label, require_labels=require_labels)
+    fields = read_dataset(
+        dataset,
+        text_column=text_column,
+        label_column=label_column,
+        task_file=task_file,
+        test_file=test_file,
+        seed=seed,
+        strict_data=strict_data,
+        require_labels=require_labels,
+    )
+    return Task(**fields)

@@ -12,12 +12,12 @@ from psopt.errors import DataError
 from psopt.tasks._builtin import BUILTINS
 
 if TYPE_CHECKING:
+    from psopt.tasks._data import Source
     from psopt.tasks._dataset import Builtin, RemoteFile
-    from psopt.tasks._task import Source
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Origin:
     """A folder that holds a data set's files; `note` says in one line what to know about them."""
 
     path: Path
@@ -59,22 +59,24 @@ def list_datasets() -> list[DatasetStatus]:
 
 
 def _status(builtin: Builtin) -> DatasetStatus:
+    origin = None
+    note = ""
     try:
-        found, note = find_local(builtin), ""
+        origin = find_local(builtin)
     except DataError as error:
-        found, note = None, str(error)
+        note = str(error)
     return DatasetStatus(
         builtin.name,
         builtin.description,
-        path=found.path if found else None,
-        source=found.source if found else None,
+        path=origin.path if origin else None,
+        source=origin.source if origin else None,
         files=builtin.needed,
         n_bytes=sum(file.n_bytes for file in builtin.files),
-        note=found.note if found else note,
+        note=origin.note if origin else note,
     )
 
 
-def find_local(builtin: Builtin) -> Found | None:
+def find_local(builtin: Builtin) -> Origin | None:
     """Look in ``$PSOPT_DATA_DIR/<name>/``, then in the user's cache.
 
     In the data folder, which is the user's, other files than the published ones are taken as they are, with a note
@@ -85,14 +87,14 @@ def find_local(builtin: Builtin) -> Found | None:
     DataError
         If the data folder holds some of the files but not all, or can't be read.
     """
-    given = data_folder(builtin.name)
-    if given:
+    own = data_folder(builtin.name)
+    if own:
         for inner in builtin.folders:
-            if _holds_all(given / inner, builtin):
-                return Found(given / inner, "local", _differences(builtin, given))
+            if _holds_all(own / inner, builtin):
+                return Origin(own / inner, "local", _differences(builtin, own))
     cached = cached_folder(builtin)
     if cached.is_dir() and (builtin.archive or all(_is_published(cached / file.name, file) for file in builtin.files)):
-        return Found(cached, "local")
+        return Origin(cached, "local")
     return None
 
 
@@ -129,16 +131,16 @@ def cached_folder(builtin: Builtin) -> Path:
 
 def by_hand(builtin: Builtin) -> str:
     """Say how a person gets the files without `psopt data fetch`."""
-    what = f"get {builtin.archive.name}" if builtin.archive else "get them"
+    getting = f"get {builtin.archive.name}" if builtin.archive else "get them"
     folder = data_folder(builtin.name) or Path("$PSOPT_DATA_DIR", builtin.name)
     where = builtin.page or builtin.files[0].url
-    return f"to do it by hand, {what} at {where} and put {', '.join(builtin.needed)} into {folder}"
+    return f"to do it by hand, {getting} at {where} and put {', '.join(builtin.needed)} into {folder}"
 
 
 def where_looked(builtin: Builtin) -> str:
     """Say where the files were looked for."""
-    given = data_folder(builtin.name)
-    return f"not in {given}" if given else "PSOPT_DATA_DIR is not set"
+    own = data_folder(builtin.name)
+    return f"not in {own}" if own else "PSOPT_DATA_DIR is not set"
 
 
 def _differences(builtin: Builtin, folder: Path) -> str:

@@ -1,4 +1,4 @@
-"""From records in memory to a task."""
+"""From records in memory to the fields of a task."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from psopt.tasks._splits import make_splits
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from psopt.tasks._task import Task
+    from psopt.tasks._assemble import TaskFields
     from psopt.tasks._taskfile import TaskFile
 
 
-def task_from_records(records: Iterable[Any], described: TaskFile, *, seed: int) -> Task:
-    """Build a task from records in memory (see `Task.from_records`)."""
+def fields_of_records(records: Iterable[Any], described: TaskFile, *, seed: int) -> TaskFields:
+    """Split records in memory (see `Task.from_records`)."""
     source = described.origin
     rows = [_row(source, number, record) for number, record in enumerate(records, start=1)]
     if not rows:

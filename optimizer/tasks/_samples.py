@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psopt.errors import DataError
 from psopt.tasks._columns import find_columns, missing_column
-from psopt.tasks._task import Sample
+from psopt.tasks._data import Sample
+from psopt.tasks._files import read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from psopt.tasks._columns import Columns
+    from psopt.tasks._dataset import TrainTest
     from psopt.tasks._formats import Row
 
+# Guards against a wrong column or a broken quote, not measured: no text to classify is a book, no class name a page.
 LONGEST_TEXT = 100_000
 LONGEST_LABEL = 200
 _SPLITS = {"train": "train", "training": "train", "test": "test"} | dict.fromkeys(
@@ -65,6 +68,13 @@ def samples_of(path: Path, rows: Sequence[Row], prefix: str) -> tuple[Sample, ..
     return tuple(replace(sample, id=f"{prefix}-{sample.id}") for sample, _ in placed)
 
 
+def read_train_test(folder: Path) -> TrainTest:
+    """Read (train, test) from ``train.jsonl`` and ``test.jsonl``: text, label and, where there is one, subclass."""
+    train = folder / "train.jsonl"
+    test = folder / "test.jsonl"
+    return samples_of(train, read_rows(train), "train"), samples_of(test, read_rows(test), "test")
+
+
 def _placed(where: str, row: Row, columns: Columns, number: int) -> Placed:
     values = row.values
     sample = Sample(
@@ -78,45 +88,45 @@ def _placed(where: str, row: Row, columns: Columns, number: int) -> Placed:
     return Placed(sample, _split(values.get(columns.split), where) if columns.split else None)
 
 
-def _text(value: Any, what: str) -> str:
+def _text(value: Any, field: str) -> str:
     if _is_empty(value):
-        raise DataError(f"{what} is empty; fill it in or remove the row")
+        raise DataError(f"{field} is empty; fill it in or remove the row")
     if not isinstance(value, str):
-        raise DataError(f"{what} is {reprlib.repr(value)}, not text; name another column or put it in quotes")
+        raise DataError(f"{field} is {reprlib.repr(value)}, not text; name another column or put it in quotes")
     if len(value) > LONGEST_TEXT:
         raise DataError(
-            f"{what} has {len(value):,} characters; at most {LONGEST_TEXT:,} are taken: shorten it or remove the row"
+            f"{field} has {len(value):,} characters; at most {LONGEST_TEXT:,} are taken: shorten it or remove the row"
         )
-    _check_characters(value, what)
+    _check_characters(value, field)
     return value
 
 
-def _label(value: Any, what: str) -> str:
+def _label(value: Any, field: str) -> str:
     """A label as text: whole numbers and truth values become theirs."""
     if _is_empty(value):
-        raise DataError(f"{what} is empty; fill it in or remove the row")
+        raise DataError(f"{field} is empty; fill it in or remove the row")
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # pandas writes whole numbers so where some are missing
     if not isinstance(value, (str, int)):
-        raise DataError(f"{what} is {reprlib.repr(value)}, not the name of a class; name another column")
+        raise DataError(f"{field} is {reprlib.repr(value)}, not the name of a class; name another column")
     label = str(value).strip()
     if len(label) > LONGEST_LABEL:
         raise DataError(
-            f"{what} has {len(label):,} characters; at most {LONGEST_LABEL} are taken: is it the right one?"
+            f"{field} has {len(label):,} characters; at most {LONGEST_LABEL} are taken: is it the right one?"
         )
     if len(label.splitlines()) > 1:
-        raise DataError(f"{what} holds a line break: {label!r}")
-    _check_characters(label, what)
+        raise DataError(f"{field} holds a line break: {label!r}")
+    _check_characters(label, field)
     return label
 
 
-def _check_characters(value: str, what: str) -> None:
+def _check_characters(value: str, field: str) -> None:
     if "\0" in value:
-        raise DataError(f"{what} holds a NUL character; remove it")
+        raise DataError(f"{field} holds a NUL character; remove it")
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        raise DataError(f"{what} holds half a surrogate pair at character {error.start + 1}; remove it") from error
+        raise DataError(f"{field} holds half a surrogate pair at character {error.start + 1}; remove it") from error
 
 
 def _id(value: Any, where: str) -> str:
@@ -148,4 +158,5 @@ def _optional(value: Any) -> str | None:
 
 def _is_empty(value: Any) -> bool:
     """Tell whether nothing is there: None, NaN or blank text."""
+    # Only NaN differs from itself; `math.isnan` would refuse what is no number.
     return value is None or value != value or (isinstance(value, str) and not value.strip())

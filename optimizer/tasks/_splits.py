@@ -12,9 +12,10 @@ from psopt.tasks._strata import class_sizes, part_off
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from psopt.tasks._data import Sample
     from psopt.tasks._samples import Placed
-    from psopt.tasks._task import Sample
 
+# Candidates are compared on val, so its size is what a search costs; the number is a choice, not a measurement.
 MOST_VAL = 1000
 
 
@@ -50,13 +51,13 @@ def make_splits(source: str, placed: Sequence[Placed], separate_test: Sequence[P
     """
     if all(sample.label is None for sample, _ in placed):
         return _unlabelled(source, placed, separate_test)
-    given = _as_given(source, placed, separate_test)
-    _check_classes(source, given)
-    val = without_duplicates(given.val, but=given.test)
-    train = without_duplicates(given.train, but=(*given.val, *given.test))
-    classes = {str(sample.label) for sample in given.train}
-    _require_enough(source, train, classes, n_splits=1 + (not val) + (not given.test))
-    return _draw(Splits(train, val, given.test), seed)
+    marked = _as_marked(source, placed, separate_test)
+    _check_classes(source, marked)
+    val = without_duplicates(marked.val, but=marked.test)
+    train = without_duplicates(marked.train, but=(*marked.val, *marked.test))
+    classes = {str(sample.label) for sample in marked.train}
+    _require_enough(source, train, classes, n_splits=1 + (not val) + (not marked.test))
+    return _draw(Splits(train, val, marked.test), seed)
 
 
 def _unlabelled(source: str, placed: Sequence[Placed], separate_test: Sequence[Placed] | None) -> Splits:
@@ -65,28 +66,28 @@ def _unlabelled(source: str, placed: Sequence[Placed], separate_test: Sequence[P
     return Splits((), tuple(sample for sample, _ in placed), ())
 
 
-def _as_given(source: str, placed: Sequence[Placed], separate_test: Sequence[Placed] | None) -> Splits:
+def _as_marked(source: str, placed: Sequence[Placed], separate_test: Sequence[Placed] | None) -> Splits:
     """Put each sample where the data say; samples about which they say nothing are in train."""
-    train, val, test = (
-        tuple(sample for sample, split in placed if (split or "train") == name) for name in Splits._fields
-    )
-    if not train:
+    marked: dict[str, list[Sample]] = {"train": [], "val": [], "test": []}
+    for sample, split in placed:
+        marked[split or "train"].append(sample)
+    if not marked["train"]:
         raise DataError(f"{source}: the split column marks no sample as train; mark some, or leave the column out")
-    if separate_test and test:
+    if separate_test and marked["test"]:
         raise DataError(f"{source}: marks test samples (split column) beside a test file; use one or the other")
     if separate_test:  # ids of two files may be equal
-        test = tuple(replace(sample, id=f"test-{sample.id}") for sample, _ in separate_test)
-    return Splits(train, val, test)
+        marked["test"] = [replace(sample, id=f"test-{sample.id}") for sample, _ in separate_test]
+    return Splits(tuple(marked["train"]), tuple(marked["val"]), tuple(marked["test"]))
 
 
-def _check_classes(source: str, given: Splits) -> None:
-    known = {sample.label for sample in given.train}
-    if len(known) < 2:
-        where = "train samples" if given.val or given.test else "samples"
-        raise DataError(f"{source}: all {where} have the label {min(known, key=str)!r}; at least two are needed")
+def _check_classes(source: str, marked: Splits) -> None:
+    labels = {sample.label for sample in marked.train}
+    if len(labels) < 2:
+        where = "train samples" if marked.val or marked.test else "samples"
+        raise DataError(f"{source}: all {where} have the label {min(labels, key=str)!r}; at least two are needed")
     for name in ("val", "test"):
-        for sample in getattr(given, name):
-            if sample.label not in known:
+        for sample in getattr(marked, name):
+            if sample.label not in labels:
                 raise DataError(
                     f"{source}: {name} sample {sample.id!r} has label {sample.label!r}, which no train "
                     f"sample has; add some to train, or remove it from {name}"
@@ -103,12 +104,12 @@ def _require_enough(source: str, train: Sequence[Sample], classes: set[str], *, 
         )
 
 
-def _draw(given: Splits, seed: int) -> Splits:
+def _draw(marked: Splits, seed: int) -> Splits:
     """Draw the splits that are still empty from train."""
-    train, val, test = given
+    train, val, test = marked
     if not (val or test):
         train, test = part_off(train, 0.2, seed=seed, stream=1)
-        train, val = part_off(train, 0.25, seed=seed, stream=2)
+        train, val = part_off(train, 0.25, seed=seed, stream=2)  # a quarter of what is left is a fifth of all
     elif not test:
         train, test = part_off(train, 0.2, seed=seed, stream=1)
     elif not val:

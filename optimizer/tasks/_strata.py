@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import numpy as np
-    from psopt.tasks._task import Sample
+    from psopt.tasks._data import Sample
 
     Samples = tuple[Sample, ...]
 
@@ -50,16 +50,17 @@ def shares(sizes: Mapping[str, int], n: int) -> dict[str, int]:
     >>> shares({"a": 64, "b": 35, "c": 1}, 10)
     {'a': 6, 'b': 3, 'c': 1}
     """
-    total, labels = sum(sizes.values()), sorted(sizes)
+    total = sum(sizes.values())
+    labels = sorted(sizes)
     exact = {label: n * sizes[label] / total for label in labels}
     least = 1 if n >= len(labels) else 0
-    given = {label: max(least, int(exact[label])) for label in labels}
-    by_remainder = sorted(labels, key=lambda label: (given[label] - exact[label], label))
-    for label in by_remainder[: max(0, n - sum(given.values()))]:
-        given[label] += 1
-    while sum(given.values()) > n:  # the ones for small classes come from the largest
-        given[max(labels, key=lambda label: (given[label], label))] -= 1
-    return given
+    counts = {label: max(least, int(exact[label])) for label in labels}
+    by_remainder = sorted(labels, key=lambda label: (counts[label] - exact[label], label))
+    for label in by_remainder[: max(0, n - sum(counts.values()))]:
+        counts[label] += 1
+    while sum(counts.values()) > n:  # the least for small classes comes from the largest
+        counts[max(labels, key=lambda label: (counts[label], label))] -= 1
+    return counts
 
 
 def _choose(samples: Sequence[Sample], wanted: Mapping[str, int], rng: np.random.Generator) -> set[int]:

@@ -1,7 +1,7 @@
 """SuperGLUE's files of premises and hypotheses, CB and RTE: one JSON object a line.
 
-The labelled files are ``train.jsonl`` and ``val.jsonl`` (those of ``test.jsonl`` carry no labels). As in E25 the larger
-one is the test set, and the smaller one is learnt from.
+The labelled files are ``train.jsonl`` and ``val.jsonl`` (those of ``test.jsonl`` carry no labels). As in the
+paper behind psopt (E25) the larger one is the test set, and the smaller one is learnt from.
 """
 
 from __future__ import annotations
@@ -10,28 +10,30 @@ import reprlib
 from typing import TYPE_CHECKING
 
 from psopt.errors import DataError
+from psopt.tasks._dataset import Builtin, RemoteFile
 from psopt.tasks._files import read_rows
 from psopt.tasks._formats import Row
-from psopt.tasks._samples import samples_of
+from psopt.tasks._samples import read_train_test, samples_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from psopt.tasks._dataset import Pair
-    from psopt.tasks._task import Sample
+    from psopt.tasks._data import Sample
+    from psopt.tasks._dataset import TrainTest
 
-TRAIN, TEST = "val.jsonl", "train.jsonl"
+TRAIN = "val.jsonl"
+TEST = "train.jsonl"
 CB_LABELS = {label: label for label in ("entailment", "contradiction", "neutral")}
 RTE_LABELS = {"entailment": "entailment", "not_entailment": "contradiction/neutral"}
 
 
-def read_cb(folder: Path) -> Pair:
+def read_cb(folder: Path) -> TrainTest:
     """Read (train, test) of CB from the published files."""
     return read_pairs(folder / TRAIN, "train", CB_LABELS), read_pairs(folder / TEST, "test", CB_LABELS)
 
 
-def read_rte(folder: Path) -> Pair:
+def read_rte(folder: Path) -> TrainTest:
     """Read (train, test) of RTE from the published files."""
     return read_pairs(folder / TRAIN, "train", RTE_LABELS), read_pairs(folder / TEST, "test", RTE_LABELS)
 
@@ -48,7 +50,8 @@ def read_pairs(path: Path, prefix: str, labels: Mapping[str, str]) -> tuple[Samp
 
 
 def _row(where: str, row: Row, labels: Mapping[str, str]) -> Row:
-    premise, hypothesis = (_sentence(where, row, name) for name in ("premise", "hypothesis"))
+    premise = _sentence(where, row, "premise")
+    hypothesis = _sentence(where, row, "hypothesis")
     label = row.values.get("label")
     if not isinstance(label, str) or label not in labels:
         raise DataError(f"{where}: the label is {reprlib.repr(label)}; it must be one of {', '.join(labels)}")
@@ -58,6 +61,45 @@ def _row(where: str, row: Row, labels: Mapping[str, str]) -> Row:
 def _sentence(where: str, row: Row, name: str) -> str:
     value = row.values.get(name)
     if not isinstance(value, str) or not value.strip():
-        found = "is empty or no text" if name in row.values else "is missing"
-        raise DataError(f"{where}: the {name} {found}; expected an object with premise, hypothesis and label")
+        fault = "is empty or no text" if name in row.values else "is missing"
+        raise DataError(f"{where}: the {name} {fault}; expected an object with premise, hypothesis and label")
     return " ".join(value.split())
+
+
+_ORIGIN = "https://dl.fbaipublicfiles.com/glue/superglue/data/v2/"
+
+CB = Builtin(
+    name="cb",
+    description="does a premise entail a hypothesis, contradict it, or neither: 3 classes (CommitmentBank, SuperGLUE)",
+    files=(
+        RemoteFile(
+            "CB.zip",
+            _ORIGIN + "CB.zip",
+            "8d641383298d54554066ba1c93f56ae7410af75df621b90c63028806bbbbb535",
+            75_482,
+            members=(f"CB/{TEST}", f"CB/{TRAIN}"),
+        ),
+    ),
+    read=read_cb,
+    package="psopt.tasks.bundled_cb",
+    read_bundled=read_train_test,
+    page="https://super.gluebenchmark.com/tasks",
+)
+
+RTE = Builtin(
+    name="rte",
+    description="does a hypothesis follow from a premise: 2 classes (SuperGLUE)",
+    files=(
+        RemoteFile(
+            "RTE.zip",
+            _ORIGIN + "RTE.zip",
+            "6310aab3f000424c9d0318a1ff20692e07c7f4aa15e8f17a5972ea0a35c398b9",
+            750_920,
+            members=(f"RTE/{TEST}", f"RTE/{TRAIN}"),
+        ),
+    ),
+    read=read_rte,
+    package="psopt.tasks.bundled_rte",
+    read_bundled=read_train_test,
+    page="https://super.gluebenchmark.com/tasks",
+)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError, nearest
-from psopt.tasks._task import check_known, check_labels
+from psopt.tasks._checks import check_classes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,7 +44,7 @@ class TaskFile:
     label_column: str | None = None
 
 
-KEYS = tuple(one.name for one in fields(TaskFile) if one.name != "origin")
+KEYS = tuple(key.name for key in fields(TaskFile) if key.name != "origin")
 
 
 def read_task_file(path: Path) -> TaskFile:
@@ -62,9 +62,7 @@ def read_task_file(path: Path) -> TaskFile:
             raise DataError(f"{path}: unknown key {key!r}{hint}")
     described = TaskFile(str(path), **{key: _value(path, key, value) for key, value in content.items()})
     if described.labels:
-        check_labels(str(path), described.labels)
-        check_known(str(path), "definitions", described.definitions, described.labels)
-        check_known(str(path), "subclasses", described.subclasses, described.labels)
+        check_classes(str(path), described.labels, described.definitions, described.subclasses)
     return described
 
 
@@ -72,7 +70,7 @@ def _parse(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError as error:
-        names = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+        names = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
         raise DataError(f"{path}: no such file{nearest(path.name, names)}") from error
     except OSError as error:
         raise DataError(f"{path}: can't be read: {error.strerror}") from error

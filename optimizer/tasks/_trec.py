@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from psopt.errors import DataError
-from psopt.tasks._task import Sample
+from psopt.tasks._data import Sample
+from psopt.tasks._dataset import Builtin, RemoteFile
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from psopt.tasks._dataset import Pair
+    from psopt.tasks._dataset import TrainTest
 
-TRAIN, TEST = "train_5500.label", "TREC_10.label"
+TRAIN = "train_5500.label"
+TEST = "TREC_10.label"
 LABELS = {
     "NUM": "Number",
     "LOC": "Location",
@@ -23,12 +25,12 @@ LABELS = {
 }
 
 
-def read_published(folder: Path) -> Pair:
+def read_published(folder: Path) -> TrainTest:
     """Read (train, test) from the published files."""
     return read_label_file(folder / TRAIN, "train"), read_label_file(folder / TEST, "test")
 
 
-def read_bundled(folder: Path) -> Pair:
+def read_bundled_files(folder: Path) -> TrainTest:
     """Read (train, test) from the sample written for this project."""
     return read_label_file(folder / "train.label", "train"), read_label_file(folder / "test.label", "test")
 
@@ -58,3 +60,29 @@ def _sample(path: Path, prefix: str, number: int, line: str) -> Sample:
     if coarse not in LABELS or not fine or not text.strip():
         raise DataError(f"{path}, line {number}: expected `COARSE:fine text`, COARSE one of {', '.join(LABELS)}")
     return Sample(f"{prefix}-{number}", text.strip(), LABELS[coarse], fine)
+
+
+_ORIGIN = "https://cogcomp.seas.upenn.edu/Data/QA/QC/"
+
+TREC = Builtin(
+    name="trec",
+    description="questions by the kind of answer they ask for: 6 classes, 50 subclasses (Li and Roth)",
+    files=(
+        RemoteFile(
+            TRAIN,
+            _ORIGIN + TRAIN,
+            "9e4c8bdcaffb96ed61041bd64b564183d52793a8e91d84fc3a8646885f466ec3",
+            335_858,
+        ),
+        RemoteFile(
+            TEST,
+            _ORIGIN + TEST,
+            "033f22c028c2bbba9ca682f68ffe204dc1aa6e1cf35dd6207f2d4ca67f0d0e8e",
+            23_354,
+        ),
+    ),
+    read=read_published,
+    package="psopt.tasks.bundled_trec",
+    read_bundled=read_bundled_files,
+    page=_ORIGIN,
+)

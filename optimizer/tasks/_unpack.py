@@ -38,9 +38,9 @@ def unpack(archive: Path, file: RemoteFile, folder: Path) -> None:
     with TemporaryDirectory(prefix="unpacking-", dir=folder.parent) as temporary:
         target = Path(temporary) / folder.name
         target.mkdir()
-        found = _copy(archive, (*file.members, *file.optional), target)
+        copied = _copy(archive, (*file.members, *file.optional), target)
         for member in file.members:
-            if member not in found:
+            if member not in copied:
                 raise DataError(f"{archive}: holds no {member}; remove it and fetch it again")
         try:
             target.rename(folder)
@@ -50,18 +50,18 @@ def unpack(archive: Path, file: RemoteFile, folder: Path) -> None:
 
 
 def _copy(archive: Path, wanted: tuple[str, ...], target: Path) -> set[str]:
-    found = set()
+    copied = set()
     try:
         for path, open_entry in _entries(archive):
             source = open_entry() if path in wanted else None
             if source is not None:
                 with source, (target / PurePosixPath(path).name).open("wb") as copy:
                     shutil.copyfileobj(source, copy)
-                found.add(path)
+                copied.add(path)
     except (zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
         reason = str(error).partition("\n")[0].rstrip(":")
         raise DataError(f"{archive}: can't be unpacked: {reason}; remove it and fetch it again") from error
-    return found
+    return copied
 
 
 def _entries(archive: Path) -> Iterator[Entry]:

@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING
 
 from psopt.errors import DataError
 from psopt.tasks._balanced import draw_balanced
+from psopt.tasks._dataset import Builtin, RemoteFile
 from psopt.tasks._files import read_text
 from psopt.tasks._formats import Row
-from psopt.tasks._samples import samples_of
+from psopt.tasks._samples import read_train_test, samples_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from psopt.tasks._dataset import Pair
+    from psopt.tasks._dataset import TrainTest
 
-TEXTS, DOMAINS, AREAS = "X.txt", "YL1.txt", "YL2.txt"
+TEXTS = "X.txt"
+DOMAINS = "YL1.txt"
+AREAS = "YL2.txt"
 LABELS = (
     "Computer Science",
     "Electrical Engineering",
@@ -26,10 +29,10 @@ LABELS = (
     "Medical Science",
     "Biochemistry",
 )
-SIZE = 2000
+SIZE = 2000  # as in E25, the paper behind psopt
 
 
-def read_published(folder: Path, *, n: int = SIZE) -> Pair:
+def read_published(folder: Path, *, n: int = SIZE) -> TrainTest:
     """Read (train, test) from the published files: `n` samples of each, balanced.
 
     There is no test file, so test is drawn first, and train from the rest. Sample ids hold the line number.
@@ -43,7 +46,7 @@ def read_published(folder: Path, *, n: int = SIZE) -> Pair:
     labelled = [(row.values["label"], row) for row in rows]
     test = draw_balanced(labelled, LABELS, n, stream=3)
     taken = {row.where for row in test}
-    train = draw_balanced([one for one in labelled if one[1].where not in taken], LABELS, n, stream=4)
+    train = draw_balanced([(label, row) for label, row in labelled if row.where not in taken], LABELS, n, stream=4)
     path = folder / TEXTS
     if not train:
         raise DataError(f"{path}: {len(rows)} abstracts are too few; {len(LABELS)} or more must be left beside test")
@@ -51,7 +54,8 @@ def read_published(folder: Path, *, n: int = SIZE) -> Pair:
 
 
 def _rows(folder: Path) -> list[Row]:
-    texts, domains = _lines(folder / TEXTS), _lines(folder / DOMAINS)
+    texts = _lines(folder / TEXTS)
+    domains = _lines(folder / DOMAINS)
     _check_lengths(folder, texts, DOMAINS, domains)
     areas = None
     if (folder / AREAS).is_file():
@@ -93,3 +97,24 @@ def _number(path: Path, index: int, line: str, below: int = 1000) -> int:
     if not (line.isdecimal() and int(line) < below):
         raise DataError(f"{path}, line {index + 1}: is {line[:40]!r}; it must be a number from 0 to {below - 1}")
     return int(line)
+
+
+WOS = Builtin(
+    name="wos",
+    description="abstracts by field of research: 7 classes, 134 areas, 2,000 of WoS-46985 (Kowsari et al.)",
+    files=(
+        RemoteFile(
+            "WebOfScience.zip",
+            "https://data.mendeley.com/public-files/datasets/9rw3vkcfy4/files/"
+            "c9ea673d-5542-44c0-ab7b-f1311f7d61df/file_downloaded",
+            "b787d484bff88b0dcdb3fa291d06ec9d2f025dc2a67ce1045d0c688cd96ccf8a",
+            60_222_421,
+            members=(f"WOS46985/{TEXTS}", f"WOS46985/{DOMAINS}"),
+            optional=(f"WOS46985/{AREAS}",),
+        ),
+    ),
+    read=read_published,
+    package="psopt.tasks.bundled_wos",
+    read_bundled=read_train_test,
+    page="https://data.mendeley.com/datasets/9rw3vkcfy4",
+)

@@ -14,7 +14,7 @@ from psopt.errors import DataError, UnknownNameError
 from psopt.tasks import fetch_dataset, list_datasets, load_task
 from psopt.tasks._builtin import BUILTINS
 from psopt.tasks._dataset import Builtin, RemoteFile
-from psopt.tasks._trec import TEST, TRAIN, read_bundled, read_published
+from psopt.tasks._trec import TEST, TRAIN, read_bundled_files, read_published
 
 LINES = {"NUM:count How many {} ?": 10, "LOC:city Where is {} ?": 10, "HUM:ind Who is {} ?": 10}
 CONTENT = {
@@ -30,7 +30,7 @@ def toy(monkeypatch):
         RemoteFile(name, f"https://origin.invalid/{name}", hashlib.sha256(data).hexdigest(), len(data))
         for name, data in CONTENT.items()
     )
-    toy = Builtin("toy", "a toy", files, read_published, "psopt.tasks.bundled_trec", read_bundled)
+    toy = Builtin("toy", "a toy", files, read_published, "psopt.tasks.bundled_trec", read_bundled_files)
     monkeypatch.setitem(BUILTINS, "toy", toy)
 
 

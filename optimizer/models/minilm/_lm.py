@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import import_extra
 from psopt.models.minilm._model import MiniLM
 from psopt.models.minilm._request import Reading, read_request
+from psopt.tasks import read_bundled
 from psopt.wording import FUNCTION_WORDS, words_of
 
 if TYPE_CHECKING:
@@ -145,10 +146,5 @@ def _phrases(text: str) -> Iterator[str]:
 
 
 def _default_reference() -> tuple[str, ...]:
-    from importlib import resources
-    from pathlib import Path
-
-    from psopt.tasks._trec import read_bundled
-
-    train, _ = read_bundled(Path(str(resources.files("psopt.tasks.bundled_trec"))))
+    train, _ = read_bundled("trec")
     return tuple(sample.text for sample in train)

@@ -1,0 +1,84 @@
+"""From the name of a data set, or a file, to the fields of a task."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from psopt.errors import DataError, InputError
+from psopt.tasks._assemble import assemble, left_out
+from psopt.tasks._builtin import BUILTINS, find_builtin
+from psopt.tasks._files import read_rows
+from psopt.tasks._read_builtin import read_builtin
+from psopt.tasks._samples import make_samples
+from psopt.tasks._splits import make_splits
+from psopt.tasks._taskfile import TaskFile, read_task_file
+
+if TYPE_CHECKING:
+    from psopt.tasks._assemble import TaskFields
+    from psopt.tasks._samples import Placed
+
+
+def read_dataset(
+    dataset: str | Path,
+    *,
+    text_column: str | None = None,
+    label_column: str | None = None,
+    task_file: str | Path | None = None,
+    test_file: str | Path | None = None,
+    seed: int = 42,
+    strict_data: bool = False,
+    require_labels: bool = True,
+) -> TaskFields:
+    """Read a data set and split it; see `load_task`, which takes the same."""
+    name = str(dataset)
+    _check_arguments(name, seed)
+    if name in BUILTINS:
+        _refuse(name, text_column=text_column, label_column=label_column, task_file=task_file, test_file=test_file)
+        return read_builtin(find_builtin(name), seed=seed, strict=strict_data)
+    path, described = _described(Path(dataset), task_file)
+    test = Path(test_file) if test_file else described.test
+    text_column = text_column or described.text_column
+    label_column = label_column or described.label_column
+    placed = _read(path, text_column, label_column, require_labels=require_labels)
+    separate_test = _read(test, text_column, label_column, require_labels=True) if test else None
+    splits = make_splits(str(path), placed, separate_test, seed=seed)
+    note = left_out(len(placed) + len(separate_test or ()), splits)
+    return assemble(described.name or path.stem, described, splits, source="file", note=note)
+
+
+def _check_arguments(name: str, seed: int) -> None:
+    if seed < 0:
+        raise InputError(f"seed must be 0 or more, not {seed}")
+    if name.startswith("hf:"):
+        raise InputError(
+            f"{name}: hub data sets are not supported yet; download it as .parquet or .csv and name that file"
+        )
+    path = Path(name)
+    if not path.suffix and "/" not in name and not os.access(path, os.F_OK):
+        find_builtin(name)  # raises, unless it is one
+
+
+def _refuse(name: str, **options: object) -> None:
+    for option, value in options.items():
+        if value is not None:
+            raise InputError(f"--{option.replace('_', '-')} is for data files, and {name} is built in; leave it out")
+
+
+def _described(path: Path, task_file: str | Path | None) -> tuple[Path, TaskFile]:
+    """Return the data file and its description."""
+    if path.suffix.lower() != ".toml":
+        return path, read_task_file(Path(task_file)) if task_file else TaskFile(origin=str(path))
+    if task_file:
+        raise InputError(
+            f"{path} and {task_file} are both task files; give the data file with --dataset, or leave one out"
+        )
+    described = read_task_file(path)
+    if described.data is None:
+        raise DataError(f'{path}: names no data; add a line such as data = "samples.csv"')
+    return described.data, described
+
+
+def _read(path: Path, text_column: str | None, label_column: str | None, *, require_labels: bool) -> list[Placed]:
+    return make_samples(str(path), read_rows(path), text_column, label_column, require_labels=require_labels)
