@@ -25,7 +25,7 @@ from subprocess import PIPE, Popen
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from psopt.prompts import Messages, Prompt, render
+from psopt.search_spaces import Messages, Prompt, render
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator

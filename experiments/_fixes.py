@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from _setting import panels
 from psopt.diagnosis import need
-from psopt.prompts import seed_prompt
-from psopt.scoring import score
+from psopt.evaluation import score
+from psopt.search_spaces import seed_prompt
 
 if TYPE_CHECKING:
     from collections.abc import Callable

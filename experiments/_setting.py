@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psopt.cache import cache_folder
+from psopt.api import carry_out
 from psopt.evaluation import evaluate
-from psopt.models import load_model
+from psopt.models import cache_folder, load_model
 from psopt.models.chat import LmOptions
-from psopt.optimization import carry_out
-from psopt.rephrasing import RephrasingOptions, freeze_rephrasings
+from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
 from psopt.runs import RunSettings
 from psopt.tasks import load_task, subset
 
@@ -23,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from matplotlib.figure import Figure
+    from psopt.api import Run
     from psopt.evaluation import Predictions
-    from psopt.optimization import Run
-    from psopt.prompts import Prompt
+    from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
 HERE = Path(__file__).resolve().parent

@@ -16,7 +16,7 @@ import numpy as np
 from _setting import Setting, panels
 from optuna._hypervolume import compute_hypervolume  # Optuna's own; it has no public name
 from psopt import SearchParts
-from psopt.parts import KINDS, VIEWS
+from psopt.search_spaces import KINDS, VIEWS
 
 REFERENCE = {"f1": 0.0, "sensitivity": 1.0, "consistency": 0.0}
 WITHOUT: dict[str, dict[str, Any]] = {

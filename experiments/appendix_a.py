@@ -13,7 +13,7 @@ from typing import Any
 
 from _setting import Setting, panels
 from psopt.metrics import reference_scores
-from psopt.prompts import seed_prompt
+from psopt.search_spaces import seed_prompt
 from psopt.tasks import list_datasets
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from _fixes import Fix, study
 from _setting import Setting
-from psopt.wording import shows
+from psopt.text import shows
 
 WHAT_IS = 'Questions that begin with "What is" or "What does" and ask what something means belong to Description.'
 

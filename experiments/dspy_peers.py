@@ -25,11 +25,10 @@ from typing import Any, Literal
 import dspy
 import numpy as np
 from psopt import SensitivityOptimizer
-from psopt.evaluation import Predictions
+from psopt.evaluation import Predictions, score
 from psopt.models import minilm_lm
 from psopt.models.minilm import read_request
-from psopt.scoring import score
-from psopt.search_spaces import rephrasings_for
+from psopt.rephrasings import rephrasings_for
 from psopt.tasks import Task, load_task, subset
 
 INSTRUCTIONS = "Classify the question by the kind of answer that it asks for."

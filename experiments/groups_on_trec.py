@@ -13,7 +13,7 @@ import argparse
 import json
 from pathlib import Path
 
-from psopt.diagnosing import diagnose
+from psopt.api import diagnose
 from psopt.tasks import load_task
 
 EXPECTED = {

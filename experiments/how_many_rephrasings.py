@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from _setting import Setting, panels
 from psopt.metrics import consistency, prediction_counts, rephrasing_curve, sensitivity
-from psopt.prompts import seed_prompt
+from psopt.search_spaces import seed_prompt
 
 if TYPE_CHECKING:
     from psopt.evaluation import Predictions
-    from psopt.prompts import Prompt
+    from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
 SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30)

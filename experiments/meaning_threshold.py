@@ -2,16 +2,15 @@
 
     python experiments/meaning_threshold.py
 
-Answers to no table of the paper: it is where `psopt.search_spaces.LEAST_CLOSENESS` comes from. Expected: nearly all
+Answers to no table of the paper: it is where `psopt.rephrasings.LEAST_CLOSENESS` comes from. Expected: nearly all
 rephrasings above it, most of what asks for something else below; what asks for almost the same can't be told apart so.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from psopt.cache import cache_folder
-from psopt.rephrasing import closeness
-from psopt.search_spaces import LEAST_CLOSENESS, rephrase_by_rules, rephrasings_for
+from psopt.models import cache_folder
+from psopt.rephrasings import LEAST_CLOSENESS, closeness, rephrase_by_rules, rephrasings_for
 from psopt.tasks import load_task
 
 DESCRIPTIONS = {

@@ -8,14 +8,13 @@ all edits proposed from train.
 from __future__ import annotations
 
 import psopt
-from psopt.cache import cache_folder
 from psopt.diagnosis import diagnose_predictions
-from psopt.evaluation import evaluate
+from psopt.evaluation import evaluate, score
+from psopt.models import cache_folder
 from psopt.models.minilm import _model
-from psopt.prompts import apply_edits, seed_prompt
 from psopt.proposals import propose_edits
-from psopt.scoring import score
-from psopt.search_spaces import rephrasings_for
+from psopt.rephrasings import rephrasings_for
+from psopt.search_spaces import apply_edits, seed_prompt
 from psopt.tasks import subset
 
 TRIED = {

@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from _setting import Setting, panels
-from psopt.cache import cache_folder
 from psopt.metrics import correctness, sample_prompt_sensi_score
-from psopt.models import SoftModel, load_model
-from psopt.prompts import seed_prompt
-from psopt.rephrasing import RephrasingOptions, freeze_rephrasings
+from psopt.models import SoftModel, cache_folder, load_model
+from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
+from psopt.search_spaces import seed_prompt
 from scipy.stats import spearmanr
 
 if TYPE_CHECKING:
-    from psopt.prompts import Prompt
+    from psopt.search_spaces import Prompt
     from psopt.tasks import Sample, Task
 
 SHOTS = (0, 1, 2, 4, 8)

@@ -14,9 +14,9 @@ import json
 from typing import Any
 
 from _setting import HERE, Setting, panels
+from psopt.evaluation import score
 from psopt.metrics import accuracy_std, paired_test, sample_consistency
-from psopt.prompts import STRATEGIES, seed_prompt
-from psopt.scoring import score
+from psopt.search_spaces import STRATEGIES, seed_prompt
 from psopt.tasks import list_datasets
 
 MEASURES = ("sensitivity", "consistency", "f1")

@@ -13,11 +13,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from _setting import Setting, panels
-from psopt.prompts import seed_prompt
-from psopt.scoring import score
+from psopt.evaluation import score
+from psopt.search_spaces import seed_prompt
 
 if TYPE_CHECKING:
-    from psopt.prompts import Prompt
+    from psopt.search_spaces import Prompt
 
 WORDINGS = ("paraphrase", "wording")
 MEASURES = ("f1", "sensitivity", "consistency")

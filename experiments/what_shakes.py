@@ -14,9 +14,9 @@ from typing import Any, get_args
 
 from _setting import Setting, panels
 from psopt.errors import InputError
+from psopt.evaluation import score
 from psopt.metrics import accuracy_std, spread
-from psopt.prompts import Family, seed_prompt
-from psopt.scoring import score
+from psopt.search_spaces import Family, seed_prompt
 
 
 def row_of(setting: Setting, dataset: str, model: str, seed: int, family: Any) -> dict[str, Any]:

@@ -8,35 +8,32 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from psopt._version import __version__
+
 if TYPE_CHECKING:
-    from psopt.comparing import compare
-    from psopt.diagnosing import PromptReport, diagnose
-    from psopt.measuring import MeasureOptions
+    from psopt.api import MeasureOptions, Run, compare, diagnose, optimize
+    from psopt.diagnosis import PromptReport
+    from psopt.dspy_programs import ProgramCandidate, SensitivityOptimizer
     from psopt.models.chat import LmOptions
-    from psopt.optimization import Run, optimize
-    from psopt.parts import SearchParts
-    from psopt.programs import ProgramCandidate, SensitivityOptimizer
-    from psopt.prompts import Edit, Prompt
+    from psopt.search_spaces import Edit, Prompt, SearchParts
     from psopt.tasks import Sample, Task, load_task
 
-__version__ = "0.1.0"
-
 _HOMES = {
-    "Edit": "psopt.prompts",
+    "Edit": "psopt.search_spaces",
     "LmOptions": "psopt.models.chat",
-    "MeasureOptions": "psopt.measuring",
-    "ProgramCandidate": "psopt.programs",
-    "Prompt": "psopt.prompts",
-    "PromptReport": "psopt.diagnosing",
-    "Run": "psopt.optimization",
+    "MeasureOptions": "psopt.api",
+    "ProgramCandidate": "psopt.dspy_programs",
+    "Prompt": "psopt.search_spaces",
+    "PromptReport": "psopt.diagnosis",
+    "Run": "psopt.api",
     "Sample": "psopt.tasks",
-    "SearchParts": "psopt.parts",
-    "SensitivityOptimizer": "psopt.programs",
+    "SearchParts": "psopt.search_spaces",
+    "SensitivityOptimizer": "psopt.dspy_programs",
     "Task": "psopt.tasks",
-    "compare": "psopt.comparing",
-    "diagnose": "psopt.diagnosing",
+    "compare": "psopt.api",
+    "diagnose": "psopt.api",
     "load_task": "psopt.tasks",
-    "optimize": "psopt.optimization",
+    "optimize": "psopt.api",
 }
 
 __all__ = [

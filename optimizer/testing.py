@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from psopt.checking import requirements
-from psopt.measuring import MeasureOptions, measure
-from psopt.scoring import score
+from psopt.api import MeasureOptions, measure, requirements
+from psopt.evaluation import score
 
 if TYPE_CHECKING:
-    from psopt.prompts import Prompt
-    from psopt.scoring import Scores
+    from psopt.evaluation import Scores
+    from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
 

@@ -1,26 +1,40 @@
-"""Search spaces: the rephrasings that a prompt must withstand."""
+"""What is searched: prompts and edits as frozen values, what a search may use of them, and rendering to messages."""
 
-from ._checks import LEAST_CLOSENESS, Checks, Verdict
-from ._families import read_families, vary
-from ._file import from_file, read_file, to_file
-from ._for_task import rephrasings_for
-from ._rules import rephrase_by_rules
-from ._set import Rejected, RephrasingSet
-from ._written import SHOWN, write_rephrasings
+from psopt.search_spaces._edits import ORDERS, Edit, EditKind, Provenance, apply_edits
+from psopt.search_spaces._form import BULLETS, CASINGS, FAMILIES, LISTINGS, PLAIN, SEPARATORS, Family, Form, in_order
+from psopt.search_spaces._prompt import Definition, Example, Prompt
+from psopt.search_spaces._render import Messages, render, render_additions, render_instructions
+from psopt.search_spaces._restriction import KINDS, VIEWS, SearchParts
+from psopt.search_spaces._strategies import STRATEGIES, Strategy, seed_prompt
+from psopt.search_spaces._template_marks import template_mark
 
 __all__ = [
-    "LEAST_CLOSENESS",
-    "SHOWN",
-    "Checks",
-    "Rejected",
-    "RephrasingSet",
-    "Verdict",
-    "from_file",
-    "read_families",
-    "read_file",
-    "rephrase_by_rules",
-    "rephrasings_for",
-    "to_file",
-    "vary",
-    "write_rephrasings",
+    "BULLETS",
+    "CASINGS",
+    "FAMILIES",
+    "KINDS",
+    "LISTINGS",
+    "ORDERS",
+    "PLAIN",
+    "SEPARATORS",
+    "STRATEGIES",
+    "VIEWS",
+    "Definition",
+    "Edit",
+    "EditKind",
+    "Example",
+    "Family",
+    "Form",
+    "Messages",
+    "Prompt",
+    "Provenance",
+    "SearchParts",
+    "Strategy",
+    "apply_edits",
+    "in_order",
+    "render",
+    "render_additions",
+    "render_instructions",
+    "seed_prompt",
+    "template_mark",
 ]

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from psopt.tasks import DatasetInfo, Sample, Task
-from psopt.wording import shows
+from psopt.text import shows
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "chat_server"))  # for `from running import RunningServer`
-sys.path.insert(0, str(ROOT / "tests" / "programs"))  # for `from keyword_lm import keyword_lm`
+sys.path.insert(0, str(ROOT / "tests" / "dspy_programs"))  # for `from keyword_lm import keyword_lm`
 
 
 @pytest.fixture(scope="session")

@@ -21,7 +21,7 @@ from running import RunningServer
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text("utf-8")
 COMMANDS = re.findall(r"^    (psopt .+?)(?:\s{2,}#.*)?$", README, re.MULTILINE)
 SMALL = "--trials 3 --samples 24 --rephrasings 3 --rounds 1"
-ELSEWHERE = {"--program": "tests/programs/test_programs_on_the_command_line.py", "dashboard": "below"}
+ELSEWHERE = {"--program": "tests/dspy_programs/test_programs_on_the_command_line.py", "dashboard": "below"}
 
 
 @pytest.fixture(scope="module")

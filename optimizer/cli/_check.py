@@ -15,7 +15,7 @@ from psopt.cli._writing import print_json
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from psopt.scoring import Scores
+    from psopt.evaluation import Scores
 
 _Command = TypeVar("_Command", bound="Callable[..., Any] | click.Command")
 _EXAMPLE = "Example: psopt check --dataset tickets.csv --prompt p.json --max-sensitivity 0.1 --min-f1 0.8"
@@ -44,14 +44,12 @@ def check(prompt: Path | None, *, sure: bool, dry_run: bool, **options: Any) -> 
 
     A prompt of a run is checked with the run's model, server and options, unless others are named.
     """
-    from psopt.checking import RESTS_ON_NA, requirements
+    from psopt.api import RESTS_ON_NA, estimate_measuring, measure, requirements
     from psopt.cli._model_choice import choose_model
     from psopt.cli._reading import reading_bar
-    from psopt.measuring import measure
-    from psopt.planning import estimate_measuring
-    from psopt.prompt_files import read_source
-    from psopt.prompts import seed_prompt
-    from psopt.scoring import score
+    from psopt.evaluation import score
+    from psopt.runs import read_source
+    from psopt.search_spaces import seed_prompt
 
     as_json, quiet = options.pop("as_json"), options.pop("quiet")
     names = ("max_sensitivity", "min_f1", "min_consistency", "max_na_rate")
@@ -85,7 +83,7 @@ def check(prompt: Path | None, *, sure: bool, dry_run: bool, **options: Any) -> 
 
 def _note_na(scores: Scores, *, said: bool) -> None:
     """Say what rests on N/A, where no missed bound has said it, and what the answers are."""
-    from psopt.na_kinds import na_lines, rests_on_na
+    from psopt.evaluation import na_lines, rests_on_na
 
     lines = na_lines(scores.to_dict())
     for line in lines[1:] if said and rests_on_na(scores.na_rate) else lines:

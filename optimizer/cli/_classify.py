@@ -14,7 +14,7 @@ from psopt.cli._writing import as_json_text
 from psopt.errors import DataError, InputError
 
 if TYPE_CHECKING:
-    from psopt.classifying import Classified, Home
+    from psopt.api import Classified, Home
     from psopt.cli._model_choice import ModelChoice
 
 _EXAMPLE = "Example: cat new.txt | psopt classify --prompt runs/tickets/prompts/1a2b3c.json --vote -"
@@ -38,10 +38,10 @@ def classify(file: Path, prompt: Path, model: str | None, **options: Any) -> int
     A prompt of a run is used as the run used it: with its model, at its server, asked as it was, and with its
     rephrasings.
     """
-    from psopt.classifying import classify_texts, home_of
+    from psopt.api import classify_texts, home_of
     from psopt.cli._model_choice import choose_model
     from psopt.cli._reading import reading_bar
-    from psopt.prompt_files import read_source
+    from psopt.runs import read_source
 
     as_json, quiet = options.pop("as_json"), options.pop("quiet")
     source = read_source(prompt)

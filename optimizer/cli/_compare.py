@@ -10,11 +10,10 @@ from psopt.cli._dry_run import DRY_RUN, show_estimate
 from psopt.cli._measured import SPLIT, take_measure_options, take_task
 from psopt.cli._options import dataset_options, lm_options, output_options, prompt_model_options, rephrasing_options
 from psopt.cli._writing import print_json
-from psopt.na_kinds import na_lines
-from psopt.search import OBJECTIVES
+from psopt.evaluation import OBJECTIVES, na_lines
 
 if TYPE_CHECKING:
-    from psopt.comparing import Contender
+    from psopt.api import Contender
     from rich.console import Console
 
 _EXAMPLE = "Example: psopt compare --dataset tickets.csv --prompt old.txt --prompt runs/tickets/prompts/1a2b3c.json"
@@ -43,13 +42,13 @@ def compare(prompts: tuple[Path, ...], more_models: tuple[str, ...], *, dry_run:
     Everything is tested against the first prompt under the first model, paired, at the 5 % level. The model is the one
     that the prompts of a run are for, unless another is named.
     """
+    from psopt.api import compare as run_comparison
+    from psopt.api import estimate_measuring
     from psopt.cli._model_choice import choose_model
     from psopt.cli._reading import reading_bar
-    from psopt.comparing import compare as run_comparison
     from psopt.models.chat import server_of
-    from psopt.planning import estimate_measuring
-    from psopt.prompt_files import read_source
-    from psopt.prompts import seed_prompt
+    from psopt.runs import read_source
+    from psopt.search_spaces import seed_prompt
     from rich.console import Console
 
     as_json, quiet = options.pop("as_json"), options.pop("quiet")

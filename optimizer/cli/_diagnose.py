@@ -18,10 +18,10 @@ from psopt.cli._options import (
     take_rephrasing_options,
 )
 from psopt.cli._writing import print_json, write_file
-from psopt.na_kinds import na_lines
+from psopt.evaluation import na_lines
 
 if TYPE_CHECKING:
-    from psopt.diagnosing import PromptReport
+    from psopt.api import PromptReport
     from rich.console import Console
 
 _EXAMPLE = "Example: psopt diagnose --dataset tickets.csv --prompt prompt.txt --model openai/gpt-4o-mini"
@@ -59,13 +59,12 @@ def diagnose(prompt: Path | None, html: Path | None, *, dry_run: bool, **options
     Labels are optional: without them only the sensitivity is known. A prompt of a run is measured with the run's model,
     server and options, unless others are named.
     """
+    from psopt.api import MeasureOptions, estimate_measuring
+    from psopt.api import diagnose as run_diagnosis
     from psopt.cli._model_choice import choose_model
     from psopt.cli._reading import reading_bar
-    from psopt.diagnosing import diagnose as run_diagnosis
-    from psopt.measuring import MeasureOptions
-    from psopt.planning import estimate_measuring
-    from psopt.prompt_files import read_source
-    from psopt.prompts import seed_prompt
+    from psopt.runs import read_source
+    from psopt.search_spaces import seed_prompt
     from psopt.tasks import load_task
     from rich.console import Console
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from psopt.diagnosing import PromptReport
-    from psopt.scoring import Scores
+    from psopt.api import PromptReport
+    from psopt.evaluation import Scores
     from rich.table import Table
 
 _ROWS = 12

@@ -29,7 +29,7 @@ def doctor(model: str, cache_dir: Path | None, **options: Any) -> int:
 
     What is learnt is remembered for all runs, in place of what was learnt before.
     """
-    from psopt.cache import cache_folder
+    from psopt.models import cache_folder
     from psopt.models.chat import examine
 
     as_json, lm = options.pop("as_json"), take_lm_options(options)

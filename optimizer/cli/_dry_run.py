@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from psopt.api import CostEstimate
     from psopt.models.chat import LmOptions
-    from psopt.planning import CostEstimate
 
 DRY_RUN = click.option(
     "--dry-run", is_flag=True, help="Say how many calls and tokens this would take, and what they cost; send nothing."

@@ -11,7 +11,7 @@ from psopt.cli._front_entry import read_entry
 from psopt.cli._writing import as_json_text, print_json
 
 if TYPE_CHECKING:
-    from psopt.prompts import Prompt
+    from psopt.search_spaces import Prompt
 
 _EXAMPLE = "Example: psopt export runs/trec-minilm --pick sensitivity --format json > prompt.json"
 
@@ -41,7 +41,7 @@ def export(run: Path, which: str, form: str, *, as_json: bool) -> int:
     The format dspy is the state of a program that `program.load()` takes: of the program that was optimized, or of a
     dspy.Predict with the samples' noun as input and `label` as output. In the format openai {text} stands for the text.
     """
-    from psopt.prompts import Prompt, render_instructions
+    from psopt.search_spaces import Prompt, render_instructions
 
     entry = read_entry(run, which)
     prompt = Prompt.from_dict(entry["prompt"])
@@ -56,7 +56,7 @@ def export(run: Path, which: str, form: str, *, as_json: bool) -> int:
 
 
 def _in_form(run: Path, prompt: Prompt, form: str) -> str:
-    from psopt.prompts import render, render_instructions
+    from psopt.search_spaces import render, render_instructions
 
     if form == "dspy":
         return _program_state(run, prompt)
@@ -66,7 +66,7 @@ def _in_form(run: Path, prompt: Prompt, form: str) -> str:
 
 
 def _program_state(run: Path, prompt: Prompt) -> str:
-    from psopt.programs import PROGRAMS, predict_state
+    from psopt.dspy_programs import PROGRAMS, predict_state
 
     kept = run / PROGRAMS / f"{prompt.id}.json"
     if kept.is_file():

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 import click
-import psopt
+from psopt._version import __version__
 from psopt.cli._encoding import write_what_can_be_shown
 from psopt.cli._failures import failure
 from psopt.cli._interrupting import INTERRUPTED, catch_signals, leave
@@ -72,7 +72,7 @@ class _Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     invoke_without_command=False,
 )
-@click.version_option(psopt.__version__, "--version", prog_name="psopt")
+@click.version_option(__version__, "--version", prog_name="psopt")
 def cli() -> None:
     pass
 
@@ -89,7 +89,7 @@ def main(args: list[str] | None = None) -> Any:
         code = cli.main(args=args, prog_name="psopt", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         alone = error.ctx is None or error.ctx.parent is None
-        click.echo(f"psopt {psopt.__version__}: {_GUIDE}" if alone else error.ctx.get_help(), nl=not alone)
+        click.echo(f"psopt {__version__}: {_GUIDE}" if alone else error.ctx.get_help(), nl=not alone)
         code = 0
     except click.ClickException as error:
         hint = f" (see: {error.ctx.command_path} --help)" if isinstance(error, click.UsageError) and error.ctx else ""

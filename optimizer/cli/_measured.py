@@ -8,7 +8,7 @@ import click
 from psopt.cli._options import take_lm_options, take_rephrasing_options
 
 if TYPE_CHECKING:
-    from psopt.measuring import MeasureOptions
+    from psopt.api import MeasureOptions
     from psopt.tasks import Task
 
 SPLIT = click.option(
@@ -34,7 +34,7 @@ def take_task(options: dict[str, Any], *, require_labels: bool, quiet: bool) -> 
 
 def take_measure_options(options: dict[str, Any]) -> MeasureOptions:
     """Take what a prompt is measured on out of a command's options."""
-    from psopt.measuring import MeasureOptions
+    from psopt.api import MeasureOptions
 
     lm, words = take_lm_options(options), take_rephrasing_options(options)
     names = ("rephrasings", "split", "samples", "seed", "cache_dir")

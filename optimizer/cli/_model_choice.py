@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from psopt.models.chat import LmOptions
-    from psopt.prompt_files import PromptSource
-    from psopt.runs import Measured
+    from psopt.runs import Measured, PromptSource
 
 DEFAULT = "minilm"
 

@@ -24,8 +24,8 @@ from psopt.cli._options import (
 from psopt.errors import BudgetReachedError, InputError
 
 if TYPE_CHECKING:
+    from psopt.api import Run
     from psopt.cli._screen import Screen
-    from psopt.optimization import Run
     from psopt.runs import RunSettings
     from psopt.tasks import Task
 
@@ -75,7 +75,7 @@ def optimize(**options: Any) -> int:
 
     Writes a run directory with the Pareto front, scored on test under held-out rephrasings.
     """
-    from psopt.rephrasing import check_judge
+    from psopt.rephrasings import check_judge
     from psopt.runs import RunSettings
 
     check_judge(options["rephraser"], options["judge"])
@@ -168,8 +168,8 @@ def resume(
 
 def _estimate(settings: RunSettings, cache_dir: Path | None, *, as_json: bool, run: Path | None = None) -> int:
     """Say what a run, or what is left of one, would take."""
+    from psopt.api import estimate_run
     from psopt.cli._dry_run import show_estimate
-    from psopt.planning import estimate_run
     from psopt.runs import task_of
 
     if settings.program:
@@ -188,8 +188,8 @@ def _run(
     as_json: bool,
     quiet: bool,
 ) -> int:
+    from psopt.api import carry_out
     from psopt.cli._screen import Screen
-    from psopt.optimization import carry_out
     from psopt.runs import task_of
 
     screen = Screen(quiet=quiet or as_json)
@@ -218,9 +218,9 @@ def _run(
 
 def _expect(screen: Screen, task: Task, settings: RunSettings, cache_dir: Path | None, run: Path | None) -> None:
     """Say what the run will take, where that costs something and can be known."""
+    from psopt.api import estimate_run
     from psopt.cli._dry_run import estimate_lines
     from psopt.models.chat import CHAT_KINDS
-    from psopt.planning import estimate_run
 
     if settings.program or settings.model.partition("/")[0] not in CHAT_KINDS:
         return
@@ -248,7 +248,7 @@ def _optimize_program(
     resume: bool,
     force: bool,
 ) -> Run:
-    from psopt.programs import optimize_program
+    from psopt.dspy_programs import optimize_program
     from psopt.runs import MANIFEST, has_found_nothing
 
     if out is not None and (out / MANIFEST).exists() and not resume and not has_found_nothing(out):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from psopt.models.chat import LmOptions
-    from psopt.rephrasing import RephrasingOptions
+    from psopt.rephrasings import RephrasingOptions
 
 Decorator = "Callable[[Callable[..., Any]], Callable[..., Any]]"
 
@@ -259,8 +259,7 @@ def take_lm_options(options: dict[str, Any]) -> LmOptions:
 
 def take_rephrasing_options(options: dict[str, Any]) -> RephrasingOptions:
     """Take the options of `rephrasing_options` out of a command's."""
-    from psopt.rephrasing import RephrasingOptions, check_judge
-    from psopt.search_spaces import read_families
+    from psopt.rephrasings import RephrasingOptions, check_judge, read_families
 
     check_judge(options["rephraser"], options["judge"])
     families = read_families(options.pop("vary"))

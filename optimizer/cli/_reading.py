@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from psopt.models._base import OnProgress
+    from psopt.models import OnProgress
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from psopt.cli._writing import print_json, write_file
 from psopt.errors import InputError
 
 if TYPE_CHECKING:
-    from psopt.search_spaces import Verdict
+    from psopt.rephrasings import Verdict
 
 _EXAMPLE = "Example: psopt rephrase --dataset tickets.csv --rephraser openai/gpt-4o-mini --out rephrasings.json"
 
@@ -57,10 +57,9 @@ def rephrase(
     **options: Any,
 ) -> int:
     """Write the task's description in other words, check each, and save them as a file for `--rephrasings-file`."""
-    from psopt.planning import estimate_writing
-    from psopt.prompt_files import read_prompt
-    from psopt.rephrasing import freeze_rephrasings
-    from psopt.search_spaces import to_file
+    from psopt.api import estimate_writing
+    from psopt.rephrasings import freeze_rephrasings, to_file
+    from psopt.runs import read_prompt
     from psopt.tasks import load_task
 
     lm = take_lm_options(options)

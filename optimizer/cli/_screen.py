@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from psopt.cli._expected import Expected
 from psopt.cli._remaining import RemainingColumn
-from psopt.na_kinds import na_lines, na_note
-from psopt.search import OBJECTIVES, Observer
+from psopt.evaluation import OBJECTIVES, na_lines, na_note
+from psopt.search import Observer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import (
@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
+    from psopt.api import CostEstimate, Run
     from psopt.models.chat import Budget
-    from psopt.optimization import Run
-    from psopt.planning import CostEstimate
     from psopt.search import Candidate
     from psopt.tasks import Task
 

@@ -42,8 +42,8 @@ def worker(
     Task, prompt, rephrasings and edits come from the study; the data have to be here too, and are compared. The worker
     proposes and evaluates until the study's trials are done. If it is killed, another takes over what it had in hand.
     """
+    from psopt.api import work
     from psopt.cli._screen import Screen
-    from psopt.joining import work
 
     with Screen(quiet=quiet or as_json) as screen:
         n_own = work(

@@ -7,6 +7,7 @@ from psopt.diagnosis._evidence import Evidence, evidence
 from psopt.diagnosis._groups import Group, find_groups
 from psopt.diagnosis._joint import JointView, carried_by, joint_view
 from psopt.diagnosis._phrase_index import PhraseIndex
+from psopt.diagnosis._prompt_report import PromptReport
 from psopt.diagnosis._telling_words import telling_words
 from psopt.diagnosis._views import VIEWS, View, need, share_right
 
@@ -19,6 +20,7 @@ __all__ = [
     "Group",
     "JointView",
     "PhraseIndex",
+    "PromptReport",
     "View",
     "WeakSample",
     "carried_by",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,6 +61,18 @@ class Diagnosis:
     joint: JointView | None = None
     carried: dict[str, int] = field(default_factory=dict)
     blocks: tuple[Block, ...] = ()
+
+    def of_views(self, views: Sequence[str]) -> Diagnosis:
+        """Return the diagnosis as far as it is of these views; blocks are seen by consistency."""
+        if set(views) == set(VIEWS):
+            return self
+        kept = [index for index, group in enumerate(self.groups) if group.view in views]
+        return replace(
+            self,
+            groups=tuple(self.groups[index] for index in kept),
+            evidence=tuple(self.evidence[index] for index in kept) if self.evidence else (),
+            blocks=self.blocks if "consistency" in views else (),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the diagnosis as plain JSON data (`groups` and `weak` of the contract)."""

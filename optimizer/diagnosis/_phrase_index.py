@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.wording import phrases_of
+from psopt.text import phrases_of
 from scipy import sparse
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.wording import words_of
+from psopt.text import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from psopt.models._base import ExplainingModel, JudgedModel, Model, SoftModel, is_quick, reads_order
-from psopt.models._no_label import NO_LABEL_CURES, NoLabel
+from psopt.models._answer_cache import AnswerCache, answer_key
+from psopt.models._base import ExplainingModel, JudgedModel, Model, OnProgress, SoftModel, is_quick, reads_order
+from psopt.models._cache_folder import cache_folder
 from psopt.models._registry import NAMES, load_model
 
 __all__ = [
     "NAMES",
-    "NO_LABEL_CURES",
+    "AnswerCache",
     "ExplainingModel",
     "JudgedModel",
     "Model",
-    "NoLabel",
+    "OnProgress",
     "SoftModel",
+    "answer_key",
+    "cache_folder",
     "is_quick",
     "load_model",
     "minilm_lm",

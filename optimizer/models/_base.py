@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import numpy as np
     from numpy.typing import NDArray
-    from psopt.models._no_label import NoLabel
-    from psopt.prompts import Prompt
+    from psopt.answers import NoLabel
+    from psopt.search_spaces import Prompt
 
-    OnProgress = Callable[[int, int], None]
-    """Called with (done, total) as a long call goes on."""
+OnProgress = Callable[[int, int], None]
+"""Called with (done, total) as a long call goes on."""
 
 
 class Model(Protocol):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.diagnosis import PhraseIndex, share_right
-from psopt.prompts import Edit, Provenance
+from psopt.search_spaces import Edit, Provenance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.diagnosis import need, share_right
-from psopt.prompts import Edit, Provenance
-from psopt.wording import words_of
+from psopt.search_spaces import Edit, Provenance
+from psopt.text import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence, Set

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from psopt.prompts import Edit, Provenance
 from psopt.proposals._notes import note_text
-from psopt.statements import read_sentences
+from psopt.search_spaces import Edit, Provenance
+from psopt.text import read_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -19,7 +19,7 @@ def merged_notes(edits: Iterable[Edit], labels: Sequence[str], noun: str) -> lis
 
     A phrase that another one implies is left out.
 
-    >>> from psopt.prompts import Edit, Provenance
+    >>> from psopt.search_spaces import Edit, Provenance
     >>> notes = [note_text("question", phrases, "Number") for phrases in (["^when"], ["what year", "when did"])]
     >>> origin = Provenance("rules", "accuracy", "", ("train-1",))
     >>> (merged,) = merged_notes([Edit("note", "Number", text, origin) for text in notes], ["Number"], "question")

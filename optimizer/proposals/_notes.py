@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from psopt.prompts import Edit, Provenance
+from psopt.search_spaces import Edit, Provenance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

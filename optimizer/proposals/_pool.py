@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from psopt.diagnosis import Diagnosis
     from psopt.evaluation import Predictions
-    from psopt.prompts import Edit, Prompt
+    from psopt.search_spaces import Edit, Prompt
     from psopt.tasks import Task
 
 

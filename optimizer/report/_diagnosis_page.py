@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import psopt
-from psopt.na_kinds import na_lines
-from psopt.prompts import render_instructions
+from psopt._version import __version__
+from psopt.evaluation import na_lines
 from psopt.report._class_figures import class_figures
 from psopt.report._page import render_page
 from psopt.report._run_report import biggest
 from psopt.report._sample_figures import joint_view, sample_sensitivity
 from psopt.report._wording_figures import damage, enough, families, flips
+from psopt.search_spaces import render_instructions
 
 if TYPE_CHECKING:
-    from psopt.diagnosing import PromptReport
+    from psopt.diagnosis import PromptReport
     from psopt.report._theme import Figure
 
 _SAMPLES = 20
@@ -41,7 +41,7 @@ def diagnosis_page(report: PromptReport, name: str, model: str, split: str, note
         split=split,
         note=note,
         na_lines=na_lines(content),
-        version=psopt.__version__,
+        version=__version__,
         groups=biggest(content["groups"]),
         weak=content["weak"]["sensitivity"][:_SAMPLES],
         prompt=render_instructions(report.prompt),

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from psopt.comparing import verdict
-from psopt.evaluation import compare_paired
-from psopt.na_kinds import na_lines
+from psopt.evaluation import compare_paired, na_lines, verdict
 from psopt.report._class_figures import class_figures
 from psopt.report._contents import Contents, read_contents
 from psopt.report._edit_figure import contributions_figure

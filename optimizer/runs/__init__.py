@@ -19,6 +19,8 @@ from psopt.runs._directory import (
 from psopt.runs._holding import has_found_nothing, held
 from psopt.runs._manifest import front_entry, front_file, manifest, pick_entry
 from psopt.runs._measured import Measured, measured, measured_in
+from psopt.runs._prompt_files import PromptSource, read_prompt, read_source
+from psopt.runs._recorder import Record
 from psopt.runs._settings import RunSettings
 from psopt.runs._study_file import study_name
 from psopt.runs._task import task_of
@@ -37,6 +39,8 @@ __all__ = [
     "TRIALS",
     "WEAK_SPOTS",
     "Measured",
+    "PromptSource",
+    "Record",
     "RunDirectory",
     "RunSettings",
     "free_folder",
@@ -48,6 +52,8 @@ __all__ = [
     "measured",
     "measured_in",
     "pick_entry",
+    "read_prompt",
+    "read_source",
     "study_name",
     "task_of",
 ]

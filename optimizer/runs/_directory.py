@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.errors import InputError
-from psopt.na_kinds import kind_array
-from psopt.prompts import render_instructions
+from psopt.evaluation import kind_array
+from psopt.search_spaces import render_instructions
 
 if TYPE_CHECKING:
     from psopt.evaluation import Predictions
-    from psopt.prompts import Prompt
     from psopt.runs._measured import Measured
+    from psopt.search_spaces import Prompt
 
 MANIFEST, FRONT, REPORT, STUDY = "run.json", "front.json", "report.html", "study.db"
 REPHRASINGS, PROPOSALS, ARTIFACTS = "rephrasings.json", "proposals.json", "artifacts"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import psopt
+from psopt._version import __version__
 from psopt.models.chat import without_header_values
 from psopt.search import pick_one, without_password
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from psopt.evaluator import Evaluator
+    from psopt.evaluation import Evaluator
     from psopt.models.chat import Usage
     from psopt.runs._measured import Measured
     from psopt.runs._settings import RunSettings
@@ -41,7 +41,7 @@ def manifest(
     info = task.info
     return {
         "schema_version": SCHEMA_VERSION,
-        "psopt_version": psopt.__version__,
+        "psopt_version": __version__,
         "command": without_password(without_header_values(settings.command)),
         "seed": settings.seed,
         "model": settings.model,

@@ -12,9 +12,8 @@ from psopt.models.chat import LmOptions, is_secret, public_address
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from psopt.evaluator import Evaluator
+    from psopt.evaluation import Evaluator, Scores
     from psopt.runs._settings import RunSettings
-    from psopt.scoring import Scores
     from psopt.search import Candidate
     from psopt.tasks import Task
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from psopt.errors import InputError
 from psopt.models.chat import LmOptions, without_header_values
-from psopt.parts import SearchParts
+from psopt.search_spaces import SearchParts
 
 
 @dataclass(frozen=True, slots=True)

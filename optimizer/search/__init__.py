@@ -8,10 +8,9 @@ from psopt.search._options import SamplerName, SearchOptions
 from psopt.search._pick import pick_one
 from psopt.search._search import Propose, Search, first_switches
 from psopt.search._shared import Shared, read_shared, share
-from psopt.search._study import OBJECTIVES, join_study, open_storage, open_study, without_password
+from psopt.search._study import join_study, open_storage, open_study, without_password
 
 __all__ = [
-    "OBJECTIVES",
     "Candidate",
     "Contribution",
     "Observer",

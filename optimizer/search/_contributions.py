@@ -6,16 +6,16 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from psopt.evaluation import compare_paired
-from psopt.prompts import apply_edits
 from psopt.search._shorten import edit_worths
+from psopt.search_spaces import apply_edits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.evaluator import Evaluator
+    from psopt.evaluation import Evaluator
     from psopt.metrics import PairedDifference
-    from psopt.prompts import Edit, Prompt
     from psopt.search._front import Candidate
+    from psopt.search_spaces import Edit, Prompt
 
 _KINDS = {"note": "all notes", "definition": "all definitions", "example": "all examples"}
 

@@ -6,17 +6,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from psopt.errors import BudgetReachedError
+from psopt.evaluation import score
 from psopt.models.chat import ChatModel, Need, TokenRange, most_tokens_in, tokens_of_query
-from psopt.scoring import score
 from psopt.search._front import knee
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from psopt.evaluator import Evaluator, Split
-    from psopt.prompts import Prompt
+    from psopt.evaluation import Evaluator, Split
     from psopt.search._front import Candidate
     from psopt.search._search import Search
+    from psopt.search_spaces import Prompt
 
 # Searching finds better prompts, test only tells how good they are: beyond the seed prompt and the knee the front holds
 # back at most this share of a limit.

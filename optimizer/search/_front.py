@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.prompts import ORDERS, render_instructions
 from psopt.search._pick import pick_one
+from psopt.search_spaces import ORDERS, render_instructions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-    from psopt.prompts import Edit, Prompt
-    from psopt.scoring import Scores
+    from psopt.evaluation import Scores
+    from psopt.search_spaces import Edit, Prompt
 
 
 @dataclass(frozen=True, eq=False)

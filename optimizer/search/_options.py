@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from psopt.errors import InputError, UnknownNameError
-from psopt.parts import SearchParts
+from psopt.search_spaces import SearchParts
 
 _LEAST_TO_SHORTEN = 10
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from psopt.errors import UnknownNameError
-from psopt.search._study import OBJECTIVES
+from psopt.evaluation import OBJECTIVES
 from psopt.search._wish import choose, is_wish, read_wish
 
 if TYPE_CHECKING:

@@ -12,10 +12,9 @@ import numpy as np
 import optuna
 from psopt.diagnosis import diagnose_predictions
 from psopt.errors import AnswersMissingError
+from psopt.evaluation import score
 from psopt.models import reads_order
-from psopt.prompts import ORDERS, apply_edits
 from psopt.proposals import merged_notes, propose_edits, with_merged
-from psopt.scoring import score
 from psopt.search import _study
 from psopt.search._front import Candidate, knee, pareto_front
 from psopt.search._observer import Observer
@@ -24,17 +23,17 @@ from psopt.search._partners import FULL, Alone, Partners
 from psopt.search._shorten import next_shorter, shortest
 from psopt.search._trial_record import Effort, record_trial
 from psopt.search._trial_state import over_by_others
+from psopt.search_spaces import ORDERS, apply_edits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from psopt.diagnosis import Diagnosis
-    from psopt.evaluation import Predictions
-    from psopt.evaluator import Evaluator
-    from psopt.prompts import Edit, Prompt
+    from psopt.evaluation import Evaluator, Predictions
     from psopt.proposals.written import WrittenProposer
     from psopt.search._options import SearchOptions
+    from psopt.search_spaces import Edit, Prompt
     from psopt.tasks import Task
 
 Propose = Callable[["Task", "Prompt", "Predictions", "Diagnosis", "Sequence[Edit]"], "list[Edit]"]
@@ -174,7 +173,7 @@ class Search:
         self.first_diagnosis = self.first_diagnosis or diagnosis
         known = {edit.id for edit in self.pool}
         parts = self.options.parts
-        proposed = parts.allowed(self._propose(incumbent.prompt, on_train, parts.seen(diagnosis)))
+        proposed = parts.allowed(self._propose(incumbent.prompt, on_train, diagnosis.of_views(parts.views)))
         new = first_switches([edit for edit in proposed if edit.id not in known], self.options.most_edits)
         self._patience.call(lambda: self._add(new))
         self._patience.call(lambda: self._queue(incumbent, new))

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from psopt.evaluation import Predictions
-    from psopt.prompts import Edit
     from psopt.search._front import Candidate
+    from psopt.search_spaces import Edit
 
 SHARES = (1 / 2, 1 / 3, 1 / 4, 1 / 8)
 _RIDGE = 1.0

@@ -9,7 +9,7 @@ import re
 import warnings
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import optuna
@@ -17,21 +17,16 @@ import sqlalchemy.exc
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from psopt.errors import InputError, UnknownNameError, import_extra
-from psopt.prompts import ORDERS, Edit
+from psopt.evaluation import OBJECTIVES
 from psopt.search._options import SamplerName
+from psopt.search_spaces import ORDERS, Edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
-    from psopt.evaluation import Predictions
-    from psopt.scoring import Scores
+    from psopt.evaluation import Predictions, Scores
 
-OBJECTIVES: dict[str, Literal["maximize", "minimize"]] = {
-    "f1": "maximize",
-    "sensitivity": "minimize",
-    "consistency": "maximize",
-}
 _EDITS = "psopt:edits"
 _ORDER = "example-order"
 _ANSWERS = "psopt:answers"

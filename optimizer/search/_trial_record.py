@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import optuna
-from psopt.prompts import render_instructions
 from psopt.search._trial_plot import class_plot
+from psopt.search_spaces import render_instructions
 
 if TYPE_CHECKING:
     from psopt.evaluation import Predictions

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from psopt.prompts import Prompt
+    from psopt.search_spaces import Prompt
 
 ASK = "Answer with exactly one of these labels and nothing else: "
 NO_ANSWER = "I can't tell."
@@ -37,7 +37,7 @@ def dspy_field(message: str) -> str | None:
 
 
 def read_prompt(message: str, labels: tuple[str, ...] = ()) -> tuple[Prompt, str]:
-    r"""Take a rendered user message apart into the prompt and the text; `psopt.prompts.render` the other way round.
+    r"""Take a rendered user message apart into the prompt and the text; `search_spaces.render` the other way round.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def read_prompt(message: str, labels: tuple[str, ...] = ()) -> tuple[Prompt, str
     >>> prompt.description, prompt.notes, prompt.noun, text
     ('Judge it.', ('Dull is bad',), 'review', 'So\n\nlong!')
     """
-    from psopt.prompts import Definition, Example, Prompt
+    from psopt.search_spaces import Definition, Example, Prompt
 
     asked = _LABELS.search(message)
     if asked is None:
@@ -144,7 +144,7 @@ class PromptReader:
             # Read as torch loads: two processes whose idle threads spin on two cores take ten times as long.
             os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
             from psopt.models import load_model
-            from psopt.prompts import Prompt
+            from psopt.search_spaces import Prompt
             from psopt.tasks import load_task
 
             task = load_task(self._task)

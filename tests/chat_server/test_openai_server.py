@@ -14,7 +14,7 @@ from answering import digest
 from openai_server import FAULTS
 from prompt_reading import read_prompt
 from psopt.models import load_model
-from psopt.prompts import Definition, Example, Prompt, render
+from psopt.search_spaces import Definition, Example, Prompt, render
 from psopt.tasks import load_task
 from running import RunningServer
 

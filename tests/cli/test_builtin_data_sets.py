@@ -4,7 +4,7 @@ import json
 
 import pytest
 from psopt.cli import main
-from psopt.prompts import STRATEGIES
+from psopt.search_spaces import STRATEGIES
 from psopt.tasks._builtin import BUILTINS
 
 SMALL = ["--trials", "2", "--rephrasings", "2", "--samples", "14", "--out", "run", "--quiet"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from psopt.api import CostEstimate, Phase
 from psopt.cli._expected import Expected
 from psopt.models.chat import Need, Price, Usage
-from psopt.planning import CostEstimate, Phase
 
 
 def expected(price=None):

@@ -48,8 +48,8 @@ CALLS = {
     "psopt.search._partners:Alone.heartbeat": 2,
     "psopt.search._partners:Alone.proposing": 1,
     "psopt.search._partners:Alone.revive": 1,
-    "psopt.evaluator:Evaluator.predictions": 2,
-    "psopt.evaluator:evaluate": 2,
+    "psopt.evaluation._evaluator:Evaluator.predictions": 2,
+    "psopt.evaluation._evaluator:evaluate": 2,
     "psopt.cli._screen:Screen.started": 1,
     "psopt.cli._screen:Screen.phase": 2,
     "psopt.cli._screen:Screen.trial": 2,
@@ -62,20 +62,20 @@ CALLS = {
     "optuna:Trial.set_constraint": 2,
     "optuna.samplers:TPESampler.after_trial": 2,
     "optuna.artifacts:upload_artifact": 2,
-    "psopt.optimization:_describe": 1,
-    "psopt.optimization:open_study": 1,
-    "psopt.optimization:_on_test": 1,
-    "psopt.optimization:leave_one_out": 1,
-    "psopt.optimization:write_report": 1,
+    "psopt.api._optimize:_describe": 1,
+    "psopt.api._optimize:open_study": 1,
+    "psopt.api._optimize:_on_test": 1,
+    "psopt.api._optimize:leave_one_out": 1,
+    "psopt.api._optimize:write_report": 1,
     "psopt.search._ending:score": 1,
-    "psopt.recording:manifest": 2,
-    "psopt.recording:front_file": 1,
-    "psopt.recording:Record.save": 2,
-    "psopt.recording:Record.save_rephrasings": 1,
-    "psopt.recording:Record.save_prompts": 1,
-    "psopt.recording:Record.save_for_report": 1,
-    "psopt.recording:Record.save_proposals": 1,
-    "psopt.recording:Record.known_contributions": 1,
+    "psopt.runs._recorder:manifest": 2,
+    "psopt.runs._recorder:front_file": 1,
+    "psopt.runs._recorder:Record.save": 2,
+    "psopt.runs._recorder:Record.save_rephrasings": 1,
+    "psopt.runs._recorder:Record.save_prompts": 1,
+    "psopt.runs._recorder:Record.save_for_report": 1,
+    "psopt.runs._recorder:Record.save_proposals": 1,
+    "psopt.runs._recorder:Record.known_contributions": 1,
     "psopt.runs:RunDirectory.write_json": 3,
     "psopt.runs:RunDirectory.write_text": 3,
     "psopt.runs:RunDirectory.write_prompt": 1,
@@ -98,7 +98,7 @@ FULL = OSError(errno.ENOSPC, "No space left on device", "somewhere")
 def here(tmp_path, monkeypatch, task, keyword_model):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr("psopt.optimization.load_model", lambda *_, **__: keyword_model)
+    monkeypatch.setattr("psopt.api._optimize.load_model", lambda *_, **__: keyword_model)
     rows = ["id,text,label,split"]
     for split in ("train", "val", "test"):
         rows += [f"{one.id},{one.text},{one.label},{split}" for one in getattr(task, split)[:16]]
@@ -147,12 +147,12 @@ def check_end(here, capsys, monkeypatch, place, error):
     """Run with a fault; check that it ends in one line, and that the run can be gone on with."""
     with monkeypatch.context() as patch:
         if not place.startswith("psopt.report"):  # plotly's figures take longer than all else
-            patch.setattr("psopt.optimization.write_report", lambda _: [])
+            patch.setattr("psopt.api._optimize.write_report", lambda _: [])
         if place in SHORTENING:
             patch.setattr("psopt.search._options._LEAST_TO_SHORTEN", 3)
         calls = break_once(patch, place, CALLS[place], error)
         code = psopt(*OPTIMIZE)
-    monkeypatch.setattr("psopt.optimization.write_report", lambda _: [])
+    monkeypatch.setattr("psopt.api._optimize.write_report", lambda _: [])
     said = capsys.readouterr().err
     assert len(calls) >= CALLS[place], "the call that was to fail was never made"
     assert "Traceback" not in said
@@ -185,15 +185,15 @@ def test_a_bug_ends_the_run_in_one_line_and_its_traceback_is_kept(here, capsys, 
 SET_UP = [
     ("psopt.runs._directory:RunDirectory.make", 1),
     ("psopt.runs._lock:FolderLock.acquire", 1),
-    ("psopt.optimization:make_evaluator", 1),
+    ("psopt.api._optimize:make_evaluator", 1),
     ("psopt.runs:RunDirectory.write_json", 1),
     ("psopt.runs:RunDirectory.write_json", 2),
-    ("psopt.optimization:open_study", 1),
+    ("psopt.api._optimize:open_study", 1),
     ("psopt.search._study:make_storage", 1),
     ("optuna:create_study", 1),
     ("optuna:Study.set_metric_names", 1),
-    ("psopt.optimization:_describe", 1),
-    ("psopt.optimization:Search", 1),
+    ("psopt.api._optimize:_describe", 1),
+    ("psopt.api._optimize:Search", 1),
     ("optuna:Study.ask", 1),
 ]
 
@@ -203,7 +203,7 @@ SET_UP = [
 def test_ctrl_c_in_the_first_seconds_leaves_nothing_or_what_can_be_gone_on_with(
     here, capsys, monkeypatch, place, number, resumes
 ):
-    monkeypatch.setattr("psopt.optimization.write_report", lambda _: [])
+    monkeypatch.setattr("psopt.api._optimize.write_report", lambda _: [])
     with monkeypatch.context() as patch:
         break_once(patch, place, number, KeyboardInterrupt())
         assert psopt(*OPTIMIZE) == 130

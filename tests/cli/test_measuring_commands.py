@@ -8,8 +8,8 @@ import subprocess
 import sys
 
 import pytest
-from psopt.measuring import MeasureOptions
-from psopt.prompts import seed_prompt
+from psopt.api import MeasureOptions
+from psopt.search_spaces import seed_prompt
 from psopt.testing import assert_robust
 
 NOTE = 'A question that begins with "when" belongs to Number.'

@@ -16,7 +16,7 @@ REPHRASINGS = [
 
 @pytest.fixture
 def predictions(task, keyword_model):
-    from psopt.prompts import seed_prompt
+    from psopt.search_spaces import seed_prompt
 
     return evaluate(keyword_model, seed_prompt(task), REPHRASINGS, task.train)
 
@@ -53,7 +53,7 @@ def test_every_view_finds_the_two_groups_that_shake_and_nothing_else(predictions
 
 def test_a_phrase_that_other_classes_share_names_no_group(task, keyword_model):
     """ "did" is in all the shaking questions here, but as often in others that are right."""
-    from psopt.prompts import seed_prompt
+    from psopt.search_spaces import seed_prompt
 
     samples = [Sample(f"a{i}", f"when did {i} end ?", "Number") for i in range(6)]
     samples += [Sample(f"b{i}", f"who did {i} love ?", "Person") for i in range(6)]

@@ -13,7 +13,7 @@ from psopt.models.chat._completion import ErrorInAnswerError, read_completion
 from psopt.models.chat._empty_answers import EmptyAnswers
 from psopt.models.chat._error_bodies import error_of
 from psopt.models.chat._unanswerable import kind_of_refusal
-from psopt.prompts import Prompt
+from psopt.search_spaces import Prompt
 from running import RunningServer
 
 LABELS = ("Entity", "Person", "Number")

@@ -7,7 +7,7 @@ import string
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from psopt.models._answers import read_answer
+from psopt.answers import read_answer
 
 TREC = ("Abbreviation", "Entity", "Description", "Person", "Location", "Number")
 CB = ("entailment", "contradiction", "neutral")

@@ -8,7 +8,7 @@ from psopt.errors import AnswersMissingError, BudgetReachedError, InputError
 from psopt.models._answer_cache import AnswerCache
 from psopt.models.chat import Budget, LmOptions, chat_model
 from psopt.models.chat._client import ModelRefusedError
-from psopt.prompts import Prompt
+from psopt.search_spaces import Prompt
 from running import RunningServer
 
 KEY = "sk-very-secret-0123456789"

@@ -7,7 +7,7 @@ from psopt.errors import AnswersMissingError, InputError
 from psopt.models import load_model
 from psopt.models.chat import LmOptions
 from psopt.models.chat._client import ModelRefusedError
-from psopt.prompts import Prompt
+from psopt.search_spaces import Prompt
 from running import RunningServer
 
 dspy = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")

@@ -15,7 +15,7 @@ from psopt.errors import InputError, MissingExtraError, ModelError
 from psopt.models import SoftModel, load_model
 from psopt.models._answer_cache import AnswerCache
 from psopt.models.chat import LmOptions
-from psopt.prompts import Definition, Example, Prompt, render
+from psopt.search_spaces import Definition, Example, Prompt, render
 
 pytest.importorskip("torch", reason="psopt[local] is not installed")
 pytest.importorskip("transformers", reason="psopt[local] is not installed")
@@ -556,7 +556,7 @@ ASK = """
 import json, sys
 from psopt.errors import PsoptError
 from psopt.models.hf import HFModel
-from psopt.prompts import Prompt
+from psopt.search_spaces import Prompt
 
 for repo, revision in json.loads(sys.argv[1]):
     try:

@@ -6,7 +6,7 @@ from psopt.errors import InputError, ModelError, UnknownNameError
 from psopt.models import load_model
 from psopt.models.minilm import MiniLM, _encoder
 from psopt.models.minilm._encoder import Encoder
-from psopt.prompts import Definition, Prompt
+from psopt.search_spaces import Definition, Prompt
 
 pytest.importorskip("torch", reason="the extra `local` is not installed")
 

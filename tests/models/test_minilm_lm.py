@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from psopt.errors import ModelError
 from psopt.models.minilm import MiniLM, MiniLMEngine
-from psopt.prompts import Definition, Example, Prompt
+from psopt.search_spaces import Definition, Example, Prompt
 
 dspy = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
 pytest.importorskip("torch", reason="the extra `local` is not installed")

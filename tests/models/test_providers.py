@@ -9,7 +9,7 @@ from providers import PROVIDERS
 from psopt.models._answer_cache import AnswerCache
 from psopt.models.chat import LmOptions, chat_model
 from psopt.models.chat._client import ModelRefusedError
-from psopt.prompts import Prompt
+from psopt.search_spaces import Prompt
 from running import RunningServer
 
 LABELS = ("Entity", "Person", "Number")

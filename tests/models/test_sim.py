@@ -18,8 +18,8 @@ from psopt.metrics import consistency, micro_f1, prediction_counts, sensitivity
 from psopt.models import load_model
 from psopt.models.sim import SimOptions, SimulatedModel
 from psopt.models.sim._expected import expected_scores
-from psopt.prompts import Definition, Example, Prompt, apply_edits, seed_prompt
 from psopt.proposals import propose_edits
+from psopt.search_spaces import Definition, Example, Prompt, apply_edits, seed_prompt
 from psopt.tasks import DatasetInfo, Sample, Task
 
 LABELS = ("Number", "Person", "Place", "Thing")
@@ -267,7 +267,7 @@ def test_another_process_answers_the_same():
     program = """
 import hashlib, sys
 from psopt.models.sim import SimulatedModel
-from psopt.prompts import Prompt
+from psopt.search_spaces import Prompt
 from psopt.tasks import DatasetInfo, Task
 labels = ("Number", "Person", "Place", "Thing")
 task = Task("other", "", labels, (), (), (), DatasetInfo("other", "memory", ""))

@@ -8,7 +8,7 @@ import pytest
 from psopt.errors import BudgetReachedError, ModelError
 from psopt.models._answer_cache import AnswerCache
 from psopt.models.chat import Budget, LmOptions, chat_model
-from psopt.prompts import Prompt
+from psopt.search_spaces import Prompt
 from running import RunningServer
 
 LABELS = ("Entity", "Person", "Number")

@@ -1,5 +1,5 @@
 import pytest
-from psopt.statements import read_sentences
+from psopt.text import read_sentences
 
 LABELS = ("Number", "Person", "Entity")
 

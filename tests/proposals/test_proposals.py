@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import Predictions, evaluate
-from psopt.prompts import apply_edits, seed_prompt
 from psopt.proposals import note_text, propose_edits
 from psopt.proposals._definitions import definitions_from_blocks
 from psopt.proposals._examples import examples_from_train
+from psopt.search_spaces import apply_edits, seed_prompt
 from psopt.tasks import Sample
 
 REPHRASINGS = ["odd", "even", "odd again", "even too"]

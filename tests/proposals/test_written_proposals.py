@@ -10,11 +10,11 @@ import pytest
 from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import Predictions
 from psopt.models.chat import LmOptions, load_writer
-from psopt.prompts import Edit, Provenance, seed_prompt
 from psopt.proposals import with_merged
 from psopt.proposals.written import DraftChecks, WrittenProposer
 from psopt.proposals.written._asking import ask_for_note
 from psopt.proposals.written._checks import DraftError
+from psopt.search_spaces import Edit, Provenance, seed_prompt
 from psopt.tasks import Sample
 from running import RunningServer
 

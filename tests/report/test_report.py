@@ -8,7 +8,8 @@ import sys
 
 import numpy as np
 import pytest
-from psopt import diagnosing, optimization
+from psopt.api import _diagnose as diagnosing
+from psopt.api import _optimize as optimization
 from psopt.errors import InputError
 from psopt.evaluation import Predictions
 from psopt.report import diagnosis_page, write_report

@@ -1,8 +1,8 @@
 import pytest
 from psopt.errors import UnknownNameError
-from psopt.prompts import Edit, Prompt, Provenance
-from psopt.scoring import Scores
+from psopt.evaluation import Scores
 from psopt.search import Candidate, knee, pareto_front, pick
+from psopt.search_spaces import Edit, Prompt, Provenance
 
 
 def candidate(trial, f1, sensitivity, consistency, n_edits=0):

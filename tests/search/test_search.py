@@ -4,11 +4,10 @@ from dataclasses import asdict
 import optuna
 import pytest
 from psopt.errors import InputError, UnknownNameError
-from psopt.evaluator import Evaluator
-from psopt.parts import KINDS, VIEWS, SearchParts
-from psopt.prompts import seed_prompt
+from psopt.evaluation import Evaluator
+from psopt.rephrasings import RephrasingSet
 from psopt.search import Search, SearchOptions, open_study
-from psopt.search_spaces import RephrasingSet
+from psopt.search_spaces import KINDS, VIEWS, SearchParts, seed_prompt
 
 SET = RephrasingSet(
     "Sort the question by what it asks for.",

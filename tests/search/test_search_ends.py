@@ -8,11 +8,11 @@ import optuna
 import pytest
 import sqlalchemy.exc
 from psopt.errors import InputError
-from psopt.evaluator import Evaluator
-from psopt.prompts import seed_prompt
+from psopt.evaluation import Evaluator
+from psopt.rephrasings import RephrasingSet
 from psopt.search import Search, SearchOptions, _search, open_study
 from psopt.search._liveness import Heartbeat
-from psopt.search_spaces import RephrasingSet
+from psopt.search_spaces import seed_prompt
 
 WORDINGS = ("Sort the question by what it asks for.", "Sort it by what it asks.")
 SET = RephrasingSet(WORDINGS[0], WORDINGS, ("Do sort.", "Sort please!!"), "rules")

@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from psopt.evaluation import Predictions
-from psopt.prompts import Edit, Prompt, Provenance
+from psopt.evaluation import Predictions, score
 from psopt.proposals import as_one, with_merged
-from psopt.scoring import score
 from psopt.search import Candidate
 from psopt.search._shorten import edit_worths, next_shorter, shortest
+from psopt.search_spaces import Edit, Prompt, Provenance
 
 ORIGIN = Provenance("rules", "accuracy", "", ("train-1",))
 POOL = [Edit("note", "Number", f"note {i}", ORIGIN) for i in range(8)]

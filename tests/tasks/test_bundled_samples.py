@@ -8,7 +8,7 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
-from psopt.prompts import STRATEGIES, seed_prompt
+from psopt.search_spaces import STRATEGIES, seed_prompt
 from psopt.tasks import load_task
 from psopt.tasks._builtin import BUILTINS
 from psopt.tasks._duplicates import normalised

@@ -4,6 +4,8 @@ from psopt.models.chat._address import public_address
 from psopt.models.chat._budget import Budget, Need, Usage
 from psopt.models.chat._client import Query
 from psopt.models.chat._doctor import examine
+from psopt.models.chat._dspy import public_settings, stay_here
+from psopt.models.chat._engine import Engine
 from psopt.models.chat._factory import CHAT_KINDS, chat_engine, chat_model, load_writer, server_of
 from psopt.models.chat._model import ChatModel
 from psopt.models.chat._options import LmOptions
@@ -18,6 +20,7 @@ __all__ = [
     "FIRST",
     "Budget",
     "ChatModel",
+    "Engine",
     "LmOptions",
     "Need",
     "Price",
@@ -33,8 +36,10 @@ __all__ = [
     "most_tokens_in",
     "price_of",
     "public_address",
+    "public_settings",
     "server_of",
     "spread",
+    "stay_here",
     "tokens_of_query",
     "tokens_of_text",
     "without_header_values",

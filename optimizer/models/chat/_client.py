@@ -10,7 +10,7 @@ from psopt.errors import ModelError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from psopt.prompts import Messages
+    from psopt.search_spaces import Messages
 
 Alternatives = list[tuple[str, list[tuple[str, float]]]]
 """For each token of an answer: its text, and the likeliest tokens at its place with their log-probabilities."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from psopt.models.chat._client import Query
     from psopt.models.chat._features import Body, Feature
     from psopt.models.chat._options import LmOptions
-    from psopt.prompts import Messages
+    from psopt.search_spaces import Messages
 
 
 class Dialect:

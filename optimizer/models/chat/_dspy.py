@@ -69,7 +69,7 @@ class DspyClient:
 
     def request(self, query: Query) -> dict[str, Any]:
         """Build what decides the answer: messages and the LM's settings."""
-        request = {"model": self._lm.model, "messages": query.messages, **_public(self._lm.kwargs)}
+        request = {"model": self._lm.model, "messages": query.messages, **public_settings(self._lm.kwargs)}
         if query.temperature is not None:
             request["temperature"] = query.temperature
         request |= self._options.extra_body or {}
@@ -197,7 +197,7 @@ def _generation(settings: dict[str, Any]) -> dict[str, Any]:
     return {name: settings[name] for name in taken if settings.get(name) is not None}
 
 
-def _public(settings: dict[str, Any]) -> dict[str, Any]:
+def public_settings(settings: dict[str, Any]) -> dict[str, Any]:
     return {
         name: value
         for name, value in settings.items()

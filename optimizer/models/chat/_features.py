@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from psopt.prompts import Messages
+    from psopt.search_spaces import Messages
 
 Body = dict[str, Any]
 ALTERNATIVES, FEWER_ALTERNATIVES = 20, 5  # top_logprobs: the most at OpenAI, and at vLLM, Together and Fireworks

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.models._answers import read_answer
-from psopt.models._no_label import NoLabel, shown
+from psopt.answers import NoLabel, read_answer, shown
 from psopt.models.chat._address import public_address
 from psopt.models.chat._client import Query
 from psopt.models.chat._logprobs import label_probabilities
 from psopt.models.chat._reading import kind_of
 from psopt.models.chat._watch import FIRST, Watch, check_probabilities
-from psopt.prompts import render
+from psopt.search_spaces import render
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from psopt.models._base import OnProgress
     from psopt.models.chat._client import Answer
     from psopt.models.chat._engine import Engine
-    from psopt.prompts import Prompt
+    from psopt.search_spaces import Prompt
 
 
 class ChatModel:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from psopt.models._answers import names_several
-from psopt.models._no_label import CUT_OFF, EMPTY, SEVERAL, UNKNOWN
+from psopt.answers import CUT_OFF, EMPTY, SEVERAL, UNKNOWN, names_several
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from psopt.answers import CUT_OFF, EMPTY, UNKNOWN, read_answer, shown
 from psopt.errors import ModelError, NoLabelsError, UnansweredError
-from psopt.models._answers import read_answer
-from psopt.models._no_label import CUT_OFF, EMPTY, UNKNOWN, shown
 from psopt.models.chat._reading import begins_with_thoughts, kind_of
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from psopt.models.chat._engine import Engine
-    from psopt.prompts import Messages
+    from psopt.search_spaces import Messages
 
 
 class Writer:

@@ -13,7 +13,7 @@ from psopt.models.hf._faults import first_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.prompts import Messages
+    from psopt.search_spaces import Messages
 
 # A template that writes today's date would make answers change from day to day; this shadows the date it is given.
 _FIXED_DATE = (

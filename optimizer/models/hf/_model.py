@@ -12,14 +12,14 @@ from psopt.models._answer_cache import AnswerCache, answer_key
 from psopt.models.hf._quiet import import_transformers
 from psopt.models.hf._scorer import Scorer
 from psopt.models.hf._source import find_source
-from psopt.prompts import render
+from psopt.search_spaces import render
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
     from psopt.models._base import OnProgress
-    from psopt.prompts import Prompt
+    from psopt.search_spaces import Prompt
 
 # What a label's score is, as the cache names it: raise the number when the same messages give other scores.
 _SCORING = {"mean": "mean log-likelihood per token, 1", "sum": "log-likelihood of the whole label, 1"}

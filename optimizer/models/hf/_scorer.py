@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from psopt.models.hf._source import Source
-    from psopt.prompts import Messages
+    from psopt.search_spaces import Messages
 
 
 class Scorer:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from psopt.prompts import Messages
+    from psopt.search_spaces import Messages
 
     Tokens = list[int]
 

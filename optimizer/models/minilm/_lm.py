@@ -15,7 +15,7 @@ from psopt.errors import import_extra
 from psopt.models.minilm._model import MiniLM
 from psopt.models.minilm._request import Reading, read_request
 from psopt.tasks import read_bundled
-from psopt.wording import FUNCTION_WORDS, words_of
+from psopt.text import FUNCTION_WORDS, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from psopt.errors import InputError
 from psopt.models.minilm._encoder import Encoder
-from psopt.statements import Statement, read_sentences
-from psopt.wording import shows
+from psopt.text import Statement, read_sentences, shows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from psopt.models._base import OnProgress
-    from psopt.prompts import Prompt
+    from psopt.search_spaces import Prompt
 
     Vectors = NDArray[np.float32]
 

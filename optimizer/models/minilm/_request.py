@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import ModelError
-from psopt.prompts import Definition, Example, Prompt
+from psopt.search_spaces import Definition, Example, Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

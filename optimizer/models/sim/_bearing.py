@@ -22,14 +22,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.statements import read_sentences
-from psopt.wording import ARTICLES, FUNCTION_WORDS, words_of
+from psopt.text import ARTICLES, FUNCTION_WORDS, read_sentences, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
-    from psopt.prompts import Prompt
+    from psopt.search_spaces import Prompt
 
 NOTE, DEFINITION, EXAMPLE = 1.5, 0.5, 0.25
 _LONGEST_PHRASE = 3

@@ -12,14 +12,14 @@ from psopt.models.sim._draws import key, keys, uniform
 from psopt.models.sim._expected import ExpectedScores, expected_scores
 from psopt.models.sim._options import SimOptions
 from psopt.models.sim._profiles import draw_traits, profiles
-from psopt.wording import words_of
+from psopt.text import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
     from psopt.models._base import OnProgress
-    from psopt.prompts import Prompt
+    from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
 

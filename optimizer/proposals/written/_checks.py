@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from psopt.wording import words_of
+from psopt.text import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.prompts import Edit, Provenance
 from psopt.proposals._merging import as_one, by_label
 from psopt.proposals.written._asking import ask_for_definition, ask_for_note, ask_for_subclass, ask_to_merge
 from psopt.proposals.written._checks import DraftChecks, DraftError
+from psopt.search_spaces import Edit, Provenance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from psopt.diagnosis import Block, Diagnosis, Group
     from psopt.evaluation import Predictions
     from psopt.models.chat import Writer
-    from psopt.prompts import EditKind, Messages, Prompt
+    from psopt.search_spaces import EditKind, Messages, Prompt
     from psopt.tasks import Task
 
 MOST_GROUPS, N_DRAFTS, _LATER_TEMPERATURE = 8, 2, 0.8

@@ -1,0 +1,19 @@
+"""How answers are read: which label does one name, and if none, why?"""
+
+from psopt.answers._label_names import LabelNames, joined_key
+from psopt.answers._no_label import CUT_OFF, EMPTY, NO_LABEL_CURES, SEVERAL, UNKNOWN, NoLabel, shown
+from psopt.answers._reading import names_several, read_answer
+
+__all__ = [
+    "CUT_OFF",
+    "EMPTY",
+    "NO_LABEL_CURES",
+    "SEVERAL",
+    "UNKNOWN",
+    "LabelNames",
+    "NoLabel",
+    "joined_key",
+    "names_several",
+    "read_answer",
+    "shown",
+]

@@ -1,0 +1,197 @@
+"""Reading what a model said: which label does an answer name?"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import unicodedata
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from psopt.answers._label_names import LabelNames, joined_key
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_QUOTES = " \t\r\n\v\f\u00a0\ufeff\u200b\"'`*_~“”„‘’‚«»‹›「」『』"
+_EDGES = _QUOTES + "()[]{}<>#|\\•·"
+_STOPS = _EDGES + ".,;:!?…。！？，、/"
+_MARGIN = 64  # how much longer than a label an answer may be that is nothing but the label
+_DEEPEST = 4  # levels of JSON within JSON
+_FIELDS = frozenset({"label", "answer", "class", "category", "classification", "prediction", "output", "result"})
+_THOUGHT = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
+_DECLARED = re.compile(
+    r"""[\s"'*_`\#>•\-]*+
+    (?:(?:so|therefore|thus|hence|overall|conclusion)\b[,:\s]*+)?
+    (?:(?:the|my|its|final|correct|best|right|predicted|chosen|most|likely)\s++)*+
+    (?:answer|label|class|category|classification|prediction|output)\b[\s"'*_`]*+
+    (?:is\b|[:=]|->|→|\Z)[\s"'*_`:]*+""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def read_answer(answer: str | None, labels: Sequence[str]) -> int:
+    """Return the index of the label that an answer names, or ``len(labels)`` (N/A).
+
+    In this order:
+
+    1. The answer that is a label, white space, quotes, markdown, brackets and closing punctuation apart. Exact case
+       wins; where one label only fits, neither case nor separators matter (`human_being`: "Human being").
+    2. Reasoning in ``<think>`` is taken off. One that never ends leaves no answer: N/A.
+    3. JSON, bare or fenced, is read by the values of its fields label, answer, class and the like, else by all.
+    4. A last line such as ``Answer: X`` decides over reasoning before it. It must name one label, and neither an
+       earlier such line nor a first line that is a label may say otherwise: then a model has gone on to invent
+       questions.
+    5. The one label that stands in the answer as a whole word or phrase (`LabelNames` says what that is).
+
+    Two different labels are N/A, and so is a label that is denied: "not X", whatever else is named. So are refusals,
+    empty answers and None. Nothing is guessed from a part of a label.
+
+    Takes 0.2 µs where the answer is the label, and time linear in the answer's length otherwise.
+
+    >>> labels = ["Number", "Entity", "Number of people"]
+    >>> answers = ["number.", "It is an **Entity**", "Number of people", "Number? Entity?"]
+    >>> [read_answer(answer, labels) for answer in answers]
+    [0, 1, 2, 3]
+    """
+    if not answer:
+        return len(labels)
+    reader = _reader(labels if type(labels) is tuple else tuple(labels))
+    exact = reader.exact.get(answer)
+    if exact is not None:
+        return exact
+    found = reader.read(answer)
+    return len(labels) if found is None else found
+
+
+def names_several(answer: str, labels: Sequence[str]) -> bool:
+    """Whether more than one label stands in an answer, reasoning apart.
+
+    >>> names_several("Number? Entity?", ["Number", "Entity"]), names_several("Neither.", ["Number", "Entity"])
+    (True, False)
+    """
+    return _reader(tuple(labels)).names_several(answer)
+
+
+class _Reader:
+    """What is prepared once for a list of labels; its methods return None for N/A."""
+
+    def __init__(self, labels: tuple[str, ...]) -> None:
+        self.exact = {label: index for index, label in enumerate(labels)}
+        labels = tuple(unicodedata.normalize("NFC", label).strip() for label in labels)
+        self._written = _unambiguous(labels)
+        self._folded = _unambiguous([label.casefold() for label in labels])
+        self._joined = _unambiguous([joined_key(label) for label in labels])
+        self._longest = max(map(len, labels), default=0) + _MARGIN
+        self._names = LabelNames(labels)
+
+    def read(self, answer: str, depth: int = 0) -> int | None:
+        """Read an answer that is not a label as it stands."""
+        whole = self._whole(answer)
+        if whole is not None:
+            return whole
+        said = _without_thoughts(answer)
+        if said is None:
+            return None
+        text = unicodedata.normalize("NFC", said).strip()
+        value = _json_text(text) if depth < _DEEPEST else None
+        if value is not None:
+            return self.read(value, depth + 1)
+        declared = _last_declaration(text)
+        return self._one(text) if declared is None else self._declared(text, *declared)
+
+    def names_several(self, answer: str) -> bool:
+        """Whether more than one label stands in an answer, reasoning apart."""
+        return len({standing.label for standing in self._names.standing(_without_thoughts(answer) or "")}) > 1
+
+    def _one(self, text: str, start: int = 0) -> int | None:
+        """The label that a text names from some place on."""
+        whole = self._whole(text[start:])
+        return self._names.the_only_one(text, start) if whole is None else whole
+
+    def _whole(self, text: str) -> int | None:
+        """The label that a text is, but for its edges."""
+        text = text.strip(_QUOTES) if len(text) > self._longest else text.strip()
+        if len(text) > self._longest:
+            return None
+        for candidate in (text, text.strip(_QUOTES), text.lstrip(_EDGES).rstrip(_STOPS)):
+            keys = (
+                (self._written, candidate),
+                (self._folded, candidate.casefold()),
+                (self._joined, joined_key(candidate)),
+            )
+            for indices, key in keys:
+                if key in indices:
+                    return indices[key]
+        return None
+
+    def _declared(self, text: str, start: int, said: int) -> int | None:
+        """The label that the last line declares, if no other line declares another."""
+        decided = self._one(text, said)
+        if decided is None and self._names.the_only_one(text[start:said]) is not None:
+            return self._one(text)  # "Answer" is a label here
+        lines = text.splitlines()
+        declarations = ((line, match.end()) for line in lines if (match := _DECLARED.match(line)))
+        others = {self._whole(lines[0]), *(self._one(line, end) for line, end in declarations)}
+        return decided if others <= {None, decided} else None
+
+
+_reader = functools.lru_cache(maxsize=256)(_Reader)
+
+
+def _unambiguous(keys: Sequence[str]) -> dict[str, int]:
+    """Indices by key, without the keys that stand twice, and the empty one."""
+    times = Counter(keys)
+    return {key: index for index, key in enumerate(keys) if key and times[key] == 1}
+
+
+def _without_thoughts(text: str) -> str | None:
+    """Take reasoning off; None where it does not end. A template may have opened it: then only its end is seen."""
+    if "<" not in text:
+        return text
+    outside, depth, end = [], 0, 0
+    for tag in _THOUGHT.finditer(text):
+        if depth == 0:
+            outside.append(text[end : tag.start()])
+        if tag[1] and depth == 0:
+            outside.clear()
+        depth = max(0, depth - 1) if tag[1] else depth + 1
+        end = tag.end()
+    return None if depth else " ".join([*outside, text[end:]])
+
+
+def _json_text(text: str) -> str | None:
+    """What JSON in a text answers, the whole text or its last fenced block; None if there is none."""
+    blocks = [part.strip().removeprefix("json") for part in text.split("```")[1::2]]
+    for block in [text, *reversed(blocks)]:
+        if block.lstrip()[:1] in {"{", "[", '"'}:
+            try:
+                return _said(json.loads(block))
+            except (ValueError, RecursionError):
+                continue
+    return None
+
+
+def _said(value: Any, depth: int = 0) -> str:
+    """The text in a JSON value that may be the answer; of an object that of its answering fields, if it has any."""
+    if isinstance(value, dict):
+        answering = [one for name, one in value.items() if name.casefold() in _FIELDS]
+        value = answering or list(value.values())
+    if isinstance(value, list):
+        texts = [_said(one, depth + 1) for one in value] if depth < _DEEPEST else []
+        return "\n".join(filter(None, texts))
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value)
+
+
+def _last_declaration(text: str) -> tuple[int, int] | None:
+    """Where a last line such as "Answer: X" starts, and where X does; X may stand on a line of its own."""
+    start = text.rfind("\n") + 1
+    match = _DECLARED.match(text, start)
+    if match is None or match.end() == len(text):
+        previous = text[:start].rstrip()
+        start = previous.rfind("\n") + 1
+        match = _DECLARED.match(previous, start)
+        if match is None or match.end() < len(previous):
+            return None
+    return start, match.end()

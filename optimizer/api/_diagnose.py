@@ -1,0 +1,87 @@
+"""`psopt.diagnose`: where does a prompt shake?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from psopt.api._measure import MeasureOptions, measure
+from psopt.diagnosis import PromptReport, diagnose_predictions
+from psopt.evaluation import score
+from psopt.metrics import na_rate, sensitivity
+from psopt.models import cache_folder
+from psopt.models.chat import LmOptions
+from psopt.rephrasings import RephrasingOptions
+from psopt.search_spaces import seed_prompt
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from psopt.api._measure import SplitChoice
+    from psopt.diagnosis import Embed
+    from psopt.models import OnProgress
+    from psopt.search_spaces import Prompt
+    from psopt.tasks import Task
+
+
+def diagnose(
+    task: Task,
+    prompt: Prompt | None = None,
+    *,
+    model: Any = "minilm",
+    rephrasings: int = 10,
+    split: SplitChoice = "train",
+    samples: int = 500,
+    strategy: str = "simple",
+    seed: int = 42,
+    lm: LmOptions | None = None,
+    words: RephrasingOptions | None = None,
+    cache_dir: str | Path | None = None,
+    on_progress: OnProgress | None = None,
+) -> PromptReport:
+    """Measure a prompt under rephrasings, and say which samples shake and what they have in common.
+
+    Parameters
+    ----------
+    task : Task
+    prompt : Prompt, optional
+        By default the seed prompt of `strategy`.
+    model : str, dspy.LM or Model
+        See `load_model`; `lm` says how a language model is asked.
+    words : RephrasingOptions, optional
+        Where rephrasings come from, and of which families they are.
+    rephrasings : int
+        Q, the original among them (but on test: there they are the held-out ones).
+    split : str
+        ``train`` (default: what is learnt from a diagnosis must not come from val or test), ``val``, ``test`` or
+        ``all``. Data without labels are one split, and used whole.
+    samples : int
+        At most so many samples, stratified.
+
+    Raises
+    ------
+    PsoptError
+        If an argument or the task can't be used.
+    """
+    prompt = prompt or seed_prompt(task, strategy, seed=seed)
+    options = MeasureOptions(
+        rephrasings, split, samples, seed, lm or LmOptions(), words or RephrasingOptions(), cache_dir
+    )
+    predictions = measure(task, prompt, model, options, on_progress)
+    known = task.train if split == "train" else ()
+    return PromptReport(
+        prompt,
+        predictions,
+        sensitivity(predictions.p_tau),
+        na_rate(predictions.counts),
+        score(predictions, intervals=True, seed=seed) if predictions.is_labelled else None,
+        diagnose_predictions(predictions, known=known, embed=_embedder(model, cache_dir)),
+    )
+
+
+def _embedder(model: Any, cache_dir: str | Path | None) -> Embed | None:
+    """The embedded encoder, where it is loaded anyhow; words do for other models."""
+    if model != "minilm":
+        return None
+    from psopt.models.minilm import Encoder
+
+    return Encoder(cache_folder(cache_dir)).encode

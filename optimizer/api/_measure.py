@@ -1,0 +1,124 @@
+"""From a task, a prompt and a model to predictions, for commands that measure and don't search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from psopt.errors import InputError
+from psopt.evaluation import evaluate
+from psopt.models import cache_folder, load_model
+from psopt.models.chat import Budget, LmOptions
+from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
+from psopt.tasks import subset
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from psopt.evaluation import Predictions
+    from psopt.models import Model, OnProgress
+    from psopt.rephrasings import RephrasingSet
+    from psopt.search_spaces import Prompt
+    from psopt.tasks import Sample, Task
+
+SplitChoice = Literal["train", "val", "test", "all"]
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureOptions:
+    """On what a prompt is measured.
+
+    Attributes
+    ----------
+    rephrasings : int
+        Q. On test they are the held-out ones, elsewhere the search ones with the original among them, as in a run.
+    split : str
+        ``train``, ``val``, ``test`` or ``all``. Data without labels are one split, and used whole.
+    samples : int
+        At most so many samples, stratified.
+    seed : int
+    lm : LmOptions
+    words : RephrasingOptions
+        Where rephrasings come from, and of which families they are.
+    cache_dir : path or None
+    """
+
+    rephrasings: int = 10
+    split: SplitChoice = "test"
+    samples: int = 500
+    seed: int = 42
+    lm: LmOptions = field(default_factory=LmOptions)
+    words: RephrasingOptions = field(default_factory=RephrasingOptions)
+    cache_dir: str | Path | None = None
+
+
+def measure(
+    task: Task,
+    prompt: Prompt,
+    model: Any,
+    options: MeasureOptions,
+    on_progress: OnProgress | None = None,
+    budget: Budget | None = None,
+) -> Predictions:
+    """Let a model answer a split of a task under rephrasings of a prompt.
+
+    What is spent on it counts to a budget, by default one of its own with the options' limits.
+
+    Raises
+    ------
+    PsoptError
+        If an argument or the task can't be used.
+    """
+    lm = options.lm
+    budget = budget or Budget(lm.max_calls, lm.max_tokens_total, lm.max_cost)
+    chosen = subset(_samples(task, options.split), options.samples, seed=options.seed)
+    frozen = _frozen(task, prompt, options, budget)
+    answering = load_model(model, task, cache_dir=cache_folder(options.cache_dir), options=lm, budget=budget)
+    which = "heldout" if options.split == "test" else "search"
+    texts, forms = getattr(frozen, which), getattr(frozen, f"{which}_forms")
+    return evaluate(answering, prompt, texts, chosen, on_progress, soft=options.lm.logprobs, forms=forms)
+
+
+def grids(
+    task: Task, prompt: Prompt, models: Sequence[Any], options: MeasureOptions
+) -> Iterator[tuple[Model, list[Prompt], list[str]]]:
+    """Yield what `measure` would ask each model: the rephrased prompts and the texts; nothing is sent.
+
+    Where a model writes the rephrasings, those of rules stand for them.
+    """
+    unlimited = replace(options.lm, max_calls=None, max_tokens_total=None, max_cost=None)
+    by_rule = replace(options, lm=unlimited, words=replace(options.words, rephraser=None, judge=None))
+    frozen = _frozen(task, prompt, by_rule)
+    chosen = subset(_samples(task, options.split), options.samples, seed=options.seed)
+    for model in models:
+        answering = load_model(model, task, cache_dir=cache_folder(options.cache_dir), options=unlimited)
+        rephrased = frozen.worded("heldout" if options.split == "test" else "search")
+        yield answering, [prompt.described_as(*one) for one in rephrased], [sample.text for sample in chosen]
+
+
+def _frozen(task: Task, prompt: Prompt, options: MeasureOptions, budget: Budget | None = None) -> RephrasingSet:
+    on_test = options.split == "test"
+    return freeze_rephrasings(
+        task,
+        prompt.description,
+        1 if on_test else options.rephrasings,
+        options.rephrasings if on_test else 1,
+        options.seed,
+        options.words,
+        lm=options.lm,
+        budget=budget,
+        cache_dir=options.cache_dir,
+    )
+
+
+def _samples(task: Task, split: str) -> tuple[Sample, ...]:
+    splits = {
+        "train": task.train,
+        "val": task.val,
+        "test": task.test,
+        "all": (*task.train, *task.val, *task.test),
+    }
+    if split not in splits:
+        raise InputError(f"split must be train, val, test or all, not {split!r}")
+    return splits[split] or splits["all"]

@@ -1,0 +1,58 @@
+"""How long the prompts of a search will be, before anything is asked: the rules propose edits to simulated answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from psopt.diagnosis import diagnose_predictions
+from psopt.evaluation import evaluate
+from psopt.models.chat import TokenRange, tokens_of_text
+from psopt.models.sim import SimulatedModel
+from psopt.proposals import propose_edits
+from psopt.proposals.written import MOST_GROUPS
+from psopt.search import SearchOptions, first_switches
+from psopt.search_spaces import apply_edits, render_instructions
+from psopt.tasks import subset
+
+if TYPE_CHECKING:
+    from psopt.rephrasings import RephrasingSet
+    from psopt.search_spaces import Prompt, SearchParts
+    from psopt.tasks import Sample, Task
+
+# A good model and a weak one: what they get wrong decides which edits there are, and how many.
+_LIKE = ("accuracy=0.85,wobble=0.15", "accuracy=0.5,wobble=0.5")
+_ENOUGH_SAMPLES = 200  # more find hardly more edits (TREC: 2,600 to 3,400 characters with 60, 2,500 to 3,700 with 500)
+# Tokens of an edit that a model drafts: ten words to the most that it may have, at 1.3 tokens a word.
+_DRAFT = TokenRange(13, 50)
+
+
+def tokens_of_all_edits(
+    task: Task,
+    prompt: Prompt,
+    rephrasings: RephrasingSet,
+    train: tuple[Sample, ...],
+    parts: SearchParts,
+    *,
+    drafted: bool = False,
+) -> TokenRange:
+    """Return by how many tokens the seed prompt grows with all edits of a first round, about; no model is asked.
+
+    Parameters
+    ----------
+    drafted : bool
+        Whether a model drafts edits too.
+    """
+    samples = tuple(subset(train, _ENOUGH_SAMPLES, seed=0))
+    before = tokens_of_text(render_instructions(prompt))
+    grown = []
+    for options in _LIKE:
+        predictions = evaluate(SimulatedModel(options, task), prompt, rephrasings.search, samples)
+        seen = diagnose_predictions(predictions, known=task.train).of_views(parts.views)
+        edits = parts.allowed(propose_edits(task, prompt, predictions, seen))
+        longest = apply_edits(prompt, first_switches(edits, SearchOptions().most_edits))
+        grown.append(tokens_of_text(render_instructions(longest)))
+    most = min(MOST_GROUPS, len(task.labels)) if drafted else 0
+    drafts = TokenRange(_DRAFT.low * most, _DRAFT.high * (most + MOST_GROUPS if drafted else 0))
+    low = min(one.low for one in grown) - before.low
+    high = max(one.high for one in grown) - before.high
+    return TokenRange(max(0.0, low), max(0.0, high)) + drafts

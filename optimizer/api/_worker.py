@@ -1,0 +1,110 @@
+"""A worker: joins a study that `psopt optimize --storage` has started, on this machine or another."""
+
+from __future__ import annotations
+
+import os
+import socket
+import uuid
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from psopt._version import __version__
+from psopt.api._optimize import make_proposer, split_samples
+from psopt.errors import BudgetReachedError, InputError
+from psopt.evaluation import Evaluator
+from psopt.models import cache_folder, load_model
+from psopt.models.chat import Budget
+from psopt.rephrasings import from_file
+from psopt.runs import RunSettings, task_of
+from psopt.search import Search, SearchOptions, join_study, read_shared
+from psopt.search_spaces import Prompt
+
+if TYPE_CHECKING:
+    from psopt.search import Observer, SamplerName
+    from psopt.tasks import Task
+
+
+def worker_name() -> str:
+    """A name that no other worker has."""
+    return f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:6]}"
+
+
+def work(
+    storage: str,
+    study_name: str,
+    *,
+    trials: int | None = None,
+    dataset: str | None = None,
+    cache_dir: str | Path | None = None,
+    observer: Observer | None = None,
+    **lm_changes: Any,
+) -> int:
+    """Propose and evaluate until the study's total of trials is reached; return how many prompts this worker evaluated.
+
+    Task, prompt, rephrasings and edits come from the study; samples are loaded here, and must be the same.
+
+    Parameters
+    ----------
+    storage, study_name : str
+        As given to `psopt optimize`.
+    trials : int, optional
+        Stop after so many of one's own.
+    dataset : str, optional
+        Where the data are here, if they are in another place.
+    cache_dir : path, optional
+    observer : Observer, optional
+    **lm_changes
+        Fields of `LmOptions` that differ here, such as ``api_base`` and ``concurrency``.
+
+    Raises
+    ------
+    PsoptError
+        If the study can't be joined, or the data differ.
+    """
+    study = join_study(storage, study_name, seed=uuid.uuid4().int % 2**31)
+    shared = read_shared(study)
+    settings = RunSettings.from_dict(shared.settings)
+    settings = replace(settings, dataset=dataset or settings.dataset, lm=settings.lm.changed(**lm_changes))
+    if settings.program:
+        raise InputError("a worker can't join the study of a DSPy program: it has no code of it")
+    if shared.psopt_version != __version__:
+        raise InputError(f"the study is of psopt {shared.psopt_version}, this is {__version__}: install the same")
+    task = _same_task(settings, shared.dataset_sha256)
+    budget = Budget(settings.lm.max_calls, settings.lm.max_tokens_total, settings.lm.max_cost)
+    model = load_model(settings.model, task, cache_dir=cache_folder(cache_dir), options=settings.lm, budget=budget)
+    evaluator = Evaluator(
+        model, from_file(shared.rephrasings), split_samples(task, settings), soft=settings.lm.logprobs, budget=budget
+    )
+    if observer is not None:
+        evaluator.on_progress = observer.answers
+        observer.started(task, Path(study_name))
+    options = SearchOptions(
+        settings.trials, settings.rounds, cast("SamplerName", settings.sampler), settings.seed, settings.parts
+    )
+    search = Search(
+        task,
+        Prompt.from_dict(shared.prompt),
+        evaluator,
+        study,
+        options,
+        observer,
+        make_proposer(settings, evaluator, cache_dir),
+        worker=worker_name(),
+        most_own=trials,
+    )
+    try:
+        search.run()
+    except BudgetReachedError as error:
+        raise BudgetReachedError(f"{error}; other workers go on, and so can this one") from error
+    return search.n_own
+
+
+def _same_task(settings: RunSettings, sha256: str) -> Task:
+    task = task_of(settings)
+    if task.info.sha256 != sha256:
+        raise InputError(
+            f"the data here are not those of the study: {settings.dataset} has sha256 {task.info.sha256[:12]}.., the "
+            f"study's {sha256[:12]}..; say where the same data are with --dataset (and PSOPT_DATA_DIR)"
+        )
+    return task

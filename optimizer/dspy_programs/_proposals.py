@@ -1,0 +1,66 @@
+"""What is proposed for a program: notes and definitions for the step of the outcome, demonstrations for every step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from psopt.dspy_programs._steps import layers_by_step
+from psopt.proposals import KINDS, examples_from_train, propose_edits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.diagnosis import Diagnosis
+    from psopt.dspy_programs._model import ProgramModel
+    from psopt.evaluation import Predictions
+    from psopt.search_spaces import Edit, Prompt
+    from psopt.tasks import Task
+
+
+@dataclass(frozen=True)
+class ProgramProposals:
+    """Proposes as `propose_edits` does, but demonstrations of steps in the place of plain examples.
+
+    Attributes
+    ----------
+    model : ProgramModel
+    shares : dict of step to float
+        How much each step shakes: most demonstrations are offered for those that shake most.
+    """
+
+    model: ProgramModel
+    shares: dict[str, float]
+
+    def __call__(
+        self, task: Task, prompt: Prompt, predictions: Predictions, diagnosis: Diagnosis, pool: Sequence[Edit]
+    ) -> list[Edit]:
+        """Return edits, those with most to gain first."""
+        labelled = self.model.outcome.equivalence is None  # of free text no note can say where it belongs
+        edits = propose_edits(task, prompt, predictions, diagnosis, pool) if labelled else []
+        written = [edit for edit in edits if edit.kind != "example"]
+        return written + self._demonstrations(task, prompt, predictions, pool)
+
+    def _demonstrations(self, task: Task, prompt: Prompt, predictions: Predictions, pool: Sequence[Edit]) -> list[Edit]:
+        fit = self._fit(task, predictions)
+        several = len(self.model.steps) > 1
+        layers = layers_by_step(self.shares, self.model.outcome.step, len(KINDS))
+        edits: list[Edit] = []
+        for step, n_layers in layers.items():
+            own = step if several else ""
+            taken = {one.text for one in prompt.examples if one.step in {"", own}}
+            taken |= {edit.text for edit in pool if edit.kind == "example" and edit.step in {"", own}}
+            chosen = examples_from_train(fit, KINDS[:n_layers], taken=taken)
+            shown = [edit for edit in chosen if self.model.demonstration(step, edit.text) is not None]
+            edits += [replace(edit, step=own, bundle=f"{own} {edit.bundle}".strip()) for edit in shown]
+        return edits
+
+    def _fit(self, task: Task, predictions: Predictions) -> Predictions:
+        """Samples that may be shown: none of val, and where the way to the answer is shown only right ones."""
+        on_val = {sample.text for sample in task.val}
+        keep = np.array([sample.text not in on_val for sample in predictions.samples])
+        if self.model.needs_traces:
+            keep &= predictions.array[:, 0] == predictions.truth
+        samples = tuple(sample for sample, kept in zip(predictions.samples, keep, strict=True) if kept)
+        return replace(predictions, array=predictions.array[keep], samples=samples, merits=None)

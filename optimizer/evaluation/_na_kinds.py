@@ -1,0 +1,90 @@
+"""Answers that name no label, counted by kind, and what must be said of a score that rests on them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from psopt.answers import NO_LABEL_CURES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+    from psopt.evaluation._predictions import Predictions
+
+MOST_NA = 0.2  # above this share of N/A, S tells more about what was not answered than about the wording
+_SAMPLES_LISTED = 20
+_LONGEST_KIND = 16  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class NaExample:
+    """Answers of one kind that name no label.
+
+    Attributes
+    ----------
+    said : str
+        One of them, shortened.
+    samples : tuple of str
+        The ids of the samples concerned, the first twenty.
+    """
+
+    said: str
+    samples: tuple[str, ...]
+
+
+def na_kinds(predictions: Predictions) -> dict[str, int]:
+    """Count the answers that name no label by kind, most frequent first."""
+    return dict(Counter(missed.kind for missed in predictions.no_labels).most_common())
+
+
+def na_examples(predictions: Predictions) -> dict[str, NaExample]:
+    """For each kind of answers that name no label, give one answer, and list the samples concerned."""
+    examples = {}
+    for kind in na_kinds(predictions):
+        of_kind = [missed for missed in predictions.no_labels if missed.kind == kind]
+        ids = dict.fromkeys(predictions.samples[missed.sample].id for missed in of_kind)
+        said = next((missed.said for missed in of_kind if missed.said), "")
+        examples[kind] = NaExample(said, tuple(ids)[:_SAMPLES_LISTED])
+    return examples
+
+
+def kind_array(predictions: Predictions) -> NDArray[np.str_]:
+    """Return the kinds of answers that name no label: (N, Q) str, empty for those that do."""
+    kinds = np.full(predictions.array.shape, "", dtype=f"<U{_LONGEST_KIND}")
+    for missed in predictions.no_labels:
+        kinds[missed.sample, missed.rephrasing] = missed.kind
+    return kinds
+
+
+def rests_on_na(na_rate: float) -> bool:
+    """Whether so many answers name no label that S and C are not to be trusted."""
+    return na_rate > MOST_NA
+
+
+def na_note(na_rate: float, kinds: Mapping[str, int]) -> str:
+    """Say how much of a score rests on answers that name no label, and what helps; empty if too little.
+
+    >>> na_note(0.34, {"cut off": 3, "empty": 1})
+    'S rests on N/A: 34 % of the answers name no label (3 cut off, 1 empty); raise --max-tokens'
+    """
+    if not rests_on_na(na_rate):
+        return ""
+    counts = ", ".join(f"{n} {kind}" for kind, n in kinds.items())
+    helps = NO_LABEL_CURES.get(next(iter(kinds), ""), "")
+    listed = f" ({counts})" if counts else ""
+    return f"S rests on N/A: {100 * na_rate:.0f} % of the answers name no label{listed}{f'; {helps}' if helps else ''}"
+
+
+def na_lines(scores: Mapping[str, Any]) -> list[str]:
+    """Say what of scores (as `Scores.to_dict` has them) rests on N/A, and of each kind how many and what one said."""
+    kinds, examples = scores.get("na_kinds", {}), scores.get("na_examples", {})
+    note = na_note(scores["na_rate"], kinds)
+    said = {kind: examples[kind]["said"] for kind in kinds if kind in examples}
+    return [
+        *([note] if note else []),
+        *(f"N/A, {kind}: {n}{f', such as {said[kind]!r}' if said.get(kind) else ''}" for kind, n in kinds.items()),
+    ]

@@ -1,0 +1,125 @@
+"""Families of rephrasings beside paraphrases: wording by rule, formatting, the order of labels and of examples."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from typing import TYPE_CHECKING
+
+from psopt.errors import InputError, UnknownNameError
+from psopt.rephrasings._recipes import HELDOUT, SEARCH
+from psopt.rephrasings._rules import rephrasings
+from psopt.rephrasings._set import RephrasingSet
+from psopt.search_spaces import BULLETS, CASINGS, FAMILIES, LISTINGS, PLAIN, SEPARATORS, Form, in_order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from psopt.search_spaces import Family
+    from psopt.tasks import Task
+
+    Worded = tuple[str, Form]
+
+
+def read_families(names: str) -> tuple[Family, ...]:
+    """Read families as the command line takes them, with commas between.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such family.
+
+    Examples
+    --------
+    >>> read_families("format, label-order")
+    ('format', 'label-order')
+    """
+    found = [name.strip() for name in names.split(",") if name.strip()]
+    for name in found:
+        if name not in FAMILIES:
+            raise UnknownNameError("family of rephrasings", name, FAMILIES)
+    if not found:
+        raise InputError(f"--vary needs at least one of {', '.join(FAMILIES)}")
+    return tuple(family for family in FAMILIES if family in found)
+
+
+def vary(paraphrases: RephrasingSet, task: Task, families: Sequence[Family], seed: int) -> RephrasingSet:
+    """Mix families in equal parts, as many rephrasings in all as `paraphrases` holds.
+
+    The original in psopt's own form comes first; then the families take turns. No layout and no order of labels is in
+    both sets. Orders of examples change nothing in a prompt with fewer than two.
+
+    Raises
+    ------
+    InputError
+        If a family has too few members: three labels have only five other orders.
+    """
+    taken: set[Form] = {PLAIN}
+    avoid = [paraphrases.original, *paraphrases.search, *paraphrases.heldout]
+
+    def members(kind: str, texts: Sequence[str]) -> dict[Family, Iterator[Worded]]:
+        original, rules = paraphrases.original, SEARCH if kind == "search" else HELDOUT
+        worded = rephrasings(original, task.noun, rules, seed, task.labels, avoid=avoid)
+        return {
+            "paraphrase": ((text, PLAIN) for text in texts),
+            "wording": ((text, Form("wording")) for text in worded),
+            "format": _forms(original, _layouts(seed), taken),
+            "label-order": _forms(original, _label_orders(task.labels), taken),
+            "example-order": _forms(
+                original, (Form("example-order", example_order=n) for n in itertools.count(1)), taken
+            ),
+        }
+
+    search = [(paraphrases.original, PLAIN)]
+    search += _in_turn(members("search", paraphrases.search[1:]), families, len(paraphrases.search) - 1)
+    heldout = _in_turn(members("held-out", paraphrases.heldout), families, len(paraphrases.heldout))
+    return RephrasingSet(
+        paraphrases.original,
+        tuple(text for text, _ in search),
+        tuple(text for text, _ in heldout),
+        paraphrases.source,
+        paraphrases.checks,
+        paraphrases.rejected,
+        tuple(form for _, form in search),
+        tuple(form for _, form in heldout),
+    )
+
+
+def _in_turn(members: dict[Family, Iterator[Worded]], families: Sequence[Family], n: int) -> list[Worded]:
+    found: list[Worded] = []
+    for number in range(n):
+        family = families[number % len(families)]
+        one = next(members[family], None)
+        if one is None:
+            raise InputError(
+                f"the family {family} has too few members for {n} rephrasings in {len(families)} families; "
+                "ask for fewer, or for more families"
+            )
+        found.append(one)
+    return found
+
+
+def _forms(original: str, forms: Iterable[Form], taken: set[Form]) -> Iterator[Worded]:
+    """Forms that nobody took yet."""
+    for form in forms:
+        if form.layout not in taken:
+            taken.add(form.layout)
+            yield original, form
+
+
+def _layouts(seed: int) -> Iterator[Form]:
+    """Every layout, in the order of a seed."""
+    parts = list(itertools.product(SEPARATORS, LISTINGS, BULLETS, CASINGS, (0, 1)))
+    random.Random(seed).shuffle(parts)  # noqa: S311  # an order, nothing secret
+    for separator, listing, bullet, casing, blank_lines in parts:
+        yield Form("format", separator, listing, bullet, casing, blank_lines)
+
+
+def _label_orders(labels: Sequence[str]) -> Iterator[Form]:
+    """Seeds whose orders of the labels are all different, the given order left out."""
+    seen = {tuple(labels)}
+    for number in range(1, 2000):
+        order = tuple(in_order(labels, number))
+        if order not in seen:
+            seen.add(order)
+            yield Form("label-order", label_order=number)

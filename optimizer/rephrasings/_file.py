@@ -1,0 +1,101 @@
+"""Rephrasings as a file, rephrasings.json: to look at, edit by hand, reuse and share between models."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from psopt.errors import InputError
+from psopt.rephrasings._set import Rejected, RephrasingSet
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from psopt.search_spaces import Form
+
+SCHEMA_VERSION = 1
+
+
+def to_file(rephrasings: RephrasingSet) -> dict[str, Any]:
+    """The file's content: each text with its family, its source and what its checks found."""
+
+    def entry(text: str, form: Form) -> dict[str, Any]:
+        source = "original" if text == rephrasings.original else rephrasings.source
+        source = "rules" if form.family == "wording" else source
+        shape = {name: value for name, value in form.to_dict().items() if name != "family"}
+        checks = rephrasings.checks.get(text, {})
+        return {"text": text, "family": form.family, "form": shape, "source": source, "checks": checks}
+
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "original": rephrasings.original,
+        "source": rephrasings.source,
+        "search": [entry(*one) for one in rephrasings.worded("search")],
+        "heldout": [entry(*one) for one in rephrasings.worded("heldout")],
+        "rejected": [{"text": one.text, "reason": one.reason} for one in rephrasings.rejected],
+        "sha256": rephrasings.sha256,
+    }
+
+
+def read_file(path: Path) -> RephrasingSet:
+    """Read a rephrasings.json; its digest is not held against it, since it may be edited by hand.
+
+    Texts may stand as they are or as entries with a ``text``.
+
+    Raises
+    ------
+    InputError
+        If it can't be read, or holds no sound set.
+    """
+    try:
+        data = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise InputError(f"rephrasings {path} can't be read: {error.strerror}") from error
+    except ValueError as error:
+        raise InputError(f"rephrasings {path} are no valid JSON: {error}") from error
+    try:
+        return from_file(data)
+    except InputError as error:
+        raise InputError(f"rephrasings {path}: {error}") from error
+
+
+def from_file(data: Any) -> RephrasingSet:
+    """Make the set of a rephrasings.json's content, as `to_file` makes it.
+
+    Raises
+    ------
+    InputError
+        If it is no sound set.
+    """
+    if not isinstance(data, dict):
+        raise InputError("expected an object with original, search and heldout")
+    search, heldout = (_entries(data.get(part), part) for part in ("search", "heldout"))
+    plain = {
+        "original": data.get("original", search[0]["text"] if search else None),
+        "search": [one["text"] for one in search],
+        "heldout": [one["text"] for one in heldout],
+        "source": data.get("source", "file"),
+    }
+    forms = {part: [_form(one) for one in entries] for part, entries in (("search", search), ("heldout", heldout))}
+    if any(any(some) for some in forms.values()):
+        plain |= {f"{part}_forms": some for part, some in forms.items()}
+    found = RephrasingSet.from_dict(plain)
+    checks = {one["text"]: one.get("checks") or {} for one in (*search, *heldout)}
+    rejected = tuple(Rejected(str(one["text"]), str(one["reason"])) for one in data.get("rejected") or ())
+    return replace(found, checks=checks, rejected=rejected)
+
+
+def _form(entry: dict[str, Any]) -> dict[str, Any]:
+    family = entry.get("family", "paraphrase")
+    return {**(entry.get("form") or {}), **({"family": family} if family != "paraphrase" else {})}
+
+
+def _entries(values: Any, part: str) -> list[dict[str, Any]]:
+    if not isinstance(values, list):
+        raise InputError(f"{part!r} must be a list of texts")
+    entries = [{"text": value} if isinstance(value, str) else value for value in values]
+    for number, entry in enumerate(entries, 1):
+        if not isinstance(entry, dict) or not isinstance(entry.get("text"), str):
+            raise InputError(f"number {number} of {part!r} is neither a text nor an entry with a 'text'")
+    return entries

@@ -1,0 +1,62 @@
+"""The rephrasings of a task: those written for it, else by rule."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import numpy as np
+from psopt.rephrasings._builtin import Written, read_written
+from psopt.rephrasings._recipes import HELDOUT, SEARCH
+from psopt.rephrasings._rules import check_enough, check_numbers, rephrase_by_rules, rephrasings
+from psopt.rephrasings._set import RephrasingSet, comparable
+
+if TYPE_CHECKING:
+    from psopt.tasks import Task
+
+
+def rephrasings_for(
+    task: Task, n_search: int = 10, n_heldout: int = 10, *, description: str | None = None, seed: int = 42
+) -> RephrasingSet:
+    """Return the rephrasings of a task's description, frozen.
+
+    For a built-in task with its own description they are those written for this project, in an order that the seed
+    decides (so that a larger set begins with the smaller one); rules fill up what is asked for beyond them, and do
+    everything for any other description.
+
+    Parameters
+    ----------
+    task : Task
+    n_search : int
+        Q, the original among them; at least 1.
+    n_heldout : int
+        At least 1.
+    description : str, optional
+        rho_0, where it is not the task's own.
+    seed : int
+        At least 0.
+
+    Raises
+    ------
+    InputError
+        If a number is too small, or larger than the rules can satisfy; or if the description is empty.
+    """
+    check_numbers(n_search, n_heldout, seed)
+    original = " ".join((task.description if description is None else description).split())
+    written = read_written(task.name)
+    if written is None or comparable(written.original) != comparable(original):
+        return rephrase_by_rules(original, task.noun, n_search, n_heldout, seed, protect=task.labels)
+    return _written_first(task, written, original, n_search, n_heldout, seed)
+
+
+def _written_first(
+    task: Task, written: Written, original: str, n_search: int, n_heldout: int, seed: int
+) -> RephrasingSet:
+    rng = np.random.default_rng([seed, 4])
+    search = [original, *(written.search[int(index)] for index in rng.permutation(len(written.search)))]
+    heldout = [written.heldout[int(index)] for index in rng.permutation(len(written.heldout))]
+    for kind, texts, wanted, rules in (("search", search, n_search, SEARCH), ("held-out", heldout, n_heldout, HELDOUT)):
+        more = rephrasings(original, task.noun, rules, seed, task.labels, avoid=(*search, *heldout))
+        texts += itertools.islice(more, max(0, wanted - len(texts)))
+        check_enough(kind, texts, wanted)
+    return RephrasingSet(original, tuple(search[:n_search]), tuple(heldout[:n_heldout]), "builtin")

@@ -1,0 +1,147 @@
+"""A frozen set of rephrasings: what every candidate of a study is put to."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from psopt.errors import InputError
+from psopt.search_spaces import PLAIN, Form
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_SOURCES = ("builtin", "rules", "file")
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A text that a rephraser wrote and the checks refused, and why."""
+
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RephrasingSet:
+    """Task descriptions that mean the same, in two disjoint sets.
+
+    Attributes
+    ----------
+    original : str
+        rho_0, the description as its author wrote it.
+    search : tuple of str
+        What candidates are compared under; the original comes first (it is one of the Q).
+    heldout : tuple of str
+        What the front is reported under; no candidate has met them.
+    source : str
+        ``builtin`` (written for this project), ``rules``, ``file``, or the name of the model that wrote them.
+    checks : dict of text to dict
+        What the checks found, where there were any.
+    rejected : tuple of Rejected
+        What was refused on the way.
+    search_forms, heldout_forms : tuple of Form
+        Each text's form, and by it its family; empty where all are paraphrases in psopt's own form.
+
+    Raises
+    ------
+    InputError
+        If the original is not first in `search`; if a text is empty, or, other than the original, of several lines; or
+        if two texts, of one set or of both, differ in nothing but case, spaces and punctuation.
+    """
+
+    original: str
+    search: tuple[str, ...]
+    heldout: tuple[str, ...]
+    source: str
+    checks: dict[str, dict[str, Any]] = field(default_factory=dict, compare=False)
+    rejected: tuple[Rejected, ...] = field(default=(), compare=False)
+    search_forms: tuple[Form, ...] = ()
+    heldout_forms: tuple[Form, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a set that is not sound."""
+        if self.source not in _SOURCES and "/" not in self.source:
+            raise InputError(f"rephrasings come from one of {', '.join(_SOURCES)} or a model, not from {self.source!r}")
+        if not self.search or self.search[0] != self.original:
+            raise InputError("the first search rephrasing must be the original description")
+        for texts, forms in ((self.search, self.search_forms), (self.heldout, self.heldout_forms)):
+            if forms and len(forms) != len(texts):
+                raise InputError(f"{len(texts)} rephrasings can't have {len(forms)} forms")
+        seen: dict[tuple[str, Form], str] = {}
+        for text, form in (*self.worded("search"), *self.worded("heldout")):
+            key = (comparable(text), form.layout)
+            if not text.strip() or (text.splitlines() != [text] and text != self.original):
+                raise InputError(f"a rephrasing must be one paragraph of text, not {shortened(text)}")
+            twin = seen.get(key)
+            if twin is not None:
+                other = "" if twin == text else f", first as {shortened(twin)}"
+                raise InputError(f"the rephrasing {shortened(text)} stands twice{other}; change or remove one")
+            seen[key] = text
+
+    def worded(self, which: Literal["search", "heldout"]) -> list[tuple[str, Form]]:
+        """The texts of a set, each with its form."""
+        texts, forms = getattr(self, which), getattr(self, f"{which}_forms")
+        return list(zip(texts, forms or (PLAIN,) * len(texts), strict=True))
+
+    @property
+    def sha256(self) -> str:
+        """Digest of both sets, in order."""
+        content = json.dumps([self.original, self.search, self.heldout, *self._forms().values()])
+        return hashlib.sha256(content.encode()).hexdigest()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the set as plain JSON data, its digest among them."""
+        parts = {name: list(getattr(self, name)) for name in ("search", "heldout")}
+        return {"original": self.original, **parts, "source": self.source, **self._forms(), "sha256": self.sha256}
+
+    def _forms(self) -> dict[str, list[dict[str, Any]]]:
+        """The forms as plain JSON data, where there are any."""
+        forms = {name: [form.to_dict() for form in getattr(self, name)] for name in ("search_forms", "heldout_forms")}
+        return {name: some for name, some in forms.items() if some}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> RephrasingSet:
+        """Build a set from `to_dict`'s data. The digest may be missing: a set may be edited by hand.
+
+        Raises
+        ------
+        InputError
+            If a part is missing or of the wrong kind, or the set is not sound.
+        """
+        for part in ("original", "search", "heldout", "source"):
+            if part not in data:
+                raise InputError(f"a set of rephrasings needs {part!r}")
+        return cls(
+            _texts([data["original"]], "original")[0],
+            _texts(data["search"], "search"),
+            _texts(data["heldout"], "heldout"),
+            data["source"],
+            search_forms=tuple(Form.from_dict(one) for one in data.get("search_forms", ())),
+            heldout_forms=tuple(Form.from_dict(one) for one in data.get("heldout_forms", ())),
+        )
+
+
+def _texts(values: Sequence[Any], part: str) -> tuple[str, ...]:
+    if not isinstance(values, list | tuple):
+        raise InputError(f"a set of rephrasings needs a list of texts as {part!r}, not {values!r}")
+    for value in values:
+        if not isinstance(value, str):
+            raise InputError(f"{part!r} in a set of rephrasings must be text, not {value!r}")
+    return tuple(values)
+
+
+def comparable(text: str) -> str:
+    """A text as duplicates are looked for: letters and digits only (all signs where there are none), case folded.
+
+    >>> comparable("Sort it, please!") == comparable("sort it please")
+    True
+    """
+    return "".join(sign for sign in text.casefold() if sign.isalnum()) or text.strip()
+
+
+def shortened(text: str) -> str:
+    """A text as an error message quotes it: on one line, not longer than a line."""
+    return repr(text if len(text) <= 80 else f"{text[:77]}...")

@@ -1,0 +1,200 @@
+"""What a run writes down, as it goes on and at its end."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+import traceback
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from psopt._version import __version__
+from psopt.diagnosis import Diagnosis, diagnose_predictions
+from psopt.errors import BudgetReachedError, InputError, PsoptError
+from psopt.rephrasings import to_file
+from psopt.runs._directory import (
+    CONTRIBUTIONS,
+    ERROR_LOG,
+    FRONT,
+    MANIFEST,
+    PROPOSALS,
+    REPHRASINGS,
+    SAMPLES,
+    TRIALS,
+    WEAK_SPOTS,
+)
+from psopt.runs._manifest import front_file, manifest
+from psopt.runs._measured import measured
+from psopt.search import knee
+
+if TYPE_CHECKING:
+    from psopt.evaluation import Evaluator, Split
+    from psopt.runs._directory import RunDirectory
+    from psopt.runs._measured import Measured
+    from psopt.runs._settings import RunSettings
+    from psopt.search import Candidate, Search
+    from psopt.tasks import Task
+
+
+@dataclass(eq=False)
+class Record:
+    """Writes a run down: it holds what every version of run.json says."""
+
+    directory: RunDirectory
+    task: Task
+    settings: RunSettings
+    evaluator: Evaluator
+    started: float = field(default_factory=time.monotonic)
+    before: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if (self.directory.path / MANIFEST).exists():
+            self.before = self.directory.read_json(MANIFEST)
+
+    def check_same(self) -> None:
+        """Refuse to go on with a run that was about something else.
+
+        Raises
+        ------
+        InputError
+            Naming what differs.
+        """
+        if not self.before:
+            return
+        earlier = self.before
+        pairs = {
+            "the samples": (earlier["dataset"]["sha256"], self.task.info.sha256),
+            "the model": (earlier["model"], self.settings.model),
+            "the rephrasings": (earlier["rephrasings"]["sha256"], self.evaluator.rephrasings.sha256),
+            "psopt's version": (earlier["psopt_version"], __version__),
+        }
+        changed = [f"{what} (was {_short(was)}, is {_short(now)})" for what, (was, now) in pairs.items() if was != now]
+        if changed:
+            raise InputError(
+                f"{self.directory.path} can't be gone on with, since this has changed: {', '.join(changed)}; "
+                "start a new run, or accept it with --force"
+            )
+
+    def save_broken_off(self, search: Search | None, error: BaseException) -> None:
+        """Write down a run that an error has ended; of one that is none of ours, its traceback too.
+
+        What can't be written, as on a full disk, is left out: the study has every trial, and the error is what counts.
+        """
+        with contextlib.suppress(InputError):
+            self._save_part(search, _reason(error))
+        if isinstance(error, Exception) and not isinstance(error, PsoptError):
+            with contextlib.suppress(InputError):
+                self.directory.write_text(ERROR_LOG, "".join(traceback.format_exception(error)))
+                error.add_note(f"the traceback is in {self.directory.path / ERROR_LOG}")
+
+    def _save_part(self, search: Search | None, reason: str) -> None:
+        if search is None or not search.candidates:
+            self.save(None, (), reason)
+            return
+        front = search.front
+        self.save(search.candidates[0], front, reason)
+        self.save_proposals(search)
+        for candidate in front:
+            self.directory.write_prompt(candidate.prompt, self._measured(candidate))
+
+    def save(
+        self,
+        baseline: Candidate | None,
+        front: tuple[Candidate, ...],
+        reason: str,
+        short: Candidate | None = None,
+    ) -> None:
+        """Write run.json and front.json as far as the run has come."""
+        best = knee(front, baseline).id if baseline and front else None
+        seconds = time.monotonic() - self.started
+        content = manifest(
+            self.settings, self.task, self.evaluator, baseline, front, best, reason, seconds, self.before, short
+        )
+        if baseline is None:  # what an earlier part of the run found stays known
+            content |= {name: self.before[name] for name in ("baseline", "front", "short") if self.before.get(name)}
+        self.directory.write_json(MANIFEST, content)
+        if front:
+            self.directory.write_json(FRONT, front_file(front, best, short, self._measured))
+
+    def _measured(self, candidate: Candidate) -> Measured:
+        return measured(self.settings, self.task, self.evaluator, candidate)
+
+    def save_rephrasings(self) -> None:
+        """Write rephrasings.json, by which the run goes on, and which other runs may use."""
+        self.directory.write_json(REPHRASINGS, to_file(self.evaluator.rephrasings))
+
+    def save_proposals(self, search: Search) -> None:
+        """Write every edit that was proposed, and every draft that was refused and why."""
+        earlier = self.directory.path / PROPOSALS
+        refused = self.directory.read_json(PROPOSALS)["refused"] if earlier.exists() else []
+        refused += [asdict(one) for one in search.proposer.refused] if search.proposer else []
+        content = {"schema_version": 1, "edits": [edit.to_dict() for edit in search.pool], "refused": refused}
+        self.directory.write_json(PROPOSALS, content)
+
+    def save_prompts(self, baseline: Candidate, front: tuple[Candidate, ...], short: Candidate) -> None:
+        """Write the prompts of the front and the baseline, their predictions, and the weak spots before and after."""
+        for candidate in {one.id: one for one in (baseline, *front, short)}.values():
+            self.directory.write_prompt(candidate.prompt, self._measured(candidate))
+            splits: tuple[Split, ...] = ("val", "test") if candidate.test else ("val",)
+            predictions = {str(split): self.evaluator.predictions(candidate.prompt, split) for split in splits}
+            self.directory.write_predictions(candidate.prompt, predictions)
+        self.directory.write_json(WEAK_SPOTS, self._weak_spots(baseline, knee(front, baseline)))
+
+    def known_contributions(self, chosen: Candidate, most: int) -> dict[str, Any] | None:
+        """What so many of the chosen prompt's edits contribute, where an earlier part of the run has found that out."""
+        if not (self.directory.path / CONTRIBUTIONS).exists():
+            return None
+        kept: dict[str, Any] = self.directory.read_json(CONTRIBUTIONS)
+        return kept if kept["prompt"] == chosen.id and kept.get("most", 0) >= most else None
+
+    def save_for_report(self, search: Search, contributions: dict[str, Any]) -> None:
+        """Write what the report shows beside: the samples, every prompt tried, and what the chosen one's edits add."""
+        samples = self.evaluator.samples
+        kept = {split: [asdict(one) for one in samples[split]] for split in ("val", "test")}
+        self.directory.write_json(SAMPLES, {"schema_version": 1, "labels": list(self.task.labels), **kept})
+        trials = [
+            {
+                "trial": one.trial,
+                "id": one.id,
+                "edits": [str(edit) for edit in one.edits],
+                "f1": one.val.f1,
+                "sensitivity": one.val.sensitivity,
+                "consistency": one.val.consistency,
+                "feasible": one.val.f1 >= search.least_f1,
+            }
+            for one in search.candidates
+        ]
+        self.directory.write_json(TRIALS, {"schema_version": 1, "trials": trials})
+        self.directory.write_json(CONTRIBUTIONS, contributions)
+
+    def _weak_spots(self, baseline: Candidate, chosen: Candidate) -> dict[str, Any]:
+        """What shook under the seed prompt on train, and how every train sample fares under the chosen one.
+
+        Where a limit does not pay the latter, or even the former, it is left empty.
+        """
+        try:
+            before = self.evaluator.predictions(baseline.prompt, "train")
+        except BudgetReachedError:
+            return {"before": Diagnosis({"sensitivity": ()}, ()).to_dict(), "after": {}}
+        try:
+            after = self.evaluator.predictions(chosen.prompt, "train")
+        except BudgetReachedError:
+            return {"before": diagnose_predictions(before, known=self.task.train).to_dict(), "after": {}}
+        right = after.right.sum(axis=1)
+        fares = zip(after.samples, right, after.sensitivities, strict=True)
+        return {
+            "before": diagnose_predictions(before, known=self.task.train).to_dict(),
+            "after": {sample.id: {"right": int(n), "sensitivity": float(s)} for sample, n, s in fares},
+        }
+
+
+def _reason(error: BaseException) -> str:
+    """The finish_reason of a run that an error has ended."""
+    if isinstance(error, BudgetReachedError):
+        return "budget"
+    return "failed" if isinstance(error, Exception) else "interrupted"
+
+
+def _short(value: str) -> str:
+    """A digest as people compare it."""
+    return value[:12] if len(value) == 64 else value

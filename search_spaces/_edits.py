@@ -1,0 +1,118 @@
+"""An edit as a value: one change to a prompt, and where it comes from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from psopt.search_spaces._form import in_order
+from psopt.search_spaces._prompt import Definition, Example, Prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+EditKind = Literal["definition", "note", "example"]
+ORDERS = ("as chosen", "by label", "shuffled 1", "shuffled 2")
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What an edit was drawn from.
+
+    `author` is ``rules`` or a model's name; `view` is the diagnosis it answers (``sensitivity``, ``consistency``) or
+    ``task`` where the task's own words were used; `samples` are ids of *train* samples, never of val or test.
+    """
+
+    author: str
+    view: str
+    topic: str = ""
+    samples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change to a prompt: a note added, a label defined, an example shown.
+
+    `gain` is what the proposer expects: the share of the diagnosed train answers that would turn right if the model
+    obeyed the edit, in [-1, 1]. It ranks edits before any is paid for, and is no part of the edit's identity. Edits of
+    one `bundle` are switched on and off together. In a program of several steps an example may be for one `step`. An
+    edit that `merges` others stands in their place; it names their switches.
+    """
+
+    kind: EditKind
+    label: str
+    text: str
+    provenance: Provenance
+    gain: float = 0.0
+    bundle: str = ""
+    step: str = ""
+    merges: tuple[str, ...] = ()
+
+    @property
+    def switch(self) -> str:
+        """The name of what switches the edit on: its own id, or that of its bundle."""
+        return "x" + hashlib.sha256(self.bundle.encode()).hexdigest()[:8] if self.bundle else self.id
+
+    @property
+    def id(self) -> str:
+        """A short name by content: the kind's first letter and eight hexadecimal digits."""
+        content = json.dumps([self.kind, self.label, self.text, *([self.step] if self.step else [])])
+        return self.kind[0] + hashlib.sha256(content.encode()).hexdigest()[:8]
+
+    def __str__(self) -> str:
+        if self.kind == "note":
+            return self.text
+        return f"{self.label}: {self.text}" if self.kind == "definition" else f"example of {self.label}: {self.text}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the edit as plain JSON data, its id among them."""
+        return {"id": self.id, **json.loads(json.dumps(asdict(self)))}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Edit:
+        """Build an edit from `to_dict`'s data."""
+        origin = data["provenance"]
+        return cls(
+            kind=data["kind"],
+            label=data["label"],
+            text=data["text"],
+            provenance=Provenance(origin["author"], origin["view"], origin["topic"], tuple(origin["samples"])),
+            gain=float(data["gain"]),
+            bundle=data.get("bundle", ""),
+            step=data.get("step", ""),
+            merges=tuple(data.get("merges", ())),
+        )
+
+
+def apply_edits(prompt: Prompt, edits: Iterable[Edit], order: str = ORDERS[0]) -> Prompt:
+    """Return `prompt` with `edits` applied, and its few-shot examples in one of the `ORDERS`.
+
+    What the prompt already holds is not added twice. Several definitions of one label become one, joined by semicolons,
+    so that the order of edits of different labels does not matter.
+    """
+    definitions = {one.label: [one.text] for one in prompt.definitions}
+    notes, examples = list(prompt.notes), list(prompt.examples)
+    for edit in edits:
+        if edit.kind == "definition":
+            texts = definitions.setdefault(edit.label, [])
+            if edit.text not in texts:
+                texts.append(edit.text)
+        elif edit.kind == "note" and edit.text not in notes:
+            notes.append(edit.text)
+        elif edit.kind == "example" and (shown := Example(edit.text, edit.label, edit.step)) not in examples:
+            examples.append(shown)
+    in_order = [label for label in prompt.labels if label in definitions]
+    return replace(
+        prompt,
+        definitions=tuple(Definition(label, "; ".join(definitions[label])) for label in in_order),
+        notes=tuple(notes),
+        examples=_ordered(examples, prompt.labels, order),
+    )
+
+
+def _ordered(examples: Sequence[Example], labels: Sequence[str], order: str) -> tuple[Example, ...]:
+    if order == "by label":
+        return tuple(sorted(examples, key=lambda example: labels.index(example.label)))
+    return tuple(in_order(examples, ORDERS.index(order)) if order.startswith("shuffled") else examples)

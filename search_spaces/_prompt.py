@@ -1,0 +1,116 @@
+"""A prompt as a value: what an optimizer changes, kept apart from how it is rendered."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from psopt.errors import InputError
+from psopt.search_spaces._form import PLAIN, Form
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A few-shot example: a text and its label; in a program of several steps perhaps for one of them alone."""
+
+    text: str
+    label: str
+    step: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """What one label means, in words."""
+
+    label: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A classification prompt, in parts.
+
+    Only `description` is rephrased; everything else stays as it is under every rephrasing.
+
+    Attributes
+    ----------
+    description : str
+        The task description (rho_0, or one of its rephrasings).
+    labels : tuple of str
+        The classes, in the order in which they are listed.
+    noun : str
+        What one sample is called: ``text``, ``question``.
+    definitions : tuple of Definition
+        What labels mean; a label may have none.
+    notes : tuple of str
+        Clarifying sentences.
+    examples : tuple of Example
+        Few-shot examples, in the order in which they are shown.
+    form : Form
+        Layout and orders.
+    """
+
+    description: str
+    labels: tuple[str, ...]
+    noun: str = "text"
+    definitions: tuple[Definition, ...] = ()
+    notes: tuple[str, ...] = ()
+    examples: tuple[Example, ...] = ()
+    form: Form = PLAIN
+
+    @property
+    def id(self) -> str:
+        """Twelve hexadecimal digits that name this prompt: equal prompts have equal ids, on any machine."""
+        canonical = json.dumps(self.to_dict(), sort_keys=True, ensure_ascii=True)
+        return hashlib.sha256(canonical.encode()).hexdigest()[:12]
+
+    def described_as(self, description: str, form: Form | None = None) -> Prompt:
+        """Return the same prompt with its task description said differently, and on request in another form."""
+        return replace(self, description=description, form=form or self.form)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the prompt as plain JSON data; its form only where it is not psopt's own."""
+        data: dict[str, Any] = json.loads(json.dumps(asdict(self)))  # tuples become lists
+        for example in data["examples"]:
+            if not example["step"]:
+                del example["step"]
+        form = self.form.to_dict()
+        return {**data, "form": form} if form else {name: data[name] for name in data if name != "form"}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Prompt:
+        """Build a prompt from `to_dict`'s data; how a run has measured it is no part of it.
+
+        Raises
+        ------
+        InputError
+            If a part is missing, unknown or of the wrong kind.
+        """
+        unknown = set(data) - {part.name for part in fields(cls)} - {"measured"}
+        if unknown:
+            raise InputError(f"a prompt has no part {sorted(unknown)[0]!r}")
+        try:
+            return cls(
+                description=_text(data["description"], "description"),
+                labels=tuple(_text(label, "labels") for label in data["labels"]),
+                noun=_text(data.get("noun", "text"), "noun"),
+                definitions=tuple(Definition(**one) for one in data.get("definitions", ())),
+                notes=tuple(_text(note, "notes") for note in data.get("notes", ())),
+                examples=tuple(Example(**one) for one in data.get("examples", ())),
+                form=Form.from_dict(data.get("form", {})),
+            )
+        except KeyError as error:
+            raise InputError(f"a prompt needs {error.args[0]!r}") from error
+        except TypeError as error:
+            raise InputError(f"a prompt can't be built from these data: {error}") from error
+
+
+def _text(value: object, part: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise InputError(f"a prompt's {part} must be text, not {value!r}")
+    return value

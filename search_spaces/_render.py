@@ -1,0 +1,67 @@
+"""From a prompt to the messages that a chat model reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from psopt.search_spaces._form import in_order
+
+if TYPE_CHECKING:
+    from psopt.search_spaces._form import Form
+    from psopt.search_spaces._prompt import Prompt
+
+Messages = list[dict[str, str]]
+
+SYSTEM = "You are a text classifier."
+
+
+def render(prompt: Prompt, text: str) -> Messages:
+    """Render a prompt and the text to classify as chat messages.
+
+    The text comes last, so that servers with prefix caching profit, and it is pasted as it is: braces or anything
+    else in it has no meaning here.
+
+    >>> from psopt.search_spaces import Prompt
+    >>> messages = render(Prompt("Judge the review.", ("good", "bad"), noun="review"), "I {loved} it")
+    >>> print(messages[1]["content"])
+    Judge the review.
+    Answer with exactly one of these labels and nothing else: good, bad
+    <BLANKLINE>
+    Review: I {loved} it
+    Label:
+    """
+    parts = [render_instructions(prompt), *[""] * prompt.form.blank_lines, _question(prompt, text)]
+    return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": "\n".join(parts)}]
+
+
+def render_instructions(prompt: Prompt) -> str:
+    """Render everything of a prompt that stands before the text to classify."""
+    form = prompt.form
+    labels = form.listing.join(in_order(prompt.labels, form.label_order))
+    lines = [prompt.description, f"Answer with exactly one of these labels and nothing else{form.separator}{labels}"]
+    examples = [f"{_question(prompt, one.text)} {one.label}" for one in in_order(prompt.examples, form.example_order)]
+    lines += _additions(prompt)
+    lines += _part(form, "Examples:", examples)
+    return "\n".join(lines)
+
+
+def render_additions(prompt: Prompt) -> str:
+    """Render what a prompt adds to its description: definitions and notes."""
+    return "\n".join(_additions(prompt)).strip("\n")
+
+
+def _additions(prompt: Prompt) -> list[str]:
+    form = prompt.form
+    definitions = [f"{one.label}{form.separator}{one.text}" for one in prompt.definitions]
+    lines = _part(form, "What the labels mean:", form.bulleted(definitions))
+    return lines + _part(form, "Note:", form.bulleted(prompt.notes))
+
+
+def _part(form: Form, heading: str, lines: list[str]) -> list[str]:
+    return [*[""] * form.blank_lines, form.heading(heading), *lines] if lines else []
+
+
+def _question(prompt: Prompt, text: str) -> str:
+    form = prompt.form
+    label = form.heading("Label") + form.separator.rstrip()
+    return f"{form.heading(prompt.noun.capitalize())}{form.separator}{text}\n{label}"

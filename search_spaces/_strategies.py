@@ -1,0 +1,59 @@
+"""The paper's three prompting strategies: the seed prompt that a search starts from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+from psopt.errors import InputError, UnknownNameError
+from psopt.search_spaces._prompt import Definition, Example, Prompt
+
+if TYPE_CHECKING:
+    from psopt.tasks import Sample, Task
+
+Strategy = Literal["simple", "detail", "1-shot"]
+STRATEGIES: tuple[str, ...] = get_args(Strategy)
+
+
+def seed_prompt(task: Task, strategy: str = "simple", *, description: str | None = None, seed: int = 42) -> Prompt:
+    """Build the prompt that a strategy makes of a task.
+
+    ``simple`` is the description and the class list; ``detail`` adds what each class means; ``1-shot`` adds to *simple*
+    one example of each class, drawn from train.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such strategy.
+    InputError
+        If the task does not hold what the strategy needs.
+    """
+    if strategy not in STRATEGIES:
+        raise UnknownNameError("strategy", strategy, STRATEGIES)
+    prompt = Prompt(description or task.description, task.labels, task.noun)
+    if strategy == "detail":
+        return Prompt(prompt.description, task.labels, task.noun, definitions=_all_definitions(task))
+    if strategy == "1-shot":
+        return Prompt(prompt.description, task.labels, task.noun, examples=_one_of_each(task, seed))
+    return prompt
+
+
+def _all_definitions(task: Task) -> tuple[Definition, ...]:
+    missing = [label for label in task.labels if label not in task.definitions]
+    if missing:
+        raise InputError(
+            f"strategy 'detail' needs a definition of every class, and {missing[0]!r} has none: "
+            "add a [definitions] table to the task file"
+        )
+    return tuple(Definition(label, task.definitions[label]) for label in task.labels)
+
+
+def _one_of_each(task: Task, seed: int) -> tuple[Example, ...]:
+    rng = np.random.default_rng(seed)
+    examples = []
+    for label in task.labels:
+        of_label: list[Sample] = [sample for sample in task.train if sample.label == label]
+        if not of_label:
+            raise InputError(f"strategy '1-shot' needs an example of every class, and train has none of {label!r}")
+        examples.append(Example(of_label[int(rng.integers(len(of_label)))].text, label))
+    return tuple(examples)

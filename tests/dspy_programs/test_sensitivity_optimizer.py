@@ -1,0 +1,350 @@
+"""`SensitivityOptimizer` in DSPy programs, with a language model that shakes."""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+dspy = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
+
+from keyword_lm import KeywordEngine, keyword_lm  # noqa: E402
+from programs_to_mend import chain_of_thought, examples, predict, two_steps  # noqa: E402
+from psopt import SensitivityOptimizer  # noqa: E402
+from psopt.dspy_programs._data import make_data  # noqa: E402
+from psopt.dspy_programs._model import ProgramModel  # noqa: E402
+from psopt.dspy_programs._outcome import find_outcome, labels_of  # noqa: E402
+from psopt.dspy_programs._wordings import freeze_wordings  # noqa: E402
+from psopt.errors import BudgetReachedError, InputError, ModelError  # noqa: E402
+from psopt.models.chat import Budget  # noqa: E402
+from running import RunningServer  # noqa: E402
+
+TRAIN, VAL, TEST = examples(0, 5), examples(5, 5), examples(10, 5)
+FOLDER = Path(__file__).parent
+
+
+def engine_of(lm):
+    return lm._engine_spec
+
+
+def compiled(program, tmp_path, lm=None, compile_with=None, **options):
+    given = {"num_trials": 8, "num_rephrasings": 6, "log_dir": tmp_path / "run", "num_threads": 2, **options}
+    with dspy.context(lm=lm or keyword_lm()):
+        return SensitivityOptimizer(**given).compile(program, trainset=TRAIN, valset=VAL, **(compile_with or {}))
+
+
+@pytest.mark.parametrize("make", [predict, chain_of_thought, two_steps])
+def test_a_better_program_of_the_same_kind_comes_back_and_lives_on_in_another_process(make, tmp_path):
+    program = make()
+    better = compiled(program, tmp_path, compile_with={"testset": TEST})
+    assert type(better) is type(program)
+    assert better.run.baseline.val.sensitivity > 0
+    assert better.run.pick().val.sensitivity < better.run.baseline.val.sensitivity
+    assert better.run.pick().val.f1 >= better.run.baseline.val.f1
+    assert {one.id for one in better.pareto_front} == {one.id for one in better.run.front}
+    better.save(tmp_path / "better.json")
+    with dspy.context(lm=keyword_lm()):
+        here = [better(question=one.question).label for one in TEST]
+    script = (
+        "import json, sys, dspy\n"
+        f"sys.path[:0] = [{str(FOLDER)!r}]\n"
+        "from keyword_lm import keyword_lm\n"
+        f"from programs_to_mend import examples, {make.__name__} as make\n"
+        f"program = make(); program.load({str(tmp_path / 'better.json')!r})\n"
+        "dspy.configure(lm=keyword_lm())\n"
+        "print(json.dumps([program(question=one.question).label for one in examples(10, 5)]))\n"
+    )
+    there = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120)
+    assert json.loads(there.stdout) == here
+
+
+def test_the_run_is_a_run_directory_with_every_program_of_the_front(tmp_path):
+    better = compiled(predict(), tmp_path)
+    run = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert run["finish_reason"] in {"trials", "exhausted"}
+    assert run["calls"]["made"] > 0
+    assert (tmp_path / "run" / "report.html").is_file()
+    for one in better.pareto_front:
+        again = predict()
+        again.load(tmp_path / "run" / "programs" / f"{one.id}.json")
+        assert again.dump_state() == one.program.dump_state()
+
+
+def test_the_program_given_stays_as_it_was(tmp_path):
+    program = chain_of_thought()
+    before = program.dump_state()
+    compiled(program, tmp_path)
+    assert program.dump_state() == before
+
+
+def test_a_finished_run_is_gone_on_with_and_nothing_is_asked_again(tmp_path):
+    first = compiled(chain_of_thought(), tmp_path, num_trials=6)
+    lm = keyword_lm()
+    again = compiled(chain_of_thought(), tmp_path, lm=lm, num_trials=6)
+    assert engine_of(lm).n_calls == 0
+    assert again.dump_state() == first.dump_state()
+
+
+def test_an_outage_raises_and_the_run_is_gone_on_with(tmp_path):
+    with pytest.raises(ModelError, match="house is on fire"):
+        compiled(predict(), tmp_path, lm=keyword_lm(fails=200))
+    done = keyword_lm()
+    compiled(predict(), tmp_path, lm=done)
+    whole = keyword_lm()
+    compiled(predict(), tmp_path / "whole", lm=whole)
+    assert engine_of(done).n_calls <= engine_of(whole).n_calls - 190
+
+
+def test_an_answer_that_can_t_be_parsed_is_n_a_and_no_failure(tmp_path):
+    better = compiled(predict(), tmp_path, lm=keyword_lm(mumbles="name of"), num_trials=3)
+    assert better.run.baseline.val.na_rate == pytest.approx(0.25)
+
+
+def test_a_program_that_never_gives_a_label_is_found_out_by_its_first_runs(tmp_path):
+    mumbling = keyword_lm(mumbles=" ")
+    with pytest.raises(ModelError, match=r"none of the first 20 runs of the program ended in one of its labels"):
+        compiled(predict(), tmp_path, lm=mumbling)
+    assert engine_of(mumbling).n_calls <= 40  # each is asked once more in JSON by DSPy's adapter
+
+
+def test_s_is_told_for_each_step_and_demonstrations_go_where_it_shakes(tmp_path):
+    better = compiled(two_steps(), tmp_path, num_trials=10)
+    shares = better.sensitivity_by_step
+    assert set(shares) == {"find_topic", "classify"}
+    assert max(shares.values()) > 0
+    pool = json.loads((tmp_path / "run" / "proposals.json").read_text())["edits"]
+    shown = [edit for edit in pool if edit["kind"] == "example"]
+    assert {edit["step"] for edit in shown} == {step for step, share in shares.items() if share or step == "classify"}
+
+
+def test_demonstrations_of_a_chain_of_thought_are_what_it_thought_on_the_way_to_the_right_answer(tmp_path):
+    compiled(chain_of_thought(), tmp_path)
+    pool = json.loads((tmp_path / "run" / "proposals.json").read_text())["edits"]
+    texts = [edit["text"] for edit in pool if edit["kind"] == "example"]
+    model = model_of(chain_of_thought(), tmp_path / "run")
+    lm = keyword_lm()
+    with dspy.context(lm=lm):
+        shown = [model.demonstration("predict", text) for text in texts]
+    assert shown
+    for text, demo in zip(texts, shown, strict=True):
+        assert demo["reasoning"] == text.split()[0]
+        assert demo["label"] == next(one.label for one in TRAIN if one.question == text)
+        assert demo["augmented"]
+    assert engine_of(lm).n_calls == 0  # they were kept in the run directory
+
+
+def model_of(program, folder):
+    outcome = find_outcome(program, TRAIN, None, None)
+    splits = {"train": TRAIN, "val": VAL, "test": VAL}
+    data = make_data("x", "Sort the question by what it asks for.", outcome, splits, 6)
+    wordings = freeze_wordings(program, outcome.step, data.task, 6, 10, 42, None)
+    return ProgramModel(program, outcome, data.examples, wordings, folder, Budget())
+
+
+def test_a_teacher_gives_the_demonstrations(tmp_path):
+    class Wise(dspy.Module):
+        def __init__(self):
+            super().__init__()
+            self.predict = dspy.Predict(chain_of_thought().predict.signature)
+
+        def forward(self, question):
+            answer = self.predict(question=question)
+            answer.reasoning = "I know."
+            return answer
+
+    better = compiled(chain_of_thought(), tmp_path, compile_with={"teacher": Wise()})
+    assert better.run.finish_reason
+
+
+def test_a_metric_takes_the_place_of_f1_and_s_stays_that_of_the_label(tmp_path):
+    def lenient(example, prediction, trace=None):
+        return 1.0 if prediction.label == example.label else 0.5
+
+    plain = compiled(predict(), tmp_path / "a", num_trials=3)
+    other = compiled(predict(), tmp_path / "b", num_trials=3, metric=lenient)
+    f1 = plain.run.baseline.val.f1
+    assert other.run.baseline.val.f1 == pytest.approx(f1 + (1 - f1) / 2)
+    assert other.run.baseline.val.sensitivity == plain.run.baseline.val.sensitivity
+    low, high = other.run.baseline.test.ci["f1"]
+    assert low < other.run.baseline.test.f1 < high
+
+
+def test_free_text_is_measured_by_what_means_the_same(tmp_path):
+    def same(one, other):
+        return one[:3].lower() == other[:3].lower()
+
+    class Kind(dspy.Signature):
+        """Say what it asks for."""
+
+        question: str = dspy.InputField()
+        topic: str = dspy.OutputField()
+
+    given = [dspy.Example(question=one.question, topic=one.question[:4]).with_inputs("question") for one in TRAIN]
+    optimizer = SensitivityOptimizer(4, 6, equivalence=same, label_field="topic", log_dir=tmp_path / "run")
+    with dspy.context(lm=keyword_lm()):
+        better = optimizer.compile(dspy.Predict(Kind), trainset=given[:10], valset=given[10:])
+    baseline, best = better.run.baseline.val, better.run.pick().val
+    assert 0 < baseline.f1 < 1
+    assert baseline.sensitivity > 0
+    assert best.f1 == 1  # with a demonstration the keyword model says the topic however it is asked
+    assert best.sensitivity == 0
+
+
+def test_settings_usage_and_callbacks_are_those_of_the_caller(tmp_path):
+    calls = []
+
+    class Count(dspy.utils.callback.BaseCallback):
+        def on_lm_start(self, call_id, instance, inputs):
+            calls.append(call_id)
+
+    lm = keyword_lm()
+    with dspy.context(lm=lm, callbacks=[Count()], adapter=dspy.JSONAdapter()), dspy.track_usage() as usage:
+        optimizer = SensitivityOptimizer(3, 4, log_dir=tmp_path / "run", num_threads=3)
+        better = optimizer.compile(predict(), trainset=TRAIN, valset=VAL)
+    assert len(calls) == engine_of(lm).n_calls > 0
+    assert all(one.as_json for one in engine_of(lm).seen)
+    assert usage.get_total_tokens()["test/keywords"]["prompt_tokens"] == 10 * engine_of(lm).n_calls
+    run = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert run["calls"]["tokens"] <= 12 * engine_of(lm).n_calls
+    assert better.run.baseline
+
+
+def test_it_runs_in_a_thread_of_an_async_program_and_the_result_can_be_awaited(tmp_path):
+    async def main():
+        with dspy.context(lm=keyword_lm()):
+            optimizer = SensitivityOptimizer(3, 4, log_dir=tmp_path / "run")
+            better = await asyncio.to_thread(optimizer.compile, predict(), trainset=TRAIN, valset=VAL)
+            return await better.acall(question="who is it ?")
+
+    assert asyncio.run(main()).label == "Person"
+
+
+def test_a_language_model_rephrases_and_proposes(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
+    monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
+    with RunningServer() as server:
+        writer = dspy.LM("openai/test", api_base=server.url, cache=False)
+        compiled(predict(), tmp_path, prompt_model=writer, num_trials=4)
+    rephrasings = json.loads((tmp_path / "run" / "rephrasings.json").read_text())
+    assert rephrasings["source"] == "dspy/openai/test"
+    authors = {
+        edit["provenance"]["author"] for edit in json.loads((tmp_path / "run" / "proposals.json").read_text())["edits"]
+    }
+    assert authors >= {"rules", "dspy/openai/test"}
+    assert "sk-very-secret" not in "".join(
+        path.read_text(errors="ignore") for path in (tmp_path / "run").rglob("*.json")
+    )
+
+
+def test_no_more_runs_than_allowed(tmp_path):
+    lm = keyword_lm()
+    with pytest.raises(BudgetReachedError, match="max-calls 100"):
+        compiled(predict(), tmp_path, lm=lm, max_calls=100)
+    assert engine_of(lm).n_calls == 100
+
+
+def test_the_same_seed_gives_the_same_program(tmp_path):
+    one, other = (compiled(chain_of_thought(), tmp_path / name, num_threads=4) for name in "ab")
+    assert one.dump_state() == other.dump_state()
+
+
+class Kind(enum.Enum):
+    COUNT = "a count"
+    WHO = "who"
+
+
+@pytest.mark.parametrize(
+    ("annotation", "labels"),
+    [
+        (Literal["a", "b"], ("a", "b")),
+        (Literal[1, 2], ("1", "2")),
+        (Literal["a", "b"] | None, ("a", "b")),
+        (Kind, ("a count", "who")),
+        (bool, ("True", "False")),
+        (str, ()),
+        (int, ()),
+        (list[str], ()),
+    ],
+)
+def test_classes_are_found_in_the_type(annotation, labels):
+    assert labels_of(annotation) == labels
+
+
+def of_kind(kind):
+    fields = {"question": (str, dspy.InputField()), "verdict": (kind, dspy.OutputField())}
+    return dspy.Predict(dspy.Signature(fields, "Judge the question."))
+
+
+@pytest.mark.parametrize(("kind", "values"), [(Kind, (Kind.COUNT, Kind.WHO)), (bool, (True, False))])
+def test_enums_and_truth_values_are_classes(tmp_path, kind, values):
+    given = [
+        dspy.Example(question=one.question, verdict=values[one.label == "Person"]).with_inputs("question")
+        for one in TRAIN
+    ]
+    with dspy.context(lm=keyword_lm()):
+        better = SensitivityOptimizer(3, 4, log_dir=tmp_path / "run").compile(of_kind(kind), trainset=given)
+    assert 0.5 < better.run.baseline.val.f1 <= 1
+
+
+BAD = {
+    "no output of a class": ({"student": dspy.Predict("question -> topic")}, "no output of a class"),
+    "no predictor": ({"student": type("Empty", (dspy.Module,), {})()}, "no predictor"),
+    "no module": ({"student": "a prompt"}, "no dspy.Module"),
+    "empty valset": ({"valset": []}, "valset is empty"),
+    "empty trainset": ({"trainset": []}, "trainset is empty"),
+    "unknown label": (
+        {"valset": [*VAL, dspy.Example(question="who ?", label="Persona").with_inputs("question")]},
+        r"valset\[20\]: label 'Persona' is none of the program's labels; did you mean 'Person'",
+    ),
+    "no label": ({"trainset": [dspy.Example(question="who ?").with_inputs("question")]}, "has no 'label'"),
+    "no inputs set": ({"trainset": [dspy.Example(question="who ?", label="Person")]}, "with_inputs"),
+    "no examples": ({"trainset": [("who ?", "Person")]}, "no dspy.Example"),
+    "one example and no valset": ({"trainset": TRAIN[:1], "valset": None}, "give a valset"),
+    "unknown argument": ({"metrik": 1}, "metrik"),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_bad_input_is_told_before_any_call(what, tmp_path):
+    given, message = BAD[what]
+    lm = keyword_lm()
+    arguments = {"student": predict(), "trainset": TRAIN, "valset": VAL, **given}
+    with dspy.context(lm=lm), pytest.raises(InputError, match=message):
+        SensitivityOptimizer(3, 4, log_dir=tmp_path / "run").compile(arguments.pop("student"), **arguments)
+    assert engine_of(lm).n_calls == 0
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"auto": "huge"}, "auto must be one of"),
+        ({"num_trials": 0}, "num_trials"),
+        ({"num_rephrasings": 1}, "num_rephrasings"),
+        ({"label_field": "colour"}, "label_field 'colour'"),
+        ({"metric": lambda example, prediction: "good"}, "the metric returned 'good'"),
+        ({"metric": lambda example, prediction: 7}, "the metric returned 7"),
+    ],
+)
+def test_bad_options_are_refused(options, message, tmp_path):
+    with pytest.raises(InputError, match=message):
+        compiled(predict(), tmp_path, **options)
+
+
+def test_without_a_language_model_nothing_is_tried(tmp_path):
+    with dspy.context(lm=None), pytest.raises(InputError, match="no language model"):
+        SensitivityOptimizer(3, 4, log_dir=tmp_path / "run").compile(predict(), trainset=TRAIN, valset=VAL)
+
+
+def test_auto_sets_trials_and_rephrasings():
+    assert (SensitivityOptimizer(auto="light").num_trials, SensitivityOptimizer(auto="heavy").num_rephrasings) == (
+        15,
+        20,
+    )
+    assert KeywordEngine().n_calls == 0

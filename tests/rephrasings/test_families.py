@@ -1,0 +1,105 @@
+"""Families of rephrasings: what changes, what stays, and what each tells about a model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from psopt.errors import InputError
+from psopt.evaluation import Predictions, evaluate, score
+from psopt.rephrasings import RephrasingSet, read_families, read_file, rephrasings_for, to_file, vary
+from psopt.search_spaces import FAMILIES, PLAIN, Example, Form, Prompt, render, render_instructions
+
+
+@pytest.fixture
+def mixed(task):
+    return vary(rephrasings_for(task, 11, 10), task, ("paraphrase", "wording", "format", "example-order"), 42)
+
+
+def test_families_take_turns_and_the_original_comes_first(task, mixed):
+    assert mixed.search[0] == task.description
+    assert mixed.search_forms[0] == PLAIN
+    expected = ["paraphrase", "wording", "format", "example-order"]
+    assert [form.family for form in mixed.search_forms[1:]] == (expected * 3)[:10]
+    assert [form.family for form in mixed.heldout_forms] == (expected * 3)[:10]
+
+
+def test_what_is_held_out_was_not_searched(mixed):
+    search = {(text, form.layout) for text, form in mixed.worded("search")}
+    heldout = {(text, form.layout) for text, form in mixed.worded("heldout")}
+    assert len(search) == 11
+    assert len(heldout) == 10
+    assert not search & heldout
+
+
+def test_a_layout_changes_no_word_and_an_order_no_member():
+    prompt = Prompt(
+        "Sort it.",
+        ("a", "b", "c"),
+        "question",
+        notes=("N one.", "N two."),
+        examples=(Example("x", "a"), Example("y", "b")),
+    )
+    own = render_instructions(prompt)
+    ordered = prompt.described_as("Sort it.", Form("label-order", label_order=1))
+    assert sorted(render_instructions(ordered)) == sorted(own)
+    assert render_instructions(ordered) != own
+    shown = prompt.described_as("Sort it.", Form("example-order", example_order=1))
+    assert sorted(render_instructions(shown).split("\n")) == sorted(own.split("\n"))
+    laid_out = prompt.described_as("Sort it.", Form("format", " - ", " | ", "1. ", "upper", 0))
+    text = render(laid_out, "what ?")[1]["content"]
+    assert "a | b | c" in text
+    assert "NOTE:\n1. N one.\n2. N two." in text
+    assert text.endswith("QUESTION - what ?\nLABEL -")
+
+
+def test_psopts_own_form_is_no_part_of_a_prompt_on_disk_and_another_is():
+    prompt = Prompt("Sort it.", ("a", "b"))
+    other = prompt.described_as("Sort it.", Form("format", casing="upper"))
+    assert "form" not in prompt.to_dict()
+    assert Prompt.from_dict(other.to_dict()) == other
+    assert other.id != prompt.id
+
+
+def test_a_mixed_set_survives_the_way_through_its_file(mixed, tmp_path):
+    import json
+
+    path = tmp_path / "rephrasings.json"
+    path.write_text(json.dumps(to_file(mixed)))
+    assert read_file(path) == mixed
+    assert read_file(path).sha256 == mixed.sha256
+    assert RephrasingSet.from_dict(mixed.to_dict()) == mixed
+
+
+def test_two_labels_have_one_other_order(task):
+    with pytest.raises(InputError, match="label-order has too few members"):
+        vary(rephrasings_for(task, 5, 5), task, ("label-order",), 42)
+
+
+def test_families_are_read_in_their_own_order_and_unknown_ones_named():
+    assert read_families("format,wording") == ("wording", "format")
+    assert set(read_families(",".join(FAMILIES))) == set(FAMILIES)
+    with pytest.raises(InputError, match="did you mean 'format'"):
+        read_families("formats")
+
+
+class FormModel:
+    """Minds only whether headings are in capitals."""
+
+    name = "form"
+
+    def predict(self, prompts, texts, on_progress=None):
+        return np.array([[int(prompt.form.casing == "upper") for prompt in prompts] for _ in texts])
+
+
+def test_sensitivity_is_told_apart_by_family(task):
+    forms = (PLAIN, Form(), Form("format", casing="upper"), Form("format", bullet="* "))
+    words = (task.description, "Sort it by what it asks.", task.description, task.description)
+    found = score(evaluate(FormModel(), Prompt(task.description, task.labels), words, task.val, forms=forms))
+    assert found.per_family["paraphrase"].sensitivity == 0.0
+    assert found.per_family["format"].sensitivity == pytest.approx(np.log(2) / np.log(3))
+    assert found.per_family["format"].n == 2
+
+
+def test_one_family_alone_is_not_told_apart(task):
+    predictions = Predictions(np.zeros((40, 2), dtype=int), task.val, task.labels)
+    assert score(predictions).per_family == {}

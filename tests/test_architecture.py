@@ -1,0 +1,32 @@
+"""Rooms: each imports only from those below it, and from no other room's private modules."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+TOP = ["__main__", "__init__", "cli", "dspy_programs", "testing", "api"]
+MIDDLE = ["report", "runs", "search", "proposals", "diagnosis", "evaluation", "rephrasings", "models", "answers"]
+BOTTOM = ["search_spaces", "tasks", "text", "metrics", "errors", "_version"]
+ROOMS = [*TOP, *MIDDLE, *BOTTOM]
+SOURCES = [
+    (package, file) for package in ("optimizer", "search_spaces", "metrics") for file in (ROOT / package).rglob("*.py")
+]
+
+
+def imported(file: Path) -> set[str]:
+    """Modules of psopt that a file imports, wherever in it; those for types alone too."""
+    nodes = list(ast.walk(ast.parse(file.read_text())))
+    modules = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
+    modules |= {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    return {module for module in modules if module.split(".")[0] == "psopt"}
+
+
+@pytest.mark.parametrize(("package", "file"), SOURCES, ids=lambda value: str(getattr(value, "stem", value)))
+def test_a_room_imports_what_stands_below_it_and_nobody_elses_private_modules(package: str, file: Path) -> None:
+    room = package if package != "optimizer" else file.relative_to(ROOT / package).with_suffix("").parts[0]
+    for module in imported(file):
+        other, *inner = module.split(".")[1:] or ["__init__"]
+        assert ROOMS.index(room) <= ROOMS.index(other), f"{room} imports {module}, which stands above it"
+        assert room == other or not any(part.startswith("_") for part in inner), f"{file} reaches into {module}"
