@@ -5,11 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from psopt.tasks import DatasetInfo, Sample, Task
 from psopt.text import shows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.search_spaces import Prompt
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "chat_server"))  # for `from running import RunningServer`
@@ -26,7 +32,7 @@ def data_dir() -> Path:
 
 
 @pytest.fixture(scope="session")
-def cache_dir(tmp_path_factory, worker_id) -> Path:
+def cache_dir(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
     """One embedding store for the whole session, shared by its workers."""
     own = tmp_path_factory.getbasetemp()
     folder = (own if worker_id == "master" else own.parent) / "cache"
@@ -70,11 +76,11 @@ class KeywordModel:
     def __init__(self) -> None:
         self.n_grids = 0
 
-    def predict(self, prompts, texts, on_progress=None):
+    def predict(self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: Any = None) -> Any:
         self.n_grids += 1
         return np.array([[self._answer(prompt, text) for prompt in prompts] for text in texts], dtype=np.int64)
 
-    def _answer(self, prompt, text: str) -> int:
+    def _answer(self, prompt: Prompt, text: str) -> int:
         for note in prompt.notes:
             quoted = [part for part in note.split('"')[1::2] if shows(text, part)]
             if quoted:

@@ -6,9 +6,13 @@ import json
 import runpy
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from running import RunningServer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 EXPERIMENTS = Path(__file__).resolve().parent.parent / "experiments"
 SMALL = ("--dataset", "trec", "--samples", "10", "--rephrasings", "3", "--seed", "0", "--trials", "3")
@@ -18,10 +22,10 @@ SCRIPTS = sorted({path.name for path in EXPERIMENTS.glob("[!_]*.py")} - set(BESI
 
 
 @pytest.fixture
-def run(cache_dir, tmp_path, monkeypatch):
+def run(cache_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Run a script in this process, as `python experiments/SCRIPT` would, and read its JSON."""
 
-    def run_script(script, *words, folder="--results"):
+    def run_script(script: str, *words: Any, folder: str = "--results") -> Any:
         monkeypatch.delenv("PSOPT_DATA_DIR", raising=False)
         monkeypatch.setenv("PSOPT_CACHE_DIR", str(cache_dir))
         monkeypatch.chdir(tmp_path)
@@ -33,7 +37,7 @@ def run(cache_dir, tmp_path, monkeypatch):
     return run_script
 
 
-def page(results, tmp_path, monkeypatch):
+def page(results: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.syspath_prepend(EXPERIMENTS)
     monkeypatch.setattr(sys, "argv", ["x", "--results", str(results), "--page", str(tmp_path / "page.md")])
     runpy.run_path(str(EXPERIMENTS / "write_results.py"), run_name="__main__")
@@ -41,7 +45,9 @@ def page(results, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_every_script_leaves_json_a_figure_and_its_part_of_the_page(script, run, tmp_path, monkeypatch):
+def test_every_script_leaves_json_a_figure_and_its_part_of_the_page(
+    script: Any, run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     name = script.removesuffix(".py")
     model = "sim/" if script in SEARCHING else "minilm"
     found = run(script, *SMALL, "--model", model)
@@ -52,7 +58,7 @@ def test_every_script_leaves_json_a_figure_and_its_part_of_the_page(script, run,
     assert f"trec (bundled); {model}" in written
 
 
-def test_the_same_script_asks_a_server(run):
+def test_the_same_script_asks_a_server(run: Any) -> None:
     pytest.importorskip("openai")
     with RunningServer() as server:
         found = run("table1.py", *SMALL, "--model", "openai/test", "--api-base", server.url)
@@ -61,16 +67,16 @@ def test_the_same_script_asks_a_server(run):
     assert all(0 <= row["f1"] <= 1 for row in found["rows"])
 
 
-def test_the_page_of_results_is_what_the_json_says(tmp_path, monkeypatch):
+def test_the_page_of_results_is_what_the_json_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written = page(EXPERIMENTS / "results", tmp_path, monkeypatch)
     assert (EXPERIMENTS / "RESULTS.md").read_text("utf-8") == written, "run experiments/write_results.py"
 
 
-def test_a_claim_is_seen_only_beyond_chance_and_the_placebo(monkeypatch):
+def test_a_claim_is_seen_only_beyond_chance_and_the_placebo(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(EXPERIMENTS)
     import _claims
 
-    def row(difference, p_value):
+    def row(difference: Any, p_value: Any) -> dict[str, Any]:
         against = {"sensitivity": {"difference": difference, "p_value": p_value}}
         return {"dataset": "trec", "strategy": "1-shot", "against_simple": against}
 
@@ -78,7 +84,7 @@ def test_a_claim_is_seen_only_beyond_chance_and_the_placebo(monkeypatch):
     assert _claims.one_shot([row(-0.1, 0.2)])[0] == "not seen"
     assert _claims.one_shot([row(0.1, 0.01)])[0] == "not seen"
 
-    def fix(by_hand, placebo, texts=("When ?",)):
+    def fix(by_hand: Any, placebo: Any, texts: Sequence[str] = ("When ?",)) -> dict[str, Any]:
         right = {"before": 3, "by hand": by_hand, "placebo": placebo}
         columns = {kind: {"right": [n], "sensitivity": [(30 - n) / 30]} for kind, n in right.items()}
         return {"topic": "dates", "texts": texts, "columns": columns, "rephrasings": 30}
@@ -90,7 +96,7 @@ def test_a_claim_is_seen_only_beyond_chance_and_the_placebo(monkeypatch):
     assert judge([fix(29, 3, texts=())])[0].startswith("not testable")
 
 
-def test_a_ranking_settles_where_it_stays_settled(monkeypatch):
+def test_a_ranking_settles_where_it_stays_settled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(EXPERIMENTS)
     from how_many_rephrasings import settles, tau
 
@@ -101,7 +107,7 @@ def test_a_ranking_settles_where_it_stays_settled(monkeypatch):
     assert tau([1, 2, 3], [1, 3, 2], [(0, 1)]) == 1
 
 
-def test_hypervolume_is_a_share_of_the_cube(monkeypatch):
+def test_hypervolume_is_a_share_of_the_cube(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(EXPERIMENTS)
     from ablation import hypervolume
 
@@ -110,7 +116,7 @@ def test_hypervolume_is_a_share_of_the_cube(monkeypatch):
     assert hypervolume([one, {"f1": 1.0, "sensitivity": 0.5, "consistency": 0.25}]) == pytest.approx(3 / 16)
 
 
-def test_dspy_s_optimizers_are_compared(run):
+def test_dspy_s_optimizers_are_compared(run: Any) -> None:
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
     found = run("dspy_peers.py", "--small", "--seeds", "0", folder="--out")
     (rows,) = found["runs"]

@@ -1,8 +1,11 @@
 """The page of providers: its commands can be given as they stand, and name the addresses of its tables."""
 
+from __future__ import annotations
+
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -16,7 +19,7 @@ LINES = [
 ]
 
 
-def parsed(line):
+def parsed(line: str) -> Any:
     """What a command's options are; a value set before it is nothing to psopt."""
     words = shlex.split(line)
     start = words.index("psopt")
@@ -28,7 +31,7 @@ def parsed(line):
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_its_commands_parse(line):
+def test_its_commands_parse(line: Any) -> None:
     params = parsed(line)
     kind, _, name = params["model"].partition("/")
     assert name
@@ -37,11 +40,11 @@ def test_its_commands_parse(line):
         assert f"`{options.api_base}`" in PAGE.replace("NAME", "my-resource")
 
 
-def test_its_tables_name_no_address_without_a_command():
+def test_its_tables_name_no_address_without_a_command() -> None:
     told = set(re.findall(r"\| `(https?://[^`]+)`", PAGE))
     given = {parsed(line)["api_base"] for line in LINES}
     assert {address.replace("NAME", "my-resource") for address in told} <= given
 
 
-def test_the_readme_leads_to_it():
+def test_the_readme_leads_to_it() -> None:
     assert "(docs/models.md)" in (ROOT / "README.md").read_text("utf-8")

@@ -1,5 +1,7 @@
 """What the README says can be done, can be done."""
 
+from __future__ import annotations
+
 import doctest
 import os
 import re
@@ -7,6 +9,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -17,13 +20,13 @@ README = (ROOT / "README.md").read_text("utf-8")
 COMMANDS = re.findall(r"^    (psopt .+?)(?:\s{2,}#.*)?$", README, re.MULTILINE)
 
 
-def test_its_examples_of_the_metrics_are_right():
+def test_its_examples_of_the_metrics_are_right() -> None:
     failed, tried = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
     assert (failed, tried) == (0, 4)
 
 
 @pytest.mark.parametrize("line", COMMANDS)
-def test_its_commands_and_options_exist(line):
+def test_its_commands_and_options_exist(line: Any) -> None:
     words = shlex.split(line)[1:]
     command = cli.get_command(click.Context(cli), words[0])
     assert command is not None
@@ -31,12 +34,12 @@ def test_its_commands_and_options_exist(line):
     assert {word for word in words if word.startswith("--")} <= known
 
 
-def test_its_make_targets_exist():
+def test_its_make_targets_exist() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     assert set(re.findall(r"\bmake ([a-z-]+)", README)) <= targets
 
 
-def test_its_python_names_exist():
+def test_its_python_names_exist() -> None:
     import psopt
 
     (block,) = [block for block in re.findall(r"```python\n(.+?)```", README, re.DOTALL) if "import psopt\n" in block]
@@ -44,7 +47,7 @@ def test_its_python_names_exist():
         assert hasattr(psopt, name)
 
 
-def test_its_dspy_program_runs_as_it_stands(tmp_path, cache_dir):
+def test_its_dspy_program_runs_as_it_stands(tmp_path: Path, cache_dir: Path) -> None:
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
     (block,) = [block for block in re.findall(r"```python\n(.+?)```", README, re.DOTALL) if "import dspy\n" in block]
     environment = {name: value for name, value in os.environ.items() if name != "PSOPT_DATA_DIR"}
@@ -58,7 +61,7 @@ def test_its_dspy_program_runs_as_it_stands(tmp_path, cache_dir):
     assert int(done.stdout.split()[0]) >= 1
 
 
-def test_the_example_of_two_steps_runs(tmp_path, cache_dir):
+def test_the_example_of_two_steps_runs(tmp_path: Path, cache_dir: Path) -> None:
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
     example = ROOT / "examples" / "dspy_program.py"
     environment = {**os.environ, "PSOPT_CACHE_DIR": str(cache_dir)}

@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from running import RunningServer
@@ -25,7 +26,7 @@ ELSEWHERE = {"--program": "tests/dspy_programs/test_programs_on_the_command_line
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Support tickets, and what else the commands name."""
     folder = tmp_path_factory.mktemp("readme")
     texts = {
@@ -44,14 +45,14 @@ def folder(tmp_path_factory):
     return folder
 
 
-def environment(folder, server):
+def environment(folder: Path, server: RunningServer) -> dict[str, Any]:
     kept = {name: value for name, value in os.environ.items() if name != "PSOPT_DATA_DIR"}
     paths = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     ours = {"OPENAI_API_KEY": "sk-of-no-use", "OPENAI_BASE_URL": server.url, "COLUMNS": "80", "PATH": paths}
     return {**kept, **ours, "PSOPT_CACHE_DIR": str(folder / "cache"), "PSOPT_OFFLINE": "1"}
 
 
-def small(line, folder, server):
+def small(line: str, folder: Path, server: RunningServer) -> str:
     """A command as it is run here."""
     line = line.replace("http://localhost:8000/v1", server.url)
     line = line.replace("postgresql://psopt@db.local/studies", f"sqlite:///{folder}/study.db")
@@ -74,7 +75,7 @@ def small(line, folder, server):
     return line
 
 
-def test_they_run(folder):
+def test_they_run(folder: Any) -> None:
     with RunningServer() as server:
         for line in COMMANDS:
             if any(word in line for word in ELSEWHERE):
@@ -97,7 +98,7 @@ def test_they_run(folder):
     assert (folder / "rephrasings.json").is_file()
 
 
-def test_the_dashboard_starts(folder):
+def test_the_dashboard_starts(folder: Any) -> None:
     (line,) = [line for line in COMMANDS if line.startswith("psopt dashboard")]
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

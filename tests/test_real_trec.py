@@ -1,29 +1,36 @@
 """The main job on real TREC, smaller than a user would run it: enough to see that what it is for comes about."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import psopt
 import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytest.importorskip("torch", reason="the extra `local` is not installed")
 
 
 @pytest.fixture(scope="module")
-def trec(data_dir):
+def trec(data_dir: Path) -> Any:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PSOPT_DATA_DIR", str(data_dir))
         return psopt.load_task("trec", seed=0)
 
 
 @pytest.fixture(scope="module")
-def run(trec, cache_dir, tmp_path_factory):
+def run(trec: Any, cache_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
     out = tmp_path_factory.mktemp("trec") / "run"
     return psopt.optimize(trec, trials=10, rounds=2, rephrasings=5, samples=200, seed=0, out=out, cache_dir=cache_dir)
 
 
-def test_the_baseline_shakes(run):
+def test_the_baseline_shakes(run: Any) -> None:
     assert run.baseline.test.sensitivity >= 0.05
 
 
-def test_dates_and_colours_are_found_among_the_weak_spots_unasked(trec, cache_dir):
+def test_dates_and_colours_are_found_among_the_weak_spots_unasked(trec: Any, cache_dir: Path) -> None:
     report = psopt.diagnose(trec, rephrasings=5, samples=500, seed=0, cache_dir=cache_dir)
     topics = {
         label: " ".join(group.topic for group in report.diagnosis.groups if group.label == label)
@@ -34,14 +41,14 @@ def test_dates_and_colours_are_found_among_the_weak_spots_unasked(trec, cache_di
     assert "color" in topics["Entity"]
 
 
-def test_the_knee_is_better_on_the_500_test_questions_under_rephrasings_it_has_not_met(run):
+def test_the_knee_is_better_on_the_500_test_questions_under_rephrasings_it_has_not_met(run: Any) -> None:
     knee = run.pick("knee")
     assert sum(one.n for one in knee.test.per_class.values()) == 500
     assert knee.test.f1 >= run.baseline.test.f1 + 0.05
     assert knee.test.sensitivity <= run.baseline.test.sensitivity
 
 
-def test_every_edit_was_drawn_from_train_questions(run, trec):
+def test_every_edit_was_drawn_from_train_questions(run: Any, trec: Any) -> None:
     train = {sample.id for sample in trec.train}
     used = {one for candidate in run.front for edit in candidate.edits for one in edit.provenance.samples}
     assert used

@@ -7,6 +7,7 @@ import json
 import math
 import urllib.error
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import aiohttp
 import pytest
@@ -18,6 +19,9 @@ from psopt.search_spaces import Definition, Example, Prompt, render
 from psopt.tasks import load_task
 from running import RunningServer
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 LABELS = ("Number", "Location", "Person", "Numeral", "Entity")
 PROMPT = Prompt("Classify the question.", LABELS, "question")
 TEXTS = [f"What is thing {i} ?" for i in range(40)]
@@ -25,26 +29,26 @@ SCHEMA = {"type": "object", "properties": {"label": {"type": "string", "enum": l
 ENUM = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": SCHEMA}}
 
 
-def request(text="What is it ?", prompt=PROMPT, **params):
+def request(text: str = "What is it ?", prompt: Prompt = PROMPT, **params: Any) -> dict[str, Any]:
     return {"model": "test", "messages": render(prompt, text), "temperature": 0, **params}
 
 
-async def send(session, server, body, timeout=5.0):
+async def send(session: Any, server: RunningServer, body: Any, timeout: float = 5.0) -> tuple[Any, Any, Any]:
     limit = aiohttp.ClientTimeout(total=timeout)
     async with session.post(f"{server.url}/chat/completions", json=body, timeout=limit) as response:
         return response.status, response.headers, json.loads(await response.read())
 
 
-async def send_all(server, bodies, **options):
+async def send_all(server: RunningServer, bodies: Any, **options: Any) -> Any:
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
         return await asyncio.gather(*[send(session, server, body, **options) for body in bodies])
 
 
-async def send_until_answered(server, bodies):
+async def send_until_answered(server: RunningServer, bodies: Any) -> Any:
     """What a client that tries again ends up with."""
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
 
-        async def persist(body):
+        async def persist(body: Any) -> Any:
             while True:
                 try:
                     said = content((await send(session, server, body, timeout=0.3))[2])
@@ -56,26 +60,26 @@ async def send_until_answered(server, bodies):
         return await asyncio.gather(*map(persist, bodies))
 
 
-def post(server, body, headers=None, timeout=5.0):
-    async def once():
+def post(server: RunningServer, body: Any, headers: Any = None, timeout: float = 5.0) -> Any:
+    async def once() -> Any:
         async with aiohttp.ClientSession(headers=headers) as session:
             return await send(session, server, body, timeout)
 
     return asyncio.run(once())
 
 
-def content(answer):
+def content(answer: Any) -> Any:
     return answer["choices"][0]["message"]["content"]
 
 
 @pytest.fixture(scope="module")
-def started():
+def started() -> Iterator[RunningServer]:
     with RunningServer() as server:
         yield server
 
 
 @pytest.fixture
-def server(started):
+def server(started: RunningServer) -> Iterator[RunningServer]:
     """A server that behaves and has seen nothing; tests change its options."""
     before = started.control()["options"]
     started.control(reset=True)
@@ -83,7 +87,7 @@ def server(started):
     started.control(**{name: before[name] for name in before if name not in {"port", "task", "until_stdin_closes"}})
 
 
-def test_an_answer_is_one_of_the_labels_and_has_the_form_of_a_chat_completion(server):
+def test_an_answer_is_one_of_the_labels_and_has_the_form_of_a_chat_completion(server: RunningServer) -> None:
     status, _, answer = post(server, request())
     assert status == 200
     assert content(answer) in LABELS
@@ -94,7 +98,7 @@ def test_an_answer_is_one_of_the_labels_and_has_the_form_of_a_chat_completion(se
     assert answer["choices"][0]["finish_reason"] == "stop"
 
 
-def test_hashed_answers_depend_on_the_text_and_on_the_description_and_on_nothing_else(server):
+def test_hashed_answers_depend_on_the_text_and_on_the_description_and_on_nothing_else(server: RunningServer) -> None:
     by_text = [request(text) for text in TEXTS]
     other = replace(PROMPT, description="Say what the question asks for.")
     described = [request(text, other) for text in TEXTS]
@@ -106,7 +110,7 @@ def test_hashed_answers_depend_on_the_text_and_on_the_description_and_on_nothing
     assert first == third
 
 
-def test_the_log_knows_each_request_by_its_canonical_json(server):
+def test_the_log_knows_each_request_by_its_canonical_json(server: RunningServer) -> None:
     twice = dict(reversed(request().items()))
     post(server, request(), headers={"Authorization": "Bearer one"})
     post(server, twice, headers={"Authorization": "Bearer two"})
@@ -122,7 +126,7 @@ def test_the_log_knows_each_request_by_its_canonical_json(server):
 
 
 @pytest.mark.parametrize("status", ["429", "500", "503", "quota"])
-def test_a_status_fault_is_that_status(server, status):
+def test_a_status_fault_is_that_status(server: RunningServer, status: str) -> None:
     server.control(faults=status, fault_rate=1, retry_after=0.25)
     given, headers, answer = post(server, request())
     assert given == (429 if status == "quota" else int(status))
@@ -140,7 +144,9 @@ def test_a_status_fault_is_that_status(server, status):
         ("reset", aiohttp.ClientOSError, "Connection reset by peer"),
     ],
 )
-def test_a_fault_of_the_line_breaks_the_answer(server, fault, raised, said):
+def test_a_fault_of_the_line_breaks_the_answer(
+    server: RunningServer, fault: str, raised: Any, said: str | None
+) -> None:
     server.control(faults=fault, fault_rate=1)
     with pytest.raises(raised, match=said):
         post(server, request(), timeout=0.1 if fault == "hang" else 5)
@@ -150,20 +156,22 @@ def test_a_fault_of_the_line_breaks_the_answer(server, fault, raised, said):
 
 
 @pytest.mark.parametrize(("fault", "said"), [("empty", ""), ("null", None)])
-def test_a_fault_of_the_model_is_a_success_without_an_answer(server, fault, said):
+def test_a_fault_of_the_model_is_a_success_without_an_answer(
+    server: RunningServer, fault: str, said: str | None
+) -> None:
     server.control(faults=fault, fault_rate=1)
     status, _, answer = post(server, request())
     assert (status, content(answer)) == (200, said)
 
 
-def test_an_answer_may_have_no_choices(server):
+def test_an_answer_may_have_no_choices(server: RunningServer) -> None:
     server.control(faults="nochoices", fault_rate=1)
     status, _, answer = post(server, request())
     assert status == 200
     assert "choices" not in answer
 
 
-def test_a_slow_answer_is_late_and_right(server):
+def test_a_slow_answer_is_late_and_right(server: RunningServer) -> None:
     _, _, expected = post(server, request())
     server.control(faults="slow", fault_rate=1, slow_ms=200)
     with pytest.raises(TimeoutError):
@@ -172,7 +180,7 @@ def test_a_slow_answer_is_late_and_right(server):
     assert post(server, request())[2] == expected
 
 
-def test_a_client_that_tries_again_gets_the_answers_of_a_faultless_server(server):
+def test_a_client_that_tries_again_gets_the_answers_of_a_faultless_server(server: RunningServer) -> None:
     bodies = [request(text) for text in TEXTS]
     expected = asyncio.run(send_until_answered(server, bodies))
     server.control(reset=True, faults="all", fault_rate=0.5, slow_ms=20)
@@ -182,8 +190,8 @@ def test_a_client_that_tries_again_gets_the_answers_of_a_faultless_server(server
     assert "quota" not in statuses
 
 
-def test_faults_are_drawn_with_the_seed(server):
-    def drawn(seed):
+def test_faults_are_drawn_with_the_seed(server: RunningServer) -> None:
+    def drawn(seed: int) -> list[Any]:
         server.control(reset=True, faults="429,500,503", fault_rate=0.5, fault_seed=seed)
         return [post(server, request())[0] for _ in range(20)]
 
@@ -192,7 +200,7 @@ def test_faults_are_drawn_with_the_seed(server):
     assert 3 < first.count(200) < 17
 
 
-def test_more_requests_at_once_than_allowed_are_refused(server):
+def test_more_requests_at_once_than_allowed_are_refused(server: RunningServer) -> None:
     server.control(rate_limit=3, delay_ms=200)
     statuses = [status for status, _, _ in asyncio.run(send_all(server, [request(text) for text in TEXTS[:10]]))]
     assert statuses.count(200) >= 3
@@ -200,7 +208,7 @@ def test_more_requests_at_once_than_allowed_are_refused(server):
     assert server.control()["most_in_flight"] > 3
 
 
-def test_structured_answers_can_be_given_refused_and_ignored(server):
+def test_structured_answers_can_be_given_refused_and_ignored(server: RunningServer) -> None:
     plain = content(post(server, request())[2])
     assert content(post(server, request(response_format=ENUM))[2]) == plain
     server.control(structured="yes")
@@ -211,7 +219,7 @@ def test_structured_answers_can_be_given_refused_and_ignored(server):
     assert "response_format" in answer["error"]["message"]
 
 
-def test_parameters_can_be_unknown(server):
+def test_parameters_can_be_unknown(server: RunningServer) -> None:
     server.control(no_seed=True, lacks="temperature")
     assert post(server, request(seed=1))[2]["error"]["param"] == "temperature"
     server.control(lacks="")
@@ -219,7 +227,7 @@ def test_parameters_can_be_unknown(server):
     assert post(server, request())[0] == 200
 
 
-def test_a_wrong_key_is_refused_and_repeated(server):
+def test_a_wrong_key_is_refused_and_repeated(server: RunningServer) -> None:
     server.control(key="right")
     status, _, answer = post(server, request(), headers={"Authorization": "Bearer wrong-one"})
     assert status == 401
@@ -227,7 +235,7 @@ def test_a_wrong_key_is_refused_and_repeated(server):
     assert post(server, request(), headers={"Authorization": "Bearer right"})[0] == 200
 
 
-def test_logprobs_follow_the_labels_in_tokens_of_three_characters(server):
+def test_logprobs_follow_the_labels_in_tokens_of_three_characters(server: RunningServer) -> None:
     server.control(answer="fixed:Numeral")
     _, _, answer = post(server, request(logprobs=True, top_logprobs=3))
     places = answer["choices"][0]["logprobs"]["content"]
@@ -240,34 +248,34 @@ def test_logprobs_follow_the_labels_in_tokens_of_three_characters(server):
     assert third == {"l": 0.0}
 
 
-def test_logprobs_of_a_structured_answer_cover_its_json(server):
+def test_logprobs_of_a_structured_answer_cover_its_json(server: RunningServer) -> None:
     server.control(structured="yes", answer="fixed:Person")
     _, _, answer = post(server, request(logprobs=True, top_logprobs=1, response_format=ENUM))
     places = answer["choices"][0]["logprobs"]["content"]
     assert "".join(place["token"] for place in places) == content(answer) == '{"label": "Person"}'
 
 
-def test_logprobs_can_be_left_out(server):
+def test_logprobs_can_be_left_out(server: RunningServer) -> None:
     server.control(logprobs="no")
     assert post(server, request(logprobs=True, top_logprobs=1))[2]["choices"][0]["logprobs"] is None
 
 
-def test_a_long_answer_is_cut_at_the_most_tokens(server):
+def test_a_long_answer_is_cut_at_the_most_tokens(server: RunningServer) -> None:
     server.control(answer="fixed:It is a question about a number.")
     answer = post(server, request(max_tokens=2))[2]
     assert content(answer) == "It is a "
     assert answer["choices"][0]["finish_reason"] == "length"
 
 
-def test_a_dspy_program_gets_its_answer_in_its_own_form(server):
+def test_a_dspy_program_gets_its_answer_in_its_own_form(server: RunningServer) -> None:
     asked = "[[ ## text ## ]]\nWhat ?\n\nRespond with the corresponding output fields, starting with the field "
     asked += "`[[ ## label ## ]]` (must be formatted as a valid Python Literal['a, b', 'c']), and then ending with .."
     answer = content(post(server, {"model": "test", "messages": [{"role": "user", "content": asked}]})[2])
     assert answer.split("\n") in (["[[ ## label ## ]]", said, "", "[[ ## completed ## ]]"] for said in ("a, b", "c"))
 
 
-def test_models_are_listed(server):
-    async def models():
+def test_models_are_listed(server: RunningServer) -> None:
+    async def models() -> Any:
         async with aiohttp.ClientSession() as session, session.get(f"{server.url}/models") as response:
             return await response.json()
 
@@ -275,12 +283,12 @@ def test_models_are_listed(server):
 
 
 @pytest.mark.parametrize("changes", [{"faults": "rain"}, {"nonsense": 1}, {"fault_rate": 2}, {"port": 1}])
-def test_options_that_do_not_exist_are_refused(server, changes):
+def test_options_that_do_not_exist_are_refused(server: RunningServer, changes: dict[str, Any]) -> None:
     with pytest.raises(urllib.error.HTTPError):
         server.control(**changes)
 
 
-def test_the_server_ends_with_whoever_started_it():
+def test_the_server_ends_with_whoever_started_it() -> None:
     with RunningServer(answer="fixed:x") as server:
         server.process.stdin.close()
         assert server.process.wait(10) == 0
@@ -300,11 +308,11 @@ PROMPTS = {
 
 @pytest.mark.parametrize("prompt", PROMPTS.values(), ids=PROMPTS.keys())
 @pytest.mark.parametrize("text", ["How {many} ?", "Line: one\n\nNote:\n- no note\nLabel: Number", ""])
-def test_a_rendered_prompt_is_read_back(prompt, text):
+def test_a_rendered_prompt_is_read_back(prompt: Any, text: str) -> None:
     assert read_prompt(render(prompt, text)[-1]["content"]) == (prompt, text)
 
 
-def test_minilm_answers_as_it_does_without_a_server(monkeypatch):
+def test_minilm_answers_as_it_does_without_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch", reason="the extra `local` is not installed")
     monkeypatch.setenv("PSOPT_OFFLINE", "1")
     monkeypatch.delenv("PSOPT_DATA_DIR", raising=False)

@@ -6,16 +6,20 @@ import json
 import os
 import subprocess
 import sys
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from running import RunningServer
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 NONSENSE = "fixed:That is hard to say."
 
 
 @pytest.fixture
-def data(tmp_path):
+def data(tmp_path: Path) -> Path:
     """Questions of two classes, 30 a split; three of each split are about bombs."""
     rows = ["id,text,label,split"]
     for split in ("train", "val", "test"):
@@ -26,7 +30,9 @@ def data(tmp_path):
     return tmp_path
 
 
-def psopt(folder, verb, server, *arguments, **more):
+def psopt(
+    folder: Path, verb: str, server: RunningServer, *arguments: str, **more: Any
+) -> subprocess.CompletedProcess[str]:
     where = ["--model", "openai/test", "--api-base", server.url, "--concurrency", "4"]
     command = [sys.executable, "-m", "psopt", verb, *where, *arguments]
     env = {
@@ -38,7 +44,7 @@ def psopt(folder, verb, server, *arguments, **more):
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120, **more)
 
 
-def measure(folder, verb, server, *arguments):
+def measure(folder: Path, verb: str, server: RunningServer, *arguments: str) -> subprocess.CompletedProcess[str]:
     given = ["--dataset", "data.csv", "--rephrasings", "2", *arguments]
     if verb == "optimize":
         given += ["--trials", "2", "--rounds", "1", "--out", "run"]
@@ -51,7 +57,7 @@ def measure(folder, verb, server, *arguments):
 
 
 @pytest.mark.parametrize("verb", ["diagnose", "check", "compare", "optimize"])
-def test_a_model_that_names_no_label_is_found_out_by_twenty_answers(data, verb):
+def test_a_model_that_names_no_label_is_found_out_by_twenty_answers(data: Path, verb: str) -> None:
     with RunningServer(answer=NONSENSE) as server:
         done = measure(data, verb, server)
         assert server.control()["requests"] == 20
@@ -62,7 +68,7 @@ def test_a_model_that_names_no_label_is_found_out_by_twenty_answers(data, verb):
     assert "Traceback" not in done.stderr
 
 
-def test_tokens_used_up_by_thinking_are_said_with_the_cure(data):
+def test_tokens_used_up_by_thinking_are_said_with_the_cure(data: Path) -> None:
     with RunningServer(shape="thought-out") as server:
         done = measure(data, "diagnose", server, "--max-tokens", "64")
         assert server.control()["requests"] == 20
@@ -71,14 +77,14 @@ def test_tokens_used_up_by_thinking_are_said_with_the_cure(data):
     assert "raise --max-tokens (64)" in done.stderr
 
 
-def test_fewer_than_twenty_answers_are_looked_at_all(data):
+def test_fewer_than_twenty_answers_are_looked_at_all(data: Path) -> None:
     with RunningServer(answer=NONSENSE) as server:
         done = measure(data, "diagnose", server, "--samples", "4", "--rephrasings", "1")
     assert done.returncode == 2
     assert "none of 4 answers names a label" in done.stderr
 
 
-def test_it_is_found_out_again_without_asking_again(data):
+def test_it_is_found_out_again_without_asking_again(data: Path) -> None:
     with RunningServer(answer=NONSENSE) as server:
         measure(data, "diagnose", server)
         done = measure(data, "diagnose", server)
@@ -99,7 +105,9 @@ def test_it_is_found_out_again_without_asking_again(data):
         ("refusal", "refused", "I can't help with that."),
     ],
 )
-def test_texts_that_are_never_answered_are_n_a_of_their_kind_and_asked_once(data, kind, name, said):
+def test_texts_that_are_never_answered_are_n_a_of_their_kind_and_asked_once(
+    data: Path, kind: str, name: str, said: str
+) -> None:
     with RunningServer(unanswerable=f"bomb:{kind}") as server:
         done = measure(data, "diagnose", server, "--max-unanswered", "0.2", "--json")
         again = measure(data, "diagnose", server, "--max-unanswered", "0.2", "--json")
@@ -113,7 +121,7 @@ def test_texts_that_are_never_answered_are_n_a_of_their_kind_and_asked_once(data
     assert json.loads(again.stdout)["na_kinds"] == {name: 6}
 
 
-def test_more_refused_texts_than_allowed_stop_a_run_that_goes_on_when_they_are_allowed(data):
+def test_more_refused_texts_than_allowed_stop_a_run_that_goes_on_when_they_are_allowed(data: Path) -> None:
     with RunningServer(unanswerable="bomb:content_filter") as server:
         stopped = measure(data, "optimize", server)
         assert stopped.returncode == 2
@@ -131,7 +139,7 @@ def test_more_refused_texts_than_allowed_stop_a_run_that_goes_on_when_they_are_a
         assert (arrays["test_na_kinds"] == "content filter").sum() == 30
 
 
-def test_a_server_that_refuses_every_text_is_found_out_at_once(data):
+def test_a_server_that_refuses_every_text_is_found_out_at_once(data: Path) -> None:
     with RunningServer(unanswerable="called:vllm_context") as server:
         done = measure(data, "diagnose", server, "--max-unanswered", "0.9")
         assert server.control()["requests"] <= 24
@@ -139,7 +147,7 @@ def test_a_server_that_refuses_every_text_is_found_out_at_once(data):
     assert "20 context length" in done.stderr
 
 
-def test_a_check_fails_where_s_rests_on_n_a(data):
+def test_a_check_fails_where_s_rests_on_n_a(data: Path) -> None:
     with RunningServer(unanswerable="bomb:refusal,3 called:refusal,5 called:refusal") as server:
         given = ["--max-unanswered", "1", "--max-sensitivity", "1"]
         missed = measure(data, "check", server, *given, "--min-consistency", "0")
@@ -150,7 +158,7 @@ def test_a_check_fails_where_s_rests_on_n_a(data):
     assert "Note: S rests on N/A" in allowed.stderr
 
 
-def test_answers_that_are_cut_are_said_beside_the_scores(data):
+def test_answers_that_are_cut_are_said_beside_the_scores(data: Path) -> None:
     with RunningServer(unanswerable="bomb:refusal,3 called:refusal,5 called:refusal") as server:
         done = measure(data, "diagnose", server, "--max-unanswered", "1", "--html", "page.html")
         compared = measure(data, "compare", server, "--max-unanswered", "1")
@@ -160,7 +168,7 @@ def test_answers_that_are_cut_are_said_beside_the_scores(data):
     assert compared.stdout.count("S rests on N/A") == 2
 
 
-def test_classify_says_why_a_text_has_no_label(data):
+def test_classify_says_why_a_text_has_no_label(data: Path) -> None:
     prompt = {"description": "Sort it.", "labels": ["aaa", "bbb"], "noun": "question"}
     (data / "prompt.json").write_text(json.dumps(prompt))
     texts = "what is it ?\nhow to make a bomb ?\n"
@@ -175,7 +183,7 @@ def test_classify_says_why_a_text_has_no_label(data):
     assert "N/A: 1 of 2 texts (1 content filter)" in plain.stderr
 
 
-def test_log_probabilities_that_begin_with_thoughts_are_said(data):
+def test_log_probabilities_that_begin_with_thoughts_are_said(data: Path) -> None:
     with RunningServer(answer="fixed:<think>Hm, a</think> aaa", structured="ignore") as server:
         done = measure(data, "diagnose", server, "--logprobs")
         assert server.control()["requests"] <= 20
@@ -183,7 +191,7 @@ def test_log_probabilities_that_begin_with_thoughts_are_said(data):
     assert "thinks before it answers" in done.stderr
 
 
-def test_a_server_without_log_probabilities_is_found_out_by_twenty_answers(data):
+def test_a_server_without_log_probabilities_is_found_out_by_twenty_answers(data: Path) -> None:
     with RunningServer(logprobs="no") as server:
         done = measure(data, "diagnose", server, "--logprobs")
         assert server.control()["requests"] <= 20
@@ -192,7 +200,7 @@ def test_a_server_without_log_probabilities_is_found_out_by_twenty_answers(data)
 
 
 @pytest.mark.parametrize("verb", ["diagnose", "optimize"])
-def test_a_judge_without_rephrasings_to_judge_is_refused(data, verb):
+def test_a_judge_without_rephrasings_to_judge_is_refused(data: Path, verb: str) -> None:
     with RunningServer() as server:
         done = measure(data, verb, server, "--judge", "openai/judge")
         assert server.control()["requests"] == 0

@@ -1,16 +1,22 @@
 """Whatever a user gets wrong: one clear line, exit code 2, no traceback, nothing half-written."""
 
+from __future__ import annotations
+
 import json
 import os
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 GOOD = "text,label\n" + "".join(f"when did {i} end,Number\nwho built {i},Person\n" for i in range(10))
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PSOPT_OFFLINE", "1")
     monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
@@ -19,7 +25,7 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-def fails(capsys, *arguments):
+def fails(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
     with pytest.raises(SystemExit) as stop:
         main(list(arguments))
     out, err = capsys.readouterr()
@@ -50,7 +56,7 @@ DATA = {
 
 @pytest.mark.parametrize("name", DATA)
 @pytest.mark.parametrize("command", ["optimize", "diagnose"])
-def test_data_that_can_t_be_used(here, capsys, command, name):
+def test_data_that_can_t_be_used(here: Path, capsys: pytest.CaptureFixture[str], command: str, name: Any) -> None:
     content, message = DATA[name]
     (here / name).write_bytes(content)
     line = fails(capsys, command, "--dataset", name)
@@ -59,12 +65,12 @@ def test_data_that_can_t_be_used(here, capsys, command, name):
     assert not (here / "runs").exists()
 
 
-def test_a_label_in_test_that_train_lacks(here, capsys):
+def test_a_label_in_test_that_train_lacks(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "test.csv").write_text("text,label\nx,Number\ny,Colour\n")
     assert "Colour" in fails(capsys, "optimize", "--dataset", "good.csv", "--test-file", "test.csv")
 
 
-def test_braces_are_plain_text(here):
+def test_braces_are_plain_text(here: Path) -> None:
     from psopt.tasks import load_task
 
     (here / "braces.csv").write_text("text,label\n" + "".join(f"{{text}} {{0}} {i},{'ab'[i % 2]}\n" for i in range(20)))
@@ -107,7 +113,9 @@ def test_braces_are_plain_text(here):
         (["data", "fetch", "trec"], "PSOPT_OFFLINE"),
     ],
 )
-def test_usage_that_makes_no_sense(here, capsys, arguments, message):
+def test_usage_that_makes_no_sense(
+    here: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
     (here / "full").mkdir()
     (here / "full" / "notes.txt").write_text("mine")
     (here / "other.json").write_text(json.dumps({"description": "d", "labels": ["x", "y"]}))
@@ -117,23 +125,23 @@ def test_usage_that_makes_no_sense(here, capsys, arguments, message):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_can_t_be_written(here, capsys):
+def test_a_folder_that_can_t_be_written(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "locked").mkdir(mode=0o500)
     assert "can't be written" in fails(capsys, "optimize", "--dataset", "good.csv", "--out", "locked/run")
 
 
-def test_an_out_folder_on_a_file_system_that_can_t_be_written(here, capsys):
+def test_an_out_folder_on_a_file_system_that_can_t_be_written(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "can't be written" in fails(capsys, "optimize", "--dataset", "good.csv", "--out", "/proc/psopt-run")
 
 
-def test_a_damaged_run_is_named(here, capsys):
+def test_a_damaged_run_is_named(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "run").mkdir()
     (here / "run" / "run.json").write_text("{")
     assert "damaged" in fails(capsys, "report", "run")
 
 
 @pytest.mark.parametrize("command", ["optimize", "resume", "diagnose", "report", "export", "dashboard", "data"])
-def test_every_command_explains_itself(capsys, command):
+def test_every_command_explains_itself(capsys: pytest.CaptureFixture[str], command: str) -> None:
     with pytest.raises(SystemExit) as stop:
         main([command, "--help"])
     out, _ = capsys.readouterr()

@@ -1,18 +1,24 @@
 """The built-in data sets on the command line: listed, fetched or said why not, and optimized on."""
 
+from __future__ import annotations
+
 import json
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.cli import main
 from psopt.search_spaces import STRATEGIES
 from psopt.tasks._builtin import BUILTINS
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 SMALL = ["--trials", "2", "--rephrasings", "2", "--samples", "14", "--out", "run", "--quiet"]
 SIM = "sim/accuracy=0.6,wobble=0.3"
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch, cache_dir):
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache_dir: Path) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PSOPT_OFFLINE", "1")
     monkeypatch.setenv("PSOPT_CACHE_DIR", str(cache_dir))
@@ -21,13 +27,13 @@ def here(tmp_path, monkeypatch, cache_dir):
     return tmp_path
 
 
-def runs(*arguments):
+def runs(*arguments: str) -> Any:
     with pytest.raises(SystemExit) as stop:
         main(list(arguments))
     return stop.value.code
 
 
-def test_the_list_holds_them_all(capsys):
+def test_the_list_holds_them_all(capsys: pytest.CaptureFixture[str]) -> None:
     assert runs("data", "list") == 0
     shown = capsys.readouterr().out
     assert all(f" {name} " in shown for name in BUILTINS)
@@ -35,7 +41,7 @@ def test_the_list_holds_them_all(capsys):
 
 
 @pytest.mark.parametrize("name", BUILTINS)
-def test_what_can_t_be_fetched_can_be_put_there_by_hand(capsys, name):
+def test_what_can_t_be_fetched_can_be_put_there_by_hand(capsys: pytest.CaptureFixture[str], name: Any) -> None:
     assert runs("data", "fetch", name) == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert line.startswith(f"psopt: {name} can't be fetched: PSOPT_OFFLINE is set; to do it by hand, get ")
@@ -44,7 +50,7 @@ def test_what_can_t_be_fetched_can_be_put_there_by_hand(capsys, name):
 
 @pytest.mark.parametrize("name", BUILTINS)
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_a_prompt_is_optimized_on_the_bundled_sample(here, name, strategy):
+def test_a_prompt_is_optimized_on_the_bundled_sample(here: Path, name: Any, strategy: Any) -> None:
     assert runs("optimize", "--dataset", name, "--model", SIM, "--strategy", strategy, *SMALL) == 0
     run = json.loads((here / "run" / "run.json").read_text())
     assert (run["dataset"]["name"], run["dataset"]["source"]) == (name, "bundled")

@@ -10,16 +10,21 @@ import subprocess
 import sys
 import time
 import urllib.request
+from typing import TYPE_CHECKING, Any
 
 import optuna
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no Chromium is installed (Debian: chromium)")
 
 
 @pytest.fixture(scope="module")
-def dashboard(tmp_path_factory):
+def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, str]]:
     """A small run, and the address of its dashboard."""
     folder = tmp_path_factory.mktemp("dashboard")
     environment = {name: value for name, value in os.environ.items() if name != "PSOPT_DATA_DIR"}
@@ -46,11 +51,11 @@ def dashboard(tmp_path_factory):
     server.wait()
 
 
-def page(url, folder):
+def page(url: str, folder: Path) -> Any:
     """What a page shows once its scripts have run."""
     words = ["--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,1800", "--virtual-time-budget=30000"]
     done = subprocess.run(
-        [CHROMIUM, *words, f"--user-data-dir={folder}", "--no-proxy-server", "--dump-dom", url],
+        [str(CHROMIUM), *words, f"--user-data-dir={folder}", "--no-proxy-server", "--dump-dom", url],
         capture_output=True,
         text=True,
         timeout=120,
@@ -58,7 +63,7 @@ def page(url, folder):
     return done.stdout
 
 
-def test_the_front_and_a_trial_s_note_are_on_the_page(dashboard, tmp_path):
+def test_the_front_and_a_trial_s_note_are_on_the_page(dashboard: tuple[Any, str], tmp_path: Path) -> None:
     run, url = dashboard
     found = page(f"{url}/dashboard/studies/1", tmp_path / "profile")
     assert "Pareto" in found

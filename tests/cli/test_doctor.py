@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.cli._main import main
 from running import RunningServer
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 @pytest.fixture
-def doctor(tmp_path, monkeypatch, capsys):
+def doctor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "token")
     monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
 
-    def call(*arguments):
+    def call(*arguments: str) -> tuple[Any, Any, Any]:
         with pytest.raises(SystemExit) as ended:
             main(["doctor", *arguments])
         said = capsys.readouterr()
@@ -24,7 +28,7 @@ def doctor(tmp_path, monkeypatch, capsys):
     return call
 
 
-def test_it_says_what_works_and_what_will_be_used(doctor):
+def test_it_says_what_works_and_what_will_be_used(doctor: Any) -> None:
     with RunningServer(provider="vllm", structured=True) as server:
         code, said, error = doctor("--model", "openai/test", "--api-base", server.url)
         assert (code, error) == (0, "")
@@ -39,7 +43,7 @@ def test_it_says_what_works_and_what_will_be_used(doctor):
     assert max(map(len, said.splitlines())) <= 80
 
 
-def test_what_it_learns_is_remembered(doctor, tmp_path):
+def test_what_it_learns_is_remembered(doctor: Any, tmp_path: Path) -> None:
     rows = [f"{split}{i},what {split} {i} ?,{'ab'[i % 2]},{split}" for split in ("train", "test") for i in range(20)]
     (tmp_path / "data.csv").write_text("\n".join(["id,text,label,split", *rows]) + "\n")
     with RunningServer(lacks="seed,temperature") as server:
@@ -53,13 +57,13 @@ def test_what_it_learns_is_remembered(doctor, tmp_path):
         assert set(server.control()["statuses"]) == {"200"}
 
 
-def test_a_server_that_is_not_there_is_one_line(doctor):
+def test_a_server_that_is_not_there_is_one_line(doctor: Any) -> None:
     code, _, error = doctor("--model", "openai/test", "--api-base", "http://127.0.0.1:9/v1")
     assert code == 2
     assert error == "psopt: openai/test: no connection to http://127.0.0.1:9/v1: is the server running?\n"
 
 
-def test_a_model_that_needs_no_doctor_is_said(doctor):
+def test_a_model_that_needs_no_doctor_is_said(doctor: Any) -> None:
     code, _, error = doctor("--model", "minilm")
     assert code == 2
     assert "doctor looks at openai/NAME" in error

@@ -4,29 +4,34 @@ from __future__ import annotations
 
 import json
 import re
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from limited_runs import make_data, optimize, psopt, read
 from running import RunningServer
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
 
 @pytest.fixture
-def data(tmp_path):
+def data(tmp_path: Path) -> Any:
     return make_data(tmp_path)
 
 
 @pytest.fixture(scope="module")
-def server():
+def server() -> Iterator[RunningServer]:
     with RunningServer() as running:
         yield running
 
 
-def planned(done):
+def planned(done: Any) -> Any:
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
-def test_what_a_run_takes_is_within_the_range(data, server):
+def test_what_a_run_takes_is_within_the_range(data: Any, server: RunningServer) -> None:
     plan = planned(optimize(data, server, "--dry-run", "--json"))
     calls = json.loads(optimize(data, server, "--json").stdout)["calls"]
     for name, took in (("calls", "made"), ("tokens", "tokens"), ("cost_usd", "cost_usd")):
@@ -35,7 +40,7 @@ def test_what_a_run_takes_is_within_the_range(data, server):
         assert high < 4 * low
 
 
-def test_a_limit_is_compared_with_what_is_expected(data, server):
+def test_a_limit_is_compared_with_what_is_expected(data: Any, server: RunningServer) -> None:
     before = server.control()["requests"]
     said = optimize(data, server, "--dry-run", "--trials", "40", "--max-cost", "0.2")
     assert said.returncode == 0, said.stderr
@@ -47,7 +52,7 @@ def test_a_limit_is_compared_with_what_is_expected(data, server):
 
 
 @pytest.mark.parametrize("verb", ["diagnose", "check", "compare"])
-def test_measuring_is_counted_exactly_and_what_is_cached_is_free(data, server, verb):
+def test_measuring_is_counted_exactly_and_what_is_cached_is_free(data: Any, server: RunningServer, verb: str) -> None:
     more = {"check": ["--min-f1", "0"], "compare": ["--model2", "openai/other"], "diagnose": ["--split", "test"]}[verb]
     (data / "prices.toml").write_text('"openai/test" = { in = 1, out = 4 }\n"openai/other" = { in = 1, out = 4 }\n')
     given = [verb, "--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url, *more]
@@ -61,7 +66,7 @@ def test_measuring_is_counted_exactly_and_what_is_cached_is_free(data, server, v
     assert planned(psopt(data, *given, "--dry-run", "--json"))["calls_range"] == [0, 0]
 
 
-def test_rephrasing_and_resuming_are_counted_too(data, server):
+def test_rephrasing_and_resuming_are_counted_too(data: Any, server: RunningServer) -> None:
     writes = ["--rephraser", "openai/test", "--api-base", server.url]
     plan = planned(psopt(data, "rephrase", "--dataset", "data.csv", *writes, "--dry-run", "--json"))
     assert plan["phases"][0]["calls"] == 19
@@ -73,7 +78,7 @@ def test_rephrasing_and_resuming_are_counted_too(data, server):
     assert read(data)["settings"]["trials"] == 4
 
 
-def test_a_limit_without_effect_is_said(data):
+def test_a_limit_without_effect_is_said(data: Any) -> None:
     said = psopt(data, "optimize", "--dataset", "data.csv", "--max-cost", "1", "--dry-run")
     assert said.returncode == 0, said.stderr
     assert "This model costs nothing." in said.stdout

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import importlib
 import json
+import sys
 from dataclasses import fields
+from typing import TYPE_CHECKING, Any
 
 import click
 import pytest
@@ -16,6 +18,9 @@ from psopt.cli._main import _COMMANDS
 from psopt.models.chat import LmOptions
 from psopt.models.chat._engine import Engine
 from running import RunningServer
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LM = {field.name for field in fields(LmOptions)}
 # How `LmOptions` are told apart from their defaults; a server of the test's own is the address.
@@ -87,12 +92,12 @@ RUN = ["--trials", "2", "--rounds", "1", "--samples", "12", "--rephrasings", "3"
 ROLES = {"openai/model", "openai/writer", "openai/judge"}
 
 
-def command(verb):
+def command(verb: str) -> Any:
     return getattr(importlib.import_module(_COMMANDS[verb]), verb)
 
 
 @pytest.mark.parametrize("verb", ASKING)
-def test_every_option_has_a_place(verb):
+def test_every_option_has_a_place(verb: Any) -> None:
     options = [one for one in command(verb).params if isinstance(one, click.Option)]
     unknown = [one.opts[0] for one in options if one.opts[0] not in OWN | ELSEWHERE | VALUES.keys() and not told(one)]
     assert unknown == [], "say in this file where it arrives"
@@ -101,11 +106,11 @@ def test_every_option_has_a_place(verb):
     assert missing == set(), f"psopt {verb} lacks options"
 
 
-def told(option):
+def told(option: Any) -> Any:
     return any(flag in VALUES for flag in (*option.opts, *option.secondary_opts))
 
 
-def lm_arguments(verb, server, kind=""):
+def lm_arguments(verb: str, server: RunningServer, kind: str = "") -> list[Any]:
     """Every option of `LmOptions` that the verb has, other than by default; dspy/ refuses headers."""
     known = {flag for one in command(verb).params for flag in (*one.opts, *one.secondary_opts)}
     known -= {"--header"} if kind else set()
@@ -114,12 +119,12 @@ def lm_arguments(verb, server, kind=""):
 
 
 @pytest.fixture
-def engines(monkeypatch):
+def engines(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Every engine that is made: by whose name, with which options and budget, and where it keeps answers."""
     made = []
     make = Engine.__init__
 
-    def watched(self, client, cache, budget, options):
+    def watched(self: Any, client: Any, cache: Any, budget: Any, options: Any) -> None:
         make(self, client, cache, budget, options)
         (_, _, file) = cache._connection.execute("PRAGMA database_list").fetchone()
         made.append((client, options, budget, file))
@@ -129,7 +134,7 @@ def engines(monkeypatch):
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-no-use-0123456789")
     monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "not-here"))
@@ -151,13 +156,13 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def psopt(*words):
+def psopt(*words: Any) -> Any:
     with pytest.raises(SystemExit) as end:
         main([*words])
     return end.value.code
 
 
-def check_all(engines, names, cache):
+def check_all(engines: Any, names: set[str], cache: Any) -> None:
     """All engines got everything, and those that asked share one budget; a plan asks nothing."""
     for client, options, budget, file in engines:
         default = LmOptions()
@@ -183,7 +188,7 @@ VERBS = {
 
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("kind", ["", "dspy/"])
-def test_options_arrive_at_every_model_of_a_verb(verb, kind, folder, engines):
+def test_options_arrive_at_every_model_of_a_verb(verb: Any, kind: str, folder: Path, engines: list[Any]) -> None:
     if kind:
         pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
     (folder / "bare2.json").write_text((folder / "bare.json").read_text().replace("Sort", "Order"))
@@ -200,10 +205,12 @@ def test_options_arrive_at_every_model_of_a_verb(verb, kind, folder, engines):
 
 
 @pytest.mark.parametrize("kind", ["", "dspy/"])
-def test_options_arrive_at_every_model_of_a_program(kind, folder, engines, monkeypatch):
+def test_options_arrive_at_every_model_of_a_program(
+    kind: str, folder: Path, engines: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
     monkeypatch.syspath_prepend(str(folder))
-    monkeypatch.delitem(importlib.sys.modules, "mine", raising=False)
+    monkeypatch.delitem(sys.modules, "mine", raising=False)
     model, writer, judge = (f"{kind}openai/{name}" for name in ("model", "writer", "judge"))
     with RunningServer() as server:
         given = ["--dataset", "data.csv", *RUN, "--program", "mine:program", "--model", model, "--out", "run"]
@@ -226,7 +233,9 @@ def test_options_arrive_at_every_model_of_a_program(kind, folder, engines, monke
 @pytest.mark.parametrize(
     "option", [["--logprobs"], ["--vary", "format"], ["--strategy", "detail"], ["--rephrasings-file", "bare.json"]]
 )
-def test_what_means_nothing_for_a_program_is_refused(option, folder, capsys, monkeypatch):
+def test_what_means_nothing_for_a_program_is_refused(
+    option: list[str], folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
     monkeypatch.syspath_prepend(str(folder))
     given = ["--dataset", "data.csv", "--program", "mine:program", "--model", "openai/model", *option]

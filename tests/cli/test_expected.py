@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from psopt.api import CostEstimate, Phase
 from psopt.cli._expected import Expected
 from psopt.models.chat import Need, Price, Usage
 
 
-def expected(price=None):
+def expected(price: Any = None) -> Any:
     """100 calls: 80 of them certain, 1,000 to 3,000 tokens, which cost nothing or .001 to .003 USD."""
     cost = (lambda tokens: price.of(tokens, 0)) if price else (lambda tokens: 0.0)
     sure = Phase("baseline", 80, 0, 1000, "", Need(80, 1000, cost(1000)), Need(80, 1000, cost(1000)), cost(1000))
@@ -16,7 +18,7 @@ def expected(price=None):
     return Expected(CostEstimate((sure, more), price))
 
 
-def test_what_was_said_is_corrected_once_as_tokens_come_in():
+def test_what_was_said_is_corrected_once_as_tokens_come_in() -> None:
     run = expected()
     assert run.surprise(Usage(made=10, tokens_in=5000)) is None  # too early to tell
     assert run.surprise(Usage(made=20, tokens_in=400)) is None
@@ -25,7 +27,7 @@ def test_what_was_said_is_corrected_once_as_tokens_come_in():
     assert run.surprise(Usage(made=30, tokens_in=2000)) is None
 
 
-def test_money_is_corrected_where_there_is_a_price():
+def test_money_is_corrected_where_there_is_a_price() -> None:
     run = expected(Price(1.0, 4.0))
     usage = Usage(made=20, tokens_in=900, cost=0.0009)
     assert run.cost_at_end(usage) == pytest.approx(0.0045)

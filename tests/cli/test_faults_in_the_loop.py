@@ -9,10 +9,14 @@ import errno
 import importlib
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import optuna
 import pytest
 from psopt.cli import main
+
+if TYPE_CHECKING:
+    from psopt.tasks import Task
 
 # Where each call is looked up when it is made, and which call of it fails: later ones, once a trial is done.
 CALLS = {
@@ -95,7 +99,7 @@ FULL = OSError(errno.ENOSPC, "No space left on device", "somewhere")
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch, task, keyword_model):
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: Task, keyword_model: Any) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr("psopt.api._optimize.load_model", lambda *_, **__: keyword_model)
@@ -109,13 +113,13 @@ def here(tmp_path, monkeypatch, task, keyword_model):
 OPTIMIZE = ["optimize", "--dataset", "toy.csv", "--trials", "5", "--rephrasings", "2", "--rounds", "1", "--out", "run"]
 
 
-def psopt(*words):
+def psopt(*words: Any) -> Any:
     with pytest.raises(SystemExit) as stop:
         main(list(words))
     return stop.value.code
 
 
-def break_once(monkeypatch, place, number, error):
+def break_once(monkeypatch: pytest.MonkeyPatch, place: str, number: int, error: Any) -> Any:
     """Let call `number` of what `place` names raise an error, and the others do what they do."""
     module, _, path = place.partition(":")
     *classes, name = path.split(".")
@@ -124,7 +128,7 @@ def break_once(monkeypatch, place, number, error):
         owner = getattr(owner, one)
     kept, real, calls = vars(owner)[name], getattr(owner, name), []
 
-    def broken(*given, **named):
+    def broken(*given: Any, **named: Any) -> Any:
         calls.append(place)
         if len(calls) == number:
             raise error
@@ -134,7 +138,7 @@ def break_once(monkeypatch, place, number, error):
     return calls
 
 
-def finished(folder):
+def finished(folder: Path) -> Any:
     if not (folder / "run" / "study.db").exists():
         return 0
     storage = optuna.storages.RDBStorage(f"sqlite:///{folder}/run/study.db")
@@ -143,7 +147,9 @@ def finished(folder):
     return sum(trial.state == optuna.trial.TrialState.COMPLETE for trial in trials)
 
 
-def check_end(here, capsys, monkeypatch, place, error):
+def check_end(
+    here: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: str, error: Any
+) -> tuple[Any, Any]:
     """Run with a fault; check that it ends in one line, and that the run can be gone on with."""
     with monkeypatch.context() as patch:
         if not place.startswith("psopt.report"):  # plotly's figures take longer than all else
@@ -173,7 +179,9 @@ def check_end(here, capsys, monkeypatch, place, error):
 
 
 @pytest.mark.parametrize("place", CALLS)
-def test_a_bug_ends_the_run_in_one_line_and_its_traceback_is_kept(here, capsys, monkeypatch, place):
+def test_a_bug_ends_the_run_in_one_line_and_its_traceback_is_kept(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Any
+) -> None:
     error = BUGS[list(CALLS).index(place) % len(BUGS)]
     code, line = check_end(here, capsys, monkeypatch, place, error)
     assert code == 70
@@ -201,8 +209,13 @@ SET_UP = [
 @pytest.mark.parametrize("resumes", [True, False], ids=["resume", "optimize"])
 @pytest.mark.parametrize(("place", "number"), SET_UP)
 def test_ctrl_c_in_the_first_seconds_leaves_nothing_or_what_can_be_gone_on_with(
-    here, capsys, monkeypatch, place, number, resumes
-):
+    here: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    place: Any,
+    number: Any,
+    resumes: bool,
+) -> None:
     monkeypatch.setattr("psopt.api._optimize.write_report", lambda _: [])
     with monkeypatch.context() as patch:
         break_once(patch, place, number, KeyboardInterrupt())

@@ -8,10 +8,14 @@ import random
 import subprocess
 import sys
 import time
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from running import RunningServer
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 KEY = "sk-very-secret-0123456789"
 SMALL = ["--trials", "4", "--samples", "30", "--rephrasings", "3", "--rounds", "2", "--concurrency", "8"]
@@ -20,7 +24,7 @@ N_KILLS = 20
 
 
 @pytest.fixture
-def data(tmp_path):
+def data(tmp_path: Path) -> Path:
     """Questions of two classes, 30 a split."""
     rows = ["id,text,label,split"]
     for split in ("train", "val", "test"):
@@ -29,29 +33,31 @@ def data(tmp_path):
     return tmp_path
 
 
-def environment(folder):
+def environment(folder: Path) -> dict[str, Any]:
     return {**os.environ, "OPENAI_API_KEY": KEY, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "100"}
 
 
-def psopt(folder, *arguments):
+def psopt(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "psopt", *arguments]
     return subprocess.run(command, cwd=folder, env=environment(folder), capture_output=True, text=True, timeout=120)
 
 
-def optimize(folder, server, *arguments, out="run"):
+def optimize(
+    folder: Path, server: RunningServer, *arguments: str, out: str = "run"
+) -> subprocess.CompletedProcess[str]:
     given = ["--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url, "--out", out]
     return psopt(folder, "optimize", *given, *SMALL, *arguments)
 
 
-def read(folder, name="run.json", run="run"):
+def read(folder: Path, name: str = "run.json", run: str = "run") -> Any:
     return json.loads((folder / run / name).read_text())
 
 
-def predictions(folder, run):
+def predictions(folder: Path, run: Any) -> dict[str, Any]:
     return {path.name: dict(np.load(path)) for path in sorted((folder / run / "predictions").iterdir())}
 
 
-def test_a_third_of_the_calls_failing_changes_no_prediction(data):
+def test_a_third_of_the_calls_failing_changes_no_prediction(data: Path) -> None:
     with RunningServer() as server:
         assert optimize(data, server, out="good").returncode == 0
     with RunningServer(faults=FAULTS, fault_rate=0.3, fault_seed=1) as server:
@@ -69,7 +75,7 @@ def test_a_third_of_the_calls_failing_changes_no_prediction(data):
     assert read(data, run="good")["calls"]["failed"] == 0
 
 
-def test_twenty_kills_lose_no_answer(data):
+def test_twenty_kills_lose_no_answer(data: Path) -> None:
     """What the server answered is asked again only if it was on its way when the process was killed."""
     moments = random.Random(5)
     with RunningServer(delay_ms=10) as server:
@@ -96,14 +102,14 @@ def test_twenty_kills_lose_no_answer(data):
     assert len(log) >= 12 * 90
 
 
-def wait_for_requests(server, number, process):
+def wait_for_requests(server: RunningServer, number: int, process: subprocess.Popen[Any]) -> None:
     """Wait until the server has seen so many requests, or the process has ended."""
     until = time.monotonic() + 60
     while server.control()["requests"] < number and process.poll() is None and time.monotonic() < until:
         time.sleep(0.005)
 
 
-def test_the_key_is_in_no_file_and_on_no_screen(data):
+def test_the_key_is_in_no_file_and_on_no_screen(data: Path) -> None:
     with RunningServer(key="sk-another", faults="500", fault_rate=0.1) as server:
         refused = optimize(data, server)
         assert refused.returncode == 2
@@ -118,7 +124,7 @@ def test_the_key_is_in_no_file_and_on_no_screen(data):
     assert not [path for path in files if KEY.encode() in path.read_bytes()]
 
 
-def test_a_limit_stops_the_run_with_what_was_found_and_it_goes_on(data):
+def test_a_limit_stops_the_run_with_what_was_found_and_it_goes_on(data: Path) -> None:
     with RunningServer() as server:
         stopped = optimize(data, server, "--max-calls", "1000")
         assert stopped.returncode == 3
@@ -137,7 +143,7 @@ def test_a_limit_stops_the_run_with_what_was_found_and_it_goes_on(data):
     assert read(data)["calls"]["made"] == server_total(data)
 
 
-def server_total(folder):
+def server_total(folder: Path) -> Any:
     """Every request that was answered is in the cache once."""
     import sqlite3
 
@@ -146,7 +152,7 @@ def server_total(folder):
     return answers[0]
 
 
-def test_a_server_that_dies_fails_the_run_in_one_line_and_it_can_be_gone_on_with(data):
+def test_a_server_that_dies_fails_the_run_in_one_line_and_it_can_be_gone_on_with(data: Path) -> None:
     with RunningServer() as server:
         server.control(faults="500", fault_rate=1.0)
         failed = optimize(data, server, "--retries", "1")
@@ -158,7 +164,7 @@ def test_a_server_that_dies_fails_the_run_in_one_line_and_it_can_be_gone_on_with
         assert psopt(data, "resume", "run").returncode == 0
 
 
-def test_a_trial_that_fails_is_recorded_and_the_study_goes_on(data):
+def test_a_trial_that_fails_is_recorded_and_the_study_goes_on(data: Path) -> None:
     """After the seed prompt the server fails for a while: some trials fail, later ones don't."""
     import optuna
 
@@ -180,7 +186,7 @@ def test_a_trial_that_fails_is_recorded_and_the_study_goes_on(data):
     assert len([trial for trial in study.trials if trial.values]) == 8
 
 
-def test_a_dry_run_sends_nothing_and_counts_the_calls_of_the_real_run(data):
+def test_a_dry_run_sends_nothing_and_counts_the_calls_of_the_real_run(data: Path) -> None:
     with RunningServer() as server:
         planned = optimize(data, server, "--dry-run", "--json")
         assert planned.returncode == 0, planned.stderr
@@ -201,7 +207,7 @@ def test_a_dry_run_sends_nothing_and_counts_the_calls_of_the_real_run(data):
     assert {phase["what"]: phase["cached"] for phase in again["phases"]}["seed prompt on val"] == 90
 
 
-def test_probabilities_are_measured_with(data):
+def test_probabilities_are_measured_with(data: Path) -> None:
     with RunningServer() as server:
         done = optimize(data, server, "--logprobs")
         assert done.returncode == 0, done.stderr
@@ -209,13 +215,13 @@ def test_probabilities_are_measured_with(data):
     assert baseline["sensitivity"] > 0.5  # each answer has .7 / .3 by itself
 
 
-def test_minilm_gives_no_probabilities_and_says_so(data):
+def test_minilm_gives_no_probabilities_and_says_so(data: Path) -> None:
     done = psopt(data, "optimize", "--dataset", "data.csv", "--logprobs", "--out", "run")
     assert done.returncode == 2
     assert "gives no probabilities" in done.stderr
 
 
-def test_a_model_writes_rephrasings_and_drafts_edits_for_another_model(data):
+def test_a_model_writes_rephrasings_and_drafts_edits_for_another_model(data: Path) -> None:
     """Drafts that are wrong are refused, each with its reason in the run; resuming pays for nothing again."""
     with RunningServer(drafts="bad") as server:
         writes = ["--rephraser", "openai/test", "--proposer", "openai/test", "--judge", "openai/test"]
@@ -236,7 +242,7 @@ def test_a_model_writes_rephrasings_and_drafts_edits_for_another_model(data):
     assert any(one["provenance"]["author"] == "openai/test" for one in proposals["edits"])
 
 
-def test_a_dry_run_with_models_that_write_sends_nothing_either(data):
+def test_a_dry_run_with_models_that_write_sends_nothing_either(data: Path) -> None:
     with RunningServer() as server:
         writes = ["--rephraser", "openai/test", "--proposer", "openai/test", "--judge", "openai/test"]
         planned = optimize(data, server, *writes, "--dry-run", "--json")
@@ -247,7 +253,7 @@ def test_a_dry_run_with_models_that_write_sends_nothing_either(data):
     assert calls["drafts of edits"] > 0
 
 
-def test_rephrasings_are_a_file_that_other_runs_use(data):
+def test_rephrasings_are_a_file_that_other_runs_use(data: Path) -> None:
     with RunningServer() as server:
         given = ["--dataset", "data.csv", "--rephraser", "openai/test", "--api-base", server.url]
         written = psopt(data, "rephrase", *given, "--out", "words.json", "--rephrasings", "4")
@@ -263,13 +269,13 @@ def test_rephrasings_are_a_file_that_other_runs_use(data):
     assert read(data)["rephrasings"]["search"] == [one["text"] for one in words["search"]][:3]
 
 
-def test_a_rephraser_that_is_none_is_said(data):
+def test_a_rephraser_that_is_none_is_said(data: Path) -> None:
     done = psopt(data, "rephrase", "--dataset", "data.csv", "--rephraser", "minilm")
     assert done.returncode == 2
     assert "unknown rephraser 'minilm'" in done.stderr
 
 
-def test_edits_are_left_out_of_the_chosen_prompt_where_that_is_asked_for(data):
+def test_edits_are_left_out_of_the_chosen_prompt_where_that_is_asked_for(data: Path) -> None:
     with RunningServer() as server:
         assert optimize(data, server).returncode == 0
         assert read(data, "contributions.json")["left_out"] == []

@@ -5,10 +5,15 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from limited_runs import make_data, optimize, psopt, read
 from running import RunningServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 N_VAL = N_TRAIN = 30 * 3
 N_TEST = 30 * 10
@@ -16,17 +21,17 @@ LEAST = N_VAL + N_TEST
 
 
 @pytest.fixture
-def data(tmp_path):
+def data(tmp_path: Path) -> Any:
     return make_data(tmp_path)
 
 
 @pytest.fixture(scope="module")
-def server():
+def server() -> Iterator[RunningServer]:
     with RunningServer() as running:
         yield running
 
 
-def test_a_limit_on_cost_ends_with_the_front_scored_on_test_and_a_report(data, server):
+def test_a_limit_on_cost_ends_with_the_front_scored_on_test_and_a_report(data: Any, server: RunningServer) -> None:
     stopped = optimize(data, server, "--max-cost", "0.15", "--trials", "12")
     assert stopped.returncode == 3, stopped.stderr
     run = read(data)
@@ -41,7 +46,9 @@ def test_a_limit_on_cost_ends_with_the_front_scored_on_test_and_a_report(data, s
 
 
 @pytest.mark.parametrize("n_calls", [LEAST, 1000, 1500])
-def test_whatever_a_limit_allows_the_baseline_and_the_knee_are_tested(data, server, n_calls):
+def test_whatever_a_limit_allows_the_baseline_and_the_knee_are_tested(
+    data: Any, server: RunningServer, n_calls: Any
+) -> None:
     stopped = optimize(data, server, "--max-calls", str(n_calls), "--trials", "12")
     assert stopped.returncode == 3, stopped.stderr
     run = read(data)
@@ -53,7 +60,7 @@ def test_whatever_a_limit_allows_the_baseline_and_the_knee_are_tested(data, serv
     assert all(name in stopped.stderr for name in untested)
 
 
-def test_tokens_are_held_back_too(data, server):
+def test_tokens_are_held_back_too(data: Any, server: RunningServer) -> None:
     stopped = optimize(data, server, "--max-tokens-total", "150000", "--trials", "12")
     assert stopped.returncode == 3, stopped.stderr
     run = read(data)
@@ -61,7 +68,7 @@ def test_tokens_are_held_back_too(data, server):
     assert next(one for one in run["front"] if one["knee"])["test"]
 
 
-def test_faults_take_from_what_is_searched_and_not_from_the_end(data):
+def test_faults_take_from_what_is_searched_and_not_from_the_end(data: Any) -> None:
     with RunningServer(faults="500,empty", fault_rate=0.2) as faulty:
         stopped = optimize(data, faulty, "--max-calls", "1400", "--trials", "12")
         assert faulty.control()["requests"] <= 1400
@@ -74,7 +81,9 @@ def test_faults_take_from_what_is_searched_and_not_from_the_end(data):
 @pytest.mark.parametrize(
     ("option", "too_little"), [("--max-cost", "0.0002"), ("--max-calls", "100"), ("--max-tokens-total", "900")]
 )
-def test_a_limit_that_cant_pay_the_least_is_refused_with_the_least_that_works(data, server, option, too_little):
+def test_a_limit_that_cant_pay_the_least_is_refused_with_the_least_that_works(
+    data: Any, server: RunningServer, option: str, too_little: str
+) -> None:
     before = server.control()["requests"]
     refused = optimize(data, server, option, too_little)
     assert refused.returncode == 2
@@ -89,14 +98,14 @@ def test_a_limit_that_cant_pay_the_least_is_refused_with_the_least_that_works(da
     assert read(data)["baseline"]["test"]
 
 
-def test_what_is_cached_is_free(data, server):
+def test_what_is_cached_is_free(data: Any, server: RunningServer) -> None:
     assert optimize(data, server).returncode == 0
     again = optimize(data, server, "--max-calls", "0", out="again")
     assert again.returncode == 0, again.stderr
     assert read(data, run="again")["calls"]["made"] == 0
 
 
-def test_all_models_of_a_run_share_the_limit(data, server):
+def test_all_models_of_a_run_share_the_limit(data: Any, server: RunningServer) -> None:
     writes = ["--rephraser", "openai/test", "--judge", "openai/test", "--proposer", "openai/test"]
     stopped = optimize(data, server, *writes, "--max-calls", "1500", "--trials", "12")
     assert stopped.returncode == 3, stopped.stderr
@@ -108,7 +117,7 @@ def test_all_models_of_a_run_share_the_limit(data, server):
     assert asked == run["calls"]["made"]
 
 
-def test_resuming_with_a_higher_limit_tests_the_rest(data, server):
+def test_resuming_with_a_higher_limit_tests_the_rest(data: Any, server: RunningServer) -> None:
     assert optimize(data, server, "--max-calls", "1000", "--trials", "8").returncode == 3
     done = psopt(data, "resume", "run", "--max-calls", "100000")
     assert done.returncode == 0, done.stderr
@@ -119,21 +128,21 @@ def test_resuming_with_a_higher_limit_tests_the_rest(data, server):
 
 @pytest.mark.parametrize("option", ["--max-calls", "--max-cost", "--max-tokens-total"])
 @pytest.mark.parametrize("value", ["-1", "nan"])
-def test_a_limit_that_is_none_is_one_line(data, server, option, value):
+def test_a_limit_that_is_none_is_one_line(data: Any, server: RunningServer, option: str, value: str) -> None:
     refused = optimize(data, server, option, value)
     assert refused.returncode == 2
     assert refused.stderr.count("\n") == 1
     assert "Traceback" not in refused.stderr
 
 
-def test_cost_without_a_price_is_one_line(data, server):
+def test_cost_without_a_price_is_one_line(data: Any, server: RunningServer) -> None:
     refused = optimize(data, server, "--max-cost", "5", model="openai/unpriced")
     assert refused.returncode == 2
     assert "--max-cost needs the price of openai/unpriced" in refused.stderr
     assert refused.stderr.count("\n") == 1
 
 
-def test_reasoning_tokens_are_counted(data):
+def test_reasoning_tokens_are_counted(data: Any) -> None:
     with RunningServer(reasoning_tokens=40) as thinking:
         assert optimize(data, thinking, "--trials", "2").returncode == 0
     calls = json.loads((data / "run" / "run.json").read_text())["calls"]

@@ -8,18 +8,22 @@ import signal
 import subprocess
 import sys
 import time
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import optuna
 import pytest
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 SMALL = ["--trials", "6", "--samples", "30", "--rephrasings", "3", "--rounds", "2", "--model", "sim/wobble=0.5,seed=3"]
 HOSTILE = "<script>alert(1)</script> | *bold* ``` [x](http://e.vil)"
 
 
 @pytest.fixture
-def data(tmp_path):
+def data(tmp_path: Path) -> Path:
     rows = ["id,text,label,split"]
     for split in ("train", "val", "test"):
         rows += [f'{split}{i},"what is {split} {i} {HOSTILE} ?",{"ab"[i % 2] * 3},{split}' for i in range(30)]
@@ -27,24 +31,24 @@ def data(tmp_path):
     return tmp_path
 
 
-def psopt(folder, *arguments):
+def psopt(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "psopt", *arguments]
     return subprocess.run(command, cwd=folder, env=environment(folder), capture_output=True, text=True, timeout=120)
 
 
-def environment(folder):
+def environment(folder: Path) -> dict[str, Any]:
     return {**os.environ, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "100"}
 
 
-def optimize(folder, *arguments):
+def optimize(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return psopt(folder, "optimize", "--dataset", "data.csv", *SMALL, "--out", "run", *arguments)
 
 
-def study_of(folder):
+def study_of(folder: Path) -> Any:
     return optuna.load_study(study_name="run", storage=f"sqlite:///{folder}/run/study.db")
 
 
-def test_every_trial_can_be_understood_from_the_study_alone(data):
+def test_every_trial_can_be_understood_from_the_study_alone(data: Path) -> None:
     done = optimize(data)
     assert done.returncode == 0, done.stderr
     study = study_of(data)
@@ -65,7 +69,7 @@ def test_every_trial_can_be_understood_from_the_study_alone(data):
         assert len(plot.findall(".//{*}text")) >= len(trial.user_attrs["per_class"])
 
 
-def test_a_trials_note_shows_hostile_text_as_text(data):
+def test_a_trials_note_shows_hostile_text_as_text(data: Path) -> None:
     assert optimize(data).returncode == 0
     study = study_of(data)
     first = next(trial for trial in study.trials if trial.values)
@@ -78,7 +82,7 @@ def test_a_trials_note_shows_hostile_text_as_text(data):
     assert "| *bold*" not in table
 
 
-def note_of(study, trial):
+def note_of(study: Any, trial: Any) -> str:
     """A trial's note, as the dashboard keeps it: in parts, with the study."""
     attributes = study._storage.get_study_system_attrs(study._study_id)
     prefix = f"dashboard:{trial._trial_id}:note_str:"
@@ -86,7 +90,7 @@ def note_of(study, trial):
     return "".join(parts[number] for number in sorted(parts))
 
 
-def test_a_run_about_something_else_is_not_gone_on_with(data):
+def test_a_run_about_something_else_is_not_gone_on_with(data: Path) -> None:
     assert optimize(data).returncode == 0
     changed = optimize(data, "--resume", "--model", "sim/wobble=0.1")
     assert changed.returncode == 2
@@ -103,7 +107,7 @@ def test_a_run_about_something_else_is_not_gone_on_with(data):
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
-def test_a_signal_leaves_a_run_that_can_be_gone_on_with(data, name):
+def test_a_signal_leaves_a_run_that_can_be_gone_on_with(data: Path, name: str) -> None:
     command = [
         sys.executable,
         "-m",
@@ -134,12 +138,12 @@ def test_a_signal_leaves_a_run_that_can_be_gone_on_with(data, name):
     assert states.count(optuna.trial.TrialState.COMPLETE) == n_before + 2
 
 
-def heed_ctrl_c():
+def heed_ctrl_c() -> None:
     """Set SIGINT back, which a process inherits as ignored from a shell that runs it in the background."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def wait_for_trials(folder, number):
+def wait_for_trials(folder: Path, number: int) -> None:
     """Wait until so many trials have left their predictions."""
     until = time.monotonic() + 60
     while time.monotonic() < until and len(list((folder / "run").glob("artifacts/*"))) < number:

@@ -6,17 +6,23 @@ import json
 import os
 import subprocess
 import sys
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.api import MeasureOptions
 from psopt.search_spaces import seed_prompt
 from psopt.testing import assert_robust
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from psopt.tasks import Task
+
 NOTE = 'A question that begins with "when" belongs to Number.'
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A data set of two classes, the prompt with and without a note, and a run."""
     folder = tmp_path_factory.mktemp("measured")
     rows = ["id,text,label,split"]
@@ -37,13 +43,13 @@ def folder(tmp_path_factory):
 MODEL = ["--dataset", "data.csv", "--model", "sim/wobble=0.6,accuracy=0.6,na=0"]
 
 
-def psopt(folder, *arguments, **more):
+def psopt(folder: Path, *arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "80"}
     command = [sys.executable, "-m", "psopt", *arguments]
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120, **more)
 
 
-def test_a_prompt_that_is_better_is_said_to_be_and_by_how_much(folder):
+def test_a_prompt_that_is_better_is_said_to_be_and_by_how_much(folder: Any) -> None:
     done = psopt(folder, "compare", *MODEL, "--prompt", "bare.json", "--prompt", "noted.json")
     assert done.returncode == 0, done.stderr
     assert "noted.json against bare.json: f1 better (+" in done.stdout
@@ -58,27 +64,27 @@ def test_a_prompt_that_is_better_is_said_to_be_and_by_how_much(folder):
     assert better["difference"] == pytest.approx(data[1]["f1"] - data[0]["f1"])
 
 
-def test_a_prompt_against_itself_makes_no_difference(folder):
+def test_a_prompt_against_itself_makes_no_difference(folder: Any) -> None:
     done = psopt(folder, "compare", *MODEL, "--prompt", "bare.json", "--prompt", "plain.txt", "--json")
     same = json.loads(done.stdout)[1]["against_first"]
     assert {one["verdict"] for one in same.values()} == {"no difference"}
     assert {one["p_value"] for one in same.values()} == {1.0}
 
 
-def test_models_are_compared_on_one_prompt(folder):
+def test_models_are_compared_on_one_prompt(folder: Any) -> None:
     done = psopt(folder, "compare", *MODEL, "--model2", "sim/wobble=0,accuracy=1,na=0", "--prompt", "bare.json")
     assert done.returncode == 0, done.stderr
     assert "f1 better" in done.stdout
     assert "sensitivity better (-" in done.stdout
 
 
-def test_nothing_to_compare_is_said(folder):
+def test_nothing_to_compare_is_said(folder: Any) -> None:
     done = psopt(folder, "compare", *MODEL, "--prompt", "bare.json")
     assert (done.returncode, done.stdout) == (2, "")
     assert "give two prompts, or two models" in done.stderr
 
 
-def test_a_check_passes_or_exits_with_1_and_says_what_was_missed(folder):
+def test_a_check_passes_or_exits_with_1_and_says_what_was_missed(folder: Any) -> None:
     good = psopt(folder, "check", *MODEL, "--prompt", "bare.json", "--max-sensitivity", "0.99", "--min-f1", "0.1")
     assert good.returncode == 0
     assert good.stdout.count("ok: ") == 2
@@ -90,20 +96,20 @@ def test_a_check_passes_or_exits_with_1_and_says_what_was_missed(folder):
     assert data["checks"][0]["option"] == "min_f1"
 
 
-def test_to_be_sure_is_harder(folder):
+def test_to_be_sure_is_harder(folder: Any) -> None:
     scores = json.loads(psopt(folder, "check", *MODEL, "--prompt", "bare.json", "--min-f1", "0", "--json").stdout)
     bound = str(scores["f1"] - 0.001)
     assert psopt(folder, "check", *MODEL, "--prompt", "bare.json", "--min-f1", bound).returncode == 0
     assert psopt(folder, "check", *MODEL, "--prompt", "bare.json", "--min-f1", bound, "--sure").returncode == 1
 
 
-def test_a_check_without_a_bound_is_wrong_usage(folder):
+def test_a_check_without_a_bound_is_wrong_usage(folder: Any) -> None:
     done = psopt(folder, "check", *MODEL, "--prompt", "bare.json")
     assert done.returncode == 2
     assert "--max-sensitivity" in done.stderr
 
 
-def test_texts_are_classified_in_their_order_with_the_runs_own_model(folder):
+def test_texts_are_classified_in_their_order_with_the_runs_own_model(folder: Any) -> None:
     (prompt,) = list((folder / "run" / "prompts").glob("*.json"))[:1]
     texts = "when did test 1 end ?\nwho saw test 2 ?\n\nwho saw test 4 ?\n"
     done = psopt(folder, "classify", "--prompt", str(prompt), input=texts)
@@ -118,7 +124,7 @@ def test_texts_are_classified_in_their_order_with_the_runs_own_model(folder):
     assert all(1 / 3 <= one["agreement"] <= 1 for one in answers)
 
 
-def test_a_vote_is_more_often_right_than_one_wording(folder):
+def test_a_vote_is_more_often_right_than_one_wording(folder: Any) -> None:
     lines = [line.split(",") for line in (folder / "data.csv").read_text().splitlines()[1:]]
     texts, truth = "\n".join(line[1] for line in lines), [line[2] for line in lines]
     (prompt,) = list((folder / "run" / "prompts").glob("*.json"))[:1]
@@ -137,13 +143,13 @@ def test_a_vote_is_more_often_right_than_one_wording(folder):
         ("missing.json", "a text", "can't be read"),
     ],
 )
-def test_classifying_says_what_it_lacks(folder, prompt, texts, message):
+def test_classifying_says_what_it_lacks(folder: Any, prompt: str, texts: str, message: str) -> None:
     done = psopt(folder, "classify", "--prompt", prompt, input=texts)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
 
 
-def test_a_test_suite_asserts_robustness(task, keyword_model):
+def test_a_test_suite_asserts_robustness(task: Task, keyword_model: Any) -> None:
     prompt = seed_prompt(task)
     scores = assert_robust(task, prompt, keyword_model, min_f1=0.5, options=MeasureOptions(rephrasings=4))
     assert scores.f1 >= 0.5

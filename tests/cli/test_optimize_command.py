@@ -1,21 +1,30 @@
 """The main job as a user runs it: the bundled sample in miniature, in a process of its own."""
 
+from __future__ import annotations
+
+import functools
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytest.importorskip("torch", reason="the extra `local` is not installed")
 
 SMALL = ["--trials", "4", "--samples", "40", "--rephrasings", "3", "--rounds", "2"]
 
 
-def run_psopt(*arguments, cwd, cache_dir, check=True, **environment):
+def run_psopt(
+    *arguments: str, cwd: Any, cache_dir: Any, check: bool = True, **environment: Any
+) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "PSOPT_OFFLINE": "1", "PSOPT_CACHE_DIR": str(cache_dir), "COLUMNS": "80", **environment}
     env.pop("PSOPT_DATA_DIR", None)
     done = subprocess.run(
@@ -27,23 +36,21 @@ def run_psopt(*arguments, cwd, cache_dir, check=True, **environment):
 
 
 @pytest.fixture(scope="module")
-def user(tmp_path_factory, cache_dir):
+def user(tmp_path_factory: pytest.TempPathFactory, cache_dir: Path) -> Any:
     """A folder in which a small run has been made, and how to run psopt there."""
     folder = tmp_path_factory.mktemp("user")
 
-    def psopt(*arguments, **options):
-        return run_psopt(*arguments, cwd=folder, cache_dir=cache_dir, **options)
-
+    psopt: Any = functools.partial(run_psopt, cwd=folder, cache_dir=cache_dir)
     psopt.folder = folder
     psopt.done = psopt("optimize", "--dataset", "trec", *SMALL, "--out", "run")
     return psopt
 
 
-def read(user, name, run="run"):
+def read(user: Any, name: str, run: str = "run") -> Any:
     return json.loads((user.folder / run / name).read_text())
 
 
-def test_the_table_shows_the_baseline_first_and_what_to_do_next(user):
+def test_the_table_shows_the_baseline_first_and_what_to_do_next(user: Any) -> None:
     lines = user.done.stdout.splitlines()
     rows = [line for line in lines if "–" in line and "%" not in line]
     assert "baseline" in rows[0]
@@ -53,13 +60,13 @@ def test_the_table_shows_the_baseline_first_and_what_to_do_next(user):
     assert max(len(line) for line in lines) <= 110
 
 
-def test_the_bundled_sample_says_so_in_one_line(user):
+def test_the_bundled_sample_says_so_in_one_line(user: Any) -> None:
     (note,) = [line for line in user.done.stderr.splitlines() if line.startswith("Note:")]
     assert "sample" in note
     assert read(user, "run.json")["dataset"]["source"] == "bundled"
 
 
-def test_every_file_of_the_contract_is_there(user):
+def test_every_file_of_the_contract_is_there(user: Any) -> None:
     run = read(user, "run.json")
     for name in ("run.json", "front.json", "report.html", "study.db"):
         assert (user.folder / "run" / name).stat().st_size > 0
@@ -68,7 +75,7 @@ def test_every_file_of_the_contract_is_there(user):
             assert (user.folder / "run" / name).is_file()
 
 
-def test_run_json_holds_what_the_contract_says(user):
+def test_run_json_holds_what_the_contract_says(user: Any) -> None:
     run = read(user, "run.json")
     assert {
         "schema_version", "psopt_version", "command", "seed", "model", "dataset", "rephrasings", "baseline", "front",
@@ -84,7 +91,7 @@ def test_run_json_holds_what_the_contract_says(user):
             assert 0 <= low <= scores[name] <= high <= 1
 
 
-def test_the_scores_can_be_computed_again_from_the_predictions(user):
+def test_the_scores_can_be_computed_again_from_the_predictions(user: Any) -> None:
     from psopt.metrics import consistency, micro_f1, prediction_counts, sensitivity
     from psopt.tasks import load_task
 
@@ -102,14 +109,16 @@ def test_the_scores_can_be_computed_again_from_the_predictions(user):
     assert consistency(counts, y) == entry["test"]["consistency"]
 
 
-def test_every_edit_names_train_samples_it_was_drawn_from(user):
+def test_every_edit_names_train_samples_it_was_drawn_from(user: Any) -> None:
     for entry in read(user, "run.json")["front"]:
         for edit in entry["edits"]:
             assert edit["provenance"]["samples"]
             assert all(one.startswith("train-") for one in edit["provenance"]["samples"])
 
 
-def test_the_same_command_gives_the_same_front_byte_for_byte_and_another_seed_another(user, tmp_path):
+def test_the_same_command_gives_the_same_front_byte_for_byte_and_another_seed_another(
+    user: Any, tmp_path: Path
+) -> None:
     user("optimize", "--dataset", "trec", *SMALL, "--out", "again", "--quiet")
     user("optimize", "--dataset", "trec", *SMALL, "--out", "cold", "--quiet", "--cache-dir", str(tmp_path / "cold"))
     user("optimize", "--dataset", "trec", *SMALL, "--out", "other", "--quiet", "--seed", "0")
@@ -117,7 +126,7 @@ def test_the_same_command_gives_the_same_front_byte_for_byte_and_another_seed_an
     assert fronts[0] == fronts[1] == fronts[2] != fronts[3]
 
 
-def test_json_prints_the_manifest_and_nothing_else_and_quiet_nothing(user):
+def test_json_prints_the_manifest_and_nothing_else_and_quiet_nothing(user: Any) -> None:
     done = user("optimize", "--dataset", "trec", *SMALL, "--out", "as-json", "--json")
     assert json.loads(done.stdout)["front"] == read(user, "run.json", "as-json")["front"]
     assert done.stderr == ""
@@ -125,13 +134,13 @@ def test_json_prints_the_manifest_and_nothing_else_and_quiet_nothing(user):
     assert done.stdout == done.stderr == ""
 
 
-def test_without_out_runs_are_numbered(user):
+def test_without_out_runs_are_numbered(user: Any) -> None:
     for name in ("trec-minilm", "trec-minilm-2"):
         user("optimize", "--dataset", "trec", *SMALL[2:], "--trials", "1", "--quiet")
         assert (user.folder / "runs" / name / "run.json").is_file()
 
 
-def test_export_gives_the_knee_as_text_and_as_a_prompt_to_use_again(user):
+def test_export_gives_the_knee_as_text_and_as_a_prompt_to_use_again(user: Any) -> None:
     knee = next(entry for entry in read(user, "run.json")["front"] if entry["knee"])
     text = user("export", "run", "--format", "text").stdout
     assert text == (user.folder / "run" / "prompts" / f"{knee['id']}.txt").read_text()
@@ -144,7 +153,7 @@ def test_export_gives_the_knee_as_text_and_as_a_prompt_to_use_again(user):
     assert json.loads(again.stdout)["prompt"] == exported
 
 
-def test_resume_adds_trials_to_a_finished_run(user):
+def test_resume_adds_trials_to_a_finished_run(user: Any) -> None:
     user("optimize", "--dataset", "trec", *SMALL, "--out", "more", "--quiet")
     user("resume", "more", "--trials", "6", "--quiet")
     import optuna
@@ -154,7 +163,7 @@ def test_resume_adds_trials_to_a_finished_run(user):
     assert read(user, "run.json", "more")["settings"]["trials"] == 6
 
 
-def test_ctrl_c_saves_and_the_run_can_be_gone_on_with(user, cache_dir):
+def test_ctrl_c_saves_and_the_run_can_be_gone_on_with(user: Any, cache_dir: Path) -> None:
     env = {**os.environ, "PSOPT_OFFLINE": "1", "PSOPT_CACHE_DIR": str(cache_dir)}
     env.pop("PSOPT_DATA_DIR", None)
     command = [
@@ -192,7 +201,7 @@ def test_ctrl_c_saves_and_the_run_can_be_gone_on_with(user, cache_dir):
     assert read(user, "run.json", "cut")["finish_reason"] == "trials"
 
 
-def test_the_dashboard_serves_the_study(user):
+def test_the_dashboard_serves_the_study(user: Any) -> None:
     import socket
     import urllib.request
 
@@ -215,7 +224,7 @@ def test_the_dashboard_serves_the_study(user):
         process.wait(timeout=30)
 
 
-def test_a_file_of_one_s_own_is_optimized_too(user):
+def test_a_file_of_one_s_own_is_optimized_too(user: Any) -> None:
     lines = ["body,team"]
     for i in range(60):
         lines += [
@@ -229,7 +238,7 @@ def test_a_file_of_one_s_own_is_optimized_too(user):
     assert run["baseline"]["test"]["f1"] <= run["front"][0]["test"]["f1"] + 0.05
 
 
-def test_diagnose_without_labels_works_and_says_what_it_can_t_tell(user):
+def test_diagnose_without_labels_works_and_says_what_it_can_t_tell(user: Any) -> None:
     (user.folder / "texts.csv").write_text("text\n" + "\n".join(f"when did thing {i} end" for i in range(20)))
     (user.folder / "task.toml").write_text('labels = ["Number", "Person"]\nnoun = "question"\n')
     options = ["--dataset", "texts.csv", "--task-file", "task.toml", "--rephrasings", "3"]

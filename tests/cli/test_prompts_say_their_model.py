@@ -6,24 +6,31 @@ import json
 import os
 import subprocess
 import sys
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from guarding import Guard
 from psopt.cli import main
 from running import RunningServer
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from psopt.tasks import Task
+
 SMALL = ["--trials", "3", "--samples", "12", "--rephrasings", "3", "--rounds", "1"]
 TEXTS = "what is x called ?\nwhat is y called ?\n"
 
 
 @pytest.fixture(scope="module")
-def server():
+def server() -> Iterator[RunningServer]:
     with RunningServer() as server:
         yield server
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory, server):
+def folder(tmp_path_factory: pytest.TempPathFactory, server: RunningServer) -> Any:
     """A data set, a text, a prompt of psopt's that says no model, and two runs at the test server."""
     folder = tmp_path_factory.mktemp("said")
     rows = ["id,text,label,split"]
@@ -40,7 +47,9 @@ def folder(tmp_path_factory, server):
     return folder
 
 
-def psopt(folder, server, *arguments, key="sk-a-key-of-no-use-123456", **more):
+def psopt(
+    folder: Path, server: RunningServer, *arguments: str, key: str | None = "sk-a-key-of-no-use-123456", **more: Any
+) -> subprocess.CompletedProcess[str]:
     guard = Guard(folder, server.port)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("OPENAI")}
     env = {**kept, **guard.environment, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "100"}
@@ -53,11 +62,11 @@ def psopt(folder, server, *arguments, key="sk-a-key-of-no-use-123456", **more):
     return done
 
 
-def prompt_of(folder, run="run"):
+def prompt_of(folder: Path, run: str = "run") -> Any:
     return sorted((folder / run / "prompts").glob("*.json"))[0]
 
 
-def test_a_runs_prompt_its_front_and_its_export_say_how_it_was_measured(folder, server):
+def test_a_runs_prompt_its_front_and_its_export_say_how_it_was_measured(folder: Any, server: RunningServer) -> None:
     front = json.loads((folder / "run" / "front.json").read_text())["prompts"]
     run = json.loads((folder / "run" / "run.json").read_text())
     exported = json.loads(psopt(folder, server, "export", "run", "--format", "json").stdout)
@@ -86,7 +95,9 @@ VERBS = {
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_verb_asks_the_runs_model_at_the_runs_server_as_the_run_did(folder, server, verb):
+def test_a_verb_asks_the_runs_model_at_the_runs_server_as_the_run_did(
+    folder: Any, server: RunningServer, verb: Any
+) -> None:
     """Not even an address in the environment leads elsewhere."""
     server.control(reset=True)
     given = [*VERBS[verb], "--prompt", str(prompt_of(folder).relative_to(folder)), "--cache-dir", f"own-{verb}"]
@@ -102,7 +113,7 @@ def test_a_verb_asks_the_runs_model_at_the_runs_server_as_the_run_did(folder, se
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_json_says_model_and_server(folder, server, verb):
+def test_json_says_model_and_server(folder: Any, server: RunningServer, verb: Any) -> None:
     done = psopt(folder, server, *VERBS[verb], "--prompt", str(prompt_of(folder)), "--json", input=TEXTS)
     assert done.stderr == ""
     said = [json.loads(line) for line in done.stdout.splitlines()] if verb == "classify" else json.loads(done.stdout)
@@ -112,7 +123,9 @@ def test_json_says_model_and_server(folder, server, verb):
 
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("prompt", ["bare.json", "prompt.txt"])
-def test_a_prompt_that_does_not_say_its_model_stops_in_one_line(folder, server, verb, prompt):
+def test_a_prompt_that_does_not_say_its_model_stops_in_one_line(
+    folder: Any, server: RunningServer, verb: Any, prompt: str
+) -> None:
     if (verb, prompt) == ("classify", "prompt.txt"):
         return  # it lacks more than a model
     done = psopt(folder, server, *VERBS[verb], "--prompt", prompt, input=TEXTS)
@@ -121,13 +134,15 @@ def test_a_prompt_that_does_not_say_its_model_stops_in_one_line(folder, server, 
     assert done.stderr == f"psopt: prompt {named} does not say which model it is for: give --model\n"
 
 
-def test_minilm_is_the_default_only_without_a_prompt(folder, server):
+def test_minilm_is_the_default_only_without_a_prompt(folder: Any, server: RunningServer) -> None:
     done = psopt(folder, server, "diagnose", "--dataset", "data.csv", "--rephrasings", "2", key=None)
     assert done.returncode == 0, done.stderr
     assert "model minilm, the default" in done.stderr
 
 
-def test_another_model_on_the_command_line_is_asked_at_the_runs_server_and_said(folder, server):
+def test_another_model_on_the_command_line_is_asked_at_the_runs_server_and_said(
+    folder: Any, server: RunningServer
+) -> None:
     server.control(reset=True)
     prompt = prompt_of(folder)
     done = psopt(folder, server, "classify", "--prompt", str(prompt), "--model", "openai/new", input=TEXTS, key=None)
@@ -137,7 +152,7 @@ def test_another_model_on_the_command_line_is_asked_at_the_runs_server_and_said(
     assert server.control()["requests"] == 2
 
 
-def test_options_on_the_command_line_go_before_the_runs(folder, server):
+def test_options_on_the_command_line_go_before_the_runs(folder: Any, server: RunningServer) -> None:
     server.control(reset=True)
     given = ["--prompt", str(prompt_of(folder)), "--max-tokens", "33", "--cache-dir", "own-33"]
     done = psopt(folder, server, "classify", *given, input=TEXTS)
@@ -145,7 +160,7 @@ def test_options_on_the_command_line_go_before_the_runs(folder, server):
     assert server.last_body()["max_tokens"] == 33
 
 
-def test_prompts_of_different_models_are_not_compared_unsaid(folder, server):
+def test_prompts_of_different_models_are_not_compared_unsaid(folder: Any, server: RunningServer) -> None:
     both = ["--prompt", str(prompt_of(folder)), "--prompt", str(prompt_of(folder, "other"))]
     done = psopt(folder, server, "compare", "--dataset", "data.csv", *both)
     assert done.returncode == 2
@@ -154,7 +169,9 @@ def test_prompts_of_different_models_are_not_compared_unsaid(folder, server):
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_a_run_of_an_earlier_version_says_it_by_its_settings(folder, server, tmp_path):
+def test_a_run_of_an_earlier_version_says_it_by_its_settings(
+    folder: Any, server: RunningServer, tmp_path: Path
+) -> None:
     import shutil
 
     old = tmp_path / "old"
@@ -178,7 +195,9 @@ def test_a_run_of_an_earlier_version_says_it_by_its_settings(folder, server, tmp
     assert exported == kept
 
 
-def test_a_prompt_that_was_measured_with_an_object_says_so(folder, server, task, keyword_model, tmp_path):
+def test_a_prompt_that_was_measured_with_an_object_says_so(
+    folder: Any, server: RunningServer, task: Task, keyword_model: Any, tmp_path: Path
+) -> None:
     import psopt as package
 
     run = package.optimize(task, model=keyword_model, trials=2, rephrasings=2, out=tmp_path / "own")
@@ -191,7 +210,7 @@ def test_a_prompt_that_was_measured_with_an_object_says_so(folder, server, task,
     assert "psopt.optimize(task, model=.." in resumed.stderr
 
 
-def test_dspy_fetches_nothing_beside_the_answers(folder, server):
+def test_dspy_fetches_nothing_beside_the_answers(folder: Any, server: RunningServer) -> None:
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
     given = ["--prompt", "bare.json", "--model", "dspy/openai/x", "--api-base", server.url]
     done = psopt(folder, server, "classify", *given, input=TEXTS)
@@ -199,7 +218,7 @@ def test_dspy_fetches_nothing_beside_the_answers(folder, server):
     assert len(done.stdout.splitlines()) == 2
 
 
-def test_without_a_key_openai_itself_is_never_asked(folder, server):
+def test_without_a_key_openai_itself_is_never_asked(folder: Any, server: RunningServer) -> None:
     given = ["classify", "--prompt", "bare.json", "--model", "openai/x"]
     for more in ([], ["--api-base", "https://api.openai.com/v1"]):
         done = psopt(folder, server, *given, *more, input=TEXTS, key=None)
@@ -207,7 +226,7 @@ def test_without_a_key_openai_itself_is_never_asked(folder, server):
         assert "needs a key" in done.stderr
 
 
-def test_a_password_in_an_address_is_refused_and_not_repeated(folder, server):
+def test_a_password_in_an_address_is_refused_and_not_repeated(folder: Any, server: RunningServer) -> None:
     address = server.url.replace("http://", "http://me:very-secret@")
     done = psopt(
         folder, server, "classify", "--prompt", "bare.json", "--model", "openai/x", "--api-base", address, input=TEXTS
@@ -231,7 +250,9 @@ def test_a_password_in_an_address_is_refused_and_not_repeated(folder, server):
     ],
 )
 @pytest.mark.parametrize("verb", [*VERBS, "rephrase"])
-def test_a_template_is_refused_and_not_rebuilt(folder, verb, text, said, monkeypatch, capsys):
+def test_a_template_is_refused_and_not_rebuilt(
+    folder: Any, verb: Any, text: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(folder)
     (folder / "template.txt").write_text(text)
     given = {**VERBS, "rephrase": ["rephrase", "--dataset", "data.csv"]}[verb]
@@ -245,14 +266,14 @@ def test_a_template_is_refused_and_not_rebuilt(folder, verb, text, said, monkeyp
     assert len(shown.err.splitlines()) == 1
 
 
-def test_a_runs_prompt_as_text_is_refused_with_the_one_to_give(folder, server):
+def test_a_runs_prompt_as_text_is_refused_with_the_one_to_give(folder: Any, server: RunningServer) -> None:
     text = prompt_of(folder).with_suffix(".txt")
     done = psopt(folder, server, "diagnose", "--dataset", "data.csv", "--prompt", str(text), "--model", "openai/x")
     assert done.returncode == 2
     assert f"give {text.with_suffix('.json')}" in done.stderr
 
 
-def test_a_prompt_that_is_not_utf_8_is_called_that(folder, server):
+def test_a_prompt_that_is_not_utf_8_is_called_that(folder: Any, server: RunningServer) -> None:
     (folder / "latin.json").write_bytes('{"description": "Prüfe", "labels": ["a"]}'.encode("latin-1"))
     done = psopt(folder, server, "classify", "--prompt", "latin.json", "--model", "openai/x", input=TEXTS)
     assert done.returncode == 2

@@ -9,11 +9,15 @@ import ssl
 import subprocess
 import sys
 import threading
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from providers import PROVIDERS
 from psopt.cli._main import main
 from running import RunningServer
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SECRET = "a1b2c3d4e5f6a7b8c9d0"
 MEASURED = ["--samples", "20", "--rephrasings", "3", "--concurrency", "32"]
@@ -21,7 +25,7 @@ SMALL = ["--trials", "2", "--samples", "20", "--rephrasings", "2", "--rounds", "
 
 
 @pytest.fixture
-def data(tmp_path):
+def data(tmp_path: Path) -> Path:
     """Questions of two classes, 20 a split."""
     rows = ["id,text,label,split"]
     for split in ("train", "val", "test"):
@@ -30,25 +34,29 @@ def data(tmp_path):
     return tmp_path
 
 
-def psopt(folder, *arguments, **environment):
+def psopt(folder: Path, *arguments: str, **environment: Any) -> subprocess.CompletedProcess[str]:
     names = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT", "OPENAI_API_VERSION")
     kept = {name: value for name, value in os.environ.items() if name not in names}
     command = [sys.executable, "-m", "psopt", *arguments]
-    environment = {**kept, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "80", **environment}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+    env = {**kept, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "80", **environment}
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120)
 
 
-def diagnose(folder, server, *arguments, model="openai/test", **environment):
-    given = ["--dataset", "data.csv", "--model", model, "--api-base", getattr(server, "url", server), "--json"]
+def diagnose(
+    folder: Path, server: RunningServer | str, *arguments: str, model: str = "openai/test", **environment: Any
+) -> subprocess.CompletedProcess[str]:
+    given = ["--dataset", "data.csv", "--model", model, "--api-base", str(getattr(server, "url", server)), "--json"]
     return psopt(folder, "diagnose", *given, *MEASURED, *arguments, **environment)
 
 
-def refused(server):
+def refused(server: RunningServer) -> Any:
     return sum(count for status, count in server.control()["statuses"].items() if status != "200")
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_a_provider_works_at_the_first_try(data, provider, monkeypatch, capsys):
+def test_a_provider_works_at_the_first_try(
+    data: Path, provider: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """In this process, since there are many."""
     monkeypatch.chdir(data)
     monkeypatch.setenv("OPENAI_API_KEY", "token")
@@ -63,7 +71,7 @@ def test_a_provider_works_at_the_first_try(data, provider, monkeypatch, capsys):
             assert refused(server) <= most_refused
 
 
-def test_a_search_on_a_reasoning_model_works_at_the_first_try(data):
+def test_a_search_on_a_reasoning_model_works_at_the_first_try(data: Path) -> None:
     with RunningServer(provider="reasoning") as server:
         given = ["--dataset", "data.csv", "--model", "openai/gpt-5-mini", "--api-base", server.url, "--out", "run"]
         done = psopt(data, "optimize", *given, *SMALL)
@@ -71,7 +79,7 @@ def test_a_search_on_a_reasoning_model_works_at_the_first_try(data):
         assert refused(server) == 0
 
 
-def test_extra_fields_go_with_every_request_and_tell_answers_apart(data):
+def test_extra_fields_go_with_every_request_and_tell_answers_apart(data: Path) -> None:
     with RunningServer() as server:
         assert diagnose(data, server).returncode == 0
         n_first = server.control()["requests"]
@@ -95,7 +103,7 @@ def test_extra_fields_go_with_every_request_and_tell_answers_apart(data):
         (["--header", f"bad name={SECRET}"], "no header that can be sent"),
     ],
 )
-def test_fields_and_headers_that_are_none_are_said(data, given, said):
+def test_fields_and_headers_that_are_none_are_said(data: Path, given: Any, said: str) -> None:
     done = diagnose(data, "http://127.0.0.1:9/v1", *given)
     assert done.returncode == 2
     assert said in done.stderr
@@ -103,7 +111,7 @@ def test_fields_and_headers_that_are_none_are_said(data, given, said):
     assert SECRET not in done.stderr
 
 
-def test_headers_are_sent_and_their_values_kept_nowhere(data):
+def test_headers_are_sent_and_their_values_kept_nowhere(data: Path) -> None:
     with RunningServer() as server:
         given = ["--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url, "--out", "run", *SMALL]
         headers = ["--header", f"X-Gateway-Key={SECRET}", "--header", "X-Team=blue"]
@@ -124,14 +132,14 @@ def test_headers_are_sent_and_their_values_kept_nowhere(data):
     assert not [path for path in data.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
 
 
-def test_a_header_that_a_server_repeats_is_cut_out(data):
+def test_a_header_that_a_server_repeats_is_cut_out(data: Path) -> None:
     with RunningServer(key="another") as server:
         done = diagnose(data, server, "--header", f"Authorization=Bearer {SECRET}")
     assert done.returncode == 2
     assert "Incorrect API key provided: ***" in done.stderr
 
 
-def test_azure_is_asked_by_deployment_version_and_key(data):
+def test_azure_is_asked_by_deployment_version_and_key(data: Path) -> None:
     with RunningServer(provider="azure") as server:
         base = server.url.removesuffix("/v1")
         done = diagnose(data, base, model="azure/tickets", AZURE_OPENAI_API_KEY=SECRET)
@@ -144,13 +152,13 @@ def test_azure_is_asked_by_deployment_version_and_key(data):
         assert server.control()["last"]["query"] == {"api-version": "2025-01-01"}
 
 
-def test_azure_without_key_or_resource_is_said(data):
+def test_azure_without_key_or_resource_is_said(data: Path) -> None:
     given = ["--dataset", "data.csv", "--model", "azure/tickets"]
     assert "set AZURE_OPENAI_API_KEY" in diagnose(data, "http://127.0.0.1:9", model="azure/tickets").stderr
     assert "--api-base https://NAME.openai.azure.com" in psopt(data, "diagnose", *given).stderr
 
 
-def test_the_query_of_an_address_is_kept(data):
+def test_the_query_of_an_address_is_kept(data: Path) -> None:
     with RunningServer() as server:
         done = diagnose(data, f"{server.url}/?api-version=7&code={SECRET}")
         assert done.returncode == 0, done.stderr
@@ -169,14 +177,14 @@ def test_the_query_of_an_address_is_kept(data):
         ("minilmm", "did you mean 'minilm'?"),
     ],
 )
-def test_a_name_without_a_kind_gets_a_hint(data, model, said):
+def test_a_name_without_a_kind_gets_a_hint(data: Path, model: str, said: str) -> None:
     done = psopt(data, "diagnose", "--dataset", "data.csv", "--model", model)
     assert done.returncode == 2
     assert said in done.stderr
     assert done.stderr.count("psopt: ") == 1
 
 
-def test_a_certificate_that_nobody_signed_is_said(data):
+def test_a_certificate_that_nobody_signed_is_said(data: Path) -> None:
     files = [str(data / "key.pem"), str(data / "cert.pem")]
     made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", files[0], "-out", files[1]]
     try:
@@ -203,17 +211,17 @@ class Redirecting(http.server.BaseHTTPRequestHandler):
 
     place = ""
 
-    def do_POST(self):
+    def do_POST(self) -> None:
         self.send_response(307)
         self.send_header("Location", self.place)
         self.send_header("Content-Length", "0")
         self.end_headers()
 
-    def log_message(self, *arguments):
+    def log_message(self, *arguments: str) -> None:
         pass
 
 
-def test_a_server_that_sends_requests_on_to_another_is_not_followed(data):
+def test_a_server_that_sends_requests_on_to_another_is_not_followed(data: Path) -> None:
     with RunningServer() as elsewhere, http.server.HTTPServer(("127.0.0.1", 0), Redirecting) as redirecting:
         Redirecting.place = f"{elsewhere.url}/chat/completions"
         threading.Thread(target=redirecting.serve_forever, daemon=True).start()
@@ -226,7 +234,7 @@ def test_a_server_that_sends_requests_on_to_another_is_not_followed(data):
         assert elsewhere.control()["requests"] == 0
 
 
-def test_custom_headers_of_the_openai_package_are_sent_and_ours_win(data):
+def test_custom_headers_of_the_openai_package_are_sent_and_ours_win(data: Path) -> None:
     with RunningServer(key="from-the-header-0123") as server:
         done = diagnose(
             data, server, "--header", "authorization=Bearer from-the-header-0123", OPENAI_CUSTOM_HEADERS="X-Team: a"

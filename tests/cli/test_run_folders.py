@@ -7,10 +7,14 @@ import os
 import shutil
 import subprocess
 import sys
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.cli import main
 from psopt.runs import held
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SIM = ["--model", "sim/wobble=0.5,seed=3", "--rephrasings", "2"]
 SMALL = [*SIM, "--samples", "12", "--trials", "3", "--rounds", "1", "--out", "run"]
@@ -18,7 +22,7 @@ LABELS = ("Zoë – café", "naïve → 日本")
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def made(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A folder with data whose labels few encodings have, and a run on them."""
     folder = tmp_path_factory.mktemp("made")
     rows = ["text,label"]
@@ -29,14 +33,14 @@ def made(tmp_path_factory):
     return folder
 
 
-def psopt(folder, *words, **environment):
+def psopt(folder: Path, *words: Any, **environment: Any) -> Any:
     env = {**os.environ, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "100", **environment}
     command = [sys.executable, "-P", "-m", "psopt", *map(str, words)]
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, timeout=300)
 
 
 @pytest.fixture
-def here(made, tmp_path, monkeypatch):
+def here(made: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of it to spoil, and psopt in this process there: what it printed, and the one line that it said."""
     shutil.copytree(made, tmp_path / "here")
     monkeypatch.chdir(tmp_path / "here")
@@ -44,7 +48,7 @@ def here(made, tmp_path, monkeypatch):
     return tmp_path / "here"
 
 
-def refused(capsys, *words):
+def refused(capsys: pytest.CaptureFixture[str], *words: Any) -> Any:
     with pytest.raises(SystemExit) as stop:
         main([str(word) for word in words])
     said = capsys.readouterr().err
@@ -54,17 +58,19 @@ def refused(capsys, *words):
 
 
 @pytest.mark.parametrize("words", [["resume", "run"], ["optimize", "--dataset", "data.csv", *SMALL]])
-def test_a_second_process_in_a_folder_is_refused_and_the_first_is_named(here, capsys, words):
+def test_a_second_process_in_a_folder_is_refused_and_the_first_is_named(
+    here: Path, capsys: pytest.CaptureFixture[str], words: Any
+) -> None:
     with held(here / "run", resume=True):
         assert f"run is in use: process {os.getpid()} on " in refused(capsys, *words)
 
 
-def test_a_run_without_its_study_is_not_started_over(here, capsys):
+def test_a_run_without_its_study_is_not_started_over(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "run" / "study.db").unlink()
     assert "run has lost its study.db, which holds its trials: put it back" in refused(capsys, "resume", "run")
 
 
-def test_a_run_without_its_prompts_has_a_cure(here, capsys):
+def test_a_run_without_its_prompts_has_a_cure(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shutil.rmtree(here / "run" / "prompts")
     assert "write it anew with `psopt resume run`" in refused(capsys, "report", "run")
     with pytest.raises(SystemExit) as stop:
@@ -73,14 +79,16 @@ def test_a_run_without_its_prompts_has_a_cure(here, capsys):
     assert len(list((here / "run" / "prompts").iterdir())) >= 2
 
 
-def test_a_broken_manifest_has_a_cure(here, capsys):
+def test_a_broken_manifest_has_a_cure(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "run" / "run.json").write_text("{")
     line = refused(capsys, "resume", "run")
     assert "run/run.json is damaged" in line
     assert "delete it and go on with its `psopt optimize` command and --resume" in line
 
 
-def test_a_run_is_resumed_from_another_folder(made, tmp_path, monkeypatch, capsys):
+def test_a_run_is_resumed_from_another_folder(
+    made: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     shutil.copytree(made / "run", tmp_path / "renamed")  # what was recorded is where its data are
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
@@ -97,7 +105,7 @@ def test_a_run_is_resumed_from_another_folder(made, tmp_path, monkeypatch, capsy
     assert f"data.csv is neither where the run was started ({tmp_path / 'gone'}), nor here: put it back" in line
 
 
-def test_a_run_of_an_earlier_version_is_resumed_where_its_data_are(here):
+def test_a_run_of_an_earlier_version_is_resumed_where_its_data_are(here: Path) -> None:
     run = json.loads((here / "run" / "run.json").read_text("utf-8"))
     del run["settings"]["folder"]
     (here / "run" / "run.json").write_text(json.dumps(run))
@@ -106,8 +114,10 @@ def test_a_run_of_an_earlier_version_is_resumed_where_its_data_are(here):
     assert stop.value.code == 0
 
 
-def test_a_report_that_can_t_be_written_is_one_line(here, capsys, monkeypatch):
-    def refuse(*_, **__):
+def test_a_report_that_can_t_be_written_is_one_line(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
         raise OSError(30, "Read-only file system")
 
     monkeypatch.setattr("psopt.runs._directory.tempfile.NamedTemporaryFile", refuse)
@@ -123,7 +133,7 @@ def test_a_report_that_can_t_be_written_is_one_line(here, capsys, monkeypatch):
     ],
     ids=["cp1252", "ascii", "C"],
 )
-def test_no_verb_fails_at_characters_that_the_output_lacks(made, environment):
+def test_no_verb_fails_at_characters_that_the_output_lacks(made: Any, environment: dict[str, Any]) -> None:
     prompt = next((made / "run" / "prompts").glob("*.json"))
     (made / "new.txt").write_text("when did it end …\n", "utf-8")
     data = ["--dataset", "data.csv"]

@@ -8,9 +8,13 @@ import signal
 import subprocess
 import sys
 import time
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from running import RunningServer
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SMALL = ["--rephrasings", "2", "--concurrency", "4"]
 SEARCH = ["optimize", "--trials", "3", "--samples", "20", "--rounds", "1", "--out", "run"]
@@ -33,7 +37,7 @@ program = dspy.Predict(dspy.Signature("question -> label: Literal['aaa', 'bbb']"
 
 
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path: Path) -> Path:
     rows = ["id,text,label,split"]
     for split in ("train", "val", "test"):
         rows += [f"{split}{i},what is {split} {i} called ?,{'ab'[i % 2] * 3},{split}" for i in range(20)]
@@ -44,7 +48,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def start(folder, server, *arguments):
+def start(folder: Path, server: RunningServer, *arguments: str) -> subprocess.Popen[str]:
     verb, *rest = arguments
     data = [] if verb == "classify" else ["--dataset", "data.csv"]
     model = [] if verb == "rephrase" else ["--model", "openai/test"]
@@ -55,7 +59,9 @@ def start(folder, server, *arguments):
     )
 
 
-def end(process, server, which=signal.SIGTERM, *, seconds=10.0):
+def end(
+    process: subprocess.Popen[str], server: RunningServer, which: Any = signal.SIGTERM, *, seconds: float = 10.0
+) -> Any:
     """Send a signal when the server has been asked; returns what was said."""
     while not server.control()["requests"]:
         assert process.poll() is None, process.communicate()
@@ -71,14 +77,14 @@ def end(process, server, which=signal.SIGTERM, *, seconds=10.0):
 
 @pytest.mark.parametrize("which", ["SIGTERM", "SIGINT"])
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_signal_ends_each_verb_while_its_requests_hang(folder, verb, which):
+def test_a_signal_ends_each_verb_while_its_requests_hang(folder: Path, verb: Any, which: str) -> None:
     with RunningServer(faults="hang", fault_rate=1.0) as server:
         process = start(folder, server, *VERBS[verb])
         said = end(process, server, getattr(signal, which))
     assert "nterrupted" in said
 
 
-def test_a_signal_ends_the_wait_that_a_server_asked_for(folder):
+def test_a_signal_ends_the_wait_that_a_server_asked_for(folder: Path) -> None:
     with RunningServer(faults="429", fault_rate=1.0, retry_after=4320.0) as server:
         said = end(start(folder, server, "diagnose"), server)
         assert server.control()["requests"] <= 8
@@ -86,14 +92,14 @@ def test_a_signal_ends_the_wait_that_a_server_asked_for(folder):
 
 
 @pytest.mark.parametrize("fault", ["hang", "500"])
-def test_a_signal_ends_a_program_whose_model_does_not_answer(folder, fault):
+def test_a_signal_ends_a_program_whose_model_does_not_answer(folder: Path, fault: str) -> None:
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
     with RunningServer(faults=fault, fault_rate=1.0) as server:
         said = end(start(folder, server, *SEARCH, "--program", "mine:program"), server)
     assert "nterrupted" in said
 
 
-def test_what_a_signal_ended_is_gone_on_with(folder):
+def test_what_a_signal_ended_is_gone_on_with(folder: Path) -> None:
     with RunningServer() as server:
         process = start(folder, server, *SEARCH, "--trials", "8")
         while server.control()["answered"] < 120:

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -19,19 +20,19 @@ COMMANDS = [name for name in cli.list_commands(click.Context(cli)) if name != "d
 ANSI = re.compile(r"\x1b\[")
 
 
-def environment(folder, columns=80):
+def environment(folder: Path, columns: int = 80) -> dict[str, Any]:
     kept = {name: value for name, value in os.environ.items() if name not in {"PSOPT_DATA_DIR", "NO_COLOR"}}
     return {**kept, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": str(columns), "TERM": "xterm-256color"}
 
 
-def psopt(folder, *words, columns=80):
+def psopt(folder: Path, *words: Any, columns: int = 80) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-P", "-m", "psopt", *map(str, words)]
     env = environment(folder, columns)
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120)
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A folder with a run in it."""
     folder = tmp_path_factory.mktemp("terminal")
     done = psopt(folder, "optimize", "--dataset", "trec", *SIM, "--trials", "6", "--out", "run")
@@ -40,14 +41,14 @@ def folder(tmp_path_factory):
     return folder
 
 
-def widest(text):
+def widest(text: str) -> Any:
     """Of lines that are meant to be read: commands and paths to copy stay whole."""
     lines = [line for line in text.splitlines() if "psopt " not in line and "Report:" not in line]
     return max(map(len, lines))
 
 
 @pytest.mark.parametrize("columns", [80, 120])
-def test_tables_fit_the_terminal(folder, columns):
+def test_tables_fit_the_terminal(folder: Any, columns: int) -> None:
     data = ["--dataset", "trec", *SIM]
     for words in (
         ["resume", "run"],
@@ -63,11 +64,11 @@ def test_tables_fit_the_terminal(folder, columns):
         assert not ANSI.search(done.stdout + done.stderr), words
 
 
-def test_no_figure_of_the_front_is_cut_at_80_columns(folder):
+def test_no_figure_of_the_front_is_cut_at_80_columns(folder: Any) -> None:
     assert "…" not in (folder / "optimize.txt").read_text()
 
 
-def test_a_terminal_gets_colours(folder):
+def test_a_terminal_gets_colours(folder: Any) -> None:
     parent, child = pty.openpty()
     command = [sys.executable, "-P", "-m", "psopt", "resume", "run"]
     with subprocess.Popen(command, cwd=folder, env=environment(folder), stdout=child, stderr=child) as process:
@@ -86,7 +87,7 @@ def test_a_terminal_gets_colours(folder):
     assert ANSI.search(shown.decode())
 
 
-def test_alone_it_shows_a_short_guide(folder):
+def test_alone_it_shows_a_short_guide(folder: Any) -> None:
     done = psopt(folder)
     assert done.returncode == 0
     assert "psopt optimize --dataset trec" in done.stdout
@@ -95,10 +96,10 @@ def test_alone_it_shows_a_short_guide(folder):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_has_an_example_and_json(folder, name):
+def test_help_has_an_example_and_json(folder: Any, name: Any) -> None:
     command = cli.get_command(click.Context(cli), name)
     assert str(command.epilog).startswith("Example: ")
-    assert f"psopt {name}" in command.epilog
+    assert f"psopt {name}" in str(command.epilog)
     assert any("--json" in parameter.opts for parameter in command.params)
     assert all(getattr(option, "help", True) for option in command.params if isinstance(option, click.Option))
 
@@ -114,13 +115,13 @@ def test_help_has_an_example_and_json(folder, name):
         (["diagnose", "--dataset", "trec", *SIM, "--json"], "sensitivity"),
     ],
 )
-def test_json_is_all_that_is_printed(folder, words, key):
+def test_json_is_all_that_is_printed(folder: Any, words: Any, key: str) -> None:
     done = psopt(folder, *words)
     assert done.returncode == 0, done.stderr
     assert key in json.loads(done.stdout)
 
 
-def test_a_wish_chooses_among_those_that_keep_to_its_bounds(folder):
+def test_a_wish_chooses_among_those_that_keep_to_its_bounds(folder: Any) -> None:
     entries = json.loads((folder / "run" / "front.json").read_text())
     prompts = entries["prompts"] + ([entries["short"]] if entries["short"] else [])
     bound = sorted(one["val"]["sensitivity"] for one in prompts)[len(prompts) // 2]
@@ -139,7 +140,7 @@ def test_a_wish_chooses_among_those_that_keep_to_its_bounds(folder):
         ("knees", "unknown prompt of the front 'knees'"),
     ],
 )
-def test_a_wish_that_can_t_be_met_is_one_clear_line(folder, wish, said):
+def test_a_wish_that_can_t_be_met_is_one_clear_line(folder: Any, wish: str, said: str) -> None:
     done = psopt(folder, "select", "run", wish)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
@@ -147,7 +148,7 @@ def test_a_wish_that_can_t_be_met_is_one_clear_line(folder, wish, said):
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_knows_the_commands(folder, shell):
+def test_completion_knows_the_commands(folder: Any, shell: str) -> None:
     script = psopt(folder, "completion", shell).stdout
     assert "_PSOPT_COMPLETE" in script
     env = {**environment(folder), "_PSOPT_COMPLETE": "bash_complete", "COMP_WORDS": "psopt opt", "COMP_CWORD": "1"}

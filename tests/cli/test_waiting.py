@@ -8,21 +8,25 @@ import subprocess
 import sys
 import threading
 import time
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from running import RunningServer
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 N_ROWS = 40
 
 
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path: Path) -> Path:
     rows = [f"what is thing {i} called ?,{'ab'[i % 2] * 3}" for i in range(N_ROWS)]
     (tmp_path / "data.csv").write_text("\n".join(["text,label", *rows]) + "\n")
     return tmp_path
 
 
-def start(folder, url, *arguments, model="openai/test"):
+def start(folder: Path, url: str, *arguments: str, model: str = "openai/test") -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "psopt", "diagnose", "--dataset", "data.csv", "--split", "all", "--model", model]
     command += ["--api-base", url, "--rephrasings", "3", *arguments]
     environment = {**os.environ, "OPENAI_API_KEY": "sk-0123456789", "PSOPT_CACHE_DIR": str(folder / "cache")}
@@ -31,14 +35,14 @@ def start(folder, url, *arguments, model="openai/test"):
     )
 
 
-def first_line(process, containing):
+def first_line(process: subprocess.Popen[str], containing: Any) -> Any:
     for line in process.stderr:
         if containing in line:
             return line
     raise AssertionError(f"never said: {containing}")
 
 
-def test_a_long_retry_after_is_said_with_until_when(folder):
+def test_a_long_retry_after_is_said_with_until_when(folder: Path) -> None:
     with RunningServer(faults="429", fault_rate=1.0, retry_after=4320.0) as server:
         process = start(folder, server.url)
         line = first_line(process, "waiting 1.2 h")
@@ -49,7 +53,7 @@ def test_a_long_retry_after_is_said_with_until_when(folder):
     assert rest.count("waiting") <= 1
 
 
-def test_a_server_that_goes_away_is_said_waited_for_and_found_again(folder):
+def test_a_server_that_goes_away_is_said_waited_for_and_found_again(folder: Path) -> None:
     with RunningServer(delay_ms=40) as server:
         process = start(folder, server.url, "--concurrency", "4")
         while server.control()["answered"] < 10:
@@ -67,7 +71,7 @@ def test_a_server_that_goes_away_is_said_waited_for_and_found_again(folder):
 
 
 @pytest.mark.parametrize("model", ["openai/test", "dspy/openai/test"])
-def test_nobody_there_ends_in_one_line_within_seconds(folder, model):
+def test_nobody_there_ends_in_one_line_within_seconds(folder: Path, model: str) -> None:
     if model.startswith("dspy"):
         pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
     since = time.monotonic()
@@ -80,7 +84,7 @@ def test_nobody_there_ends_in_one_line_within_seconds(folder, model):
     assert time.monotonic() - since < 30  # most of it is importing
 
 
-def test_quiet_says_nothing(folder):
+def test_quiet_says_nothing(folder: Path) -> None:
     with RunningServer(faults="429", fault_rate=1.0, retry_after=4320.0) as server:
         process = start(folder, server.url, "--quiet")
         while not server.control()["requests"]:

@@ -14,10 +14,14 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import optuna
 import pytest
 from psopt.runs import RunDirectory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 COMMON = ["--samples", "40", "--rephrasings", "4", "--quiet"]
 SIM = "sim/accuracy=0.6,wobble=0.3"
@@ -27,7 +31,7 @@ TRIALS = 16
 class Postgres:
     """A PostgreSQL of our own on a free port of the loopback, in a folder of its own."""
 
-    def __init__(self, folder):
+    def __init__(self, folder: Path) -> None:
         found = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
         if not found:
             pytest.skip("PostgreSQL is not installed (Debian: postgresql)")
@@ -49,7 +53,7 @@ class Postgres:
         self.run("initdb", "-D", self.data, "-A", "trust", "-U", "psopt", "--no-sync")
         self.start()
 
-    def run(self, program, *words):
+    def run(self, program: Any, *words: Any) -> None:
         done = subprocess.run(
             [*self.as_user, self.bin / program, *map(str, words)],
             cwd="/",
@@ -60,7 +64,7 @@ class Postgres:
         )
         assert done.returncode == 0, done.stdout
 
-    def start(self):
+    def start(self) -> Any:
         options = f"-p {self.port} -k '' -h 127.0.0.1 -F"
         for _ in range(10):  # what is left of a server that was stopped may still go away
             with contextlib.suppress(AssertionError):
@@ -68,16 +72,16 @@ class Postgres:
             time.sleep(1)
         raise AssertionError((self.data / "log").read_text()[-2000:])
 
-    def stop(self):
+    def stop(self) -> None:
         self.run("pg_ctl", "-D", self.data, "-m", "fast", "stop")
 
     @property
-    def url(self):
+    def url(self) -> str:
         return f"postgresql://psopt:secret-word@127.0.0.1:{self.port}/postgres"
 
 
 @pytest.fixture(scope="module")
-def postgres(tmp_path_factory):
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     pytest.importorskip("psycopg", reason="the extra `postgres` is not installed")
     server = Postgres(tmp_path_factory.mktemp("postgres"))
     yield server
@@ -86,12 +90,12 @@ def postgres(tmp_path_factory):
 
 
 @pytest.fixture
-def start(tmp_path):
+def start(tmp_path: Path) -> Iterator[Any]:
     environment = {name: value for name, value in os.environ.items() if name != "PSOPT_DATA_DIR"}
     environment |= {"PSOPT_CACHE_DIR": str(tmp_path / "cache"), "PSOPT_HEARTBEAT": "0.5"}
     running = []
 
-    def starting(*words):
+    def starting(*words: Any) -> subprocess.Popen[str]:
         # "-P" keeps the working directory out of the path, so that the installed package is used
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "psopt", *map(str, words)],
@@ -110,16 +114,16 @@ def start(tmp_path):
         process.communicate()
 
 
-def optimize(start, storage, name, trials=TRIALS):
+def optimize(start: Any, storage: Any, name: str, trials: Any = TRIALS) -> Any:
     words = ["--dataset", "trec", "--model", SIM, *COMMON, "--trials", trials, "--storage", storage]
     return start("optimize", *words, "--study-name", name, "--out", "run")
 
 
-def worker(start, storage, name):
+def worker(start: Any, storage: Any, name: str) -> Any:
     return start("worker", "--storage", storage, "--study-name", name, "--quiet")
 
 
-def wait_for(condition, seconds=60):
+def wait_for(condition: Any, seconds: int = 60) -> Any:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         with contextlib.suppress(Exception):
@@ -129,22 +133,22 @@ def wait_for(condition, seconds=60):
     raise AssertionError("it did not come about in time")
 
 
-def loaded(storage, name):
+def loaded(storage: Any, name: str) -> Any:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     return optuna.load_study(study_name=name, storage=storage.replace("postgresql:", "postgresql+psycopg:"))
 
 
-def finished(process, seconds=150):
+def finished(process: subprocess.Popen[str], seconds: int = 150) -> Any:
     out, err = process.communicate(timeout=seconds)
     assert process.returncode == 0, err
     return out
 
 
-def claimers(study):
+def claimers(study: Any) -> Any:
     return {trial.user_attrs.get("psopt:claimed") for trial in study.trials} - {None}
 
 
-def check_study(study, folder, trials=TRIALS):
+def check_study(study: Any, folder: Path, trials: Any = TRIALS) -> Any:
     """As many trials as asked for, no prompt twice, no edit lost, and the front that the trials make."""
     done = [trial for trial in study.trials if trial.state == optuna.trial.TrialState.COMPLETE]
     assert len(done) == trials
@@ -167,12 +171,12 @@ def check_study(study, folder, trials=TRIALS):
     return run
 
 
-def dominates(one, other):
+def dominates(one: Any, other: Any) -> Any:
     pairs = [(a, b) if name != 1 else (b, a) for name, (a, b) in enumerate(zip(one.values, other.values, strict=True))]
     return all(a >= b for a, b in pairs) and any(a > b for a, b in pairs)
 
 
-def test_workers_share_a_study(postgres, start, tmp_path):
+def test_workers_share_a_study(postgres: Any, start: Any, tmp_path: Path) -> None:
     main = optimize(start, postgres.url, "shared")
     wait_for(lambda: loaded(postgres.url, "shared").trials)
     workers = [worker(start, postgres.url, "shared") for _ in range(2)]
@@ -186,7 +190,7 @@ def test_workers_share_a_study(postgres, start, tmp_path):
     assert "secret-word" not in written + json.dumps(study.user_attrs)
 
 
-def test_killed_workers_lose_nothing_and_do_nothing_twice(postgres, start, tmp_path):
+def test_killed_workers_lose_nothing_and_do_nothing_twice(postgres: Any, start: Any, tmp_path: Path) -> None:
     """Four workers, the command that began the study one of them: each is killed and started again ten times."""
     chance = random.Random(1)
     workers = [optimize(start, postgres.url, "killed", 24)]
@@ -205,7 +209,9 @@ def test_killed_workers_lose_nothing_and_do_nothing_twice(postgres, start, tmp_p
     assert not [trial for trial in study.trials if trial.state == optuna.trial.TrialState.RUNNING]
 
 
-def test_a_killed_optimize_is_taken_over_by_a_worker_and_gone_on_with(postgres, start, tmp_path):
+def test_a_killed_optimize_is_taken_over_by_a_worker_and_gone_on_with(
+    postgres: Any, start: Any, tmp_path: Path
+) -> None:
     main = optimize(start, postgres.url, "headless")
     wait_for(lambda: len(loaded(postgres.url, "headless").trials) > 3)
     main.kill()
@@ -216,7 +222,7 @@ def test_a_killed_optimize_is_taken_over_by_a_worker_and_gone_on_with(postgres, 
     check_study(loaded(postgres.url, "headless"), tmp_path / "run")
 
 
-def test_a_postgresql_that_is_restarted_is_waited_for(postgres, start, tmp_path):
+def test_a_postgresql_that_is_restarted_is_waited_for(postgres: Any, start: Any, tmp_path: Path) -> None:
     main = optimize(start, postgres.url, "restarted", 32)
     wait_for(lambda: len(loaded(postgres.url, "restarted").trials) > 3)
     process = worker(start, postgres.url, "restarted")
@@ -229,7 +235,7 @@ def test_a_postgresql_that_is_restarted_is_waited_for(postgres, start, tmp_path)
     check_study(loaded(postgres.url, "restarted"), tmp_path / "run", 32)
 
 
-def test_a_journal_is_killed_again_and_again_and_gone_on_with(start, tmp_path):
+def test_a_journal_is_killed_again_and_again_and_gone_on_with(start: Any, tmp_path: Path) -> None:
     chance = random.Random(2)
     storage = f"journal:{tmp_path / 'study.log'}"
     process = optimize(start, storage, "journal", 24)
@@ -246,14 +252,14 @@ def test_a_journal_is_killed_again_and_again_and_gone_on_with(start, tmp_path):
     check_study(study, tmp_path / "run", 24)
 
 
-def refused(process):
+def refused(process: subprocess.Popen[str]) -> Any:
     _, err = process.communicate(timeout=60)
     assert process.returncode == 2, err
     assert len(err.strip().splitlines()) == 1
     return err
 
 
-def test_what_can_t_be_joined_is_one_clear_line(start, tmp_path):
+def test_what_can_t_be_joined_is_one_clear_line(start: Any, tmp_path: Path) -> None:
     storage = f"sqlite:///{tmp_path / 'other.db'}"
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     optuna.create_study(study_name="other", storage=storage)
@@ -263,7 +269,7 @@ def test_what_can_t_be_joined_is_one_clear_line(start, tmp_path):
     assert "pass@" not in refused(worker(start, "postgresql://nobody:pass@127.0.0.1:1/x", "x"))
 
 
-def test_other_data_than_the_study_s_are_refused(start, tmp_path):
+def test_other_data_than_the_study_s_are_refused(start: Any, tmp_path: Path) -> None:
     storage = f"sqlite:///{tmp_path / 'shared.db'}"
     finished(optimize(start, storage, "data", 2))
     rows = [f"what is {word} ?,{label}" for word, label in zip("abcdefghijkl", "xy" * 6, strict=True)]
@@ -274,7 +280,7 @@ def test_other_data_than_the_study_s_are_refused(start, tmp_path):
     assert "--dataset" in said
 
 
-def test_a_full_disk_is_one_clear_line_and_what_was_finished_is_kept(start, tmp_path):
+def test_a_full_disk_is_one_clear_line_and_what_was_finished_is_kept(start: Any, tmp_path: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root may mount a small disk")
     disk = tmp_path / "disk"

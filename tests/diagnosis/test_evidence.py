@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import pytest
 from psopt.diagnosis import carried_by, diagnose_predictions, evidence, find_clusters, joint_view, telling_words
 from psopt.evaluation import Predictions
 from psopt.tasks import Sample
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 LABELS = ("Number", "Entity")
 COLORS = [f"what {word} of paint is on wall {i} ?" for i, word in enumerate(("color", "colour", "shade", "hue"))]
@@ -14,7 +19,7 @@ DATES = [f"when did king {i} die ?" for i in range(4)]
 
 
 @pytest.fixture
-def predictions():
+def predictions() -> Any:
     """Colours are taken for Number under the second wording, dates for Entity under the third; the rest is right."""
     texts = [(text, "Entity") for text in COLORS] + [(text, "Number") for text in DATES]
     texts += [(f"how many legs has beast {i} ?", "Number") for i in range(4)]
@@ -26,7 +31,7 @@ def predictions():
     return Predictions(array, samples, LABELS)
 
 
-def test_clusters_are_of_one_class_and_one_confusion(predictions):
+def test_clusters_are_of_one_class_and_one_confusion(predictions: Any) -> None:
     found = {(group.label, group.predicted): group for group in find_clusters(predictions)}
     assert set(found) == {("Entity", "Number"), ("Number", "Entity")}
     assert set(found["Entity", "Number"].samples) == {"s0", "s1", "s2", "s3"}
@@ -34,15 +39,15 @@ def test_clusters_are_of_one_class_and_one_confusion(predictions):
     assert all(group.how == "meaning" and group.gain == 0 for group in found.values())
 
 
-def test_an_encoder_of_ones_own_decides_what_means_alike(predictions):
-    def embed(texts):
+def test_an_encoder_of_ones_own_decides_what_means_alike(predictions: Any) -> None:
+    def embed(texts: Sequence[str]) -> Any:
         """Every text by itself."""
         return np.eye(len(texts), dtype=np.float32)
 
     assert find_clusters(predictions, embed=embed) == ()
 
 
-def test_evidence_names_the_wording_that_breaks_a_group_and_its_share(predictions):
+def test_evidence_names_the_wording_that_breaks_a_group_and_its_share(predictions: Any) -> None:
     for group in find_clusters(predictions):
         facts = evidence(group, predictions)
         assert facts.share == pytest.approx(0.5)
@@ -55,12 +60,12 @@ def test_evidence_names_the_wording_that_breaks_a_group_and_its_share(prediction
     )
 
 
-def test_words_of_all_texts_tell_nothing():
+def test_words_of_all_texts_tell_nothing() -> None:
     assert telling_words(["a b", "a c", "a b"], [0, 2]) == ("b",)
     assert telling_words([], []) == ()
 
 
-def test_the_joint_view_has_a_point_a_sample_and_noise_beside_it(predictions):
+def test_the_joint_view_has_a_point_a_sample_and_noise_beside_it(predictions: Any) -> None:
     view = joint_view(predictions)
     assert len(view.sensitivity) == len(view.consistency) == 12
     assert view.sensitivity[8:] == (0.0,) * 4
@@ -69,7 +74,7 @@ def test_the_joint_view_has_a_point_a_sample_and_noise_beside_it(predictions):
     assert min(order, key=lambda name: view.references[name]["sensitivity"]) == "predictor"
 
 
-def test_without_labels_there_is_no_joint_view_and_the_rest_works(predictions):
+def test_without_labels_there_is_no_joint_view_and_the_rest_works(predictions: Any) -> None:
     bare = tuple(Sample(one.id, one.text, None) for one in predictions.samples)
     unlabelled = Predictions(predictions.array, bare, LABELS)
     assert joint_view(unlabelled) is None
@@ -79,11 +84,11 @@ def test_without_labels_there_is_no_joint_view_and_the_rest_works(predictions):
     assert data["carried"] == {"50%": 4, "80%": 7, "90%": 8}
 
 
-def test_nothing_shakes_and_nothing_is_carried():
+def test_nothing_shakes_and_nothing_is_carried() -> None:
     assert carried_by([0.0, 0.0]) == {"50%": 0, "80%": 0, "90%": 0}
 
 
-def test_texts_without_a_word_are_no_reason_to_fail(predictions):
+def test_texts_without_a_word_are_no_reason_to_fail(predictions: Any) -> None:
     wordless = tuple(Sample(one.id, "???", one.label) for one in predictions.samples)
     found = diagnose_predictions(Predictions(predictions.array, wordless, LABELS))
     assert len(found.evidence) == len(found.groups)

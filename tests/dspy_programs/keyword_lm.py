@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import zlib
+from typing import Any
 
 import dspy
 from dspy import lm15
@@ -16,16 +17,16 @@ class KeywordEngine:
 
     def __init__(self, fails: int | None = None, mumbles: str = "") -> None:
         self.fails, self.mumbles, self.n_calls, self.lock = fails, mumbles, 0, threading.Lock()
-        self.seen = []
+        self.seen: list[Any] = []
 
-    def dump_state(self):
+    def dump_state(self) -> dict[str, Any]:
         return {}
 
     @classmethod
-    def load_state(cls, state):
+    def load_state(cls, state: Any) -> Any:
         return cls()
 
-    def complete(self, request):
+    def complete(self, request: Any) -> Any:
         with self.lock:
             self.n_calls += 1
             if self.fails is not None and self.n_calls > self.fails:
@@ -44,7 +45,7 @@ class KeywordEngine:
         usage = lm15.Usage(input_tokens=10, output_tokens=2)
         return lm15.Response(id=None, model=request.model, message=message, finish_reason="stop", usage=usage)
 
-    def value(self, field, reading):
+    def value(self, field: Any, reading: Any) -> Any:
         if not field.labels:
             return self.topic(reading)
         text = reading.text.lower()
@@ -54,17 +55,17 @@ class KeywordEngine:
             return field.labels[0]
         return field.labels[zlib.crc32(reading.description.encode()) % 2]
 
-    def topic(self, reading):
+    def topic(self, reading: Any) -> Any:
         """Free text: what the question begins with; or, asked in an odd way, nothing that helps."""
         odd = "topic" in reading.outputs[0].name and zlib.crc32(reading.description.encode()) % 3 == 0
         return "something" if odd and not reading.demonstrations else reading.text.split()[0].lower()
 
 
 class AsyncKeywordEngine(KeywordEngine):
-    async def complete(self, request):
+    async def complete(self, request: Any) -> Any:
         return KeywordEngine.complete(self, request)
 
 
-def keyword_lm(**options):
+def keyword_lm(**options: Any) -> Any:
     engines = {"engine": KeywordEngine(**options), "async_engine": AsyncKeywordEngine(**options)}
     return dspy.LM("test/keywords", **engines, cache=False, num_retries=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import dspy
 
@@ -29,29 +29,29 @@ class SortByTopic(dspy.Signature):
 
 
 class TwoSteps(dspy.Module):
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.find_topic = dspy.Predict(Topic)
         self.classify = dspy.Predict(SortByTopic)
 
-    def forward(self, question):
+    def forward(self, question: str) -> Any:
         topic = self.find_topic(question=question).topic
         return self.classify(topic=topic)
 
 
-def predict():
+def predict() -> Any:
     return dspy.Predict(Sort)
 
 
-def chain_of_thought():
+def chain_of_thought() -> Any:
     return dspy.ChainOfThought(Sort)
 
 
-def two_steps():
+def two_steps() -> Any:
     return TwoSteps()
 
 
-def examples(first, n):
+def examples(first: Any, n: int) -> list[Any]:
     """Questions of four kinds, numbered from `first`."""
     kinds = (
         ("when did thing {} end ?", "Number"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from running import RunningServer
@@ -14,22 +15,25 @@ from programs_to_mend import examples, predict  # noqa: E402
 from psopt import LmOptions, SensitivityOptimizer  # noqa: E402
 from psopt.errors import AnswersMissingError, BudgetReachedError, ModelError  # noqa: E402
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 TRAIN, VAL = examples(0, 3), examples(5, 3)
 
 
 @pytest.fixture(autouse=True)
-def environment(monkeypatch, tmp_path):
+def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
     monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("DSPY_CACHEDIR", str(tmp_path / "dspy"))
 
 
-def compiled(folder, **options):
+def compiled(folder: Path, **options: Any) -> Any:
     given = {"num_trials": 2, "num_rephrasings": 2, "log_dir": folder, "num_threads": 4, **options}
     return SensitivityOptimizer(**given).compile(predict(), trainset=TRAIN, valset=VAL)
 
 
-def test_another_server_s_answers_are_nobody_s(tmp_path):
+def test_another_server_s_answers_are_nobody_s(tmp_path: Path) -> None:
     """A server that only fails has answered nothing, whatever another one has said to the same before."""
     with RunningServer() as good, RunningServer(faults="500", fault_rate=1.0) as bad:
         one = compiled(tmp_path / "one", task_model="openai/test", lm=LmOptions(api_base=good.url, retries=1))
@@ -39,7 +43,7 @@ def test_another_server_s_answers_are_nobody_s(tmp_path):
         assert bad.control()["requests"] > 0
 
 
-def test_a_dspy_lm_of_one_s_own_is_not_answered_from_dspy_s_cache(tmp_path):
+def test_a_dspy_lm_of_one_s_own_is_not_answered_from_dspy_s_cache(tmp_path: Path) -> None:
     with RunningServer() as good, RunningServer(faults="500", fault_rate=1.0) as bad:
         compiled(tmp_path / "one", task_model=dspy.LM("openai/test", api_base=good.url))
         with pytest.raises(ModelError):
@@ -47,7 +51,7 @@ def test_a_dspy_lm_of_one_s_own_is_not_answered_from_dspy_s_cache(tmp_path):
         assert bad.control()["requests"] > 0
 
 
-def test_answers_are_kept_in_the_cache_that_was_named_and_asked_for_once(tmp_path):
+def test_answers_are_kept_in_the_cache_that_was_named_and_asked_for_once(tmp_path: Path) -> None:
     with RunningServer() as server:
         lm = LmOptions(api_base=server.url)
         options = {"task_model": "openai/test", "lm": lm, "cache_dir": tmp_path / "own"}
@@ -67,7 +71,7 @@ def test_answers_are_kept_in_the_cache_that_was_named_and_asked_for_once(tmp_pat
 
 
 @pytest.mark.parametrize("model", ["by name", "an LM"])
-def test_limits_hold_for_requests_tokens_and_cost(tmp_path, model, monkeypatch):
+def test_limits_hold_for_requests_tokens_and_cost(tmp_path: Path, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     prices = tmp_path / "prices.toml"
     lines = [f'"{kind}/test" = {{ in = 1000.0, out = 1000.0 }}' for kind in ("openai", "dspy/openai")]
     prices.write_text("\n".join(lines))
@@ -83,7 +87,7 @@ def test_limits_hold_for_requests_tokens_and_cost(tmp_path, model, monkeypatch):
             assert 0 < server.control()["requests"] <= (20 if name == "max_calls" else 60)
 
 
-def test_a_program_that_calls_tools_is_told_so(tmp_path):
+def test_a_program_that_calls_tools_is_told_so(tmp_path: Path) -> None:
     from psopt.dspy_programs._lm import counted_lm
     from psopt.models.chat import Budget
 

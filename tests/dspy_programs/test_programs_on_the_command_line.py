@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.cli import main
@@ -10,6 +11,10 @@ from psopt.cli import main
 dspy = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
 
 from psopt.models import minilm_lm  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 MINE = """
 import dspy
@@ -27,7 +32,7 @@ def make():
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch, cache_dir):
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache_dir: Path) -> Iterator[None]:
     import sys
 
     (tmp_path / "mine.py").write_text(MINE)
@@ -40,7 +45,7 @@ def here(tmp_path, monkeypatch, cache_dir):
         sys.modules.pop(name, None)
 
 
-def psopt(words):
+def psopt(words: Any) -> Any:
     with pytest.raises(SystemExit) as end:
         main(words)
     return end.value.code
@@ -49,7 +54,7 @@ def psopt(words):
 SMALL = ["--dataset", "trec", "--trials", "3", "--samples", "12", "--rephrasings", "3", "--quiet"]
 
 
-def test_a_program_is_optimized_gone_on_with_and_exported(tmp_path, capsys):
+def test_a_program_is_optimized_gone_on_with_and_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert psopt(["optimize", *SMALL, "--program", "mine:sort", "--out", "run"]) == 0
     run = json.loads((tmp_path / "run" / "run.json").read_text())
     assert run["dataset"]["name"] == "trec"
@@ -68,7 +73,7 @@ def test_a_program_is_optimized_gone_on_with_and_exported(tmp_path, capsys):
         assert program(question="How many are there ?").kind in run["baseline"]["test"]["per_class"]
 
 
-def test_a_prompt_is_exported_as_a_program_and_as_messages(tmp_path, capsys):
+def test_a_prompt_is_exported_as_a_program_and_as_messages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert psopt(["optimize", *SMALL, "--out", "run"]) == 0
     capsys.readouterr()
     assert psopt(["export", "run", "--pick", "f1", "--format", "dspy"]) == 0
@@ -96,7 +101,9 @@ def test_a_prompt_is_exported_as_a_program_and_as_messages(tmp_path, capsys):
         ("mine:wrong", "labels"),
     ],
 )
-def test_a_program_that_can_t_be_used_is_one_clear_line(program, message, capsys):
+def test_a_program_that_can_t_be_used_is_one_clear_line(
+    program: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert psopt(["optimize", *SMALL, "--program", program, "--out", "run"]) == 2
     said = capsys.readouterr().err
     assert message in said

@@ -8,11 +8,11 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
-dspy = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
+dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
 
 from keyword_lm import KeywordEngine, keyword_lm  # noqa: E402
 from programs_to_mend import chain_of_thought, examples, predict, two_steps  # noqa: E402
@@ -29,18 +29,20 @@ TRAIN, VAL, TEST = examples(0, 5), examples(5, 5), examples(10, 5)
 FOLDER = Path(__file__).parent
 
 
-def engine_of(lm):
+def engine_of(lm: Any) -> Any:
     return lm._engine_spec
 
 
-def compiled(program, tmp_path, lm=None, compile_with=None, **options):
+def compiled(program: Any, tmp_path: Path, lm: Any = None, compile_with: Any = None, **options: Any) -> Any:
     given = {"num_trials": 8, "num_rephrasings": 6, "log_dir": tmp_path / "run", "num_threads": 2, **options}
     with dspy.context(lm=lm or keyword_lm()):
         return SensitivityOptimizer(**given).compile(program, trainset=TRAIN, valset=VAL, **(compile_with or {}))
 
 
 @pytest.mark.parametrize("make", [predict, chain_of_thought, two_steps])
-def test_a_better_program_of_the_same_kind_comes_back_and_lives_on_in_another_process(make, tmp_path):
+def test_a_better_program_of_the_same_kind_comes_back_and_lives_on_in_another_process(
+    make: Any, tmp_path: Path
+) -> None:
     program = make()
     better = compiled(program, tmp_path, compile_with={"testset": TEST})
     assert type(better) is type(program)
@@ -64,7 +66,7 @@ def test_a_better_program_of_the_same_kind_comes_back_and_lives_on_in_another_pr
     assert json.loads(there.stdout) == here
 
 
-def test_the_run_is_a_run_directory_with_every_program_of_the_front(tmp_path):
+def test_the_run_is_a_run_directory_with_every_program_of_the_front(tmp_path: Path) -> None:
     better = compiled(predict(), tmp_path)
     run = json.loads((tmp_path / "run" / "run.json").read_text())
     assert run["finish_reason"] in {"trials", "exhausted"}
@@ -76,14 +78,14 @@ def test_the_run_is_a_run_directory_with_every_program_of_the_front(tmp_path):
         assert again.dump_state() == one.program.dump_state()
 
 
-def test_the_program_given_stays_as_it_was(tmp_path):
+def test_the_program_given_stays_as_it_was(tmp_path: Path) -> None:
     program = chain_of_thought()
     before = program.dump_state()
     compiled(program, tmp_path)
     assert program.dump_state() == before
 
 
-def test_a_finished_run_is_gone_on_with_and_nothing_is_asked_again(tmp_path):
+def test_a_finished_run_is_gone_on_with_and_nothing_is_asked_again(tmp_path: Path) -> None:
     first = compiled(chain_of_thought(), tmp_path, num_trials=6)
     lm = keyword_lm()
     again = compiled(chain_of_thought(), tmp_path, lm=lm, num_trials=6)
@@ -91,7 +93,7 @@ def test_a_finished_run_is_gone_on_with_and_nothing_is_asked_again(tmp_path):
     assert again.dump_state() == first.dump_state()
 
 
-def test_an_outage_raises_and_the_run_is_gone_on_with(tmp_path):
+def test_an_outage_raises_and_the_run_is_gone_on_with(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="house is on fire"):
         compiled(predict(), tmp_path, lm=keyword_lm(fails=200))
     done = keyword_lm()
@@ -101,19 +103,19 @@ def test_an_outage_raises_and_the_run_is_gone_on_with(tmp_path):
     assert engine_of(done).n_calls <= engine_of(whole).n_calls - 190
 
 
-def test_an_answer_that_can_t_be_parsed_is_n_a_and_no_failure(tmp_path):
+def test_an_answer_that_can_t_be_parsed_is_n_a_and_no_failure(tmp_path: Path) -> None:
     better = compiled(predict(), tmp_path, lm=keyword_lm(mumbles="name of"), num_trials=3)
     assert better.run.baseline.val.na_rate == pytest.approx(0.25)
 
 
-def test_a_program_that_never_gives_a_label_is_found_out_by_its_first_runs(tmp_path):
+def test_a_program_that_never_gives_a_label_is_found_out_by_its_first_runs(tmp_path: Path) -> None:
     mumbling = keyword_lm(mumbles=" ")
     with pytest.raises(ModelError, match=r"none of the first 20 runs of the program ended in one of its labels"):
         compiled(predict(), tmp_path, lm=mumbling)
     assert engine_of(mumbling).n_calls <= 40  # each is asked once more in JSON by DSPy's adapter
 
 
-def test_s_is_told_for_each_step_and_demonstrations_go_where_it_shakes(tmp_path):
+def test_s_is_told_for_each_step_and_demonstrations_go_where_it_shakes(tmp_path: Path) -> None:
     better = compiled(two_steps(), tmp_path, num_trials=10)
     shares = better.sensitivity_by_step
     assert set(shares) == {"find_topic", "classify"}
@@ -123,7 +125,9 @@ def test_s_is_told_for_each_step_and_demonstrations_go_where_it_shakes(tmp_path)
     assert {edit["step"] for edit in shown} == {step for step, share in shares.items() if share or step == "classify"}
 
 
-def test_demonstrations_of_a_chain_of_thought_are_what_it_thought_on_the_way_to_the_right_answer(tmp_path):
+def test_demonstrations_of_a_chain_of_thought_are_what_it_thought_on_the_way_to_the_right_answer(
+    tmp_path: Path,
+) -> None:
     compiled(chain_of_thought(), tmp_path)
     pool = json.loads((tmp_path / "run" / "proposals.json").read_text())["edits"]
     texts = [edit["text"] for edit in pool if edit["kind"] == "example"]
@@ -139,7 +143,7 @@ def test_demonstrations_of_a_chain_of_thought_are_what_it_thought_on_the_way_to_
     assert engine_of(lm).n_calls == 0  # they were kept in the run directory
 
 
-def model_of(program, folder):
+def model_of(program: Any, folder: Path) -> Any:
     outcome = find_outcome(program, TRAIN, None, None)
     splits = {"train": TRAIN, "val": VAL, "test": VAL}
     data = make_data("x", "Sort the question by what it asks for.", outcome, splits, 6)
@@ -147,13 +151,13 @@ def model_of(program, folder):
     return ProgramModel(program, outcome, data.examples, wordings, folder, Budget())
 
 
-def test_a_teacher_gives_the_demonstrations(tmp_path):
+def test_a_teacher_gives_the_demonstrations(tmp_path: Path) -> None:
     class Wise(dspy.Module):
-        def __init__(self):
+        def __init__(self) -> None:
             super().__init__()
             self.predict = dspy.Predict(chain_of_thought().predict.signature)
 
-        def forward(self, question):
+        def forward(self, question: str) -> Any:
             answer = self.predict(question=question)
             answer.reasoning = "I know."
             return answer
@@ -162,8 +166,8 @@ def test_a_teacher_gives_the_demonstrations(tmp_path):
     assert better.run.finish_reason
 
 
-def test_a_metric_takes_the_place_of_f1_and_s_stays_that_of_the_label(tmp_path):
-    def lenient(example, prediction, trace=None):
+def test_a_metric_takes_the_place_of_f1_and_s_stays_that_of_the_label(tmp_path: Path) -> None:
+    def lenient(example: Any, prediction: Any, trace: Any = None) -> float:
         return 1.0 if prediction.label == example.label else 0.5
 
     plain = compiled(predict(), tmp_path / "a", num_trials=3)
@@ -175,8 +179,8 @@ def test_a_metric_takes_the_place_of_f1_and_s_stays_that_of_the_label(tmp_path):
     assert low < other.run.baseline.test.f1 < high
 
 
-def test_free_text_is_measured_by_what_means_the_same(tmp_path):
-    def same(one, other):
+def test_free_text_is_measured_by_what_means_the_same(tmp_path: Path) -> None:
+    def same(one: Any, other: Any) -> bool:
         return one[:3].lower() == other[:3].lower()
 
     class Kind(dspy.Signature):
@@ -196,11 +200,11 @@ def test_free_text_is_measured_by_what_means_the_same(tmp_path):
     assert best.sensitivity == 0
 
 
-def test_settings_usage_and_callbacks_are_those_of_the_caller(tmp_path):
+def test_settings_usage_and_callbacks_are_those_of_the_caller(tmp_path: Path) -> None:
     calls = []
 
     class Count(dspy.utils.callback.BaseCallback):
-        def on_lm_start(self, call_id, instance, inputs):
+        def on_lm_start(self, call_id: Any, instance: Any, inputs: Any) -> None:
             calls.append(call_id)
 
     lm = keyword_lm()
@@ -215,8 +219,8 @@ def test_settings_usage_and_callbacks_are_those_of_the_caller(tmp_path):
     assert better.run.baseline
 
 
-def test_it_runs_in_a_thread_of_an_async_program_and_the_result_can_be_awaited(tmp_path):
-    async def main():
+def test_it_runs_in_a_thread_of_an_async_program_and_the_result_can_be_awaited(tmp_path: Path) -> None:
+    async def main() -> Any:
         with dspy.context(lm=keyword_lm()):
             optimizer = SensitivityOptimizer(3, 4, log_dir=tmp_path / "run")
             better = await asyncio.to_thread(optimizer.compile, predict(), trainset=TRAIN, valset=VAL)
@@ -225,7 +229,7 @@ def test_it_runs_in_a_thread_of_an_async_program_and_the_result_can_be_awaited(t
     assert asyncio.run(main()).label == "Person"
 
 
-def test_a_language_model_rephrases_and_proposes(tmp_path, monkeypatch):
+def test_a_language_model_rephrases_and_proposes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
     monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
     with RunningServer() as server:
@@ -242,14 +246,14 @@ def test_a_language_model_rephrases_and_proposes(tmp_path, monkeypatch):
     )
 
 
-def test_no_more_runs_than_allowed(tmp_path):
+def test_no_more_runs_than_allowed(tmp_path: Path) -> None:
     lm = keyword_lm()
     with pytest.raises(BudgetReachedError, match="max-calls 100"):
         compiled(predict(), tmp_path, lm=lm, max_calls=100)
     assert engine_of(lm).n_calls == 100
 
 
-def test_the_same_seed_gives_the_same_program(tmp_path):
+def test_the_same_seed_gives_the_same_program(tmp_path: Path) -> None:
     one, other = (compiled(chain_of_thought(), tmp_path / name, num_threads=4) for name in "ab")
     assert one.dump_state() == other.dump_state()
 
@@ -272,17 +276,17 @@ class Kind(enum.Enum):
         (list[str], ()),
     ],
 )
-def test_classes_are_found_in_the_type(annotation, labels):
+def test_classes_are_found_in_the_type(annotation: Any, labels: Any) -> None:
     assert labels_of(annotation) == labels
 
 
-def of_kind(kind):
+def of_kind(kind: str) -> Any:
     fields = {"question": (str, dspy.InputField()), "verdict": (kind, dspy.OutputField())}
     return dspy.Predict(dspy.Signature(fields, "Judge the question."))
 
 
 @pytest.mark.parametrize(("kind", "values"), [(Kind, (Kind.COUNT, Kind.WHO)), (bool, (True, False))])
-def test_enums_and_truth_values_are_classes(tmp_path, kind, values):
+def test_enums_and_truth_values_are_classes(tmp_path: Path, kind: Any, values: Any) -> None:
     given = [
         dspy.Example(question=one.question, verdict=values[one.label == "Person"]).with_inputs("question")
         for one in TRAIN
@@ -311,7 +315,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("what", BAD)
-def test_bad_input_is_told_before_any_call(what, tmp_path):
+def test_bad_input_is_told_before_any_call(what: Any, tmp_path: Path) -> None:
     given, message = BAD[what]
     lm = keyword_lm()
     arguments = {"student": predict(), "trainset": TRAIN, "valset": VAL, **given}
@@ -332,17 +336,17 @@ def test_bad_input_is_told_before_any_call(what, tmp_path):
         ({"metric": lambda example, prediction: 7}, "the metric returned 7"),
     ],
 )
-def test_bad_options_are_refused(options, message, tmp_path):
+def test_bad_options_are_refused(options: dict[str, Any], message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
         compiled(predict(), tmp_path, **options)
 
 
-def test_without_a_language_model_nothing_is_tried(tmp_path):
+def test_without_a_language_model_nothing_is_tried(tmp_path: Path) -> None:
     with dspy.context(lm=None), pytest.raises(InputError, match="no language model"):
         SensitivityOptimizer(3, 4, log_dir=tmp_path / "run").compile(predict(), trainset=TRAIN, valset=VAL)
 
 
-def test_auto_sets_trials_and_rephrasings():
+def test_auto_sets_trials_and_rephrasings() -> None:
     assert (SensitivityOptimizer(auto="light").num_trials, SensitivityOptimizer(auto="heavy").num_rephrasings) == (
         15,
         20,

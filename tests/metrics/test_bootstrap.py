@@ -1,5 +1,9 @@
 """Bootstrap intervals: what they resample, what they promise."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 import pytest
 from psopt.metrics import (
@@ -20,7 +24,7 @@ Y = RNG.integers(3, size=40)
 PREDICTIONS = np.where(RNG.random((40, 8)) < 0.7, Y[:, None], RNG.integers(4, size=(40, 8)))
 
 
-def scores_of(predictions, y):
+def scores_of(predictions: Any, y: Any) -> list[Any]:
     """The three scores by the functions for one data set."""
     counts = prediction_counts(predictions, N_CLASSES)
     return [micro_f1(predictions, y), sensitivity(counts), consistency(counts, y)]
@@ -28,7 +32,7 @@ def scores_of(predictions, y):
 
 @pytest.mark.parametrize("soft", [False, True])
 @pytest.mark.parametrize("resample", ["samples", "rephrasings", "both"])
-def test_a_replicate_scores_like_the_data_it_stands_for(resample, soft):
+def test_a_replicate_scores_like_the_data_it_stands_for(resample: str, soft: bool) -> None:
     """Weights are repetitions: writing out every drawn row and column and scoring that gives the same numbers."""
     answers = _answers.read_answers(np.eye(N_CLASSES)[PREDICTIONS] if soft else PREDICTIONS, Y, N_CLASSES)
     samples, rephrasings = next(_resampling.bootstrap_weights(40, 8, resample, 5, seed=1, chunk=5))
@@ -39,7 +43,7 @@ def test_a_replicate_scores_like_the_data_it_stands_for(resample, soft):
         assert scores == pytest.approx(scores_of(drawn, np.repeat(Y, rows)), abs=1e-12)
 
 
-def test_the_estimate_is_the_score_itself():
+def test_the_estimate_is_the_score_itself() -> None:
     intervals = bootstrap_ci(PREDICTIONS, Y, N_CLASSES, n_replicates=20)
     estimates = [interval.estimate for interval in intervals.values()]
     assert estimates == pytest.approx(scores_of(PREDICTIONS, Y), abs=1e-12)
@@ -48,27 +52,27 @@ def test_the_estimate_is_the_score_itself():
         assert 0 <= low < estimate < high <= 1
 
 
-def test_a_seed_gives_the_same_intervals_however_the_work_is_cut(monkeypatch):
+def test_a_seed_gives_the_same_intervals_however_the_work_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     first = bootstrap_ci(PREDICTIONS, Y, N_CLASSES, n_replicates=50, seed=0)
     monkeypatch.setattr(_replicates, "CHUNK_ENTRIES", 1)
     assert bootstrap_ci(PREDICTIONS, Y, N_CLASSES, n_replicates=50, seed=0) == first
     assert bootstrap_ci(PREDICTIONS, Y, N_CLASSES, n_replicates=50, seed=1) != first
 
 
-def test_one_hot_probabilities_have_the_intervals_of_predictions():
+def test_one_hot_probabilities_have_the_intervals_of_predictions() -> None:
     hard = bootstrap_ci(PREDICTIONS, Y, N_CLASSES, n_replicates=50)
     soft = bootstrap_ci(np.eye(N_CLASSES)[PREDICTIONS], Y, N_CLASSES, n_replicates=50)
     assert np.array(list(soft.values())) == pytest.approx(np.array(list(hard.values())), abs=1e-12)
 
 
-def test_thousands_of_classes_take_the_way_of_probabilities(monkeypatch):
+def test_thousands_of_classes_take_the_way_of_probabilities(monkeypatch: pytest.MonkeyPatch) -> None:
     first = bootstrap_ci(PREDICTIONS, Y, N_CLASSES, n_replicates=20)
     monkeypatch.setattr(_replicates, "LARGEST_HISTOGRAM", 1)
     second = bootstrap_ci(PREDICTIONS, Y, N_CLASSES, n_replicates=20)
     assert np.array(list(second.values())) == pytest.approx(np.array(list(first.values())), abs=1e-12)
 
 
-def test_both_is_wider_than_either():
+def test_both_is_wider_than_either() -> None:
     widths = {}
     for resample in ("samples", "rephrasings", "both"):
         _, low, high = bootstrap_ci(PREDICTIONS, Y, N_CLASSES, resample=resample)["f1"]
@@ -76,25 +80,25 @@ def test_both_is_wider_than_either():
     assert widths["both"] > max(widths["samples"], widths["rephrasings"])
 
 
-def test_more_confidence_is_wider():
+def test_more_confidence_is_wider() -> None:
     _, low, high = bootstrap_ci(PREDICTIONS, Y, N_CLASSES, confidence=0.99)["sensitivity"]
     _, inner_low, inner_high = bootstrap_ci(PREDICTIONS, Y, N_CLASSES, confidence=0.5)["sensitivity"]
     assert low < inner_low < inner_high < high
 
 
-def test_a_constant_answer_has_intervals_of_width_zero():
+def test_a_constant_answer_has_intervals_of_width_zero() -> None:
     intervals = bootstrap_ci(np.zeros((10, 4), dtype=int), [0] * 10, 2)
     assert [tuple(interval) for interval in intervals.values()] == [(1, 1, 1), (0, 0, 0), (1, 1, 1)]
 
 
-def test_intervals_cover_the_sensitivity_of_the_population():
+def test_intervals_cover_the_sensitivity_of_the_population() -> None:
     """60 experiments whose expected S is known from 2,000 others: the 95 % interval holds it in most of them.
 
     Unmoved percentile intervals cover it in about 80 %: resampled answers repeat themselves.
     """
     rng = np.random.default_rng(0)
 
-    def experiment():
+    def experiment() -> tuple[Any, Any]:
         y = rng.integers(3, size=50)
         right = rng.beta(2, 1, size=(50, 1))
         return np.where(rng.random((50, 10)) < right, y[:, None], rng.integers(4, size=(50, 10))), y
@@ -103,7 +107,7 @@ def test_intervals_cover_the_sensitivity_of_the_population():
     covered = 0
     for seed in range(60):
         _, low, high = bootstrap_ci(*experiment(), 4, n_replicates=200, seed=seed)["sensitivity"]
-        covered += low <= expected <= high
+        covered += int(low <= expected <= high)
     assert covered >= 53
 
 
@@ -119,12 +123,12 @@ def test_intervals_cover_the_sensitivity_of_the_population():
         ({"confidence": 1}, "confidence is 1"),
     ],
 )
-def test_what_cannot_be_resampled_is_an_error(changes, argument):
+def test_what_cannot_be_resampled_is_an_error(changes: dict[str, Any], argument: str) -> None:
     arguments = {"predictions": PREDICTIONS, "y": Y, "n_classes": N_CLASSES, **changes}
     with pytest.raises(ValueError, match=argument):
         bootstrap_ci(**arguments)
 
 
-def test_one_rephrasing_can_still_be_resampled_over_samples():
+def test_one_rephrasing_can_still_be_resampled_over_samples() -> None:
     _, low, high = bootstrap_ci(PREDICTIONS[:, :1], Y, N_CLASSES, resample="samples")["f1"]
     assert low < high

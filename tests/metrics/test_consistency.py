@@ -1,5 +1,9 @@
 """Consistency: hand-worked, pairwise, and its conventions."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 import pytest
 from psopt.metrics import _differences, consistency, pairwise_consistency, sample_consistency
@@ -12,13 +16,13 @@ Y = np.array([0, 0, 0, 1, 1])
 BY_CLASS = [1 - 2 / 9, 3 / 4]
 
 
-def random_case(seed, n=60, n_classes=5, n_rephrasings=7):
+def random_case(seed: int, n: int = 60, n_classes: int = 5, n_rephrasings: int = 7) -> tuple[Any, Any]:
     rng = np.random.default_rng(seed)
     counts = rng.multinomial(n_rephrasings, rng.dirichlet(np.ones(n_classes)), size=n)
     return counts, rng.integers(n_classes - 1, size=n)
 
 
-def naive_pooled(table, y, *, self_pairs):
+def naive_pooled(table: Any, y: Any, *, self_pairs: Any) -> Any:
     """Every ordered pair of every class, one at a time."""
     shares = table / table.sum(axis=1, keepdims=True)
     values = [
@@ -31,7 +35,7 @@ def naive_pooled(table, y, *, self_pairs):
 
 
 @pytest.mark.parametrize("table", [COUNTS, COUNTS / 4], ids=["counts", "probabilities"])
-def test_hand_worked_values(table):
+def test_hand_worked_values(table: Any) -> None:
     assert consistency(table, Y, average=None) == pytest.approx([*BY_CLASS, np.nan], nan_ok=True, abs=1e-15)
     # pooled: 9 pairs of class 0 and 4 of class 1; macro: their plain mean
     assert consistency(table, Y) == pytest.approx(1 - (2 + 1) / 13, abs=1e-15)
@@ -43,20 +47,20 @@ def test_hand_worked_values(table):
 
 
 @pytest.mark.parametrize("table", [COUNTS, COUNTS / 4], ids=["counts", "probabilities"])
-def test_hand_worked_samples(table):
+def test_hand_worked_samples(table: Any) -> None:
     # sample 0: distances 0, 1/2, 0 to its class of three: 1 - 1/6; without itself 1 - 1/4
     assert sample_consistency(table, Y) == pytest.approx([5 / 6, 2 / 3, 5 / 6, 3 / 4, 3 / 4])
     assert sample_consistency(table, Y, self_pairs=False) == pytest.approx([3 / 4, 1 / 2, 3 / 4, 1 / 2, 1 / 2])
 
 
-def test_na_takes_part_in_the_distance():
+def test_na_takes_part_in_the_distance() -> None:
     """The same right answers, but the rest is N/A (last) for one and a wrong label for the other: TVD = 1/2."""
     assert consistency([[2, 0, 2], [2, 2, 0]], [0, 0], self_pairs=False) == 0.5
 
 
 @pytest.mark.parametrize("self_pairs", [True, False])
 @pytest.mark.parametrize("seed", range(5))
-def test_the_linear_form_equals_the_loop_over_pairs(seed, self_pairs):
+def test_the_linear_form_equals_the_loop_over_pairs(seed: Any, self_pairs: bool) -> None:
     counts, y = random_case(seed)
     expected = naive_pooled(counts, y, self_pairs=self_pairs)
     assert consistency(counts, y, self_pairs=self_pairs) == pytest.approx(expected, abs=1e-12)
@@ -64,7 +68,7 @@ def test_the_linear_form_equals_the_loop_over_pairs(seed, self_pairs):
 
 
 @pytest.mark.parametrize("soft", [False, True])
-def test_class_and_sample_values_are_means_of_the_pairwise_matrix(soft):
+def test_class_and_sample_values_are_means_of_the_pairwise_matrix(soft: bool) -> None:
     counts, y = random_case(9)
     table = counts / 7 if soft else counts
     by_class, by_sample = consistency(table, y, average=None), sample_consistency(table, y)
@@ -74,7 +78,7 @@ def test_class_and_sample_values_are_means_of_the_pairwise_matrix(soft):
         assert by_sample[y == label] == pytest.approx(matrix.mean(axis=1), abs=1e-12)
 
 
-def test_thousands_of_classes_are_sorted_instead(monkeypatch):
+def test_thousands_of_classes_are_sorted_instead(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the histogram would be too large, counts take the way of probabilities, to the same value."""
     counts, y = random_case(3)
     expected = consistency(counts, y), sample_consistency(counts, y)
@@ -83,7 +87,7 @@ def test_thousands_of_classes_are_sorted_instead(monkeypatch):
     assert sample_consistency(counts, y) == pytest.approx(expected[1], abs=1e-12)
 
 
-def test_a_single_sample_agrees_with_itself_and_with_nobody_else():
+def test_a_single_sample_agrees_with_itself_and_with_nobody_else() -> None:
     counts, y = [[3, 1, 0], [0, 4, 0], [4, 0, 0]], [0, 1, 1]
     assert consistency(counts, y, average=None)[0] == 1
     assert np.isnan(consistency(counts, y, average=None, self_pairs=False)[0])
@@ -95,24 +99,24 @@ def test_a_single_sample_agrees_with_itself_and_with_nobody_else():
 
 
 @pytest.mark.parametrize("average", ["pooled", "macro"])
-def test_no_pairs_at_all_is_nan(average):
+def test_no_pairs_at_all_is_nan(average: Any) -> None:
     assert np.isnan(consistency([[3, 1, 0]], [0], average, self_pairs=False))
 
 
-def test_the_pairwise_matrix_is_symmetric_with_ones_on_the_diagonal():
+def test_the_pairwise_matrix_is_symmetric_with_ones_on_the_diagonal() -> None:
     matrix = pairwise_consistency(COUNTS[:3])
     assert matrix.tolist() == [[1, 0.5, 1], [0.5, 1, 0.5], [1, 0.5, 1]]
     assert (pairwise_consistency(COUNTS[:3] / 4) == matrix).all()
 
 
-def test_small_integer_types_do_not_overflow():
+def test_small_integer_types_do_not_overflow() -> None:
     counts, y = random_case(5, n_rephrasings=120)
     assert consistency(counts.astype(np.uint8), y) == consistency(counts, y)
     assert (sample_consistency(counts.astype(np.int8), y) == sample_consistency(counts, y)).all()
     assert (pairwise_consistency(counts.astype(np.uint8)) == pairwise_consistency(counts)).all()
 
 
-def test_a_million_samples_keep_their_precision():
+def test_a_million_samples_keep_their_precision() -> None:
     """Two kinds of samples, half and half, at distance 1: every second pair disagrees, so C = 1/2."""
     counts = np.zeros((1_000_000, 3), dtype=np.int64)
     counts[::2, 0] = counts[1::2, 1] = 30

@@ -11,7 +11,7 @@ PREDICTIONS = np.where(RNG.random((50, 6)) < 0.6, Y[:, None], RNG.integers(5, si
 FLAT = np.repeat(Y, 6), PREDICTIONS.ravel()
 
 
-def test_hand_worked_values():
+def test_hand_worked_values() -> None:
     # true 0: answers 0 0 0 1; true 1: 1 1 0 2 (2 is N/A). Right: 5 of 8.
     # label 0: TP 3, FP 1, FN 1 -> 6/8; label 1: TP 2, FP 1, FN 2 -> 4/7; N/A: TP 0, FP 1 -> 0
     predictions, y = [[0, 0, 0, 1], [1, 1, 0, 2]], [0, 1]
@@ -23,18 +23,18 @@ def test_hand_worked_values():
 
 
 @pytest.mark.parametrize("labels", [None, [0, 1, 2, 3], [2], [3, 1]])
-def test_scikit_learn_agrees(labels):
+def test_scikit_learn_agrees(labels: list[int] | None) -> None:
     for average, ours in (("micro", micro_f1), ("macro", macro_f1), (None, class_f1)):
         theirs = sklearn_metrics.f1_score(*FLAT, labels=labels, average=average)
         assert ours(PREDICTIONS, Y, labels) == pytest.approx(theirs, abs=1e-14)
 
 
-def test_scikit_learn_agrees_on_the_confusion_matrix():
+def test_scikit_learn_agrees_on_the_confusion_matrix() -> None:
     expected = sklearn_metrics.confusion_matrix(*FLAT, labels=range(6))
     assert (confusion_matrix(PREDICTIONS, Y, 6) == expected).all()
 
 
-def test_an_absent_label_is_nan_and_leaves_the_mean_alone():
+def test_an_absent_label_is_nan_and_leaves_the_mean_alone() -> None:
     """Label 9 is never true nor predicted: it has no F1, which must not count as 0 (zero_division=nan)."""
     values = class_f1(PREDICTIONS, Y, labels=[0, 9])
     assert np.isnan(values[1])
@@ -43,18 +43,18 @@ def test_an_absent_label_is_nan_and_leaves_the_mean_alone():
     assert macro_f1(PREDICTIONS, Y, labels=[0, 9]) == pytest.approx(theirs)
 
 
-def test_only_absent_labels_are_nan():
+def test_only_absent_labels_are_nan() -> None:
     assert np.isnan(micro_f1(PREDICTIONS, Y, labels=[9]))
     assert np.isnan(macro_f1(PREDICTIONS, Y, labels=[9]))
 
 
-def test_na_rate_is_the_mass_of_the_last_class():
+def test_na_rate_is_the_mass_of_the_last_class() -> None:
     # 1 of 8 answers
     counts = prediction_counts([[0, 0, 0, 1], [1, 1, 0, 2]], 3)
     assert na_rate(counts) == 1 / 8
     assert na_rate(counts / 4) == 1 / 8
 
 
-def test_large_tables_are_counted_in_blocks():
+def test_large_tables_are_counted_in_blocks() -> None:
     predictions, y = np.tile(PREDICTIONS, (1000, 1)), np.tile(Y, 1000)
     assert (confusion_matrix(predictions, y, 5) == 1000 * confusion_matrix(PREDICTIONS, Y, 5)).all()

@@ -1,5 +1,9 @@
 """What holds for every table of answers."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -18,7 +22,7 @@ from psopt.metrics import (
 
 
 @st.composite
-def answered(draw):
+def answered(draw: Any) -> tuple[Any, Any, Any]:
     """Predictions (N, Q), labels (N,) and the number of classes; N and Q may be 1, and N/A may be true."""
     n_classes = draw(st.integers(2, 6))
     n_samples, n_rephrasings = draw(st.integers(1, 12)), draw(st.integers(1, 8))
@@ -28,7 +32,7 @@ def answered(draw):
 
 
 @st.composite
-def soft_answered(draw):
+def soft_answered(draw: Any) -> tuple[Any, Any]:
     """Probabilities (N, Q, C) and labels (N,)."""
     predictions, y, n_classes = draw(answered())
     weights = draw(st_numpy.arrays(np.float64, (*predictions.shape, n_classes), elements=st.floats(0, 1)))
@@ -37,7 +41,7 @@ def soft_answered(draw):
 
 
 @given(answered())
-def test_sensitivity_is_zero_exactly_for_one_label_and_else_within_zero_and_one(case):
+def test_sensitivity_is_zero_exactly_for_one_label_and_else_within_zero_and_one(case: Any) -> None:
     predictions, _, n_classes = case
     values = sample_sensitivity(prediction_counts(predictions, n_classes))
     assert ((values >= 0) & (values <= 1)).all()
@@ -45,7 +49,7 @@ def test_sensitivity_is_zero_exactly_for_one_label_and_else_within_zero_and_one(
 
 
 @given(answered(), st.booleans())
-def test_the_fast_consistency_equals_the_pairwise_one(case, self_pairs):
+def test_the_fast_consistency_equals_the_pairwise_one(case: Any, self_pairs: Any) -> None:
     predictions, y, n_classes = case
     counts = prediction_counts(predictions, n_classes)
     for table in (counts, counts / predictions.shape[1]):
@@ -58,7 +62,7 @@ def test_the_fast_consistency_equals_the_pairwise_one(case, self_pairs):
 
 
 @given(soft_answered())
-def test_the_fast_consistency_of_probabilities_equals_the_pairwise_one(case):
+def test_the_fast_consistency_of_probabilities_equals_the_pairwise_one(case: Any) -> None:
     probabilities, y = case
     shares = prediction_distribution(probabilities)
     values = consistency(shares, y, average=None)
@@ -67,14 +71,14 @@ def test_the_fast_consistency_of_probabilities_equals_the_pairwise_one(case):
 
 
 @given(soft_answered())
-def test_scores_of_probabilities_lie_within_zero_and_one(case):
+def test_scores_of_probabilities_lie_within_zero_and_one(case: Any) -> None:
     probabilities, y = case
     scores = joint_scores(probabilities, y, probabilities.shape[2])
     assert all(0 <= value <= 1 for value in scores.values())
 
 
 @given(answered())
-def test_counts_and_the_distribution_of_the_same_answers_agree(case):
+def test_counts_and_the_distribution_of_the_same_answers_agree(case: Any) -> None:
     predictions, y, n_classes = case
     counts = prediction_counts(predictions, n_classes)
     shares = prediction_distribution(np.eye(n_classes)[predictions])
@@ -84,7 +88,7 @@ def test_counts_and_the_distribution_of_the_same_answers_agree(case):
 
 
 @given(answered())
-def test_consistency_is_the_mean_of_its_samples(case):
+def test_consistency_is_the_mean_of_its_samples(case: Any) -> None:
     predictions, y, n_classes = case
     counts = prediction_counts(predictions, n_classes)
     by_sample, by_class = sample_consistency(counts, y), consistency(counts, y, average=None)
@@ -93,7 +97,7 @@ def test_consistency_is_the_mean_of_its_samples(case):
 
 
 @given(answered(), st.randoms(use_true_random=False))
-def test_renaming_all_classes_changes_nothing(case, random):
+def test_renaming_all_classes_changes_nothing(case: Any, random: Any) -> None:
     """N/A included: as a class it is like any other."""
     predictions, y, n_classes = case
     names = np.array(random.sample(range(n_classes), n_classes))
@@ -102,7 +106,9 @@ def test_renaming_all_classes_changes_nothing(case, random):
 
 
 @given(st.integers(2, 6), st.integers(1, 12), st.integers(1, 8))
-def test_a_constant_predictor_has_no_sensitivity_and_full_consistency(n_classes, n_samples, n_rephrasings):
+def test_a_constant_predictor_has_no_sensitivity_and_full_consistency(
+    n_classes: Any, n_samples: Any, n_rephrasings: Any
+) -> None:
     predictions = np.full((n_samples, n_rephrasings), n_classes - 1)
     scores = joint_scores(predictions, np.arange(n_samples) % n_classes, n_classes)
     assert scores["sensitivity"] == 0
@@ -110,14 +116,14 @@ def test_a_constant_predictor_has_no_sensitivity_and_full_consistency(n_classes,
 
 
 @given(st.integers(2, 40))
-def test_a_uniform_distribution_has_full_sensitivity(n_classes):
+def test_a_uniform_distribution_has_full_sensitivity(n_classes: Any) -> None:
     assert sensitivity([[1] * n_classes]) == pytest.approx(1, abs=1e-12)
     assert sensitivity([[1 / n_classes] * n_classes]) == pytest.approx(1, abs=1e-12)
 
 
 @settings(max_examples=5)
 @given(st.integers(2, 8), st.integers(0, 100))
-def test_a_random_predictor_tends_to_full_sensitivity_and_consistency(n_classes, seed):
+def test_a_random_predictor_tends_to_full_sensitivity_and_consistency(n_classes: Any, seed: Any) -> None:
     rng = np.random.default_rng(seed)
     scores = joint_scores(rng.integers(n_classes, size=(60, 2000)), rng.integers(n_classes, size=60), n_classes)
     assert scores["sensitivity"] > 0.99

@@ -1,5 +1,7 @@
 """The conformance suite: every public measure is registered, documented, and keeps the shared promises."""
 
+from __future__ import annotations
+
 import ast
 import dataclasses
 import doctest
@@ -8,18 +10,22 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import psopt.metrics
 import pytest
 from psopt.metrics import MEASURES, prediction_counts, prediction_distribution
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 N_SAMPLES, N_REPHRASINGS, N_CLASSES = 30, 6, 4
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "metrics.md"
 NUMBERS = {"n_classes"}
 
 
-def make_arguments(seed=0):
+def make_arguments(seed: int = 0) -> dict[str, Any]:
     """One value for every argument that a measure can require; each first axis is the samples."""
     rng = np.random.default_rng(seed)
     y = rng.integers(N_CLASSES - 1, size=N_SAMPLES)
@@ -41,11 +47,11 @@ def make_arguments(seed=0):
     }
 
 
-def permute_samples(arguments, order):
+def permute_samples(arguments: Any, order: Any) -> dict[str, Any]:
     return {name: value if name in NUMBERS else value[order] for name, value in arguments.items()}
 
 
-def permute_rephrasings(arguments, order):
+def permute_rephrasings(arguments: Any, order: Any) -> Any:
     permuted = dict(arguments)
     for name in ("predictions", "first", "second", "probabilities", "scores", "lengths"):
         permuted[name] = arguments[name][:, order]
@@ -53,7 +59,7 @@ def permute_rephrasings(arguments, order):
     return permuted
 
 
-def rename_classes(arguments, names):
+def rename_classes(arguments: Any, names: Any) -> Any:
     permuted = dict(arguments)
     for name in ("predictions", "first", "second", "y"):
         permuted[name] = names[arguments[name]]
@@ -62,16 +68,16 @@ def rename_classes(arguments, names):
     return permuted
 
 
-def required(function):
+def required(function: Any) -> list[Any]:
     parameters = inspect.signature(function).parameters.values()
     return [parameter.name for parameter in parameters if parameter.default is parameter.empty]
 
 
-def call(function, arguments, **options):
+def call(function: Any, arguments: Any, **options: Any) -> Any:
     return function(**{name: arguments[name] for name in required(function)}, **options)
 
 
-def flat(result):
+def flat(result: Any) -> Any:
     """All numbers in a result, in order, whatever holds them."""
     if dataclasses.is_dataclass(result):
         result = [getattr(result, field.name) for field in dataclasses.fields(result)]
@@ -82,20 +88,20 @@ def flat(result):
     return np.ravel(result).astype(float)
 
 
-def same(actual, expected):
+def same(actual: Any, expected: Any) -> bool:
     return flat(actual) == pytest.approx(flat(expected), abs=1e-12, nan_ok=True)
 
 
-def sweep(chosen):
+def sweep(chosen: Any) -> Any:
     functions = [measure.function for measure in MEASURES.values() if chosen(measure)]
     return pytest.mark.parametrize("function", functions, ids=lambda function: function.__name__)
 
 
-def measures(*kinds):
+def measures(*kinds: Any) -> Any:
     return sweep(lambda measure: measure.gives in kinds)
 
 
-def measures_of(argument):
+def measures_of(argument: Any) -> Any:
     return sweep(lambda measure: argument in required(measure.function))
 
 
@@ -107,26 +113,26 @@ REPHRASING_ORDER = np.array([0, *(1 + np.random.default_rng(2).permutation(N_REP
 NEW_NAMES = np.array([2, 0, 1, 3])
 
 
-def test_every_public_function_is_registered():
+def test_every_public_function_is_registered() -> None:
     public = {name for name in psopt.metrics.__all__ if inspect.isfunction(getattr(psopt.metrics, name))}
     assert public == set(MEASURES)
 
 
-def test_all_is_what_there_is():
+def test_all_is_what_there_is() -> None:
     visible = {name for name, value in vars(psopt.metrics).items() if not name.startswith("_")}
     assert visible == set(psopt.metrics.__all__)
 
 
 @pytest.mark.parametrize("name", MEASURES)
-def test_the_package_and_the_docs_say_which_question_it_answers(name):
-    row = [line.split(maxsplit=1) for line in psopt.metrics.__doc__.splitlines() if line.startswith(f"{name} ")]
+def test_the_package_and_the_docs_say_which_question_it_answers(name: Any) -> None:
+    row = [line.split(maxsplit=1) for line in str(psopt.metrics.__doc__).splitlines() if line.startswith(f"{name} ")]
     assert row == [[name, MEASURES[name].question]]
     assert f"| `{name}` | {MEASURES[name].question} |" in DOCS.read_text()
 
 
 @EVERY
-def test_docstrings_teach(function):
-    documentation = inspect.getdoc(function)
+def test_docstrings_teach(function: Any) -> None:
+    documentation = inspect.getdoc(function) or ""
     for section in ("Parameters\n----", "Returns\n----", "Examples\n----", ">>> "):
         assert section in documentation
     for parameter in inspect.signature(function).parameters:
@@ -134,28 +140,28 @@ def test_docstrings_teach(function):
 
 
 @measures("score")
-def test_a_score_is_a_plain_float(function):
+def test_a_score_is_a_plain_float(function: Any) -> None:
     assert type(call(function, make_arguments())) is float
 
 
 @measures("samples", "answers")
-def test_a_row_a_sample(function):
+def test_a_row_a_sample(function: Any) -> None:
     assert len(call(function, make_arguments())) == N_SAMPLES
 
 
 @measures("rephrasings")
-def test_a_number_a_rephrasing(function):
+def test_a_number_a_rephrasing(function: Any) -> None:
     assert call(function, make_arguments()).shape == (N_REPHRASINGS,)
 
 
 @measures("score", "rephrasings", "classes", "report")
-def test_the_order_of_the_samples_does_not_matter(function):
+def test_the_order_of_the_samples_does_not_matter(function: Any) -> None:
     arguments = make_arguments()
     assert same(call(function, permute_samples(arguments, SAMPLE_ORDER)), call(function, arguments))
 
 
 @measures("samples", "answers", "pairs")
-def test_results_move_with_their_samples(function):
+def test_results_move_with_their_samples(function: Any) -> None:
     arguments = make_arguments()
     expected = call(function, arguments)[SAMPLE_ORDER]
     if MEASURES[function.__name__].gives == "pairs":
@@ -164,13 +170,13 @@ def test_results_move_with_their_samples(function):
 
 
 @measures("score", "samples", "classes", "report", "pairs")
-def test_the_order_of_the_rephrasings_does_not_matter(function):
+def test_the_order_of_the_rephrasings_does_not_matter(function: Any) -> None:
     arguments = make_arguments()
     assert same(call(function, permute_rephrasings(arguments, REPHRASING_ORDER)), call(function, arguments))
 
 
 @measures("rephrasings", "answers")
-def test_results_move_with_their_rephrasings(function):
+def test_results_move_with_their_rephrasings(function: Any) -> None:
     arguments = make_arguments()
     expected = call(function, arguments)[..., REPHRASING_ORDER]
     if expected.ndim == 3:
@@ -179,13 +185,13 @@ def test_results_move_with_their_rephrasings(function):
 
 
 @measures("score", "rephrasings", "pairs")
-def test_the_names_of_the_classes_do_not_matter(function):
+def test_the_names_of_the_classes_do_not_matter(function: Any) -> None:
     arguments = make_arguments()
     assert same(call(function, rename_classes(arguments, NEW_NAMES)), call(function, arguments))
 
 
 @EVERY
-def test_lists_do_as_well_as_arrays_and_arguments_are_left_alone(function):
+def test_lists_do_as_well_as_arrays_and_arguments_are_left_alone(function: Any) -> None:
     arguments = make_arguments()
     lists = {name: value if name in NUMBERS else value.tolist() for name, value in arguments.items()}
     assert same(call(function, lists), call(function, arguments))
@@ -194,7 +200,7 @@ def test_lists_do_as_well_as_arrays_and_arguments_are_left_alone(function):
 
 
 @EVERY
-def test_read_only_and_strided_arrays_are_read(function):
+def test_read_only_and_strided_arrays_are_read(function: Any) -> None:
     arguments = make_arguments()
     odd = {}
     for name, value in arguments.items():
@@ -205,7 +211,7 @@ def test_read_only_and_strided_arrays_are_read(function):
 
 
 @measures("simulation")
-def test_a_seed_decides_a_simulation(function):
+def test_a_seed_decides_a_simulation(function: Any) -> None:
     arguments = make_arguments()
     options = {"seed": 0}
     assert same(call(function, arguments, **options), call(function, arguments, **options))
@@ -213,7 +219,7 @@ def test_a_seed_decides_a_simulation(function):
 
 
 @measures_of("counts")
-def test_counts_may_be_probabilities(function):
+def test_counts_may_be_probabilities(function: Any) -> None:
     """What reads counts reads p_tau too, or refuses it by name."""
     arguments = make_arguments()
     hard = call(function, arguments)
@@ -225,7 +231,7 @@ def test_counts_may_be_probabilities(function):
     call(function, {**arguments, "counts": prediction_distribution(arguments["probabilities"])})
 
 
-def broken(value, name):
+def broken(value: Any, name: str) -> Iterator[Any]:
     """Ways to spoil an argument, whatever it is."""
     yield "empty", value[:0]
     yield "one axis too many", value[..., None][..., None]
@@ -245,7 +251,7 @@ def broken(value, name):
         yield "whole floats", value.astype(float)
         yield "booleans", value > 0
     if name == "counts":
-        yield "ragged rows", value + np.eye(*value.shape, dtype=int)
+        yield "ragged rows", value + np.eye(*value.shape, dtype=np.int64)
         yield "one class", value[:, :1]
         yield "nothing counted", value * 0
         yield "counts as floats", value.astype(float)
@@ -262,13 +268,13 @@ SPOILT = [
 
 
 @pytest.mark.parametrize(("function", "argument", "value"), SPOILT)
-def test_a_spoilt_argument_is_an_error_that_names_it(function, argument, value):
+def test_a_spoilt_argument_is_an_error_that_names_it(function: Any, argument: Any, value: Any) -> None:
     with pytest.raises(ValueError, match=rf"\b{argument} "):
         call(function, {**make_arguments(), argument: value})
 
 
 @EVERY
-def test_lengths_must_match(function):
+def test_lengths_must_match(function: Any) -> None:
     for argument in set(required(function)) & {"y", "second", "lengths"}:
         short = {**make_arguments(), argument: make_arguments()[argument][:-1]}
         with pytest.raises(ValueError, match=f"^{argument} has "):
@@ -276,7 +282,7 @@ def test_lengths_must_match(function):
 
 
 @measures_of("n_classes")
-def test_labels_beyond_the_last_class_are_refused(function):
+def test_labels_beyond_the_last_class_are_refused(function: Any) -> None:
     for argument in set(required(function)) & {"predictions", "first", "second", "y"}:
         high = make_arguments()
         high[argument] = np.where(high[argument] == 0, N_CLASSES, high[argument])
@@ -286,13 +292,15 @@ def test_labels_beyond_the_last_class_are_refused(function):
 
 @measures_of("n_classes")
 @pytest.mark.parametrize("n_classes", [1, 0, -3, 2.5, True, "4", None])
-def test_the_number_of_classes_is_an_integer_of_two_or_more(function, n_classes):
+def test_the_number_of_classes_is_an_integer_of_two_or_more(
+    function: Any, n_classes: bool | float | int | str | None
+) -> None:
     with pytest.raises(ValueError, match=r"^n_classes is "):
         call(function, {**make_arguments(), "n_classes": n_classes})
 
 
 @EVERY
-def test_one_sample_gives_a_value_or_an_error_that_says_so(function):
+def test_one_sample_gives_a_value_or_an_error_that_says_so(function: Any) -> None:
     arguments = permute_samples(make_arguments(), np.array([0]))
     if function.__name__ in ("bootstrap_ci", "paired_test"):
         with pytest.raises(ValueError, match="predictions has one sample"):
@@ -301,22 +309,22 @@ def test_one_sample_gives_a_value_or_an_error_that_says_so(function):
         call(function, arguments)
 
 
-def test_importing_the_metrics_imports_numpy_alone():
+def test_importing_the_metrics_imports_numpy_alone() -> None:
     code = "import sys, json, psopt.metrics; print(json.dumps(sorted({m.split('.')[0] for m in sys.modules})))"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert not {"scipy", "sklearn", "optuna", "pandas", "torch", "dspy", "click", "rich"} & set(json.loads(printed))
 
 
-def test_the_metrics_import_nothing_of_the_rest():
+def test_the_metrics_import_nothing_of_the_rest() -> None:
     folder = Path(psopt.metrics.__file__).parent
     trees = [ast.parse(path.read_text()) for path in folder.glob("*.py")]
     imports = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     absolute = {alias.name for node in imports if isinstance(node, ast.Import) for alias in node.names}
-    absolute |= {node.module for node in imports if isinstance(node, ast.ImportFrom) and node.level == 0}
+    absolute |= {str(node.module) for node in imports if isinstance(node, ast.ImportFrom) and node.level == 0}
     assert not [name for name in absolute if name.startswith("psopt")]
 
 
-def test_the_page_of_the_measures_is_true():
+def test_the_page_of_the_measures_is_true() -> None:
     """Every example of docs/metrics.md runs, and prints what it says."""
     failed, tried = doctest.testfile(str(DOCS), module_relative=False)
     assert tried > len(MEASURES)

@@ -1,5 +1,9 @@
 """The paired test of two prompts."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 import pytest
 from psopt.metrics import bootstrap_ci, joint_scores, paired_test
@@ -7,7 +11,7 @@ from psopt.metrics import bootstrap_ci, joint_scores, paired_test
 N_CLASSES = 4
 
 
-def two_prompts(seed, *, better_by, n_samples=80, n_rephrasings=10):
+def two_prompts(seed: int, *, better_by: Any, n_samples: int = 80, n_rephrasings: int = 10) -> tuple[Any, Any, Any]:
     """Two prompts that share their hard samples; the second is right more often."""
     rng = np.random.default_rng(seed)
     y = rng.integers(3, size=n_samples)
@@ -20,7 +24,7 @@ def two_prompts(seed, *, better_by, n_samples=80, n_rephrasings=10):
     return first, second, y
 
 
-def test_differences_are_second_minus_first():
+def test_differences_are_second_minus_first() -> None:
     first, second, y = two_prompts(0, better_by=0.2)
     result = paired_test(first, second, y, N_CLASSES, n_replicates=50)
     before, after = joint_scores(first, y, N_CLASSES), joint_scores(second, y, N_CLASSES)
@@ -29,7 +33,7 @@ def test_differences_are_second_minus_first():
     )
 
 
-def test_swapping_the_prompts_turns_the_signs_and_keeps_the_p_values():
+def test_swapping_the_prompts_turns_the_signs_and_keeps_the_p_values() -> None:
     first, second, y = two_prompts(0, better_by=0.1)
     forth, back = (paired_test(*pair, y, N_CLASSES) for pair in ((first, second), (second, first)))
     for name in forth:
@@ -38,7 +42,7 @@ def test_swapping_the_prompts_turns_the_signs_and_keeps_the_p_values():
         assert forth[name].p_value == back[name].p_value
 
 
-def test_a_clear_gain_is_significant_in_all_three():
+def test_a_clear_gain_is_significant_in_all_three() -> None:
     first, second, y = two_prompts(0, better_by=0.3)
     result = paired_test(first, second, y, N_CLASSES)
     assert all(found.p_value < 0.01 for found in result.values())
@@ -47,27 +51,27 @@ def test_a_clear_gain_is_significant_in_all_three():
     assert result["consistency"].low > 0
 
 
-def test_equal_prompts_are_seldom_told_apart():
+def test_equal_prompts_are_seldom_told_apart() -> None:
     """Of 60 pairs without a difference about 3 fall under p = .05; 9 or more would have a chance of 1 in 300."""
     found = [paired_test(*two_prompts(seed, better_by=0), N_CLASSES, n_replicates=200) for seed in range(60)]
     for name in ("f1", "sensitivity", "consistency"):
         assert sum(result[name].p_value <= 0.05 for result in found) <= 8
 
 
-def test_a_prompt_does_not_differ_from_itself():
+def test_a_prompt_does_not_differ_from_itself() -> None:
     first, _, y = two_prompts(0, better_by=0)
     for found in paired_test(first, first, y, N_CLASSES, n_replicates=50).values():
         assert (found.difference, found.low, found.high, found.p_value) == (0, 0, 0, 1)
 
 
-def test_pairing_makes_the_interval_narrower():
+def test_pairing_makes_the_interval_narrower() -> None:
     first, second, y = two_prompts(0, better_by=0.1)
     paired = paired_test(first, second, y, N_CLASSES, resample="samples")["f1"]
     widths = [bootstrap_ci(p, y, N_CLASSES, resample="samples")["f1"] for p in (first, second)]
     assert paired.high - paired.low < sum(interval.high - interval.low for interval in widths) / 2
 
 
-def test_the_least_p_value_is_one_in_all_replicates_and_one():
+def test_the_least_p_value_is_one_in_all_replicates_and_one() -> None:
     first, second, y = two_prompts(0, better_by=0.4)
     assert paired_test(first, second, y, N_CLASSES, n_replicates=99)["f1"].p_value == 0.01
 
@@ -81,7 +85,7 @@ def test_the_least_p_value_is_one_in_all_replicates_and_one():
         (np.zeros((80, 10)), "second must hold"),
     ],
 )
-def test_prompts_that_are_no_pair_are_refused(second, message):
+def test_prompts_that_are_no_pair_are_refused(second: Any, message: str) -> None:
     first, _, y = two_prompts(0, better_by=0)
     with pytest.raises(ValueError, match=message):
         paired_test(first, second, y, N_CLASSES)

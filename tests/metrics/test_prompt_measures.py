@@ -1,7 +1,10 @@
 """Measures of other authors on the same predictions: by rephrasing, by pair of answers, by likelihood."""
 
+from __future__ import annotations
+
 import math
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,7 +29,7 @@ PREDICTIONS = np.array([[0, 0, 0], [1, 0, 1], [1, 1, 0], [0, 1, 0]])
 Y = np.array([0, 1, 1, 0])
 
 
-def test_accuracy_by_rephrasing_its_spread_scatter_and_drop():
+def test_accuracy_by_rephrasing_its_spread_scatter_and_drop() -> None:
     assert prompt_f1(PREDICTIONS, Y).tolist() == [1, 0.5, 0.75]
     assert worst_prompt_f1(PREDICTIONS, Y) == 0.5
     assert spread(PREDICTIONS, Y) == 0.5
@@ -37,55 +40,55 @@ def test_accuracy_by_rephrasing_its_spread_scatter_and_drop():
     assert performance_drop_rate(PREDICTIONS, Y) == pytest.approx(0.375)
 
 
-def test_macro_f1_by_rephrasing():
+def test_macro_f1_by_rephrasing() -> None:
     expected = [macro_f1(PREDICTIONS[:, [q]], Y, [0, 1]) for q in range(3)]
     assert prompt_f1(PREDICTIONS, Y, average="macro", labels=[0, 1]).tolist() == expected
     assert worst_prompt_f1(PREDICTIONS, Y, average="macro") == min(expected)
 
 
-def test_undefined_is_nan():
+def test_undefined_is_nan() -> None:
     assert math.isnan(performance_drop_rate([[0], [1]], [0, 1]))  # no other rephrasing
     assert math.isnan(performance_drop_rate([[1, 0]], [0]))  # the first is never right
     assert math.isnan(accuracy_std([[0], [1]], [0, 1], ddof=1))
     assert math.isnan(worst_prompt_f1([[0, 1]], [0], labels=[1]))  # the first rephrasing has no label 1
 
 
-def test_doing_better_than_the_first_prompt_is_a_negative_drop():
+def test_doing_better_than_the_first_prompt_is_a_negative_drop() -> None:
     assert performance_drop_rate([[0, 0], [0, 1]], [0, 1]) == -1
 
 
-def test_pss_by_hand():
+def test_pss_by_hand() -> None:
     # (1, 1, 0): pairs differ 0, 1, 1 -> 2/3. (.2, .5, .9): .3 + .7 + .4 = 1.4 -> 1.4/3
-    scores = [[1, 1, 0], [0.2, 0.5, 0.9]]
+    scores = [[1.0, 1.0, 0.0], [0.2, 0.5, 0.9]]
     assert sample_prompt_sensi_score(scores) == pytest.approx([2 / 3, 1.4 / 3])
     assert prompt_sensi_score(scores) == pytest.approx(3.4 / 6)
 
 
-def test_pss_equals_the_sum_over_pairs():
+def test_pss_equals_the_sum_over_pairs() -> None:
     scores = np.random.default_rng(0).random((20, 9))
     naive = [np.mean([abs(a - b) for a, b in combinations(row, 2)]) for row in scores]
     assert sample_prompt_sensi_score(scores) == pytest.approx(naive, abs=1e-14)
 
 
-def test_pss_reads_correctness():
+def test_pss_reads_correctness() -> None:
     """Sample by sample k of 3 right: k (3 - k) pairs of 3 differ."""
     right = correctness(PREDICTIONS, Y)
     assert right.sum(axis=1).tolist() == [3, 2, 2, 2]
     assert sample_prompt_sensi_score(right) == pytest.approx([0, 2 / 3, 2 / 3, 2 / 3])
 
 
-def test_consistency_rate_counts_equal_pairs():
+def test_consistency_rate_counts_equal_pairs() -> None:
     naive = np.mean([a == b for row in PREDICTIONS for a, b in combinations(row, 2)])
     assert consistency_rate(prediction_counts(PREDICTIONS, 2)) == pytest.approx(naive)
 
 
-def test_posix_by_hand():
+def test_posix_by_hand() -> None:
     # answer 0: |-1 - -1| + |-3 - -1| = 2 over 2 tokens = 1; answer 1: |-5 - -2| = 3 over 1 token; (1 + 3) / 2 = 2
     log_probabilities = [[[-1.0, -5.0], [-3.0, -2.0]]]
     assert posix(log_probabilities, [[2, 1]]) == 2
 
 
-def test_posix_equals_its_double_sum():
+def test_posix_equals_its_double_sum() -> None:
     rng = np.random.default_rng(0)
     log_probabilities, lengths = -rng.random((4, 5, 5)), rng.integers(1, 6, size=(4, 5))
     naive = [
@@ -105,13 +108,13 @@ def test_posix_equals_its_double_sum():
         (lambda: consistency_rate([[1, 0]]), "counts"),
         (lambda: consistency_rate([[0.5, 0.5]]), "counts"),
         (lambda: posix([[[-1.0, -5.0]]], [[2, 1]]), "log_probabilities"),
-        (lambda: posix([[[1.0, -5.0], [-1, -1]]], [[2, 1]]), "log_probabilities"),
-        (lambda: posix([[[-math.inf, -5.0], [-1, -1]]], [[2, 1]]), "log_probabilities"),
-        (lambda: posix([[[-1.0, -5.0], [-1, -1]]], [[2]]), "lengths"),
-        (lambda: posix([[[-1.0, -5.0], [-1, -1]]], [[2, 0]]), "lengths"),
+        (lambda: posix([[[1.0, -5.0], [-1.0, -1.0]]], [[2, 1]]), "log_probabilities"),
+        (lambda: posix([[[-math.inf, -5.0], [-1.0, -1.0]]], [[2, 1]]), "log_probabilities"),
+        (lambda: posix([[[-1.0, -5.0], [-1.0, -1.0]]], [[2]]), "lengths"),
+        (lambda: posix([[[-1.0, -5.0], [-1.0, -1.0]]], [[2, 0]]), "lengths"),
         (lambda: accuracy_std([[0]], [0], ddof=-1), "ddof"),
     ],
 )
-def test_what_cannot_be_measured_is_an_error_that_names_the_argument(call, argument):
+def test_what_cannot_be_measured_is_an_error_that_names_the_argument(call: Any, argument: str) -> None:
     with pytest.raises(ValueError, match=f"^{argument} "):
         call()

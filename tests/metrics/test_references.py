@@ -8,19 +8,19 @@ Y = np.random.default_rng(0).integers(3, size=300)
 PERFECT = np.tile(Y[:, None], (1, 40))
 
 
-def test_half_of_the_answers_are_redrawn():
+def test_half_of_the_answers_are_redrawn() -> None:
     noised = noised_predictions(PERFECT, 4)
     # a redrawn answer is the old one by chance 1 in 4: 1/2 * 3/4 of the answers change
     assert (noised != PERFECT).mean() == pytest.approx(3 / 8, abs=0.02)
     assert (noised_predictions(PERFECT, 4, share=0) == PERFECT).all()
 
 
-def test_noise_is_seeded():
+def test_noise_is_seeded() -> None:
     assert (noised_predictions(PERFECT, 4, seed=0) == noised_predictions(PERFECT, 4, seed=0)).all()
     assert (noised_predictions(PERFECT, 4, seed=0) != noised_predictions(PERFECT, 4, seed=1)).any()
 
 
-def test_the_references_stand_where_appendix_a_says():
+def test_the_references_stand_where_appendix_a_says() -> None:
     """The random predictor has S near 1 and, like all random samples of a class, high consistency; F1 unmasks it."""
     found = reference_scores(PERFECT, Y, 4)
     assert list(found) == ["predictor", "half_noised", "random"]
@@ -32,14 +32,14 @@ def test_the_references_stand_where_appendix_a_says():
     assert found["random"].f1 == pytest.approx(1 / 4, abs=0.02)
 
 
-def test_the_predictor_itself_stands_among_them_unchanged():
+def test_the_predictor_itself_stands_among_them_unchanged() -> None:
     predictions = noised_predictions(PERFECT, 4, 0.2)
     found = reference_scores(predictions, Y, 4)["predictor"]
     expected = joint_scores(predictions, Y, 4)
     assert (found.f1, found.sensitivity, found.consistency) == tuple(expected.values())
 
 
-def test_the_axes_of_the_plot_come_along():
+def test_the_axes_of_the_plot_come_along() -> None:
     found = reference_scores(PERFECT, Y, 4)["random"]
     assert found.sample_sensitivity.shape == found.sample_consistency.shape == Y.shape
     assert found.sample_sensitivity.mean() == pytest.approx(found.sensitivity)
@@ -48,6 +48,6 @@ def test_the_axes_of_the_plot_come_along():
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
-def test_a_share_lies_between_none_and_all(share):
+def test_a_share_lies_between_none_and_all(share: float) -> None:
     with pytest.raises(ValueError, match="share is"):
         noised_predictions(PERFECT, 4, share)

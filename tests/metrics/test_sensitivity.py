@@ -1,6 +1,9 @@
 """Sensitivity, its moments, and uncertainty."""
 
+from __future__ import annotations
+
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +20,7 @@ from scipy import stats
 COUNTS = np.random.default_rng(0).multinomial(30, [0.5, 0.3, 0.1, 0.05, 0.05], size=40)
 
 
-def test_hand_worked_values():
+def test_hand_worked_values() -> None:
     # (2/4, 1/4, 1/4): 1/2 ln 2 + 2 * 1/4 ln 4 = 1.5 ln 2 nats; over ln 4 = 2 ln 2 that is 0.75
     # (4, 0, 0, 0): 0.  (1, 1, 1, 1): ln 4 / ln 4 = 1.  (2, 2, 0, 0): ln 2 / ln 4 = 0.5
     counts = [[2, 1, 1, 0], [4, 0, 0, 0], [1, 1, 1, 1], [2, 2, 0, 0]]
@@ -27,7 +30,7 @@ def test_hand_worked_values():
     assert sample_sensitivity(counts, normalize=False) == pytest.approx(nats, abs=1e-15)
 
 
-def test_na_counts_as_a_class():
+def test_na_counts_as_a_class() -> None:
     """A third of the answers name no class: they are mass, and C = 3 normalises (ln 3), as in the paper."""
     # (2/3, 1/3): 2/3 ln 3/2 + 1/3 ln 3 = .27031 + .36620 = .63651; / ln 3 (1.09861) = .57938
     assert sensitivity([[2, 0, 1]]) == pytest.approx(0.57938, abs=1e-5)
@@ -39,7 +42,7 @@ PUBLISHED = [0.08, 0, 0.20, 0.27, 0.54, 0.17, 0.36, 0.08, 0.20, 0.24]
 
 
 @pytest.mark.parametrize(("correct", "published"), list(zip(CORRECT, PUBLISHED, strict=True)))
-def test_the_papers_correct_answers_bound_its_sensitivities(correct, published):
+def test_the_papers_correct_answers_bound_its_sensitivities(correct: Any, published: Any) -> None:
     """S is least if all wrong answers are one class, and greatest if they are spread over the other six."""
     wrong = 30 - correct
     least = sensitivity([[correct, wrong, 0, 0, 0, 0, 0]])
@@ -48,25 +51,25 @@ def test_the_papers_correct_answers_bound_its_sensitivities(correct, published):
     assert least - 0.005 <= published <= greatest + 0.005
 
 
-def test_appendix_c_leaves_seven_of_ten_samples_without_sensitivity():
+def test_appendix_c_leaves_seven_of_ten_samples_without_sensitivity() -> None:
     """Its correct answers after the fix are 30 of 30 for seven of the ten: "S to 0 for 70 % of them"."""
     correct = np.array([22, 30, 30, 30, 29, 30, 30, 30, 30, 29])
     counts = np.stack([correct, 30 - correct, *np.zeros((5, 10), dtype=int)], axis=1)
     assert 1 - sensitive_samples(counts).mean() == pytest.approx(0.7)
 
 
-def test_the_papers_values_are_met_where_the_counts_leave_no_choice():
+def test_the_papers_values_are_met_where_the_counts_leave_no_choice() -> None:
     # 30 right: 0.  29 right leaves one wrong answer: (29/30 ln 30/29 + 1/30 ln 30) / ln 7 = .1461 / 1.9459 = .0751
     assert sample_sensitivity([[30, 0, 0, 0, 0, 0, 0], [29, 1, 0, 0, 0, 0, 0]]).round(2).tolist() == [0, 0.08]
 
 
-def test_scipy_agrees():
+def test_scipy_agrees() -> None:
     expected = stats.entropy(COUNTS, axis=1)
     assert sample_sensitivity(COUNTS, normalize=False) == pytest.approx(expected, abs=1e-14)
     assert sample_sensitivity(COUNTS / 30) == pytest.approx(expected / np.log(5), abs=1e-14)
 
 
-def test_miller_madow_adds_half_the_other_classes_seen_per_answer():
+def test_miller_madow_adds_half_the_other_classes_seen_per_answer() -> None:
     # three classes seen in eight answers: (3 - 1) / (2 * 8) = 0.125 nats more
     plain = sample_sensitivity([[4, 2, 2, 0]], normalize=False)
     assert sample_sensitivity([[4, 2, 2, 0]], normalize=False, correction="miller-madow") == pytest.approx(
@@ -75,7 +78,7 @@ def test_miller_madow_adds_half_the_other_classes_seen_per_answer():
     assert sensitivity([[8, 0]], correction="miller-madow") == 0
 
 
-def test_miller_madow_is_closer_to_the_truth():
+def test_miller_madow_is_closer_to_the_truth() -> None:
     """Of 5,000 draws of 30 answers from a known distribution, the corrected mean is nearer to its entropy."""
     p = [0.6, 0.2, 0.1, 0.1]
     draws = np.random.default_rng(0).multinomial(30, p, size=5000)
@@ -83,22 +86,22 @@ def test_miller_madow_is_closer_to_the_truth():
     assert off[0] < off[1] / 3
 
 
-def test_miller_madow_needs_counts():
+def test_miller_madow_needs_counts() -> None:
     with pytest.raises(ValueError, match="correction needs counts"):
         sensitivity([[0.5, 0.5]], correction="miller-madow")
 
 
-def test_the_filter_keeps_what_changes():
+def test_the_filter_keeps_what_changes() -> None:
     assert sensitive_samples([[4, 0], [2, 2], [3, 1]]).tolist() == [False, True, True]
     assert sensitive_samples([[1.0, 0.0], [0.9, 0.1]]).tolist() == [False, True]
 
 
-def test_no_negative_zero_is_shown():
+def test_no_negative_zero_is_shown() -> None:
     assert not np.signbit(sample_sensitivity([[4, 0]])).any()
     assert not np.signbit(sample_sensitivity([[1.0, 0.0]])).any()
 
 
-def test_moments_agree_with_scipy():
+def test_moments_agree_with_scipy() -> None:
     values = sample_sensitivity(COUNTS)
     moments = sensitivity_moments(COUNTS, quantiles=[0.1, 0.5], tail=0.6)
     assert moments.mean == pytest.approx(sensitivity(COUNTS))
@@ -108,14 +111,14 @@ def test_moments_agree_with_scipy():
     assert moments.tail_share == np.mean(values > 0.6)
 
 
-def test_equal_samples_have_no_skew():
+def test_equal_samples_have_no_skew() -> None:
     """Their deviations from the mean may be rounding noise, which must not pass for a skew."""
     moments = sensitivity_moments([[7, 2, 1]] * 10)
     assert moments.variance == 0
     assert math.isnan(moments.skew)
 
 
-def test_uncertainty_is_the_entropy_of_one_answer():
+def test_uncertainty_is_the_entropy_of_one_answer() -> None:
     # (1/2, 1/2): ln 2; a sure answer: 0; normalised by ln 2
     probabilities = [[[0.5, 0.5], [1.0, 0.0]]]
     assert uncertainty(probabilities) == pytest.approx(np.array([[math.log(2), 0]]))
@@ -123,7 +126,7 @@ def test_uncertainty_is_the_entropy_of_one_answer():
     assert uncertainty([[0.5, 0.5]]) == pytest.approx([math.log(2)])
 
 
-def test_a_sure_model_may_be_sensitive():
+def test_a_sure_model_may_be_sensitive() -> None:
     """U and S are two things: each answer is certain, and they differ."""
     predictions = np.array([[0, 1], [1, 0]])
     assert (uncertainty(np.eye(2)[predictions]) == 0).all()

@@ -5,12 +5,16 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 from psopt.errors import InputError
 from psopt.models._answer_cache import AnswerCache, answer_key
 from psopt.models.chat import LmOptions, load_writer
 from running import RunningServer
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 WRITER = """
 import sys
@@ -23,7 +27,7 @@ for number in range(400):
 """
 
 
-def test_several_processes_write_to_one_cache_at_once(tmp_path):
+def test_several_processes_write_to_one_cache_at_once(tmp_path: Path) -> None:
     running = [subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)]) for _ in range(4)]
     assert [process.wait(60) for process in running] == [0] * 4
     cache = AnswerCache(tmp_path)
@@ -31,7 +35,7 @@ def test_several_processes_write_to_one_cache_at_once(tmp_path):
     assert cache.get_many(keys) == {key: {"text": f"answer {n}"} for n, key in enumerate(keys)}
 
 
-def test_a_value_that_is_kept_stays(tmp_path):
+def test_a_value_that_is_kept_stays(tmp_path: Path) -> None:
     cache = AnswerCache(tmp_path)
     cache.put(b"key", 1)
     cache.put(b"key", 2)
@@ -39,24 +43,26 @@ def test_a_value_that_is_kept_stays(tmp_path):
     assert cache.get(b"other") is None
 
 
-def test_a_key_depends_on_every_part_and_not_on_their_order():
+def test_a_key_depends_on_every_part_and_not_on_their_order() -> None:
     assert answer_key(a=1, b="x") == answer_key(b="x", a=1)
     assert len({answer_key(a=1), answer_key(a=2), answer_key(b=1), answer_key(a="1"), answer_key(a=[1])}) == 5
 
 
-def test_what_lies_on_the_disk_is_json(tmp_path):
+def test_what_lies_on_the_disk_is_json(tmp_path: Path) -> None:
     AnswerCache(tmp_path).put(b"key", {"text": "Zürich"})
     with sqlite3.connect(tmp_path / "answers.db") as connection:
         assert connection.execute("SELECT value FROM answers").fetchall() == [('{"text": "Zürich"}',)]
 
 
-def test_a_file_that_is_no_cache_is_an_error_of_one_line(tmp_path):
+def test_a_file_that_is_no_cache_is_an_error_of_one_line(tmp_path: Path) -> None:
     (tmp_path / "answers.db").write_text("no database " * 500)
     with pytest.raises(InputError, match="can't be used: file is not a database; choose another --cache-dir"):
         AnswerCache(tmp_path)
 
 
-def test_above_temperature_0_a_sample_index_tells_answers_apart(tmp_path, monkeypatch):
+def test_above_temperature_0_a_sample_index_tells_answers_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
     question = [[{"role": "user", "content": "Write."}]]
     with RunningServer(answer="fixed:Well.") as server:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.errors import AnswersMissingError, ModelError
@@ -16,6 +17,9 @@ from psopt.models.chat._unanswerable import kind_of_refusal
 from psopt.search_spaces import Prompt
 from running import RunningServer
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 LABELS = ("Entity", "Person", "Number")
 TEXTS = [f"What is thing {i} ?" for i in range(30)]
 PROMPTS = [Prompt(description, LABELS, "question") for description in ("Sort it.", "Say the class.")]
@@ -23,17 +27,17 @@ READ = ("parts", "thinking-parts", "reasoning", "reasoning-field", "all-reasonin
 
 
 @pytest.fixture(autouse=True)
-def key(monkeypatch):
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
     monkeypatch.setattr("psopt.models.chat._engine._FIRST_WAIT", 0.01)
 
 
-def model_at(server, tmp_path, **options):
+def model_at(server: RunningServer, tmp_path: Path, **options: Any) -> Any:
     return chat_model("openai", "test", AnswerCache(tmp_path), LmOptions(api_base=server.url, **options))
 
 
 @pytest.fixture(scope="module")
-def expected():
+def expected() -> Any:
     """What is read where answers are plain."""
     with RunningServer() as server:
         options = LmOptions(api_base=server.url)
@@ -41,7 +45,7 @@ def expected():
 
 
 @pytest.mark.parametrize("shape", [*READ, "error200", "finish-error"])
-def test_the_shape_of_an_answer_changes_no_label(tmp_path, shape, expected):
+def test_the_shape_of_an_answer_changes_no_label(tmp_path: Path, shape: Any, expected: Any) -> None:
     with RunningServer(shape=shape) as server:
         found = model_at(server, tmp_path).predict(PROMPTS, TEXTS)
     assert (found == expected).all()
@@ -55,7 +59,7 @@ def test_the_shape_of_an_answer_changes_no_label(tmp_path, shape, expected):
         ("html", "no chat completion: '<html>"),
     ],
 )
-def test_what_can_not_be_read_is_said_in_one_line_after_a_few_requests(tmp_path, shape, said):
+def test_what_can_not_be_read_is_said_in_one_line_after_a_few_requests(tmp_path: Path, shape: str, said: str) -> None:
     with RunningServer(shape=shape) as server:
         with pytest.raises(ModelError, match=said) as caught:
             model_at(server, tmp_path, concurrency=4).predict(PROMPTS, TEXTS)
@@ -63,34 +67,34 @@ def test_what_can_not_be_read_is_said_in_one_line_after_a_few_requests(tmp_path,
     assert "\n" not in str(caught.value)
 
 
-def test_the_error_in_an_answer_decides_whether_it_passes():
+def test_the_error_in_an_answer_decides_whether_it_passes() -> None:
     for code, status in [(429, 429), ("502", 502), ("unknown", 500)]:
         with pytest.raises(ErrorInAnswerError) as caught:
             read_completion(json.dumps({"error": {"code": code, "message": "no"}}).encode())
         assert caught.value.status == status
 
 
-def test_a_choice_that_ends_in_an_error_is_no_answer():
+def test_a_choice_that_ends_in_an_error_is_no_answer() -> None:
     choice = {"message": {"content": "Number"}, "finish_reason": "error", "error": {"code": 403, "message": "flagged"}}
     with pytest.raises(ErrorInAnswerError) as caught:
         read_completion(json.dumps({"choices": [choice]}).encode())
     assert caught.value.status == 403
 
 
-def test_a_stream_that_breaks_off_is_a_fault():
+def test_a_stream_that_breaks_off_is_a_fault() -> None:
     chunk = {"choices": [{"index": 0, "delta": {"content": "Num"}, "finish_reason": None}]}
     with pytest.raises(FaultError, match="no chat completion"):
         read_completion(b"data: " + json.dumps(chunk).encode() + b"\n\n")
 
 
-def test_an_error_in_a_stream_is_an_error():
+def test_an_error_in_a_stream_is_an_error() -> None:
     with pytest.raises(ErrorInAnswerError) as caught:
         read_completion(b'data: {"error": {"code": 503, "message": "overloaded"}}\n\n')
     assert caught.value.status == 503
 
 
 @pytest.mark.parametrize("content", [[{"type": "text"}], 5, [5], {"text": "x"}])
-def test_content_of_no_known_shape_is_a_fault(content):
+def test_content_of_no_known_shape_is_a_fault(content: Any) -> None:
     choice = {"message": {"content": content}, "finish_reason": "stop"}
     with pytest.raises(FaultError):
         read_completion(json.dumps({"choices": [choice]}).encode())
@@ -106,7 +110,7 @@ def test_content_of_no_known_shape_is_a_fault(content):
         (None, "all of it", None),
     ],
 )
-def test_errors_are_read_in_their_shapes(body, message, status):
+def test_errors_are_read_in_their_shapes(body: Any, message: str, status: int | None) -> None:
     error = error_of(body, "all of it")
     assert (error.message, error.status) == (message, status)
 
@@ -126,11 +130,13 @@ def test_errors_are_read_in_their_shapes(body, message, status):
         (400, "max_tokens is not supported with this model", None),
     ],
 )
-def test_what_a_server_will_never_answer_is_told_from_what_it_does_not_know(status, message, kind):
+def test_what_a_server_will_never_answer_is_told_from_what_it_does_not_know(
+    status: int, message: str, kind: str | None
+) -> None:
     assert kind_of_refusal(status, message) == kind
 
 
-def test_an_empty_answer_is_asked_for_once_more_and_then_it_is_the_answer(tmp_path):
+def test_an_empty_answer_is_asked_for_once_more_and_then_it_is_the_answer(tmp_path: Path) -> None:
     with RunningServer(shape="null") as server:
         model = model_at(server, tmp_path)
         answers = model.engine.answers(model.queries(PROMPTS[:1], TEXTS[:5]))
@@ -138,7 +144,7 @@ def test_an_empty_answer_is_asked_for_once_more_and_then_it_is_the_answer(tmp_pa
         assert server.control()["requests"] == 10
 
 
-def test_an_answer_lost_to_thinking_is_asked_for_once(tmp_path):
+def test_an_answer_lost_to_thinking_is_asked_for_once(tmp_path: Path) -> None:
     with RunningServer(shape="thought-out") as server:
         model = model_at(server, tmp_path)
         answers = model.engine.answers(model.queries(PROMPTS[:1], TEXTS[:5]))
@@ -146,7 +152,7 @@ def test_an_answer_lost_to_thinking_is_asked_for_once(tmp_path):
         assert server.control()["requests"] == 5
 
 
-def test_empty_answers_that_pass_are_asked_for_again():
+def test_empty_answers_that_pass_are_asked_for_again() -> None:
     empty = EmptyAnswers()
     assert not empty.is_final(0)
     assert empty.is_final(1)
@@ -156,7 +162,7 @@ def test_empty_answers_that_pass_are_asked_for_again():
     assert empty.is_final(6)
 
 
-def test_a_model_whose_answers_stay_empty_now_and_then_is_asked_once_too_often():
+def test_a_model_whose_answers_stay_empty_now_and_then_is_asked_once_too_often() -> None:
     empty = EmptyAnswers()
     empty.answered("Number", 0)
     assert not empty.is_final(1)
@@ -165,19 +171,19 @@ def test_a_model_whose_answers_stay_empty_now_and_then_is_asked_once_too_often()
     assert empty.is_final(1)
 
 
-def test_a_server_that_never_sent_an_answer_is_not_waited_for(tmp_path):
+def test_a_server_that_never_sent_an_answer_is_not_waited_for(tmp_path: Path) -> None:
     with RunningServer(faults="nochoices", fault_rate=1.0) as server:
         with pytest.raises(AnswersMissingError, match="failed 4 times"):
             model_at(server, tmp_path, concurrency=1).predict(PROMPTS, TEXTS)
         assert server.control()["requests"] == 4
 
 
-def test_a_refused_key_still_stops_at_once(tmp_path):
+def test_a_refused_key_still_stops_at_once(tmp_path: Path) -> None:
     with RunningServer(key="sk-other") as server, pytest.raises(ModelRefusedError, match="HTTP 401"):
         model_at(server, tmp_path).predict(PROMPTS, TEXTS)
 
 
-def test_dspy_takes_a_text_that_is_never_answered_as_n_a(tmp_path):
+def test_dspy_takes_a_text_that_is_never_answered_as_n_a(tmp_path: Path) -> None:
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
     with RunningServer(unanswerable="thing 7 :vllm_context") as server:
         options = LmOptions(api_base=server.url)
@@ -186,7 +192,7 @@ def test_dspy_takes_a_text_that_is_never_answered_as_n_a(tmp_path):
         assert [answer.unanswered for answer in answers] == [None] * 7 + ["context length"] + [None] * 2
 
 
-def test_a_model_that_only_reasons_is_told_from_one_that_names_no_label(tmp_path):
+def test_a_model_that_only_reasons_is_told_from_one_that_names_no_label(tmp_path: Path) -> None:
     said = "none of the first 20 .* sends them as reasoning"
     with RunningServer(shape="all-reasoning", answer="fixed:Something else") as server:
         model = model_at(server, tmp_path)
@@ -194,7 +200,7 @@ def test_a_model_that_only_reasons_is_told_from_one_that_names_no_label(tmp_path
             model.predict(PROMPTS, TEXTS)
 
 
-def test_an_answer_is_kept_as_it_was_read():
+def test_an_answer_is_kept_as_it_was_read() -> None:
     message = {"content": None, "reasoning": "It is a Number"}
     answer = read_completion(json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]}).encode())
     refused = Answer(None, unanswered="context length", reason="too long")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -282,7 +283,7 @@ ODD_ANSWERS = [
 @pytest.mark.parametrize(
     ("answer", "labels", "expected"), ODD_ANSWERS, ids=[f"{i} {one[0]!r:.40}" for i, one in enumerate(ODD_ANSWERS)]
 )
-def test_odd_answers_are_read_as_people_would(answer, labels, expected):
+def test_odd_answers_are_read_as_people_would(answer: Any, labels: Any, expected: Any) -> None:
     index = len(labels) if expected is NA else labels.index(expected)
     assert read_answer(answer, labels) == index
     assert read_answer(answer, list(labels)) == index
@@ -294,13 +295,13 @@ FILLERS = st.lists(st.sampled_from(["this", "could", "well", "be", "the", "one",
 
 
 @given(LABEL_LISTS, st.data(), NO_WORDS, NO_WORDS)
-def test_what_is_no_word_does_not_hide_a_label(labels, data, before, after):
+def test_what_is_no_word_does_not_hide_a_label(labels: Any, data: Any, before: Any, after: Any) -> None:
     index = data.draw(st.integers(0, len(labels) - 1))
     assert read_answer(before + labels[index] + after, labels) == index
 
 
 @given(st.permutations(TREC), FILLERS, FILLERS, FILLERS)
-def test_two_labels_are_no_answer(order, before, between, after):
+def test_two_labels_are_no_answer(order: Any, before: Any, between: Any, after: Any) -> None:
     assert read_answer(" ".join([*before, order[0], *between, order[1], *after]), TREC) == len(TREC)
 
 
@@ -342,7 +343,7 @@ PIECES += [
 
 
 @given(st.one_of(st.text(st.characters()), st.lists(st.sampled_from(PIECES)).map("".join)), LABEL_LISTS)
-def test_any_text_is_read_without_an_error(text, labels):
+def test_any_text_is_read_without_an_error(text: Any, labels: Any) -> None:
     assert 0 <= read_answer(text, labels) <= len(labels)
 
 
@@ -352,13 +353,13 @@ def test_any_text_is_read_without_an_error(text, labels):
 @example(["a", "A"], "a")
 @example([" ", "-"], "x - y")
 @example(["[", "^"], "^")
-def test_any_label_is_read_as_itself_and_makes_no_error(labels, text):
+def test_any_label_is_read_as_itself_and_makes_no_error(labels: Any, text: Any) -> None:
     assert [read_answer(label, labels) for label in labels] == list(range(len(labels)))
     assert 0 <= read_answer(text, labels) <= len(labels)
 
 
 @given(st.permutations(range(len(TREC))), st.sampled_from([one[0] for one in ODD_ANSWERS if one[1] is TREC]))
-def test_the_order_of_labels_does_not_matter(order, answer):
+def test_the_order_of_labels_does_not_matter(order: Any, answer: Any) -> None:
     labels = [*TREC, "N/A by rule"]
     shuffled = [TREC[index] for index in order]
     assert ([*shuffled, labels[-1]])[read_answer(answer, shuffled)] == labels[read_answer(answer, TREC)]
@@ -379,6 +380,6 @@ def test_the_order_of_labels_does_not_matter(order, answer):
     ],
     ids=lambda value: f"{value!r:.12}",
 )
-def test_an_answer_of_a_megabyte_is_read_in_passing(answer, expected):
+def test_an_answer_of_a_megabyte_is_read_in_passing(answer: Any, expected: Any) -> None:
     """Quadratic reading would take hours here."""
     assert read_answer(answer, TREC) == (len(TREC) if expected is NA else TREC.index(expected))

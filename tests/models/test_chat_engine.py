@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import pytest
 from psopt.errors import AnswersMissingError, BudgetReachedError, InputError
@@ -11,6 +13,9 @@ from psopt.models.chat._client import ModelRefusedError
 from psopt.search_spaces import Prompt
 from running import RunningServer
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 KEY = "sk-very-secret-0123456789"
 LABELS = ("Entity", "Person", "Number")
 TEXTS = [f"What is thing {i} ?" for i in range(30)]
@@ -19,17 +24,17 @@ FAULTS = "429,500,503,hang,half,badjson,empty,null,nochoices,slow,reset"
 
 
 @pytest.fixture(autouse=True)
-def key(monkeypatch):
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setattr("psopt.models.chat._engine._FIRST_WAIT", 0.01)
 
 
-def model_at(server, tmp_path, budget=None, **options):
+def model_at(server: RunningServer, tmp_path: Path, budget: Any = None, **options: Any) -> Any:
     chosen = LmOptions(api_base=server.url, **options)
     return chat_model("openai", "test", AnswerCache(tmp_path), chosen, budget)
 
 
-def test_answers_are_those_of_the_server_and_are_asked_once(tmp_path):
+def test_answers_are_those_of_the_server_and_are_asked_once(tmp_path: Path) -> None:
     with RunningServer() as server:
         model = model_at(server, tmp_path)
         first = model.predict(PROMPTS, TEXTS)
@@ -41,7 +46,7 @@ def test_answers_are_those_of_the_server_and_are_asked_once(tmp_path):
     assert model.engine.budget.usage.made == 90
 
 
-def test_equal_texts_are_asked_once(tmp_path):
+def test_equal_texts_are_asked_once(tmp_path: Path) -> None:
     with RunningServer() as server:
         model = model_at(server, tmp_path)
         predictions = model.predict(PROMPTS[:1], ["What is it ?"] * 20)
@@ -50,7 +55,7 @@ def test_equal_texts_are_asked_once(tmp_path):
     assert model.engine.budget.usage.cached == 19
 
 
-def test_a_faulty_server_gives_the_answers_of_a_faultless_one(tmp_path):
+def test_a_faulty_server_gives_the_answers_of_a_faultless_one(tmp_path: Path) -> None:
     with RunningServer() as server:
         expected = model_at(server, tmp_path / "good").predict(PROMPTS, TEXTS)
     with RunningServer(faults=FAULTS, fault_rate=0.3) as server:
@@ -63,7 +68,7 @@ def test_a_faulty_server_gives_the_answers_of_a_faultless_one(tmp_path):
 
 
 @pytest.mark.parametrize("fault", FAULTS.split(","))
-def test_each_fault_alone_is_survived(tmp_path, fault):
+def test_each_fault_alone_is_survived(tmp_path: Path, fault: Any) -> None:
     with RunningServer(faults=fault, fault_rate=0.3) as server:
         model = model_at(server, tmp_path, timeout=0.5)
         found = model.predict(PROMPTS[:1], TEXTS)
@@ -72,7 +77,7 @@ def test_each_fault_alone_is_survived(tmp_path, fault):
     assert (found == len(LABELS)).sum() <= n_empty
 
 
-def test_a_server_that_always_fails_fails_the_call_and_keeps_what_was_answered(tmp_path):
+def test_a_server_that_always_fails_fails_the_call_and_keeps_what_was_answered(tmp_path: Path) -> None:
     with RunningServer() as server:
         model = model_at(server, tmp_path, retries=2, concurrency=1)
         model.predict(PROMPTS[:1], TEXTS)
@@ -84,21 +89,21 @@ def test_a_server_that_always_fails_fails_the_call_and_keeps_what_was_answered(t
         assert server.control()["answered_twice"] == 0
 
 
-def test_an_answer_that_stays_empty_is_no_label(tmp_path):
+def test_an_answer_that_stays_empty_is_no_label(tmp_path: Path) -> None:
     with RunningServer(answer="fixed:") as server:
         model = model_at(server, tmp_path)
         model.few_may_fail = True
         assert model.predict(PROMPTS[:1], TEXTS[:2]).tolist() == [[3], [3]]
 
 
-def test_a_server_that_is_not_there_is_said(tmp_path):
+def test_a_server_that_is_not_there_is_said(tmp_path: Path) -> None:
     options = LmOptions(api_base="http://127.0.0.1:9/v1")
     model = chat_model("openai", "test", AnswerCache(tmp_path), options)
     with pytest.raises(AnswersMissingError, match=r"no connection to http://127.0.0.1:9/v1"):
         model.predict(PROMPTS, TEXTS)
 
 
-def test_a_wrong_key_stops_at_once_and_is_not_repeated(tmp_path):
+def test_a_wrong_key_stops_at_once_and_is_not_repeated(tmp_path: Path) -> None:
     with RunningServer(key="sk-other") as server:
         with pytest.raises(ModelRefusedError, match="HTTP 401") as caught:
             model_at(server, tmp_path).predict(PROMPTS, TEXTS)
@@ -107,7 +112,7 @@ def test_a_wrong_key_stops_at_once_and_is_not_repeated(tmp_path):
     assert "***" in str(caught.value)
 
 
-def test_a_used_up_quota_stops_at_once(tmp_path):
+def test_a_used_up_quota_stops_at_once(tmp_path: Path) -> None:
     with RunningServer(faults="quota", fault_rate=1.0) as server:
         with pytest.raises(ModelRefusedError, match="quota"):
             model_at(server, tmp_path).predict(PROMPTS, TEXTS)
@@ -115,7 +120,7 @@ def test_a_used_up_quota_stops_at_once(tmp_path):
 
 
 @pytest.mark.parametrize("concurrency", [1, 32])
-def test_what_a_server_does_not_know_is_left_out_and_remembered(tmp_path, concurrency):
+def test_what_a_server_does_not_know_is_left_out_and_remembered(tmp_path: Path, concurrency: int) -> None:
     with RunningServer(lacks="response_format,seed,temperature,max_tokens") as server:
         found = model_at(server, tmp_path, concurrency=concurrency).predict(PROMPTS[:1], TEXTS)
         n_first = server.control()["requests"]
@@ -126,12 +131,12 @@ def test_what_a_server_does_not_know_is_left_out_and_remembered(tmp_path, concur
     assert n_second == len(TEXTS)
 
 
-def test_structured_answers_are_read(tmp_path):
+def test_structured_answers_are_read(tmp_path: Path) -> None:
     with RunningServer(structured=True) as server:
         assert model_at(server, tmp_path).predict(PROMPTS, TEXTS).max() < len(LABELS)
 
 
-def test_probabilities_are_read_from_the_likeliest_tokens(tmp_path):
+def test_probabilities_are_read_from_the_likeliest_tokens(tmp_path: Path) -> None:
     with RunningServer() as server:
         model = model_at(server, tmp_path, logprobs=True)
         found = model.predict_proba(PROMPTS, TEXTS)
@@ -142,7 +147,7 @@ def test_probabilities_are_read_from_the_likeliest_tokens(tmp_path):
     assert (found.argmax(axis=2) == hard).all()
 
 
-def test_too_many_requests_make_the_engine_ask_more_slowly(tmp_path):
+def test_too_many_requests_make_the_engine_ask_more_slowly(tmp_path: Path) -> None:
     texts = [f"What is number {i} ?" for i in range(200)]
     with RunningServer(rate_limit=4, delay_ms=5, retry_after=0.02) as server:
         model = model_at(server, tmp_path, concurrency=32)
@@ -154,7 +159,7 @@ def test_too_many_requests_make_the_engine_ask_more_slowly(tmp_path):
 
 
 @pytest.mark.parametrize("limit", [{"max_calls": 20}, {"max_tokens": 1_500}, {"max_cost": 0.005}])
-def test_no_limit_is_ever_passed(tmp_path, limit, monkeypatch):
+def test_no_limit_is_ever_passed(tmp_path: Path, limit: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     prices = tmp_path / "prices.toml"
     prices.write_text('"openai/test" = { in = 1.0, out = 10.0 }')
     monkeypatch.setenv("PSOPT_PRICES", str(prices))
@@ -172,26 +177,26 @@ def test_no_limit_is_ever_passed(tmp_path, limit, monkeypatch):
         assert server.control()["requests"] == 90
 
 
-def test_a_limit_on_cost_needs_a_price(tmp_path, monkeypatch):
+def test_a_limit_on_cost_needs_a_price(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PSOPT_PRICES", raising=False)
     with RunningServer() as server, pytest.raises(InputError, match="needs the price of openai/test"):
         model_at(server, tmp_path, Budget(max_cost=1.0))
 
 
-def test_requests_per_minute_are_kept(tmp_path):
+def test_requests_per_minute_are_kept(tmp_path: Path) -> None:
     with RunningServer() as server:
         model = model_at(server, tmp_path, requests_per_minute=6000.0)
         model.predict(PROMPTS, TEXTS)  # 90 requests, 10 ms apart
         assert server.control()["most_in_flight"] < 8
 
 
-def test_the_key_is_in_no_file(tmp_path):
+def test_the_key_is_in_no_file(tmp_path: Path) -> None:
     with RunningServer(faults=FAULTS, fault_rate=0.3) as server:
         model_at(server, tmp_path, timeout=0.5).predict(PROMPTS, TEXTS)
     assert all(KEY.encode() not in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
 
 
-def test_openai_itself_needs_a_key(tmp_path, monkeypatch):
+def test_openai_itself_needs_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY")
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     with pytest.raises(InputError, match="set OPENAI_API_KEY, or name a server"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import pytest
 from psopt.errors import AnswersMissingError, InputError
 from psopt.models import load_model
@@ -9,6 +11,11 @@ from psopt.models.chat import LmOptions
 from psopt.models.chat._client import ModelRefusedError
 from psopt.search_spaces import Prompt
 from running import RunningServer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from psopt.tasks import Task
 
 dspy = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
 
@@ -18,7 +25,7 @@ TEXTS = [f"What is thing {i} ?" for i in range(12)]
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch):
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setattr("psopt.models.chat._engine._FIRST_WAIT", 0.01)
 
@@ -29,7 +36,7 @@ class LengthEngine:
     def __init__(self) -> None:
         self.n_calls = 0
 
-    def complete(self, request):
+    def complete(self, request: Any) -> Any:
         self.n_calls += 1
         text = "".join(part.text for message in request.messages for part in message.parts)
         label = ("Number", "Person")[len(text) % 2]
@@ -38,7 +45,7 @@ class LengthEngine:
         return dspy.lm15.Response(id=None, model=request.model, message=message, finish_reason="stop", usage=usage)
 
 
-def test_a_name_answers_as_the_server_does_and_is_asked_once(task, tmp_path):
+def test_a_name_answers_as_the_server_does_and_is_asked_once(task: Task, tmp_path: Path) -> None:
     with RunningServer() as server:
         options = LmOptions(api_base=server.url, concurrency=4)
         direct = load_model("openai/test", task, cache_dir=tmp_path / "a", options=LmOptions(api_base=server.url))
@@ -52,7 +59,7 @@ def test_a_name_answers_as_the_server_does_and_is_asked_once(task, tmp_path):
     assert through.engine.budget.usage.tokens > 0
 
 
-def test_an_engine_of_ones_own_is_used_and_not_kept_on_disk(task, tmp_path):
+def test_an_engine_of_ones_own_is_used_and_not_kept_on_disk(task: Task, tmp_path: Path) -> None:
     engine = LengthEngine()
     model = load_model(dspy.LM("mine", engine=engine), task, cache_dir=tmp_path)
     found = model.predict(PROMPTS, TEXTS)
@@ -63,7 +70,7 @@ def test_an_engine_of_ones_own_is_used_and_not_kept_on_disk(task, tmp_path):
     assert engine.n_calls == 2 * len(PROMPTS) * len(TEXTS)
 
 
-def test_faults_are_retried_and_a_wrong_key_is_not_repeated(task, tmp_path):
+def test_faults_are_retried_and_a_wrong_key_is_not_repeated(task: Task, tmp_path: Path) -> None:
     with RunningServer(faults="429,500,reset,badjson", fault_rate=0.3) as server:
         options = LmOptions(api_base=server.url, concurrency=4)
         load_model("dspy/openai/test", task, cache_dir=tmp_path, options=options).predict(PROMPTS, TEXTS)
@@ -73,7 +80,7 @@ def test_faults_are_retried_and_a_wrong_key_is_not_repeated(task, tmp_path):
     assert KEY not in str(caught.value)
 
 
-def test_a_server_that_always_fails_fails_the_call(task, tmp_path):
+def test_a_server_that_always_fails_fails_the_call(task: Task, tmp_path: Path) -> None:
     with RunningServer(faults="500", fault_rate=1.0) as server:
         options = LmOptions(api_base=server.url, retries=1)
         model = load_model("dspy/openai/test", task, cache_dir=tmp_path, options=options)
@@ -91,7 +98,9 @@ def test_a_server_that_always_fails_fails_the_call(task, tmp_path):
         ("alternating", "test"),
     ],
 )
-def test_what_a_provider_refuses_is_left_out_and_remembered(task, tmp_path, provider, name):
+def test_what_a_provider_refuses_is_left_out_and_remembered(
+    task: Task, tmp_path: Path, provider: str, name: str
+) -> None:
     with RunningServer(provider=provider) as server:
         options = LmOptions(api_base=server.url, concurrency=8)
         model = load_model(f"dspy/openai/{name}", task, cache_dir=tmp_path, options=options)
@@ -103,6 +112,6 @@ def test_what_a_provider_refuses_is_left_out_and_remembered(task, tmp_path, prov
         assert server.control()["statuses"] == {"200": len(TEXTS)}
 
 
-def test_headers_are_refused_rather_than_lost(task, tmp_path):
+def test_headers_are_refused_rather_than_lost(task: Task, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="send no --header"):
         load_model("dspy/openai/test", task, cache_dir=tmp_path, options=LmOptions(headers={"X-Team": "a"}))

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -27,6 +28,11 @@ from hub_server import COMMIT, GATED, REPO, serving
 from psopt.models.hf import HFModel
 from psopt.models.hf._chat import find_format
 from tiny_lm import CHAT_ML, make_network, make_tokenizer, save_model
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from psopt.tasks import Task
 
 SPLITS = ("train", "val", "test")
 LABEL_SETS = {
@@ -66,7 +72,7 @@ PROMPTS = make_prompts(LABEL_SETS["words"])
 
 
 @pytest.fixture(scope="module", autouse=True)
-def one_thread():
+def one_thread() -> Iterator[None]:
     """Threads that wait for each other make tiny networks slower, many times so where other tests run beside."""
     n_threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -75,7 +81,7 @@ def one_thread():
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_model(tmp_path_factory.mktemp("model"))
 
 
@@ -87,7 +93,15 @@ def chat_ml(prompt: Prompt, text: str) -> str:
     )
 
 
-def one_by_one(network, tokenizer, prompts, texts, write=chat_ml, space="", likelihood=np.mean) -> np.ndarray:
+def one_by_one(
+    network: Any,
+    tokenizer: Any,
+    prompts: Sequence[Prompt],
+    texts: Sequence[str],
+    write: Any = chat_ml,
+    space: str = "",
+    likelihood: Any = np.mean,
+) -> np.ndarray:
     """p of each label, by a plain forward pass over each string, a space and label: (n_texts, n_prompts, n_labels)."""
 
     def score(text: str, label: str) -> float:
@@ -111,7 +125,7 @@ def assert_equal(probabilities: np.ndarray, expected: np.ndarray) -> None:
 
 @pytest.mark.parametrize("likelihood", ["mean", "sum"])
 @pytest.mark.parametrize("labels", LABEL_SETS.values(), ids=LABEL_SETS)
-def test_scores_equal_reading_prompt_and_label_one_by_one(folder, labels, likelihood):
+def test_scores_equal_reading_prompt_and_label_one_by_one(folder: Path, labels: Any, likelihood: str) -> None:
     prompts = make_prompts(labels)
     expected = one_by_one(make_network(), make_tokenizer(), prompts, TEXTS, likelihood=getattr(np, likelihood))
     probabilities = HFModel(str(folder), device="cpu", likelihood=likelihood).predict_proba(prompts, TEXTS)
@@ -122,7 +136,7 @@ def test_scores_equal_reading_prompt_and_label_one_by_one(folder, labels, likeli
 
 
 @pytest.mark.parametrize("batch_tokens", [1, 7, 60, 4096])
-def test_scores_do_not_depend_on_how_many_tokens_are_read_at_once(folder, batch_tokens):
+def test_scores_do_not_depend_on_how_many_tokens_are_read_at_once(folder: Path, batch_tokens: int) -> None:
     """One token at a time, texts longer than a batch, several batches, all in one."""
     prompts = make_prompts(LABEL_SETS["not ASCII"])
     expected = HFModel(str(folder), device="cpu").predict_proba(prompts, TEXTS)
@@ -130,7 +144,7 @@ def test_scores_do_not_depend_on_how_many_tokens_are_read_at_once(folder, batch_
     np.testing.assert_allclose(probabilities, expected, atol=1e-5)
 
 
-def test_scores_do_not_depend_on_the_texts_beside(folder):
+def test_scores_do_not_depend_on_the_texts_beside(folder: Path) -> None:
     model = HFModel(str(folder), device="cpu")
     together = model.predict_proba(PROMPTS, TEXTS)
     backwards = HFModel(str(folder), device="cpu").predict_proba(PROMPTS[::-1], TEXTS[::-1])
@@ -139,7 +153,7 @@ def test_scores_do_not_depend_on_the_texts_beside(folder):
     np.testing.assert_allclose(np.concatenate(alone), together[:, :1], atol=1e-5)
 
 
-def test_the_prediction_is_the_likeliest_label(folder):
+def test_the_prediction_is_the_likeliest_label(folder: Path) -> None:
     model = HFModel(str(folder), device="cpu")
     predictions = model.predict(PROMPTS, TEXTS)
     assert predictions.dtype == np.int64
@@ -147,7 +161,7 @@ def test_the_prediction_is_the_likeliest_label(folder):
     assert len(np.unique(predictions)) > 1
 
 
-def test_mean_and_sum_pick_other_labels_and_share_no_answers(folder, task, tmp_path):
+def test_mean_and_sum_pick_other_labels_and_share_no_answers(folder: Path, task: Task, tmp_path: Path) -> None:
     """Labels of one and of many tokens: the sum favours short ones."""
     prompts = make_prompts(LABEL_SETS["beginnings of each other"])
     mean, whole, mean_again = (
@@ -163,14 +177,14 @@ def test_mean_and_sum_pick_other_labels_and_share_no_answers(folder, task, tmp_p
         np.testing.assert_array_equal(model, plain.argmax(axis=2))
 
 
-def test_another_likelihood_is_refused(folder):
+def test_another_likelihood_is_refused(folder: Path) -> None:
     with pytest.raises(InputError, match="mean or sum, not 'median'"):
         HFModel(str(folder), likelihood="median")
     with pytest.raises(InputError, match="mean or sum, not 'median'"):
         LmOptions(hf_likelihood="median")
 
 
-def test_labels_that_tie_give_the_first(tmp_path):
+def test_labels_that_tie_give_the_first(tmp_path: Path) -> None:
     network = make_network(tie_word_embeddings=False)
     torch.nn.init.zeros_(network.lm_head.weight)  # every token as likely as every other
     model = HFModel(str(save_model(tmp_path, network=network)), device="cpu")
@@ -179,13 +193,13 @@ def test_labels_that_tie_give_the_first(tmp_path):
     np.testing.assert_array_equal(model.predict_proba(prompts, TEXTS)[..., :-1], 0.25)
 
 
-def test_no_texts_no_answers(folder):
+def test_no_texts_no_answers(folder: Path) -> None:
     model = HFModel(str(folder), device="cpu")
     assert model.predict(PROMPTS, []).shape == (0, 3)
     assert model.predict_proba(PROMPTS, []).shape == (0, 3, 7)
 
 
-def test_it_is_found_by_its_name(folder, task, tmp_path):
+def test_it_is_found_by_its_name(folder: Path, task: Task, tmp_path: Path) -> None:
     model = load_model(f"hf/{folder}", task, cache_dir=tmp_path)
     assert model.name == f"hf/{folder}"
     assert isinstance(model, SoftModel)
@@ -193,7 +207,7 @@ def test_it_is_found_by_its_name(folder, task, tmp_path):
 
 # --- architectures -----------------------------------------------------------------------------------------------
 
-ARCHITECTURES = {
+ARCHITECTURES: dict[str, tuple[str, dict[str, Any]]] = {
     "learnt positions": ("gpt2", {"n_embd": 32, "n_head": 4, "n_layer": 3, "n_positions": 2048}),
     "two windows": ("gemma2", {"head_dim": 8, "sliding_window": 8}),
     "one window": ("mistral", {"sliding_window": 8}),
@@ -219,7 +233,7 @@ SHARING = {"learnt positions", "two windows", "experts"}
 
 
 @pytest.mark.parametrize("what", ARCHITECTURES)
-def test_scores_are_right_whatever_the_architecture(tmp_path, what):
+def test_scores_are_right_whatever_the_architecture(tmp_path: Path, what: Any) -> None:
     """Masks and a kept prefix where the architecture takes them, prompts in full where it does not."""
     kind, settings = ARCHITECTURES[what]
     network, tokenizer = make_network(kind, **settings), make_tokenizer()
@@ -229,7 +243,7 @@ def test_scores_are_right_whatever_the_architecture(tmp_path, what):
     assert model._scorer._shares(400) == (what in SHARING)
 
 
-def test_instructions_are_read_once_for_all_texts_and_labels(folder, monkeypatch):
+def test_instructions_are_read_once_for_all_texts_and_labels(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tokens_read = []
     model = HFModel(str(folder), device="cpu", batch_tokens=4096)
     model.predict(PROMPTS[:1], ["warm"])
@@ -241,13 +255,13 @@ def test_instructions_are_read_once_for_all_texts_and_labels(folder, monkeypatch
     assert sum(tokens_read) < sum(in_full) / 2
 
 
-def watch_forward(monkeypatch, watch) -> None:
+def watch_forward(monkeypatch: pytest.MonkeyPatch, watch: Any) -> None:
     """Have the tokens of each forward pass looked at before it is made."""
     from transformers import LlamaForCausalLM
 
     forward = LlamaForCausalLM.forward
 
-    def watched(self, input_ids=None, logits_to_keep=0, **inputs):
+    def watched(self: Any, input_ids: Any = None, logits_to_keep: int = 0, **inputs: Any) -> Any:
         watch(input_ids)
         return forward(self, input_ids, logits_to_keep=logits_to_keep, **inputs)
 
@@ -287,7 +301,7 @@ FORMATS = {
 
 
 @pytest.mark.parametrize("what", FORMATS)
-def test_the_answer_begins_where_the_template_begins_answers(tmp_path, what):
+def test_the_answer_begins_where_the_template_begins_answers(tmp_path: Path, what: Any) -> None:
     """The label is tokenized with the space before it: " Number" is one token, where a template has that space."""
     template, write, space = FORMATS[what]
     tokenizer = make_tokenizer(template)
@@ -297,7 +311,7 @@ def test_the_answer_begins_where_the_template_begins_answers(tmp_path, what):
     assert_equal(model.predict_proba(prompts, TEXTS), expected)
 
 
-def test_a_text_begins_with_the_token_that_the_tokenizer_puts_there(tmp_path):
+def test_a_text_begins_with_the_token_that_the_tokenizer_puts_there(tmp_path: Path) -> None:
     tokenizer = make_tokenizer(None, begins_with="<|begin|>")
     model = HFModel(str(save_model(tmp_path, tokenizer)), device="cpu")
     write = lambda prompt, text: "<|begin|>" + folded(prompt, text)  # noqa: E731
@@ -305,14 +319,14 @@ def test_a_text_begins_with_the_token_that_the_tokenizer_puts_there(tmp_path):
     assert_equal(model.predict_proba(PROMPTS, TEXTS), expected)
 
 
-def test_a_broken_template_is_named(tmp_path):
+def test_a_broken_template_is_named(tmp_path: Path) -> None:
     tokenizer = make_tokenizer("{{ raise_exception('no, thank you') }}")
     model = HFModel(str(save_model(tmp_path, tokenizer)), device="cpu")
     with pytest.raises(ModelError, match=r"chat template can't be used: no, thank you$"):
         model.predict(PROMPTS, TEXTS)
 
 
-def test_reasoning_is_switched_off_where_a_template_has_a_switch():
+def test_reasoning_is_switched_off_where_a_template_has_a_switch() -> None:
     template = CHAT_ML.replace("assistant\n{% endif", "assistant\n{% if enable_thinking %}<think>{% endif %}{% endif")
     assert find_format(make_tokenizer(template)).cut == ""
 
@@ -320,10 +334,12 @@ def test_reasoning_is_switched_off_where_a_template_has_a_switch():
 # --- the cache ---------------------------------------------------------------------------------------------------
 
 
-def test_what_is_in_the_cache_is_not_computed_again(folder, tmp_path, monkeypatch):
+def test_what_is_in_the_cache_is_not_computed_again(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = HFModel(str(folder), device="cpu", cache=AnswerCache(tmp_path)).predict_proba(PROMPTS, TEXTS)
 
-    def refuse(ids):
+    def refuse(ids: Any) -> None:
         raise AssertionError("the network was asked")
 
     watch_forward(monkeypatch, refuse)
@@ -334,10 +350,10 @@ def test_what_is_in_the_cache_is_not_computed_again(folder, tmp_path, monkeypatc
         again.predict(PROMPTS, ["something new"])
 
 
-def test_a_kill_loses_one_batch_at_most(folder, tmp_path):
+def test_a_kill_loses_one_batch_at_most(folder: Path, tmp_path: Path) -> None:
     texts, seen = [f"question number {number} ?" for number in range(20)], []
 
-    def stop_early(done, total):
+    def stop_early(done: Any, total: Any) -> None:
         seen.append(done)
         if done >= 8:
             raise KeyboardInterrupt
@@ -353,7 +369,7 @@ def test_a_kill_loses_one_batch_at_most(folder, tmp_path):
     assert resumed[-1] == len(texts)
 
 
-def test_other_weights_other_answers(folder, tmp_path):
+def test_other_weights_other_answers(folder: Path, tmp_path: Path) -> None:
     """The weights are part of the key: a folder that is trained on is not answered for by its past."""
     changing, cache = tmp_path / "model", AnswerCache(tmp_path)
     shutil.copytree(folder, changing)
@@ -365,7 +381,7 @@ def test_other_weights_other_answers(folder, tmp_path):
     assert np.abs(after - before).max() > 0.01
 
 
-def test_progress_counts_every_answer(folder):
+def test_progress_counts_every_answer(folder: Path) -> None:
     """Texts that stand twice are scored once and count twice."""
     texts, seen = [*TEXTS, TEXTS[0], TEXTS[0]], []
     model = HFModel(str(folder), device="cpu", batch_tokens=100)
@@ -379,13 +395,13 @@ def test_progress_counts_every_answer(folder):
 # --- faults ------------------------------------------------------------------------------------------------------
 
 
-def test_an_exhausted_memory_makes_batches_smaller(folder, monkeypatch):
+def test_an_exhausted_memory_makes_batches_smaller(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stands in for a GPU: more than 40 tokens at once exhaust its memory."""
     expected = HFModel(str(folder), device="cpu").predict_proba(PROMPTS, TEXTS)
     model, sizes = HFModel(str(folder), device="cpu", batch_tokens=1024), []
     model.predict(PROMPTS[:1], ["warm"])
 
-    def exhaust(ids):
+    def exhaust(ids: Any) -> None:
         sizes.append(ids.numel())
         if ids.numel() > 40:
             raise torch.cuda.OutOfMemoryError("CUDA out of memory")
@@ -395,11 +411,11 @@ def test_an_exhausted_memory_makes_batches_smaller(folder, monkeypatch):
     assert sum(size > 40 for size in sizes) < 6  # the size that works is kept
 
 
-def test_a_memory_too_small_for_anything_is_told(folder, monkeypatch):
+def test_a_memory_too_small_for_anything_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = HFModel(str(folder), device="cpu")
     model.predict(PROMPTS[:1], ["warm"])
 
-    def exhaust(ids):
+    def exhaust(ids: Any) -> None:
         raise torch.cuda.OutOfMemoryError("CUDA out of memory")
 
     watch_forward(monkeypatch, exhaust)
@@ -407,11 +423,11 @@ def test_a_memory_too_small_for_anything_is_told(folder, monkeypatch):
         model.predict(PROMPTS, TEXTS)
 
 
-def test_a_network_that_breaks_down_is_told(folder, monkeypatch):
+def test_a_network_that_breaks_down_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = HFModel(str(folder), device="cpu")
     model.predict(PROMPTS[:1], ["warm"])
 
-    def break_down(ids):
+    def break_down(ids: Any) -> None:
         raise RuntimeError("CUDA error: device-side assert\nand much more")
 
     watch_forward(monkeypatch, break_down)
@@ -419,7 +435,7 @@ def test_a_network_that_breaks_down_is_told(folder, monkeypatch):
         model.predict(PROMPTS, TEXTS)
 
 
-def test_a_prompt_longer_than_the_model_reads_is_told(tmp_path):
+def test_a_prompt_longer_than_the_model_reads_is_told(tmp_path: Path) -> None:
     model = HFModel(str(save_model(tmp_path, network=make_network(max_position_embeddings=256))), device="cpu")
     message = r"a prompt of \d+ tokens and a label of \d+ exceed the 256 tokens that hf/.* reads: shorten"
     with pytest.raises(ModelError, match=message):
@@ -427,7 +443,7 @@ def test_a_prompt_longer_than_the_model_reads_is_told(tmp_path):
     assert model.predict(PROMPTS[:1], ["who ?"]).shape == (1, 1)
 
 
-def test_an_empty_label_is_told(folder):
+def test_an_empty_label_is_told(folder: Path) -> None:
     with pytest.raises(InputError, match=r"label ' ' has no tokens"):
         HFModel(str(folder), device="cpu").predict([Prompt("Classify.", ("a", " "))], ["who ?"])
 
@@ -483,7 +499,7 @@ def spoil_config(folder: Path) -> None:
     (folder / "config.json").write_text("{")
 
 
-def change_config(folder: Path, **changes) -> None:
+def change_config(folder: Path, **changes: Any) -> None:
     path = folder / "config.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
 
@@ -517,7 +533,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("spoil", FAULTS, ids=lambda spoil: spoil.__name__)
-def test_a_faulty_folder_is_told_in_one_line(folder, tmp_path, spoil):
+def test_a_faulty_folder_is_told_in_one_line(folder: Path, tmp_path: Path, spoil: Any) -> None:
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     spoil(tmp_path)
     with pytest.raises((ModelError, InputError), match=FAULTS[spoil]) as caught:
@@ -526,7 +542,7 @@ def test_a_faulty_folder_is_told_in_one_line(folder, tmp_path, spoil):
     assert str(tmp_path) in str(caught.value)
 
 
-def test_what_is_no_folder_is_told(folder):
+def test_what_is_no_folder_is_told(folder: Path) -> None:
     with pytest.raises(InputError, match="there is no folder nowhere/at/all"):
         HFModel("./nowhere/at/all")
     with pytest.raises(InputError, match="is a file: give the folder"):
@@ -535,7 +551,7 @@ def test_what_is_no_folder_is_told(folder):
         HFModel(str(folder), revision="main")
 
 
-def test_an_unknown_device_is_told(folder):
+def test_an_unknown_device_is_told(folder: Path) -> None:
     for device in ("gpu", "cuda:77"):
         with pytest.raises(InputError, match=f"there is no device '{device}' here"):
             HFModel(str(folder), device=device)
@@ -544,7 +560,7 @@ def test_an_unknown_device_is_told(folder):
 
 
 @pytest.mark.parametrize("missing", ["torch", "transformers"])
-def test_a_missing_extra_is_told(folder, monkeypatch, missing):
+def test_a_missing_extra_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(MissingExtraError, match=rf"needs {missing}, which is not installed: pip install 'psopt\[loc"):
         HFModel(str(folder))
@@ -568,7 +584,7 @@ for repo, revision in json.loads(sys.argv[1]):
 """
 
 
-def ask_hub(url: str, home: Path, *wanted: tuple[str, str | None]) -> tuple[list[list], str]:
+def ask_hub(url: str, home: Path, *wanted: tuple[str, str | None]) -> tuple[list[list[Any]], str]:
     """What a process that talks to this hub answers, and what else it writes."""
     environment = {**os.environ, "HF_ENDPOINT": url, "HF_HOME": str(home), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-c", ASK, json.dumps(wanted)]
@@ -576,7 +592,7 @@ def ask_hub(url: str, home: Path, *wanted: tuple[str, str | None]) -> tuple[list
     return [json.loads(line) for line in done.stdout.splitlines()], done.stderr
 
 
-def test_a_repository_is_fetched_once_and_then_needs_no_network(folder, tmp_path):
+def test_a_repository_is_fetched_once_and_then_needs_no_network(folder: Path, tmp_path: Path) -> None:
     prompts = [Prompt("Sort.", ("a", "b c"))]
     expected = HFModel(str(folder), device="cpu").predict_proba(prompts, ["who ?"]).tolist()
     with serving(folder) as url:
@@ -597,12 +613,12 @@ def test_a_repository_is_fetched_once_and_then_needs_no_network(folder, tmp_path
     assert noise == ""
 
 
-def test_the_model_is_imported_without_its_libraries():
+def test_the_model_is_imported_without_its_libraries() -> None:
     code = "import psopt.models.hf, sys; sys.exit(any(name in sys.modules for name in ('torch', 'transformers')))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_commands_say_which_likelihood_and_a_run_keeps_it(folder, tmp_path):
+def test_commands_say_which_likelihood_and_a_run_keeps_it(folder: Path, tmp_path: Path) -> None:
     words = ("how many", "who")
     samples = [
         (f"{split}{i}", f"{words[i % 2]} {split} {i} ?", "ab"[i % 2], split) for split in SPLITS for i in range(6)

@@ -1,4 +1,7 @@
+from __future__ import annotations
+
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -7,6 +10,11 @@ from psopt.models import load_model
 from psopt.models.minilm import MiniLM, _encoder
 from psopt.models.minilm._encoder import Encoder
 from psopt.search_spaces import Definition, Prompt
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from psopt.tasks import Task
 
 pytest.importorskip("torch", reason="the extra `local` is not installed")
 
@@ -20,50 +28,50 @@ PROMPT = Prompt("Say what kind of answer the question asks for.", ("Number", "Pe
 
 
 @pytest.fixture(scope="module")
-def model(cache_dir):
+def model(cache_dir: Path) -> Any:
     return MiniLM(TEXTS, cache_dir=cache_dir)
 
 
-def test_an_embedding_does_not_depend_on_what_is_encoded_beside_it_but_for_float16_s_last_digit():
+def test_an_embedding_does_not_depend_on_what_is_encoded_beside_it_but_for_float16_s_last_digit() -> None:
     many = Encoder().encode(TEXTS * 3 + ["a much longer text " * 30])
     for row, text in enumerate(TEXTS):
         np.testing.assert_allclose(Encoder().encode([text])[0], many[row], rtol=0, atol=2**-13)
 
 
-def test_a_warm_store_gives_the_same_bits_as_a_cold_one(tmp_path):
+def test_a_warm_store_gives_the_same_bits_as_a_cold_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cold = Encoder(tmp_path).encode(TEXTS)
     warm = Encoder(tmp_path)
-    warm._run = None  # nothing may be left to encode
+    monkeypatch.setattr(warm, "_run", None)  # nothing may be left to encode
     np.testing.assert_array_equal(warm.encode(TEXTS), cold)
 
 
-def test_vectors_have_length_one(model):
+def test_vectors_have_length_one(model: Any) -> None:
     np.testing.assert_allclose(np.linalg.norm(Encoder().encode(TEXTS), axis=1), 1, atol=1e-3)
 
 
-def test_a_damaged_store_is_done_without(tmp_path):
+def test_a_damaged_store_is_done_without(tmp_path: Path) -> None:
     (tmp_path / f"embeddings-minilm-{_encoder.WEIGHTS_SHA256[:8]}.sqlite").write_bytes(b"no database " * 500)
     np.testing.assert_array_equal(Encoder(tmp_path).encode(TEXTS), Encoder().encode(TEXTS))
 
 
-def test_weights_with_another_digest_are_refused(monkeypatch):
+def test_weights_with_another_digest_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_encoder, "WEIGHTS_SHA256", "0" * 64)
     with pytest.raises(ModelError, match="not the published ones"):
         Encoder()
 
 
-def test_predictions_have_a_row_a_text_and_a_column_a_prompt(model):
+def test_predictions_have_a_row_a_text_and_a_column_a_prompt(model: Any) -> None:
     predictions = model.predict([PROMPT, PROMPT.described_as("Sort."), PROMPT], TEXTS)
     assert predictions.shape == (4, 3)
     np.testing.assert_array_equal(predictions[:, 0], predictions[:, 2])
     assert set(np.unique(predictions)) <= {0, 1, 2}
 
 
-def test_an_empty_text_is_na(model):
+def test_an_empty_text_is_na(model: Any) -> None:
     assert model.predict([PROMPT], [" "])[0, 0] == 3
 
 
-def test_an_obeyed_note_moves_the_texts_that_show_its_phrase_towards_its_label(model):
+def test_an_obeyed_note_moves_the_texts_that_show_its_phrase_towards_its_label(model: Any) -> None:
     noted = replace(PROMPT, notes=('A question that begins with "what color" belongs to Person.',))
     change = model.scores(noted, TEXTS) - model.scores(PROMPT, TEXTS)
     assert change[2, 1] >= 0.2
@@ -71,7 +79,7 @@ def test_an_obeyed_note_moves_the_texts_that_show_its_phrase_towards_its_label(m
     assert change[[0, 1, 3], 1].max() < change[2, 1]
 
 
-def test_swapped_definitions_harm(model):
+def test_swapped_definitions_harm(model: Any) -> None:
     meanings = (
         "how many, when, a date or a count",
         "who, the name of somebody",
@@ -87,16 +95,16 @@ def test_swapped_definitions_harm(model):
     assert n_right[0] > n_right[1]
 
 
-def test_the_description_matters(model):
+def test_the_description_matters(model: Any) -> None:
     other = PROMPT.described_as("Pick whatever has most to do with colours and animals.")
     assert np.abs(model.scores(other, TEXTS) - model.scores(PROMPT, TEXTS)).max() > 0.01
 
 
-def test_without_reference_texts_there_is_nothing_to_compare_with():
+def test_without_reference_texts_there_is_nothing_to_compare_with() -> None:
     with pytest.raises(InputError, match="unlabelled texts"):
         MiniLM([])
 
 
-def test_an_unknown_model_names_the_nearest(task):
+def test_an_unknown_model_names_the_nearest(task: Task) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'minilm'"):
         load_model("minlm", task)

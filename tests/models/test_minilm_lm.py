@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pytest
@@ -11,7 +11,10 @@ from psopt.errors import ModelError
 from psopt.models.minilm import MiniLM, MiniLMEngine
 from psopt.search_spaces import Definition, Example, Prompt
 
-dspy = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
+if TYPE_CHECKING:
+    from pathlib import Path
+
+dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
 pytest.importorskip("torch", reason="the extra `local` is not installed")
 
 TEXTS = ["When did the war end ?", "Who wrote Hamlet ?", "How many legs has a bee ?", "Whose dog is it ?"] * 6
@@ -27,17 +30,17 @@ class Sort(dspy.Signature):
 
 
 @pytest.fixture(scope="module")
-def engine():
+def engine() -> Any:
     return MiniLMEngine(TEXTS)
 
 
 @pytest.fixture
-def lm(engine):
+def lm(engine: Any) -> Any:
     return dspy.LM("psopt/minilm", engine=engine, cache=False)
 
 
 @pytest.mark.parametrize("adapter", [dspy.ChatAdapter, dspy.JSONAdapter])
-def test_it_answers_as_the_task_model_does(lm, adapter):
+def test_it_answers_as_the_task_model_does(lm: Any, adapter: Any) -> None:
     prompt = Prompt(
         "Sort the question.",
         LABELS,
@@ -61,7 +64,7 @@ class Kind(enum.Enum):
 
 
 @pytest.mark.parametrize("adapter", [dspy.ChatAdapter, dspy.JSONAdapter])
-def test_it_fills_enums_truth_values_and_free_text(lm, adapter):
+def test_it_fills_enums_truth_values_and_free_text(lm: Any, adapter: Any) -> None:
     class Rich(dspy.Signature):
         """Judge the question."""
 
@@ -79,7 +82,7 @@ def test_it_fills_enums_truth_values_and_free_text(lm, adapter):
     assert answer.reasoning.startswith("It is about ")
 
 
-def test_a_saved_program_brings_the_engine_back(lm, tmp_path):
+def test_a_saved_program_brings_the_engine_back(lm: Any, tmp_path: Path) -> None:
     program = dspy.Predict(Sort)
     program.set_lm(lm)
     before = program(question="Whose dog is it ?").label
@@ -89,7 +92,7 @@ def test_a_saved_program_brings_the_engine_back(lm, tmp_path):
     assert again(question="Whose dog is it ?").label == before
 
 
-def test_another_adapter_s_messages_are_refused(lm):
+def test_another_adapter_s_messages_are_refused(lm: Any) -> None:
     from dspy import lm15
 
     with pytest.raises(ModelError, match="ChatAdapter and JSONAdapter"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from providers import PROVIDERS
@@ -12,6 +13,9 @@ from psopt.models.chat._client import ModelRefusedError
 from psopt.search_spaces import Prompt
 from running import RunningServer
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 LABELS = ("Entity", "Person", "Number")
 TEXTS = [f"What is thing {i} ?" for i in range(60)]
 PROMPTS = [Prompt(description, LABELS, "question") for description in ("Sort it.", "Say the class.")]
@@ -19,22 +23,24 @@ MODELS = {"reasoning": "gpt-5-mini", "deepseek": "deepseek-chat", "mistral": "mi
 
 
 @pytest.fixture(autouse=True)
-def bare(monkeypatch):
+def bare(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_API_KEY", "OPENAI_API_VERSION"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("psopt.models.chat._engine._FIRST_WAIT", 0.01)
 
 
-def model_at(server, tmp_path, name="test", **options):
+def model_at(server: RunningServer, tmp_path: Path, name: str = "test", **options: Any) -> Any:
     return chat_model("openai", name, AnswerCache(tmp_path), LmOptions(api_base=server.url, **options))
 
 
-def refused(server):
+def refused(server: RunningServer) -> Any:
     return sum(count for status, count in server.control()["statuses"].items() if status != "200")
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_a_provider_works_at_the_first_try_and_is_asked_nothing_in_vain_at_the_second(tmp_path, provider):
+def test_a_provider_works_at_the_first_try_and_is_asked_nothing_in_vain_at_the_second(
+    tmp_path: Path, provider: Any
+) -> None:
     with RunningServer(provider=provider) as server:
         model = model_at(server, tmp_path, concurrency=32)
         first = model.predict(PROMPTS[:1], TEXTS)
@@ -50,7 +56,7 @@ def test_a_provider_works_at_the_first_try_and_is_asked_nothing_in_vain_at_the_s
 
 
 @pytest.mark.parametrize(("provider", "name"), MODELS.items())
-def test_what_is_known_of_a_model_beforehand_is_not_refused(tmp_path, provider, name):
+def test_what_is_known_of_a_model_beforehand_is_not_refused(tmp_path: Path, provider: Any, name: Any) -> None:
     with RunningServer(provider=provider) as server:
         model_at(server, tmp_path, name).predict(PROMPTS[:1], TEXTS[:4])
         assert refused(server) == 0
@@ -61,7 +67,7 @@ def test_what_is_known_of_a_model_beforehand_is_not_refused(tmp_path, provider, 
         assert body["random_seed"] == 42
 
 
-def test_first_requests_wait_for_the_one_that_finds_out(tmp_path):
+def test_first_requests_wait_for_the_one_that_finds_out(tmp_path: Path) -> None:
     """Two engines of one model at the same time, as a task model and a rephraser are."""
     with RunningServer(provider="gemini", delay_ms=30) as server:
         engines = [model_at(server, tmp_path) for _ in range(2)]
@@ -77,7 +83,7 @@ def test_first_requests_wait_for_the_one_that_finds_out(tmp_path):
         assert server.control()["statuses"]["200"] == 2 * len(TEXTS)
 
 
-def test_a_refusal_teaches_one_thing_however_many_are_in_flight(tmp_path):
+def test_a_refusal_teaches_one_thing_however_many_are_in_flight(tmp_path: Path) -> None:
     """A server that changes its mind during a run, as behind a router: all that are under way are refused at once."""
     with RunningServer() as server:
         model = model_at(server, tmp_path, concurrency=32)
@@ -87,7 +93,7 @@ def test_a_refusal_teaches_one_thing_however_many_are_in_flight(tmp_path):
         assert model.predict(PROMPTS[1:], TEXTS).max() < len(LABELS)
 
 
-def test_the_request_that_finds_out_is_no_extra_one(tmp_path):
+def test_the_request_that_finds_out_is_no_extra_one(tmp_path: Path) -> None:
     with RunningServer() as server:
         model = model_at(server, tmp_path)
         model.predict(PROMPTS, TEXTS)
@@ -96,7 +102,7 @@ def test_the_request_that_finds_out_is_no_extra_one(tmp_path):
     assert model.engine.budget.usage.cached == 0
 
 
-def test_what_was_learnt_is_forgotten_on_demand(tmp_path):
+def test_what_was_learnt_is_forgotten_on_demand(tmp_path: Path) -> None:
     with RunningServer(lacks="seed") as server:
         model_at(server, tmp_path).predict(PROMPTS[:1], TEXTS)
         server.control(lacks="", reset=True)
@@ -106,7 +112,7 @@ def test_what_was_learnt_is_forgotten_on_demand(tmp_path):
         assert server.control()["last"]["body"]["seed"] == 42
 
 
-def test_looking_again_where_nothing_has_changed_pays_for_nothing(tmp_path):
+def test_looking_again_where_nothing_has_changed_pays_for_nothing(tmp_path: Path) -> None:
     with RunningServer(lacks="seed") as server:
         model_at(server, tmp_path).predict(PROMPTS, TEXTS)
         server.control(reset=True)
@@ -114,7 +120,7 @@ def test_looking_again_where_nothing_has_changed_pays_for_nothing(tmp_path):
         assert server.control()["statuses"] == {"400": 1}
 
 
-def test_lessons_of_the_first_version_are_kept(tmp_path):
+def test_lessons_of_the_first_version_are_kept(tmp_path: Path) -> None:
     from psopt.models._answer_cache import answer_key
 
     with RunningServer(structured="no") as server:
@@ -124,7 +130,7 @@ def test_lessons_of_the_first_version_are_kept(tmp_path):
         assert refused(server) == 0
 
 
-def test_a_text_that_is_too_long_is_no_missing_feature(tmp_path):
+def test_a_text_that_is_too_long_is_no_missing_feature(tmp_path: Path) -> None:
     """Not even where it is the first that is asked: vLLM names max_tokens in such a refusal."""
     with RunningServer(unanswerable="endless:vllm_context") as server:
         model = model_at(server, tmp_path, max_unanswered=1.0)
@@ -135,7 +141,7 @@ def test_a_text_that_is_too_long_is_no_missing_feature(tmp_path):
         assert refused(server) == 1
 
 
-def test_log_probabilities_are_asked_for_as_many_as_the_server_gives(tmp_path):
+def test_log_probabilities_are_asked_for_as_many_as_the_server_gives(tmp_path: Path) -> None:
     with RunningServer(provider="vllm") as server:
         model = model_at(server, tmp_path, logprobs=True)
         assert model.predict_proba(PROMPTS[:1], TEXTS).shape == (60, 1, 4)
@@ -144,27 +150,27 @@ def test_log_probabilities_are_asked_for_as_many_as_the_server_gives(tmp_path):
 
 
 @pytest.mark.parametrize("provider", ["gemini", "mistral"])
-def test_a_server_without_log_probabilities_is_refused_in_one_line(tmp_path, provider):
+def test_a_server_without_log_probabilities_is_refused_in_one_line(tmp_path: Path, provider: str) -> None:
     with RunningServer(provider=provider) as server:
         with pytest.raises(ModelRefusedError, match=r"no log-probabilities.*leave --logprobs out"):
             model_at(server, tmp_path, logprobs=True).predict_proba(PROMPTS[:1], TEXTS)
         assert refused(server) <= 4
 
 
-def test_a_known_model_without_log_probabilities_is_not_even_asked(tmp_path):
+def test_a_known_model_without_log_probabilities_is_not_even_asked(tmp_path: Path) -> None:
     with RunningServer() as server:
         with pytest.raises(ModelRefusedError, match="leave --logprobs out"):
             model_at(server, tmp_path, "o3-mini", logprobs=True).predict_proba(PROMPTS[:1], TEXTS)
         assert server.control()["requests"] == 0
 
 
-def test_a_dummy_key_does_not_hide_what_is_refused(tmp_path, monkeypatch):
+def test_a_dummy_key_does_not_hide_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "token")
     with RunningServer(provider="reasoning", key="token") as server:
         assert model_at(server, tmp_path).predict(PROMPTS[:1], TEXTS).max() < len(LABELS)
 
 
-def test_json_is_asked_for_in_the_messages_where_no_schema_is_taken(tmp_path):
+def test_json_is_asked_for_in_the_messages_where_no_schema_is_taken(tmp_path: Path) -> None:
     with RunningServer(provider="deepseek") as server:
         model_at(server, tmp_path).predict(PROMPTS[:1], TEXTS[:1])
         body = server.control()["last"]["body"]
@@ -172,13 +178,13 @@ def test_json_is_asked_for_in_the_messages_where_no_schema_is_taken(tmp_path):
     assert body["messages"][-1]["content"].endswith("Label:")
 
 
-def test_a_wrong_model_name_is_said_with_those_there_are(tmp_path):
+def test_a_wrong_model_name_is_said_with_those_there_are(tmp_path: Path) -> None:
     said = r"did you mean 'llama-3-8b'\?; it has llama-3-8b"
     with RunningServer(model="llama-3-8b") as server, pytest.raises(ModelRefusedError, match=said):
         model_at(server, tmp_path, "llama-3").predict(PROMPTS[:1], TEXTS)
 
 
-def test_an_address_without_v1_is_said(tmp_path):
+def test_an_address_without_v1_is_said(tmp_path: Path) -> None:
     with RunningServer() as server:
         options = LmOptions(api_base=server.url.removesuffix("/v1"))
         model = chat_model("openai", "test", AnswerCache(tmp_path), options)

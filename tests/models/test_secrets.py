@@ -9,7 +9,7 @@ REFUSAL = "Unsupported parameter: 'max_tokens' is not supported; use 'max_comple
 
 
 @pytest.fixture(autouse=True)
-def bare(monkeypatch):
+def bare(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "GPG_KEY", "API_TOKEN"):
         monkeypatch.delenv(name, raising=False)
 
@@ -17,7 +17,7 @@ def bare(monkeypatch):
 @pytest.mark.parametrize(
     "key", ["x", "token", "EMPTY", "none", "400", "ollama", "lm-studio", "max_tokens", "tokens", "supported", ""]
 )
-def test_a_dummy_key_leaves_a_message_as_it_is(key):
+def test_a_dummy_key_leaves_a_message_as_it_is(key: str) -> None:
     assert redacted(REFUSAL, [key]) == REFUSAL
 
 
@@ -31,21 +31,21 @@ def test_a_dummy_key_leaves_a_message_as_it_is(key):
         "sk-very-secret-0123456789",
     ],
 )
-def test_a_real_key_is_cut_out_wherever_it_stands(key):
+def test_a_real_key_is_cut_out_wherever_it_stands(key: str) -> None:
     said = redacted(f"Incorrect API key: {key}. (Bearer%20{key}x, 'max_tokens')", [key])
     assert said == "Incorrect API key: ***. (Bearer%20***x, 'max_tokens')"
 
 
 @pytest.mark.parametrize("key", ["sk-1234", "hunter2", "passWord"])
-def test_a_short_key_is_cut_out_where_it_stands_alone(key):
+def test_a_short_key_is_cut_out_where_it_stands_alone(key: str) -> None:
     assert redacted(f"key {key}, {key}x, 'max_tokens'", [key]) == f"key ***, {key}x, 'max_tokens'"
 
 
-def test_keys_of_the_environment_are_cut_out_too(monkeypatch):
+def test_keys_of_the_environment_are_cut_out_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("API_TOKEN", "a1b2c3d4e5f6a7b8")
     monkeypatch.setenv("OPENAI_API_KEY", "token")
     assert redacted("a1b2c3d4e5f6a7b8 is no key; max_tokens") == "*** is no key; max_tokens"
 
 
-def test_a_longer_secret_goes_before_the_one_it_contains():
+def test_a_longer_secret_goes_before_the_one_it_contains() -> None:
     assert redacted("a1b2c3d4e5f6a7b8c9d0", ["a1b2c3d4e5f6a7b8", "a1b2c3d4e5f6a7b8c9d0"]) == "***"

@@ -6,6 +6,7 @@ import heapq
 import random
 from collections import deque
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from psopt.models.chat._limits import Limit
@@ -16,7 +17,7 @@ from psopt.models.chat._waits import asked_wait, breather
 LATENCY = 0.05
 
 
-def rounds(limit, n, refused, first=0):
+def rounds(limit: Any, n: int, refused: Any, first: int = 0) -> int:
     """So many rounds in which `refused(in flight, number in the round)` says what the server does with each."""
     refusals = 0
     for turn in range(first, first + n):
@@ -31,14 +32,14 @@ def rounds(limit, n, refused, first=0):
 
 
 @pytest.mark.parametrize("capacity", [1, 4, 13, 32])
-def test_the_limit_comes_to_what_the_server_takes(capacity):
+def test_the_limit_comes_to_what_the_server_takes(capacity: int) -> None:
     limit = Limit(32)
     rounds(limit, 12, lambda places, number: number >= capacity)
     settled = limit.places
     assert max(1, capacity - 3) <= settled <= capacity + 3
 
 
-def test_refusals_that_do_not_grow_with_the_load_leave_the_limit_high():
+def test_refusals_that_do_not_grow_with_the_load_leave_the_limit_high() -> None:
     draw = random.Random(1)
     limit, total = Limit(64), 0
     for turn in range(400):
@@ -48,7 +49,7 @@ def test_refusals_that_do_not_grow_with_the_load_leave_the_limit_high():
     assert total / 400 > 50  # a cut of 30 % for each burst kept about 5
 
 
-def test_after_a_bad_minute_the_limit_is_won_back():
+def test_after_a_bad_minute_the_limit_is_won_back() -> None:
     limit = Limit(64)
     rounds(limit, 6, lambda places, number: True)
     assert limit.places == 1
@@ -56,14 +57,14 @@ def test_after_a_bad_minute_the_limit_is_won_back():
     assert limit.places == 64
 
 
-def test_one_burst_of_refusals_cuts_once():
+def test_one_burst_of_refusals_cuts_once() -> None:
     limit = Limit(64)
     for _ in range(640):
         limit.refused(0.1, 0.5)
     assert limit.places == 16
 
 
-def test_waiting_is_for_all_only_when_refusals_are_no_chance():
+def test_waiting_is_for_all_only_when_refusals_are_no_chance() -> None:
     limit = Limit(64)
     for _ in range(6):
         limit.refused(0.1, 0.5)
@@ -75,22 +76,29 @@ def test_waiting_is_for_all_only_when_refusals_are_no_chance():
 class SimulatedServer:
     """Takes so many requests at once in the order in which they come; goes on computing what is given up."""
 
-    def __init__(self, n_at_once, seconds):
+    def __init__(self, n_at_once: int, seconds: Any) -> None:
         self.free_at = [0.0] * n_at_once
         self.seconds = seconds
         self.n_computed = 0
 
-    def done_at(self, now):
+    def done_at(self, now: Any) -> Any:
         self.n_computed += 1
         done = max(now, heapq.heappop(self.free_at)) + self.seconds
         heapq.heappush(self.free_at, done)
         return done
 
 
-def serve(server, n_calls, most, timeout, *, hangs=lambda number: False, until=10_000.0):
+def serve(
+    server: Any, n_calls: int, most: Any, timeout: float, *, hangs: Any = lambda number: False, until: float = 10_000.0
+) -> tuple[Any, Any, Any]:
     """Ask for so many answers, with the patience and the limit under test; returns seconds, given up, most places."""
     patience, limit = Patience(timeout), Limit(most)
-    waiting, calls, n_given_up, n_answered, now, n_sent = deque(range(n_calls)), {}, 0, 0, 0.0, 0
+    waiting = deque(range(n_calls))
+    calls: dict[int, Any] = {}
+    n_given_up = 0
+    n_answered = 0
+    now = 0.0
+    n_sent = 0
     step = 0.01
     while n_answered < n_calls:
         while waiting and len(calls) < limit.places:
@@ -118,7 +126,7 @@ def serve(server, n_calls, most, timeout, *, hangs=lambda number: False, until=1
 
 
 @pytest.mark.parametrize(("seconds", "timeout"), [(1.0, 7.5), (1.0, 3.0), (8.0, 60.0), (8.0, 20.0)])
-def test_a_server_that_takes_one_at_a_time_is_asked_for_nothing_twice(seconds, timeout):
+def test_a_server_that_takes_one_at_a_time_is_asked_for_nothing_twice(seconds: float, timeout: float) -> None:
     server = SimulatedServer(1, seconds)
     took, n_given_up, limit = serve(server, 48, 32, timeout)
     assert took <= 1.02 * 48 * seconds
@@ -127,14 +135,14 @@ def test_a_server_that_takes_one_at_a_time_is_asked_for_nothing_twice(seconds, t
     assert limit.places < 16
 
 
-def test_a_first_answer_that_takes_longer_than_the_time_out_is_waited_for_where_many_wait():
+def test_a_first_answer_that_takes_longer_than_the_time_out_is_waited_for_where_many_wait() -> None:
     server = SimulatedServer(1, 10.0)
     took, n_given_up, _ = serve(server, 48, 32, 7.5)
     assert n_given_up == 0
     assert took <= 1.02 * 480
 
 
-def test_hangs_among_answers_are_given_up_soon_and_cost_no_places():
+def test_hangs_among_answers_are_given_up_soon_and_cost_no_places() -> None:
     draw = random.Random(3)
     server = SimulatedServer(64, LATENCY)
     took, n_given_up, limit = serve(server, 3_000, 64, 60.0, hangs=lambda _: draw.random() < 0.03)
@@ -143,14 +151,14 @@ def test_hangs_among_answers_are_given_up_soon_and_cost_no_places():
     assert took < 20.0  # 2.4 s without hangs; a hang waited out is 60 s
 
 
-def test_a_server_that_stops_answering_is_given_up():
+def test_a_server_that_stops_answering_is_given_up() -> None:
     server = SimulatedServer(4, LATENCY)
     draws = iter([False] * 100 + [True] * 8 + [False] * 1_000)
     _, n_given_up, _ = serve(server, 150, 8, 5.0, hangs=lambda _: next(draws))
     assert n_given_up == 8
 
 
-def test_the_time_allowed_follows_what_answers_take():
+def test_the_time_allowed_follows_what_answers_take() -> None:
     patience = Patience(10.0)
     assert patience.allowed() == 10.0
     for _ in range(20):
@@ -160,7 +168,7 @@ def test_the_time_allowed_follows_what_answers_take():
     assert patience.allowed() == 24.0
 
 
-def test_a_server_that_never_answered_is_looked_for_a_few_seconds_and_one_that_did_for_minutes():
+def test_a_server_that_never_answered_is_looked_for_a_few_seconds_and_one_that_did_for_minutes() -> None:
     for reached, n_tries, low, high in [(False, 4, 1.0, 5.0), (True, 13, 120.0, 240.0)]:
         outage, now, waited = Outage(retries=12), 0.0, 0.0
         while (pause := outage.failed(now, now + 0.001, reached=reached)) is not None:
@@ -170,7 +178,7 @@ def test_a_server_that_never_answered_is_looked_for_a_few_seconds_and_one_that_d
         assert low < waited < high
 
 
-def test_requests_that_fail_together_are_one_look():
+def test_requests_that_fail_together_are_one_look() -> None:
     outage = Outage(retries=12)
     for _ in range(32):
         outage.failed(1.0, 1.1, reached=True)
@@ -180,8 +188,8 @@ def test_requests_that_fail_together_are_one_look():
     assert outage.since is None
 
 
-def test_a_connection_that_was_cut_is_not_nobody():
-    def caused(error, cause):
+def test_a_connection_that_was_cut_is_not_nobody() -> None:
+    def caused(error: Any, cause: Any) -> Any:
         error.__cause__ = cause
         return error
 
@@ -226,12 +234,12 @@ def test_a_connection_that_was_cut_is_not_nobody():
         ({"retry-after": "soon"}, "The server had an error in 2026.", None),
     ],
 )
-def test_what_a_server_asks_to_wait_is_read(headers, message, seconds):
+def test_what_a_server_asks_to_wait_is_read(headers: dict[str, Any], message: str, seconds: float | None) -> None:
     found = asked_wait(headers, message, lambda: datetime(2026, 11, 22, tzinfo=UTC))
     assert found == (None if seconds is None else pytest.approx(seconds))
 
 
 @pytest.mark.parametrize(("remaining", "reset", "seconds"), [("0", "1s", 1.0), ("3", "1s", 0.0), ("0", "6h", 0.0)])
-def test_an_answer_that_was_the_last_for_now_is_followed_by_a_pause(remaining, reset, seconds):
+def test_an_answer_that_was_the_last_for_now_is_followed_by_a_pause(remaining: str, reset: str, seconds: float) -> None:
     headers = {"x-ratelimit-remaining-requests": remaining, "x-ratelimit-reset-requests": reset}
     assert breather(headers) == seconds

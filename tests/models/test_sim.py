@@ -8,6 +8,7 @@ import math
 import subprocess
 import sys
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -22,6 +23,9 @@ from psopt.proposals import propose_edits
 from psopt.search_spaces import Definition, Example, Prompt, apply_edits, seed_prompt
 from psopt.tasks import DatasetInfo, Sample, Task
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 LABELS = ("Number", "Person", "Place", "Thing")
 OPENINGS = ("when", "who", "where", "what")
 N = 480
@@ -34,29 +38,29 @@ REDDISH = np.array(["reddish" in text for text in TEXTS])
 OPTIONS = ["", "wobble=1", "accuracy=0.4,wobble=0.6,na=0.5,grouped=0,seed=3", "accuracy=0.9,wobble=0.1,grouped=1"]
 
 
-def make_task(texts=TEXTS, labels=TRUE_LABELS):
+def make_task(texts: Sequence[str] = TEXTS, labels: Sequence[str] = TRUE_LABELS) -> Task:
     samples = tuple(Sample(str(i), text, label) for i, (text, label) in enumerate(zip(texts, labels, strict=True)))
     return Task("made up", PROMPT.description, LABELS, (), (), samples, DatasetInfo("made up", "memory", "0" * 64))
 
 
-def model_of(options=""):
+def model_of(options: str = "") -> Any:
     return SimulatedModel(options, make_task())
 
 
-def rephrased(n, prompt=PROMPT):
+def rephrased(n: int, prompt: Prompt = PROMPT) -> list[Any]:
     return [prompt.described_as(f"Sort the question, wording {i}.") for i in range(n)]
 
 
-def scores(predictions, truth=TRUTH):
+def scores(predictions: Any, truth: Any = TRUTH) -> Any:
     counts = prediction_counts(predictions, C)
     return np.array([micro_f1(predictions, truth), sensitivity(counts), consistency(counts, truth)])
 
 
-def as_array(expected):
+def as_array(expected: Any) -> Any:
     return np.array([expected.f1, expected.sensitivity, expected.consistency])
 
 
-def noted(*notes):
+def noted(*notes: Any) -> Any:
     return replace(PROMPT, notes=notes)
 
 
@@ -65,7 +69,7 @@ RED_IS_PERSON = 'A question that contains "reddish" belongs to Person.'
 
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("prompt", [PROMPT, noted(RED_IS_PERSON)], ids=["bare", "noted"])
-def test_measured_scores_have_the_stated_means_at_a_finite_number_of_rephrasings(options, prompt):
+def test_measured_scores_have_the_stated_means_at_a_finite_number_of_rephrasings(options: Any, prompt: Any) -> None:
     """Forty independent measurements of Q = 25: their mean is within five standard errors."""
     model = model_of(options)
     predictions = model.predict(rephrased(1000, prompt), TEXTS)
@@ -75,7 +79,7 @@ def test_measured_scores_have_the_stated_means_at_a_finite_number_of_rephrasings
 
 
 @pytest.mark.parametrize("options", OPTIONS)
-def test_measured_scores_tend_to_the_limits(options):
+def test_measured_scores_tend_to_the_limits(options: Any) -> None:
     """Bounds that chance passes once in 10^9 (McDiarmid: what one answer can change), and the bias of finite Q.
 
     One of N Q answers moves F1 by 1 / (N Q), one sample's S by at most 2 ln Q / (Q ln C), and one sample's distance to
@@ -92,7 +96,7 @@ def test_measured_scores_tend_to_the_limits(options):
     assert (np.abs(measured - limits) < chance + bias).all()
 
 
-def test_expected_scores_are_those_of_all_possible_answers():
+def test_expected_scores_are_those_of_all_possible_answers() -> None:
     """Three texts, two rephrasings, three classes: the mean over the 3^6 outcomes, each by its probability."""
     profiles = np.array([[0.5, 0.3, 0.2], [0.1, 0.9, 0.0], [0.25, 0.25, 0.5]])
     truth = np.array([0, 1, 0])
@@ -105,20 +109,20 @@ def test_expected_scores_are_those_of_all_possible_answers():
     np.testing.assert_allclose(as_array(expected_scores(profiles, truth, 2)), mean, rtol=1e-12)
 
 
-def test_limits_are_those_of_the_definitions():
+def test_limits_are_those_of_the_definitions() -> None:
     """By hand: S = (ln 2 + 0) / 2 / ln 3; C_y pools 4 pairs, of which two are 1/2 apart; F1 = (1/2 + 1) / 2."""
     expected = expected_scores(np.array([[0.5, 0.5, 0], [1, 0, 0]]), np.array([0, 0]))
     np.testing.assert_allclose(as_array(expected), [0.75, math.log(2) / 2 / math.log(3), 0.75])
 
 
-def test_sensitivity_at_finite_q_is_too_low_by_miller_s_correction():
+def test_sensitivity_at_finite_q_is_too_low_by_miller_s_correction() -> None:
     profiles = np.full((3, 4), 0.25)
     limit, finite = (expected_scores(profiles, np.arange(3), q).sensitivity for q in (None, 200))
     assert limit == pytest.approx(1)
     assert limit - finite == pytest.approx(3 / (2 * 200 * math.log(4)), rel=0.02)
 
 
-def test_options_mean_what_they_say():
+def test_options_mean_what_they_say() -> None:
     """Over 20,000 ungrouped texts means are within .02 of the options: 5 standard deviations of at most 1/2."""
     texts = [f"text {i}" for i in range(20_000)]
     model = SimulatedModel("accuracy=0.6,wobble=0.3,na=0.25,grouped=0", make_task())
@@ -132,11 +136,11 @@ def test_options_mean_what_they_say():
     assert 2 * (1 - half.max(axis=1)).mean() == pytest.approx(0.3, abs=0.02)
 
 
-def test_probabilities_sum_to_one():
+def test_probabilities_sum_to_one() -> None:
     np.testing.assert_allclose(model_of().profiles(noted(RED_IS_PERSON), TEXTS).sum(axis=1), 1)
 
 
-def test_without_wobble_answers_never_change_whatever_the_prompt_says():
+def test_without_wobble_answers_never_change_whatever_the_prompt_says() -> None:
     prompt = replace(noted(RED_IS_PERSON), definitions=(Definition("Thing", "bluish"),))
     for one in (PROMPT, prompt):
         predictions = model_of("wobble=0").predict(rephrased(20, one), TEXTS)
@@ -144,7 +148,7 @@ def test_without_wobble_answers_never_change_whatever_the_prompt_says():
         assert model_of("wobble=0").expected_scores(one, TEXTS, TRUE_LABELS).sensitivity == 0
 
 
-def test_groups_share_their_weak_spots():
+def test_groups_share_their_weak_spots() -> None:
     """At grouped=1 texts of one label and opening word have one profile; at 0 hardly any two have."""
     table = model_of("grouped=1").profiles(PROMPT, TEXTS)
     assert len(np.unique(table[TRUTH == 0], axis=0)) == 1
@@ -162,7 +166,7 @@ EDITS = {
 
 
 @pytest.mark.parametrize("kind", EDITS)
-def test_an_edit_moves_its_share_of_the_texts_it_bears_on_and_no_others(kind):
+def test_an_edit_moves_its_share_of_the_texts_it_bears_on_and_no_others(kind: Any) -> None:
     prompt, pull = EDITS[kind]
     model = model_of("grouped=0")
     before, after = model.profiles(PROMPT, TEXTS), model.profiles(prompt, TEXTS)
@@ -173,14 +177,14 @@ def test_an_edit_moves_its_share_of_the_texts_it_bears_on_and_no_others(kind):
     assert left == pytest.approx((1 - before[REDDISH, 1].mean()) * math.exp(-pull), abs=0.14)
 
 
-def test_pulls_are_exact_where_every_answer_is_drawn_anew():
+def test_pulls_are_exact_where_every_answer_is_drawn_anew() -> None:
     model = model_of("wobble=1,obey=2")
     before, after = model.profiles(PROMPT, TEXTS), model.profiles(noted(RED_IS_PERSON), TEXTS)
     expected = before[REDDISH] * math.exp(-3) + (1 - math.exp(-3)) * np.eye(C)[1]
     np.testing.assert_allclose(after[REDDISH], expected)
 
 
-def test_competing_edits_share_by_their_rates():
+def test_competing_edits_share_by_their_rates() -> None:
     """A note (1.5) for Person and a definition (0.5) of Thing: e^-2 stays, 3/4 and 1/4 of the rest move."""
     prompt = replace(noted(RED_IS_PERSON), definitions=(Definition("Thing", "reddish"),))
     model = model_of("wobble=1")
@@ -189,7 +193,7 @@ def test_competing_edits_share_by_their_rates():
     np.testing.assert_allclose(model.profiles(prompt, TEXTS)[REDDISH], expected)
 
 
-def test_a_note_helps_where_it_is_right_and_harms_where_it_is_wrong():
+def test_a_note_helps_where_it_is_right_and_harms_where_it_is_wrong() -> None:
     model, bare = model_of(), model_of().expected_scores(PROMPT, TEXTS, TRUE_LABELS)
     right, wrong = (
         [f'A question that begins with "{word}" belongs to {label}.' for word, label in zip(OPENINGS, to, strict=True)]
@@ -202,22 +206,22 @@ def test_a_note_helps_where_it_is_right_and_harms_where_it_is_wrong():
     assert helped.consistency > bare.consistency
 
 
-def test_a_phrase_to_begin_with_must_stand_at_the_beginning():
+def test_a_phrase_to_begin_with_must_stand_at_the_beginning() -> None:
     note = 'A question that begins with "case1" belongs to Person.'
     np.testing.assert_array_equal(model_of().profiles(noted(note), TEXTS), model_of().profiles(PROMPT, TEXTS))
 
 
 @pytest.mark.parametrize("note", ["Questions that are reddish.", "Person or Thing: reddish.", "Person is the label."])
-def test_notes_that_name_no_one_label_or_no_topic_do_nothing(note):
+def test_notes_that_name_no_one_label_or_no_topic_do_nothing(note: str) -> None:
     np.testing.assert_array_equal(model_of().profiles(noted(note), TEXTS), model_of().profiles(PROMPT, TEXTS))
 
 
-def test_who_does_not_obey_does_not_read_the_prompt():
+def test_who_does_not_obey_does_not_read_the_prompt() -> None:
     model = model_of("obey=0")
     np.testing.assert_array_equal(model.profiles(noted(RED_IS_PERSON), TEXTS), model.profiles(PROMPT, TEXTS))
 
 
-def test_the_rules_proposals_mend_it(task):
+def test_the_rules_proposals_mend_it(task: Task) -> None:
     """A search has something to find: the edits drawn from train raise F1 on val."""
     model = SimulatedModel("accuracy=0.6,grouped=1", task)
     prompt = seed_prompt(task)
@@ -231,7 +235,7 @@ def test_the_rules_proposals_mend_it(task):
     assert mended > bare + 0.1
 
 
-def test_probabilities_are_those_the_answers_are_drawn_from():
+def test_probabilities_are_those_the_answers_are_drawn_from() -> None:
     model = model_of()
     prompts = [*rephrased(2), noted(RED_IS_PERSON)]
     table = model.predict_proba(prompts, TEXTS)
@@ -242,18 +246,18 @@ def test_probabilities_are_those_the_answers_are_drawn_from():
     assert (np.take_along_axis(table, predictions[:, :, None], axis=2) > 0).all()
 
 
-def test_it_can_be_measured_by_its_probabilities(task):
+def test_it_can_be_measured_by_its_probabilities(task: Task) -> None:
     found = evaluate(SimulatedModel("", task), seed_prompt(task), ["one", "another"], task.test, soft=True)
     assert found.probabilities.shape == (len(task.test), 2, 3)
 
 
-def test_prompts_differ_by_what_they_say_and_not_by_luck():
+def test_prompts_differ_by_what_they_say_and_not_by_luck() -> None:
     model = model_of()
     bare, with_note = (model.predict(rephrased(30, prompt), TEXTS) for prompt in (PROMPT, noted(RED_IS_PERSON)))
     np.testing.assert_array_equal(bare[~REDDISH], with_note[~REDDISH])
 
 
-def test_order_and_batches_do_not_matter():
+def test_order_and_batches_do_not_matter() -> None:
     model, prompts = model_of(), [*rephrased(8), *rephrased(4, noted(RED_IS_PERSON))]
     whole = model.predict(prompts, TEXTS)
     rows, columns = np.random.default_rng(0).permutation(N), np.random.default_rng(1).permutation(12)
@@ -263,7 +267,7 @@ def test_order_and_batches_do_not_matter():
     np.testing.assert_array_equal(one_by_one, whole[:5])
 
 
-def test_another_process_answers_the_same():
+def test_another_process_answers_the_same() -> None:
     program = """
 import hashlib, sys
 from psopt.models.sim import SimulatedModel
@@ -287,12 +291,12 @@ print(hashlib.sha256(answers.astype("<i8").tobytes()).hexdigest())
     assert digests == {hashlib.sha256(here.astype("<i8").tobytes()).hexdigest() + "\n"}
 
 
-def test_the_seed_makes_another_model():
+def test_the_seed_makes_another_model() -> None:
     first, second = (model_of(f"seed={seed}").predict(rephrased(5), TEXTS) for seed in (0, 1))
     assert (first != second).mean() > 0.1
 
 
-def test_labels_may_stand_in_another_order_but_must_be_the_task_s():
+def test_labels_may_stand_in_another_order_but_must_be_the_task_s() -> None:
     model, order = model_of(), [2, 0, 3, 1]
     shuffled = replace(PROMPT, labels=tuple(LABELS[i] for i in order))
     np.testing.assert_array_equal(model.profiles(shuffled, TEXTS), model.profiles(PROMPT, TEXTS)[:, [*order, 4]])
@@ -300,22 +304,23 @@ def test_labels_may_stand_in_another_order_but_must_be_the_task_s():
         model.predict([replace(PROMPT, labels=("yes", "no"))], TEXTS)
 
 
-def test_nothing_asked_nothing_answered():
+def test_nothing_asked_nothing_answered() -> None:
     assert model_of().predict([], TEXTS).shape == (N, 0)
     assert model_of().predict([PROMPT], []).shape == (0, 1)
 
 
-def test_progress_is_told():
+def test_progress_is_told() -> None:
     told = []
     model_of().predict(rephrased(3), TEXTS, lambda done, total: told.append((done, total)))
     assert told[-1] == (3 * N, 3 * N)
 
 
 @pytest.mark.parametrize("options", ["", "accuracy=0.6,wobble=0.25,seed=0", "obey=2"])
-def test_a_name_gives_the_model_back(options, task):
+def test_a_name_gives_the_model_back(options: str, task: Task) -> None:
     model = SimulatedModel(options, task)
     assert model.name == f"sim/{options}"
-    assert load_model(model.name, task).options == SimOptions.parse(model.name) == model.options
+    loaded: Any = load_model(model.name, task)
+    assert loaded.options == SimOptions.parse(model.name) == model.options
 
 
 @pytest.mark.parametrize(
@@ -332,6 +337,6 @@ def test_a_name_gives_the_model_back(options, task):
         ("na=0.1,na=0.2", "stands twice"),
     ],
 )
-def test_bad_options_are_named(options, message, task):
+def test_bad_options_are_named(options: str, message: str, task: Task) -> None:
     with pytest.raises(InputError, match=message):
         SimulatedModel(options, task)

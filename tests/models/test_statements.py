@@ -1,3 +1,7 @@
+from __future__ import annotations
+
+from typing import Any
+
 import pytest
 from psopt.text import read_sentences
 
@@ -16,21 +20,21 @@ LABELS = ("Number", "Person", "Entity")
         ('The word "Number" itself is an Entity.', 2, ("number",)),
     ],
 )
-def test_a_sentence_that_names_one_label_is_read(sentence, label, phrases):
+def test_a_sentence_that_names_one_label_is_read(sentence: str, label: int, phrases: Any) -> None:
     (statement,) = read_sentences(sentence, LABELS)
     assert (statement.label, statement.phrases) == (label, phrases)
 
 
 @pytest.mark.parametrize("sentence", ["Number or Person, who knows.", "Think well.", "Numbers are not named here.", ""])
-def test_a_sentence_that_names_no_label_or_several_says_nothing(sentence):
+def test_a_sentence_that_names_no_label_or_several_says_nothing(sentence: str) -> None:
     assert read_sentences(sentence, LABELS) == []
 
 
-def test_sentences_are_read_one_by_one():
+def test_sentences_are_read_one_by_one() -> None:
     statements = read_sentences("Dates are a Number. Colours are an Entity! Think well.", LABELS)
     assert [statement.label for statement in statements] == [0, 2]
 
 
-def test_without_quotes_the_rest_of_the_sentence_is_the_topic():
+def test_without_quotes_the_rest_of_the_sentence_is_the_topic() -> None:
     (statement,) = read_sentences("Questions about dates ask for a Number.", LABELS)
     assert statement.topic == "Questions about dates ask for a ."

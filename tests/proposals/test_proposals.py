@@ -1,4 +1,7 @@
+from __future__ import annotations
+
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -7,42 +10,42 @@ from psopt.evaluation import Predictions, evaluate
 from psopt.proposals import note_text, propose_edits
 from psopt.proposals._definitions import definitions_from_blocks
 from psopt.proposals._examples import examples_from_train
-from psopt.search_spaces import apply_edits, seed_prompt
-from psopt.tasks import Sample
+from psopt.search_spaces import Prompt, apply_edits, seed_prompt
+from psopt.tasks import Sample, Task
 
 REPHRASINGS = ["odd", "even", "odd again", "even too"]
 
 
 @pytest.fixture
-def on_train(task, keyword_model):
+def on_train(task: Task, keyword_model: Any) -> Any:
     return evaluate(keyword_model, seed_prompt(task), REPHRASINGS, task.train)
 
 
-def propose(task, predictions, prompt=None):
+def propose(task: Task, predictions: Any, prompt: Prompt | None = None) -> Any:
     return propose_edits(task, prompt or seed_prompt(task), predictions, diagnose_predictions(predictions))
 
 
-def test_notes_send_the_shaking_questions_where_they_belong(task, on_train):
+def test_notes_send_the_shaking_questions_where_they_belong(task: Task, on_train: Any) -> None:
     notes = [edit for edit in propose(task, on_train) if edit.kind == "note"]
     assert any('"when' in note.text and note.text.endswith("belongs to Number.") for note in notes)
     assert any('"whose' in note.text and note.text.endswith("belongs to Person.") for note in notes)
 
 
-def test_applying_the_notes_mends_the_keyword_model(task, on_train, keyword_model):
+def test_applying_the_notes_mends_the_keyword_model(task: Task, on_train: Any, keyword_model: Any) -> None:
     notes = [edit for edit in propose(task, on_train) if edit.kind == "note"]
     mended = evaluate(keyword_model, apply_edits(seed_prompt(task), notes), REPHRASINGS, task.val)
     assert (on_train.array == on_train.truth[:, None]).mean() == 0.75
     assert (mended.array == mended.truth[:, None]).mean() == 1.0
 
 
-def test_every_edit_names_train_samples_only(task, on_train):
+def test_every_edit_names_train_samples_only(task: Task, on_train: Any) -> None:
     train = {sample.id for sample in task.train}
     for edit in propose(task, on_train):
         assert edit.provenance.samples
         assert set(edit.provenance.samples) <= train
 
 
-def test_what_a_prompt_holds_is_not_proposed_again(task, on_train):
+def test_what_a_prompt_holds_is_not_proposed_again(task: Task, on_train: Any) -> None:
     edits = propose(task, on_train)
     full = apply_edits(seed_prompt(task), edits)
     again = propose(task, on_train, full)
@@ -50,7 +53,7 @@ def test_what_a_prompt_holds_is_not_proposed_again(task, on_train):
     assert {edit.id for edit in again}.isdisjoint(edit.id for edit in edits)
 
 
-def test_definitions_are_the_task_s_own_and_wordings_that_train_shows(task, on_train):
+def test_definitions_are_the_task_s_own_and_wordings_that_train_shows(task: Task, on_train: Any) -> None:
     definitions = [edit for edit in propose(task, on_train) if edit.kind == "definition"]
     assert {(edit.provenance.author, edit.label) for edit in definitions} == {
         (author, label) for author in ("task", "rules") for label in task.labels
@@ -60,7 +63,7 @@ def test_definitions_are_the_task_s_own_and_wordings_that_train_shows(task, on_t
     assert "how many" in wordings
 
 
-def test_examples_come_in_layers_of_one_for_each_label(task, on_train):
+def test_examples_come_in_layers_of_one_for_each_label(task: Task, on_train: Any) -> None:
     examples = [edit for edit in propose(task, on_train) if edit.kind == "example"]
     texts = {sample.text: sample.label for sample in task.train}
     assert all(texts[edit.text] == edit.label for edit in examples)
@@ -70,14 +73,14 @@ def test_examples_come_in_layers_of_one_for_each_label(task, on_train):
     assert {edit.provenance.topic for edit in examples} == {"typical", "weak spot"}  # no answer is right by a majority
 
 
-def test_borderline_examples_are_right_by_a_small_majority(task, on_train):
+def test_borderline_examples_are_right_by_a_small_majority(task: Task, on_train: Any) -> None:
     answers = on_train.array.copy()
     answers[0] = [on_train.truth[0]] * 3 + [1 - on_train.truth[0]]
     (only,) = examples_from_train(replace(on_train, array=answers), ["borderline"])
     assert only.text == task.train[0].text
 
 
-def test_examples_of_a_label_are_unlike_each_other(on_train):
+def test_examples_of_a_label_are_unlike_each_other(on_train: Any) -> None:
     texts = ["when did the war end", "when did the war start", "how many bees fly"] + ["who ran"] * 3
     samples = tuple(Sample(str(i), text, "Person" if "who" in text else "Number") for i, text in enumerate(texts))
     answers = on_train.array[:6] * 0 + np.array([0, 0, 0, 1, 1, 1])[:, None]
@@ -87,7 +90,7 @@ def test_examples_of_a_label_are_unlike_each_other(on_train):
     assert numbers[0].startswith("when did")
 
 
-def test_a_block_that_is_answered_alike_and_wrong_is_offered_as_part_of_the_definition(task):
+def test_a_block_that_is_answered_alike_and_wrong_is_offered_as_part_of_the_definition(task: Task) -> None:
     """Questions of Number that say `date` are taken for Person under every rephrasing; the others are right."""
     samples = tuple(
         Sample(str(i), f"{'what date was' if i % 2 else 'how many were'} number {i}", "Number") for i in range(12)
@@ -108,12 +111,12 @@ def test_a_block_that_is_answered_alike_and_wrong_is_offered_as_part_of_the_defi
     assert set(edit.provenance.samples) == {str(i) for i in range(1, 12, 2)}
 
 
-def test_a_class_that_is_answered_alike_throughout_has_no_blocks(task):
+def test_a_class_that_is_answered_alike_throughout_has_no_blocks(task: Task) -> None:
     samples = tuple(Sample(str(i), f"how many {i}", "Number") for i in range(12))
     assert diagnose_predictions(Predictions(np.zeros((12, 4), int), samples, ("Number", "Person"))).blocks == ()
 
 
-def test_edits_with_most_to_gain_come_first(task, on_train):
+def test_edits_with_most_to_gain_come_first(task: Task, on_train: Any) -> None:
     gains = [edit.gain for edit in propose(task, on_train)]
     assert gains == sorted(gains, reverse=True)
 
@@ -131,5 +134,5 @@ def test_edits_with_most_to_gain_come_first(task, on_train):
         ("text", ["a", "b", "c"], 'A text that contains "a", "b" or "c" belongs to X.'),
     ],
 )
-def test_notes_read_as_sentences(noun, phrases, text):
+def test_notes_read_as_sentences(noun: str, phrases: list[str], text: str) -> None:
     assert note_text(noun, phrases, "X") == text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import pytest
 from psopt.errors import InputError
@@ -9,13 +11,19 @@ from psopt.evaluation import Predictions, evaluate, score
 from psopt.rephrasings import RephrasingSet, read_families, read_file, rephrasings_for, to_file, vary
 from psopt.search_spaces import FAMILIES, PLAIN, Example, Form, Prompt, render, render_instructions
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from psopt.tasks import Task
+
 
 @pytest.fixture
-def mixed(task):
+def mixed(task: Task) -> Any:
     return vary(rephrasings_for(task, 11, 10), task, ("paraphrase", "wording", "format", "example-order"), 42)
 
 
-def test_families_take_turns_and_the_original_comes_first(task, mixed):
+def test_families_take_turns_and_the_original_comes_first(task: Task, mixed: Any) -> None:
     assert mixed.search[0] == task.description
     assert mixed.search_forms[0] == PLAIN
     expected = ["paraphrase", "wording", "format", "example-order"]
@@ -23,7 +31,7 @@ def test_families_take_turns_and_the_original_comes_first(task, mixed):
     assert [form.family for form in mixed.heldout_forms] == (expected * 3)[:10]
 
 
-def test_what_is_held_out_was_not_searched(mixed):
+def test_what_is_held_out_was_not_searched(mixed: Any) -> None:
     search = {(text, form.layout) for text, form in mixed.worded("search")}
     heldout = {(text, form.layout) for text, form in mixed.worded("heldout")}
     assert len(search) == 11
@@ -31,7 +39,7 @@ def test_what_is_held_out_was_not_searched(mixed):
     assert not search & heldout
 
 
-def test_a_layout_changes_no_word_and_an_order_no_member():
+def test_a_layout_changes_no_word_and_an_order_no_member() -> None:
     prompt = Prompt(
         "Sort it.",
         ("a", "b", "c"),
@@ -52,7 +60,7 @@ def test_a_layout_changes_no_word_and_an_order_no_member():
     assert text.endswith("QUESTION - what ?\nLABEL -")
 
 
-def test_psopts_own_form_is_no_part_of_a_prompt_on_disk_and_another_is():
+def test_psopts_own_form_is_no_part_of_a_prompt_on_disk_and_another_is() -> None:
     prompt = Prompt("Sort it.", ("a", "b"))
     other = prompt.described_as("Sort it.", Form("format", casing="upper"))
     assert "form" not in prompt.to_dict()
@@ -60,7 +68,7 @@ def test_psopts_own_form_is_no_part_of_a_prompt_on_disk_and_another_is():
     assert other.id != prompt.id
 
 
-def test_a_mixed_set_survives_the_way_through_its_file(mixed, tmp_path):
+def test_a_mixed_set_survives_the_way_through_its_file(mixed: Any, tmp_path: Path) -> None:
     import json
 
     path = tmp_path / "rephrasings.json"
@@ -70,12 +78,12 @@ def test_a_mixed_set_survives_the_way_through_its_file(mixed, tmp_path):
     assert RephrasingSet.from_dict(mixed.to_dict()) == mixed
 
 
-def test_two_labels_have_one_other_order(task):
+def test_two_labels_have_one_other_order(task: Task) -> None:
     with pytest.raises(InputError, match="label-order has too few members"):
         vary(rephrasings_for(task, 5, 5), task, ("label-order",), 42)
 
 
-def test_families_are_read_in_their_own_order_and_unknown_ones_named():
+def test_families_are_read_in_their_own_order_and_unknown_ones_named() -> None:
     assert read_families("format,wording") == ("wording", "format")
     assert set(read_families(",".join(FAMILIES))) == set(FAMILIES)
     with pytest.raises(InputError, match="did you mean 'format'"):
@@ -87,11 +95,11 @@ class FormModel:
 
     name = "form"
 
-    def predict(self, prompts, texts, on_progress=None):
+    def predict(self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: Any = None) -> Any:
         return np.array([[int(prompt.form.casing == "upper") for prompt in prompts] for _ in texts])
 
 
-def test_sensitivity_is_told_apart_by_family(task):
+def test_sensitivity_is_told_apart_by_family(task: Task) -> None:
     forms = (PLAIN, Form(), Form("format", casing="upper"), Form("format", bullet="* "))
     words = (task.description, "Sort it by what it asks.", task.description, task.description)
     found = score(evaluate(FormModel(), Prompt(task.description, task.labels), words, task.val, forms=forms))
@@ -100,6 +108,6 @@ def test_sensitivity_is_told_apart_by_family(task):
     assert found.per_family["format"].n == 2
 
 
-def test_one_family_alone_is_not_told_apart(task):
+def test_one_family_alone_is_not_told_apart(task: Task) -> None:
     predictions = Predictions(np.zeros((40, 2), dtype=int), task.val, task.labels)
     assert score(predictions).per_family == {}

@@ -1,5 +1,9 @@
 """The rule-based rephraser on any text at all."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from psopt.rephrasings import rephrase_by_rules
@@ -29,7 +33,7 @@ ANY_TEXT = st.one_of(st.text(min_size=1), SENTENCES).filter(lambda text: text.sp
 
 @settings(max_examples=150, deadline=None)
 @given(ANY_TEXT, st.text(max_size=10), st.lists(st.text(max_size=5), max_size=3), st.integers(0, 3))
-def test_any_description_can_be_rephrased(description, noun, protect, seed):
+def test_any_description_can_be_rephrased(description: Any, noun: Any, protect: Any, seed: Any) -> None:
     found = rephrase_by_rules(description, noun, 15, 10, seed, protect=protect)
     assert found == rephrase_by_rules(description, noun, 15, 10, seed, protect=protect)
     assert found.search[:5] == rephrase_by_rules(description, noun, 5, 1, seed, protect=protect).search
@@ -39,7 +43,7 @@ def test_any_description_can_be_rephrased(description, noun, protect, seed):
 
 @settings(max_examples=150, deadline=None)
 @given(SENTENCES, st.integers(0, 3))
-def test_braces_quotes_and_addresses_come_out_as_they_went_in(description, seed):
+def test_braces_quotes_and_addresses_come_out_as_they_went_in(description: Any, seed: Any) -> None:
     found = rephrase_by_rules(description, n_search=15, seed=seed)
     for text in (*found.search, *found.heldout):
         for part in ("{text}", "{{x}}", '"the class"', "“text”", "https://a.b/text.", "\ue000", "\ue001"):

@@ -1,8 +1,11 @@
 """The rule-based rephraser: what it writes reads well, means the same, and keeps what must be kept."""
 
+from __future__ import annotations
+
 import os
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 from psopt.errors import InputError
@@ -20,14 +23,14 @@ BY = "Classify the question by the kind of answer that it asks for."
 DESCRIPTIONS = [CLASSIFY, ASK, STATE, SEVERAL, BY, "Topic:"]
 
 
-def everything(description, noun="text", rules=SEARCH, protect=()):
+def everything(description: str, noun: str = "text", rules: Any = SEARCH, protect: Any = ()) -> Any:
     """All that one side of the rules makes of a description."""
     return set(rephrasings(description, noun, rules, 0, protect, avoid=(description,)))
 
 
 @pytest.mark.parametrize("description", DESCRIPTIONS)
 @pytest.mark.parametrize("rules", [SEARCH, HELDOUT], ids=["search", "heldout"])
-def test_every_short_description_gives_well_over_60_rephrasings(description, rules):
+def test_every_short_description_gives_well_over_60_rephrasings(description: Any, rules: Any) -> None:
     assert len(everything(description, rules=rules)) >= 80
 
 
@@ -69,7 +72,7 @@ def test_every_short_description_gives_well_over_60_rephrasings(description, rul
         ("Label the tweet as rude or polite based on its tone", "Going by its tone, label the tweet as rude or polite"),
     ],
 )
-def test_it_says(description, rephrasing):
+def test_it_says(description: Any, rephrasing: str) -> None:
     assert rephrasing in everything(description)
 
 
@@ -85,7 +88,7 @@ def test_it_says(description, rephrasing):
         (BY, "Judging by the kind of answer that it asks for, classify the question."),
     ],
 )
-def test_what_is_held_out_says(description, rephrasing):
+def test_what_is_held_out_says(description: Any, rephrasing: str) -> None:
     assert rephrasing in everything(description, rules=HELDOUT)
 
 
@@ -122,14 +125,14 @@ def test_what_is_held_out_says(description, rephrasing):
         ("Say who they are. Label the text.", ["they're."]),
     ],
 )
-def test_it_never_says(description, never):
+def test_it_never_says(description: Any, never: list[str]) -> None:
     for rules in (SEARCH, HELDOUT):
         for text in everything(description, rules=rules):
             assert not [words for words in never if words in text], text
 
 
 @pytest.mark.parametrize("rules", [SEARCH, HELDOUT], ids=["search", "heldout"])
-def test_quotes_braces_addresses_and_protected_words_stay(rules):
+def test_quotes_braces_addresses_and_protected_words_stay(rules: Any) -> None:
     description = (
         "Decide whether \"the given text\" or 'the text' at https://question.org/class?a={b}&text or {question} or "
         "<text> in [text] is of class Given Text or Question."
@@ -140,19 +143,19 @@ def test_quotes_braces_addresses_and_protected_words_stay(rules):
             assert part in text
 
 
-def test_no_label_is_brought_in():
+def test_no_label_is_brought_in() -> None:
     assert any("query" in text or "Task" in text for text in everything(BY))
     for text in everything(BY, protect=("Query", "Task", "no")):
         assert "query" not in text.casefold()
         assert "Task" not in text
 
 
-def test_the_sample_is_called_the_same_in_the_frame_and_in_the_description():
+def test_the_sample_is_called_the_same_in_the_frame_and_in_the_description() -> None:
     for text in everything(BY, noun="question"):
         assert not ("query" in text and "question" in text)
 
 
-def test_held_out_uses_no_frame_and_no_synonym_of_the_search_set():
+def test_held_out_uses_no_frame_and_no_synonym_of_the_search_set() -> None:
     for part in ("commands", "orders", "questions", "neutral", "clauses", "tails"):
         assert not set(getattr(SEARCH.frames, part)) & set(getattr(HELDOUT.frames, part))
     new = [{synonym for swap in rules.swaps for _, synonym in swap.words} for rules in (SEARCH, HELDOUT)]
@@ -160,26 +163,26 @@ def test_held_out_uses_no_frame_and_no_synonym_of_the_search_set():
 
 
 @pytest.mark.parametrize("description", DESCRIPTIONS)
-def test_nothing_that_is_held_out_can_come_into_a_search_set(description):
+def test_nothing_that_is_held_out_can_come_into_a_search_set(description: Any) -> None:
     searched = {comparable(text) for text in everything(description)}
     heldout = {comparable(text) for text in everything(description, rules=HELDOUT)}
     assert not searched & heldout
 
 
-def test_the_first_rephrasings_change_little_and_the_next_ones_more():
+def test_the_first_rephrasings_change_little_and_the_next_ones_more() -> None:
     recipes = list(in_turn(recipes_for(read_description(BY), SEARCH), seed=0))
     assert [min(3, recipe.depth) for recipe in recipes[:12]] == [1, 1, 2, 2, 3, 3] * 2
     assert len({recipe.frame for recipe in recipes[:60]}) > 20
 
 
-def test_more_than_the_rules_can_do_is_refused_with_the_number_they_can():
+def test_more_than_the_rules_can_do_is_refused_with_the_number_they_can() -> None:
     with pytest.raises(InputError, match=r"9000 search rephrasings were asked for; the rules give \d+"):
         rephrase_by_rules(CLASSIFY, n_search=9000)
     with pytest.raises(InputError, match=r"9000 held-out rephrasings were asked for; the rules give \d+"):
         rephrase_by_rules(CLASSIFY, n_heldout=9000)
 
 
-def test_another_process_gives_the_same_set():
+def test_another_process_gives_the_same_set() -> None:
     program = f"from psopt.rephrasings import rephrase_by_rules; print(rephrase_by_rules({BY!r}, seed=0).sha256)"
     environment = {**os.environ, "PYTHONHASHSEED": "7"}
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment)

@@ -1,6 +1,9 @@
 """A set of rephrasings is sound, or it does not come into being."""
 
+from __future__ import annotations
+
 import json
+from typing import Any
 
 import pytest
 from psopt.errors import InputError
@@ -9,16 +12,16 @@ from psopt.rephrasings import RephrasingSet
 ONE = RephrasingSet("a b", ("a b", "c"), ("d",), "file")
 
 
-def test_a_set_survives_the_way_through_json():
+def test_a_set_survives_the_way_through_json() -> None:
     assert RephrasingSet.from_dict(json.loads(json.dumps(ONE.to_dict()))) == ONE
 
 
-def test_a_set_edited_by_hand_needs_no_digest():
+def test_a_set_edited_by_hand_needs_no_digest() -> None:
     data = {part: value for part, value in ONE.to_dict().items() if part != "sha256"}
     assert RephrasingSet.from_dict(data) == ONE
 
 
-def test_the_digest_depends_on_both_sets_and_on_the_order_and_not_on_the_source():
+def test_the_digest_depends_on_both_sets_and_on_the_order_and_not_on_the_source() -> None:
     digests = [
         ONE.sha256,
         RephrasingSet("a b", ("a b", "d"), ("c",), "file").sha256,
@@ -30,7 +33,7 @@ def test_the_digest_depends_on_both_sets_and_on_the_order_and_not_on_the_source(
     assert ONE.to_dict()["sha256"] == ONE.sha256
 
 
-def test_the_digest_is_the_same_on_every_machine():
+def test_the_digest_is_the_same_on_every_machine() -> None:
     """printf '["a b", ["a b", "c"], ["d"]]' | sha256sum"""
     assert ONE.sha256 == "7be5963f8ba71428871859473963a35e27c6bd7210eb7ad126f6b6833bc60e4a"
 
@@ -51,7 +54,7 @@ def test_the_digest_is_the_same_on_every_machine():
         (("a", "b\n"), (), "one paragraph"),
     ],
 )
-def test_a_set_that_is_not_sound_is_refused(search, heldout, message):
+def test_a_set_that_is_not_sound_is_refused(search: Any, heldout: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         RephrasingSet("a", search, heldout, "file")
 
@@ -66,20 +69,20 @@ def test_a_set_that_is_not_sound_is_refused(search, heldout, message):
         ({"source": "dreams"}, "builtin, rules, file or a model, not from 'dreams'"),
     ],
 )
-def test_data_that_are_no_set_are_refused_in_one_line(change, message):
+def test_data_that_are_no_set_are_refused_in_one_line(change: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message) as refused:
         RephrasingSet.from_dict({**ONE.to_dict(), **change})
     assert len(str(refused.value).splitlines()) == 1
 
 
 @pytest.mark.parametrize("part", ["original", "search", "heldout", "source"])
-def test_a_missing_part_is_named(part):
+def test_a_missing_part_is_named(part: str) -> None:
     data = {name: value for name, value in ONE.to_dict().items() if name != part}
     with pytest.raises(InputError, match=f"needs '{part}'"):
         RephrasingSet.from_dict(data)
 
 
-def test_a_long_text_is_quoted_in_short():
+def test_a_long_text_is_quoted_in_short() -> None:
     with pytest.raises(InputError) as refused:
         RephrasingSet("a", ("a", "x" * 10_000, "X" * 10_000), (), "file")
     assert len(str(refused.value)) < 300

@@ -1,10 +1,13 @@
 """The rephrasings of a task: those written for it, then those by rule."""
 
+from __future__ import annotations
+
 import dataclasses
 import itertools
 import json
 import re
 from importlib import resources
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -12,8 +15,11 @@ from psopt.errors import InputError
 from psopt.rephrasings import Checks, RephrasingSet, closeness, rephrasings_for
 from psopt.rephrasings._builtin import read_written
 from psopt.rephrasings._set import comparable
-from psopt.tasks import load_task
+from psopt.tasks import Task, load_task
 from psopt.tasks._builtin import BUILTINS
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 BUILTIN = [
     file.name.removesuffix(".json")
@@ -23,12 +29,12 @@ BUILTIN = [
 
 
 @pytest.fixture
-def trec(task):
+def trec(task: Task) -> Task:
     return dataclasses.replace(task, name="trec", description=read_written("trec").original)
 
 
 @pytest.fixture
-def bundled(monkeypatch, tmp_path):
+def bundled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     """Loads the sample that was written for a built-in task."""
     monkeypatch.delenv("PSOPT_DATA_DIR", raising=False)
     monkeypatch.setenv("PSOPT_OFFLINE", "1")
@@ -37,7 +43,7 @@ def bundled(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("name", BUILTIN)
-def test_what_is_written_for_a_task_is_enough_and_sound(name):
+def test_what_is_written_for_a_task_is_enough_and_sound(name: Any) -> None:
     written = read_written(name)
     assert len(written.search) >= 30
     assert len(written.heldout) >= 10
@@ -46,19 +52,19 @@ def test_what_is_written_for_a_task_is_enough_and_sound(name):
     assert json.loads(file.read_text("utf-8"))["task"] == name
 
 
-def test_every_built_in_task_has_its_rephrasings():
+def test_every_built_in_task_has_its_rephrasings() -> None:
     assert set(BUILTIN) == set(BUILTINS)
 
 
 @pytest.mark.parametrize("name", BUILTIN)
-def test_the_original_is_the_task_s_description(name, bundled):
+def test_the_original_is_the_task_s_description(name: Any, bundled: Any) -> None:
     task = bundled(name)
     assert comparable(task.description) == comparable(read_written(name).original)
     assert rephrasings_for(task, 30, 10).source == "builtin"
 
 
 @pytest.mark.parametrize("name", BUILTIN)
-def test_what_is_written_passes_the_checks_for_what_models_write(name, bundled, cache_dir):
+def test_what_is_written_passes_the_checks_for_what_models_write(name: Any, bundled: Any, cache_dir: Path) -> None:
     """But for three of TREC's, which were written before the checks were and are longer than a model may write."""
     written, task = read_written(name), bundled(name)
     checks = Checks(written.original, task.labels, closeness=closeness(cache_dir))
@@ -70,7 +76,7 @@ def test_what_is_written_passes_the_checks_for_what_models_write(name, bundled, 
 
 
 @pytest.mark.parametrize("name", BUILTIN)
-def test_what_is_written_differs_in_length_and_form(name):
+def test_what_is_written_differs_in_length_and_form(name: Any) -> None:
     written = read_written(name)
     for texts in (written.search, written.heldout):
         lengths = sorted(map(len, texts))
@@ -80,14 +86,14 @@ def test_what_is_written_differs_in_length_and_form(name):
 
 
 @pytest.mark.parametrize("name", BUILTIN)
-def test_no_rephrasing_names_a_class(name, bundled):
+def test_no_rephrasing_names_a_class(name: Any, bundled: Any) -> None:
     written = read_written(name)
     for text in (*written.search, *written.heldout):
         for label in bundled(name).labels:
             assert not re.search(rf"\b{label}\b", text), text
 
 
-def test_the_original_comes_first_and_is_one_of_q(trec):
+def test_the_original_comes_first_and_is_one_of_q(trec: Task) -> None:
     found = rephrasings_for(trec, 10, 10)
     assert found.search[0] == trec.description
     assert (len(found.search), len(found.heldout), found.source) == (10, 10, "builtin")
@@ -97,14 +103,14 @@ def test_the_original_comes_first_and_is_one_of_q(trec):
 
 
 @pytest.mark.parametrize("name", ["trec", "toy"])
-def test_with_q_1_there_is_only_the_original(trec, name):
+def test_with_q_1_there_is_only_the_original(trec: Task, name: str) -> None:
     task = dataclasses.replace(trec, name=name)
     assert rephrasings_for(task, 1, 1).search == (task.description,)
 
 
 @pytest.mark.parametrize("name", ["trec", "toy"])
 @pytest.mark.parametrize("seed", [0, 42])
-def test_a_larger_set_begins_with_the_smaller_one(trec, name, seed):
+def test_a_larger_set_begins_with_the_smaller_one(trec: Task, name: str, seed: int) -> None:
     task = dataclasses.replace(trec, name=name)
     sets = [
         rephrasings_for(task, n_search, n_heldout, seed=seed) for n_search, n_heldout in [(10, 5), (30, 10), (60, 30)]
@@ -115,14 +121,14 @@ def test_a_larger_set_begins_with_the_smaller_one(trec, name, seed):
 
 
 @pytest.mark.parametrize("name", ["trec", "toy"])
-def test_the_seed_decides_and_0_is_a_seed(trec, name):
+def test_the_seed_decides_and_0_is_a_seed(trec: Task, name: str) -> None:
     task = dataclasses.replace(trec, name=name)
     assert rephrasings_for(task, seed=0) == rephrasings_for(task, seed=0)
     assert len({rephrasings_for(task, seed=seed).sha256 for seed in (0, 1, 42)}) == 3
     assert rephrasings_for(task) == rephrasings_for(task, seed=42)
 
 
-def test_rules_fill_up_what_is_not_written(trec):
+def test_rules_fill_up_what_is_not_written(trec: Task) -> None:
     written = read_written("trec")
     found = rephrasings_for(trec, 100, 60)
     assert (len(found.search), len(found.heldout), found.source) == (100, 60, "builtin")
@@ -130,17 +136,17 @@ def test_rules_fill_up_what_is_not_written(trec):
     assert set(written.heldout) < set(found.heldout)
 
 
-def test_another_description_of_a_built_in_task_is_rephrased_by_rule(trec):
+def test_another_description_of_a_built_in_task_is_rephrased_by_rule(trec: Task) -> None:
     found = rephrasings_for(trec, 5, 5, description="Sort it\n  out.")
     assert (found.source, found.original) == ("rules", "Sort it out.")
 
 
-def test_another_task_s_name_does_not_get_at_what_is_written(trec):
+def test_another_task_s_name_does_not_get_at_what_is_written(trec: Task) -> None:
     for name in ("toy", "Trec?", "../trec", "builtin/trec", "trec.json", ""):
         assert rephrasings_for(dataclasses.replace(trec, name=name), 5, 5).source == "rules"
 
 
-def test_no_rephrasing_by_rule_brings_in_a_label(trec):
+def test_no_rephrasing_by_rule_brings_in_a_label(trec: Task) -> None:
     task = dataclasses.replace(
         trec, name="toy", labels=("Task", "Query", "Work"), train=(), val=(), test=(), definitions={}
     )
@@ -162,17 +168,17 @@ def test_no_rephrasing_by_rule_brings_in_a_label(trec):
     ],
 )
 @pytest.mark.parametrize("name", ["trec", "toy"])
-def test_wrong_input_is_refused_in_one_line(trec, name, wrong, message):
+def test_wrong_input_is_refused_in_one_line(trec: Task, name: str, wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message) as refused:
         rephrasings_for(dataclasses.replace(trec, name=name), **wrong)
     assert len(str(refused.value).splitlines()) == 1
 
 
-def test_numbers_of_numpy_are_numbers(trec):
+def test_numbers_of_numpy_are_numbers(trec: Task) -> None:
     assert rephrasings_for(trec, np.int64(5), np.int64(3), seed=np.int64(1)) == rephrasings_for(trec, 5, 3, seed=1)
 
 
 @pytest.mark.parametrize("name", ["trec", "toy"])
-def test_more_than_the_rules_can_do_is_refused_with_the_number_they_can(trec, name):
+def test_more_than_the_rules_can_do_is_refused_with_the_number_they_can(trec: Task, name: str) -> None:
     with pytest.raises(InputError, match=r"9000 search rephrasings were asked for; the rules give \d+"):
         rephrasings_for(dataclasses.replace(trec, name=name), 9000, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.errors import InputError
@@ -11,20 +12,23 @@ from psopt.rephrasings import Checks, read_file, to_file, write_rephrasings
 from psopt.rephrasings._checks import named_labels
 from running import RunningServer
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 ORIGINAL = "Say whether the review of {product} is good or bad."
 LABELS = ("good", "bad")
 
 
 @pytest.fixture(autouse=True)
-def key(monkeypatch):
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
 
 
-def writer_at(server, tmp_path):
+def writer_at(server: RunningServer, tmp_path: Path) -> Any:
     return load_writer("openai/test", cache_dir=tmp_path, options=LmOptions(api_base=server.url))
 
 
-def test_a_model_writes_two_disjoint_sets_one_call_each_text(tmp_path):
+def test_a_model_writes_two_disjoint_sets_one_call_each_text(tmp_path: Path) -> None:
     with RunningServer() as server:
         found = write_rephrasings(writer_at(server, tmp_path), Checks(ORIGINAL, LABELS), 12, 6)
         n_requests = server.control()["requests"]
@@ -38,7 +42,7 @@ def test_a_model_writes_two_disjoint_sets_one_call_each_text(tmp_path):
     assert found.source == "openai/test"
 
 
-def test_what_is_wrong_is_refused_with_its_reason_and_replaced(tmp_path):
+def test_what_is_wrong_is_refused_with_its_reason_and_replaced(tmp_path: Path) -> None:
     with RunningServer(drafts="bad") as server:
         checks = Checks(ORIGINAL, LABELS, closeness=lambda one, other: 0.1 if "French" in other else 0.9)
         found = write_rephrasings(writer_at(server, tmp_path), checks, 6, 4)
@@ -65,7 +69,7 @@ def test_what_is_wrong_is_refused_with_its_reason_and_replaced(tmp_path):
         ("Is this review of {product} a good or a bad one?", None),
     ],
 )
-def test_each_check_names_what_it_refuses(text, reason):
+def test_each_check_names_what_it_refuses(text: Any, reason: str | None) -> None:
     checks = Checks(
         ORIGINAL,
         LABELS,
@@ -77,23 +81,23 @@ def test_each_check_names_what_it_refuses(text, reason):
     assert reason is None or str(verdict.reason).startswith(reason)
 
 
-def test_labels_may_be_dropped_on_request():
+def test_labels_may_be_dropped_on_request() -> None:
     checks = Checks(ORIGINAL, LABELS, keep_labels=False)
     assert checks.verdict("Say how the review judges {product}.", ()).accepted
 
 
-def test_one_label_alone_is_a_word_and_no_enumeration():
+def test_one_label_alone_is_a_word_and_no_enumeration() -> None:
     assert named_labels("Say how good it is.", LABELS) == []
 
 
-def test_a_model_that_repeats_itself_is_said(tmp_path):
+def test_a_model_that_repeats_itself_is_said(tmp_path: Path) -> None:
     with RunningServer(answer="fixed:x", drafts="good") as server:
         writer = writer_at(server, tmp_path)
         with pytest.raises(InputError, match=r"gave \d+ of 59 usable search rephrasings.*a duplicate"):
             write_rephrasings(writer, Checks("Sort it."), 60, 1)
 
 
-def test_a_file_gives_the_set_back_and_may_be_edited_by_hand(tmp_path):
+def test_a_file_gives_the_set_back_and_may_be_edited_by_hand(tmp_path: Path) -> None:
     with RunningServer(drafts="bad") as server:
         found = write_rephrasings(writer_at(server, tmp_path), Checks(ORIGINAL, LABELS), 4, 2)
     path = tmp_path / "rephrasings.json"
@@ -118,7 +122,7 @@ def test_a_file_gives_the_set_back_and_may_be_edited_by_hand(tmp_path):
         ('{"search": ["Sort it.", "sort it"], "heldout": []}', "stands twice"),
     ],
 )
-def test_a_damaged_file_is_refused_in_one_line(tmp_path, content, message):
+def test_a_damaged_file_is_refused_in_one_line(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "r.json"
     path.write_text(content)
     with pytest.raises(InputError, match=message) as caught:

@@ -1,10 +1,13 @@
 """The pages: self-contained, safe with hostile text, and built from the run directory alone."""
 
+from __future__ import annotations
+
 import dataclasses
 import json
 import re
 import subprocess
 import sys
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -18,17 +21,21 @@ from psopt.report._marked import marked
 from psopt.report._sample_figures import changed_samples, sample_sensitivity
 from psopt.report._wording_figures import damage, enough, flips
 from psopt.runs import RunDirectory
-from psopt.tasks import Sample
+from psopt.tasks import Sample, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
 
 HOSTILE = '<script>alert("x")</script>'
 
 
 @pytest.fixture
-def run(task, keyword_model, tmp_path, monkeypatch):
+def run(task: Task, keyword_model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     keyword_model.is_quick = True
     monkeypatch.setattr(optimization, "load_model", lambda *_, **__: keyword_model)
 
-    def hostile(samples):
+    def hostile(samples: Sequence[Sample]) -> Any:
         return tuple(dataclasses.replace(sample, text=f"{sample.text} {HOSTILE}") for sample in samples)
 
     task = dataclasses.replace(
@@ -38,7 +45,7 @@ def run(task, keyword_model, tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def pair():
+def pair() -> dict[str, Any]:
     """Three samples of class 0 and one of class 1 under four wordings; the second prompt is always right."""
     labels = [0, 0, 0, 1]
     samples = tuple(Sample(f"s{number}", f"text {number}", "ab"[label]) for number, label in enumerate(labels))
@@ -47,7 +54,7 @@ def pair():
     return {"seed prompt": Predictions(first, samples, ("a", "b")), "knee": Predictions(second, samples, ("a", "b"))}
 
 
-def test_the_report_is_one_file_that_loads_nothing(run):
+def test_the_report_is_one_file_that_loads_nothing(run: Any) -> None:
     page = (run.path / "report.html").read_text()
     without_plotly = re.sub(r"<script>/\*\*.+?</script>", "", page, flags=re.DOTALL)
     assert len(without_plotly) < 600_000
@@ -55,7 +62,7 @@ def test_the_report_is_one_file_that_loads_nothing(run):
     assert "default-src 'none'" in page
 
 
-def test_text_from_the_data_is_escaped(run):
+def test_text_from_the_data_is_escaped(run: Any) -> None:
     page = (run.path / "report.html").read_text()
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert" in page
@@ -63,7 +70,7 @@ def test_text_from_the_data_is_escaped(run):
     assert "\\u0026lt;script\\u0026gt;" in page
 
 
-def test_it_shows_every_prompt_of_the_front_and_the_weak_spots_before_and_after(run):
+def test_it_shows_every_prompt_of_the_front_and_the_weak_spots_before_and_after(run: Any) -> None:
     page = (run.path / "report.html").read_text()
     for candidate in run.front:
         assert f'id="{candidate.id}"' in page
@@ -73,7 +80,7 @@ def test_it_shows_every_prompt_of_the_front_and_the_weak_spots_before_and_after(
     assert any("belongs to" in line or "what animal" in line or line.startswith("Number") for line in marked_lines)
 
 
-def test_it_can_be_rebuilt_from_the_run_directory_alone(run):
+def test_it_can_be_rebuilt_from_the_run_directory_alone(run: Any) -> None:
     page = (run.path / "report.html").read_text()
     (run.path / "report.html").unlink()
     write_report(RunDirectory.open(run.path))
@@ -81,7 +88,7 @@ def test_it_can_be_rebuilt_from_the_run_directory_alone(run):
     assert re.sub(r'"uid":"[^"]+"', "", again) == re.sub(r'"uid":"[^"]+"', "", page)
 
 
-def test_leaving_edits_out_is_measured_where_that_costs_nothing(run):
+def test_leaving_edits_out_is_measured_where_that_costs_nothing(run: Any) -> None:
     left_out = json.loads((run.path / "contributions.json").read_text())["left_out"]
     names = {figure.name for figure in write_report(RunDirectory.open(run.path))}
     assert left_out
@@ -91,13 +98,13 @@ def test_leaving_edits_out_is_measured_where_that_costs_nothing(run):
 
 
 @pytest.mark.parametrize("name", ["samples.json", "trials.json", "contributions.json"])
-def test_a_file_that_is_missing_is_named_with_what_mends_it(run, name):
+def test_a_file_that_is_missing_is_named_with_what_mends_it(run: Any, name: str) -> None:
     (run.path / name).unlink()
     with pytest.raises(InputError, match=rf"has no {name}: write it anew with `psopt resume"):
         write_report(RunDirectory.open(run.path))
 
 
-def test_a_damaged_file_is_named(run):
+def test_a_damaged_file_is_named(run: Any) -> None:
     path = next((run.path / "predictions").iterdir())
     for one in (run.path / "predictions").iterdir():
         one.write_bytes(b"nothing")
@@ -106,7 +113,7 @@ def test_a_damaged_file_is_named(run):
     assert path.exists()
 
 
-def test_s_by_class_is_the_mean_of_its_samples(pair):
+def test_s_by_class_is_the_mean_of_its_samples(pair: dict[str, Any]) -> None:
     before, after = class_sensitivity(pair).plot.data
     half = -(0.5 * np.log(0.5)) * 2 / np.log(3)  # answers a, b, a, b; with N/A there are three classes
     assert list(before.x) == ["a"]  # of b there is one sample only
@@ -114,11 +121,11 @@ def test_s_by_class_is_the_mean_of_its_samples(pair):
     assert after.y[0] == 0
 
 
-def test_samples_that_never_change_are_counted_in_the_caption(pair):
+def test_samples_that_never_change_are_counted_in_the_caption(pair: dict[str, Any]) -> None:
     assert "seed prompt 50%, knee 100%" in sample_sensitivity(pair).caption
 
 
-def test_the_most_changed_samples_come_with_their_answers(pair):
+def test_the_most_changed_samples_come_with_their_answers(pair: dict[str, Any]) -> None:
     figure = changed_samples(*pair.items())
     shares = {bar.name: list(bar.x) for bar in figure.plot.data}
     assert len(shares["a"]) == 4  # two samples changed, each before and after
@@ -126,33 +133,33 @@ def test_the_most_changed_samples_come_with_their_answers(pair):
     assert sorted(texts) == ["text 1 (a)", "text 3 (b)"]
 
 
-def test_matrices_hold_the_consistency_of_each_pair(pair):
+def test_matrices_hold_the_consistency_of_each_pair(pair: dict[str, Any]) -> None:
     before, _ = consistency_matrices(pair).plot.data
     cells = dict(zip(before.x, np.asarray(before.z).tolist(), strict=True))
     row = next(row for text, row in cells.items() if "text 0" in text)
     assert sorted(row) == [0, 50, 100]  # alike to itself, half to text 1, not at all to text 2
 
 
-def test_the_worst_wording_is_named(pair):
+def test_the_worst_wording_is_named(pair: dict[str, Any]) -> None:
     figure = damage({"seed prompt": pair["seed prompt"]}, ["one", "two", "three", "four"])
     assert "number 4: “four”" in figure.caption
 
 
-def test_flips_are_counted(pair):
+def test_flips_are_counted(pair: dict[str, Any]) -> None:
     before, after = flips(pair).plot.data
     assert list(before.x) == [2]
     assert list(after.x) == [0]
 
 
-def test_enough_says_how_many(pair):
+def test_enough_says_how_many(pair: dict[str, Any]) -> None:
     assert "knee 2" in enough(pair, 1).caption
 
 
-def test_added_lines_are_marked():
+def test_added_lines_are_marked() -> None:
     assert [line.added for line in marked("a\nnew\nb", "a\nb")] == [False, True, False]
 
 
-def test_a_diagnosis_is_a_page_too(task, keyword_model, monkeypatch):
+def test_a_diagnosis_is_a_page_too(task: Task, keyword_model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(diagnosing, "_embedder", lambda *_: None)
     samples = tuple(dataclasses.replace(one, text=f"{one.text} {HOSTILE}") for one in task.train)
     report = diagnosing.diagnose(dataclasses.replace(task, train=samples), model=keyword_model, rephrasings=6)
@@ -162,7 +169,9 @@ def test_a_diagnosis_is_a_page_too(task, keyword_model, monkeypatch):
         assert f'data-figure="{name}"' in page
 
 
-def test_a_diagnosis_without_labels_shows_what_can_be_known(task, keyword_model, monkeypatch):
+def test_a_diagnosis_without_labels_shows_what_can_be_known(
+    task: Task, keyword_model: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(diagnosing, "_embedder", lambda *_: None)
     samples = tuple(dataclasses.replace(one, label=None) for one in task.train)
     task = dataclasses.replace(task, train=samples, val=(), test=())
@@ -173,7 +182,9 @@ def test_a_diagnosis_without_labels_shows_what_can_be_known(task, keyword_model,
 
 
 @pytest.mark.parametrize(("n_samples", "n_rephrasings"), [(2, 3), (3, 1), (2, 1), (4, 2)])
-def test_the_smallest_diagnosis_is_a_page(task, keyword_model, monkeypatch, n_samples, n_rephrasings):
+def test_the_smallest_diagnosis_is_a_page(
+    task: Task, keyword_model: Any, monkeypatch: pytest.MonkeyPatch, n_samples: int, n_rephrasings: int
+) -> None:
     monkeypatch.setattr(diagnosing, "_embedder", lambda *_: None)
     few = dataclasses.replace(task, train=task.train[:n_samples])
     report = diagnosing.diagnose(few, model=keyword_model, rephrasings=n_rephrasings, samples=n_samples)
@@ -181,14 +192,16 @@ def test_the_smallest_diagnosis_is_a_page(task, keyword_model, monkeypatch, n_sa
 
 
 @pytest.mark.parametrize("n_test", [1, 2, 3])
-def test_the_smallest_run_has_a_report(task, keyword_model, tmp_path, monkeypatch, n_test):
+def test_the_smallest_run_has_a_report(
+    task: Task, keyword_model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_test: int
+) -> None:
     monkeypatch.setattr(optimization, "load_model", lambda *_, **__: keyword_model)
     few = dataclasses.replace(task, test=task.test[:n_test])
     found = optimization.optimize(few, trials=3, rounds=1, rephrasings=2, out=tmp_path / "run")
     assert (found.path / "report.html").is_file()
 
 
-def test_figures_are_saved_as_png_and_svg(run, tmp_path):
+def test_figures_are_saved_as_png_and_svg(run: Any, tmp_path: Path) -> None:
     pytest.importorskip("kaleido", reason="the extra `figures` is not installed")
     done = psopt_report(run.path, tmp_path / "figures")
     if "needs Chrome" in done.stderr:
@@ -200,7 +213,7 @@ def test_figures_are_saved_as_png_and_svg(run, tmp_path):
     assert "<svg" in (tmp_path / "figures" / "front.svg").read_text()
 
 
-def test_without_a_browser_figures_can_t_be_saved_and_that_is_said(run, tmp_path):
+def test_without_a_browser_figures_can_t_be_saved_and_that_is_said(run: Any, tmp_path: Path) -> None:
     pytest.importorskip("kaleido", reason="the extra `figures` is not installed")
     done = psopt_report(run.path, tmp_path / "figures", PATH=str(tmp_path), BROWSER_PATH=str(tmp_path / "none"))
     assert done.returncode == 2
@@ -208,7 +221,7 @@ def test_without_a_browser_figures_can_t_be_saved_and_that_is_said(run, tmp_path
     assert "Traceback" not in done.stderr
 
 
-def psopt_report(run, figures, **environment):
+def psopt_report(run: Any, figures: Any, **environment: Any) -> subprocess.CompletedProcess[str]:
     import os
 
     command = [sys.executable, "-P", "-m", "psopt", "report", str(run), "--figures", str(figures)]

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,6 +17,9 @@ from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 DRIVER = shutil.which("chromedriver")
 pytestmark = pytest.mark.skipif(not DRIVER, reason="no chromedriver is installed (Debian: chromium-driver)")
 SCREENSHOTS = Path(__file__).resolve().parents[2] / "build" / "screenshots"
@@ -23,7 +27,7 @@ HOSTILE = "<script>document.title='broken into'</script><img src=x onerror=alert
 FIGURES = {"front", "class-sensitivity", "sample-sensitivity", "joint-view", "class-consistency", "flips"}
 
 
-def psopt(folder, *words):
+def psopt(folder: Path, *words: Any) -> None:
     env = {**os.environ, "PSOPT_CACHE_DIR": str(folder / "cache")}
     command = [sys.executable, "-P", "-m", "psopt", *words]
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120)
@@ -31,7 +35,7 @@ def psopt(folder, *words):
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A run and a diagnosis of hostile data: texts, and one of the labels."""
     folder = tmp_path_factory.mktemp("browser")
     rows = ["id,text,label,split"]
@@ -47,27 +51,27 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module", params=["light", "dark"])
-def browser(request):
+def browser(request: pytest.FixtureRequest) -> Iterator[Any]:
     options = webdriver.ChromeOptions()
     for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1200,1000", "--no-proxy-server"):
         options.add_argument(word)
     if request.param == "dark":
         options.add_argument("--blink-settings=preferredColorScheme=0")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    driver: Any = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
     driver.theme = request.param
     yield driver
     driver.quit()
 
 
-def opened(browser, path):
+def opened(browser: Any, path: Path) -> Any:
     browser.get(path.as_uri())
     everything = "return [...document.querySelectorAll('[data-figure]')].every((one) => one.querySelector('.main-svg'))"
     WebDriverWait(browser, 30).until(lambda _: browser.execute_script(everything))
     return browser
 
 
-def test_it_is_drawn_without_a_word_on_the_console(browser, folder):
+def test_it_is_drawn_without_a_word_on_the_console(browser: Any, folder: Any) -> None:
     page = opened(browser, folder / "run" / "report.html")
     drawn = {one.get_attribute("data-figure") for one in page.find_elements(By.CSS_SELECTOR, "[data-figure]")}
     assert drawn >= FIGURES
@@ -79,7 +83,7 @@ def test_it_is_drawn_without_a_word_on_the_console(browser, folder):
     page.save_screenshot(str(SCREENSHOTS / f"report-{browser.theme}.png"))
 
 
-def test_pointing_at_a_prompt_shows_its_edits(browser, folder):
+def test_pointing_at_a_prompt_shows_its_edits(browser: Any, folder: Any) -> None:
     page = opened(browser, folder / "run" / "report.html")
     plot = page.find_element(By.CSS_SELECTOR, "[data-figure=front]")
     page.execute_script("arguments[0].scrollIntoView({block: 'center'})", plot)
@@ -92,7 +96,7 @@ def test_pointing_at_a_prompt_shows_its_edits(browser, folder):
     page.save_screenshot(str(SCREENSHOTS / f"hover-{browser.theme}.png"))
 
 
-def test_hostile_text_is_shown_and_does_nothing(browser, folder):
+def test_hostile_text_is_shown_and_does_nothing(browser: Any, folder: Any) -> None:
     page = opened(browser, folder / "run" / "report.html")
     assert "broken into" not in page.title
     assert page.find_elements(By.CSS_SELECTOR, "img") == []
@@ -100,7 +104,7 @@ def test_hostile_text_is_shown_and_does_nothing(browser, folder):
     assert "<script>document.title" in page.find_element(By.TAG_NAME, "body").text
 
 
-def test_a_prompt_is_copied_whole(browser, folder):
+def test_a_prompt_is_copied_whole(browser: Any, folder: Any) -> None:
     page = opened(browser, folder / "run" / "report.html")
     button = page.find_element(By.CSS_SELECTOR, "button[data-copy]")
     page.execute_script("arguments[0].scrollIntoView({block: 'center'})", button)
@@ -115,14 +119,14 @@ def test_a_prompt_is_copied_whole(browser, folder):
     assert page.execute_script("return arguments[0].value", area).strip() == whole
 
 
-def test_a_diagnosis_is_drawn_too(browser, folder):
+def test_a_diagnosis_is_drawn_too(browser: Any, folder: Any) -> None:
     page = opened(browser, folder / "diagnosis.html")
     assert page.get_log("browser") == []
     assert page.find_elements(By.CSS_SELECTOR, "#joint-view .main-svg")
     page.save_screenshot(str(SCREENSHOTS / f"diagnosis-{browser.theme}.png"))
 
 
-def test_it_prints_on_white_paper_with_nothing_cut_off(browser, folder):
+def test_it_prints_on_white_paper_with_nothing_cut_off(browser: Any, folder: Any) -> None:
     page = opened(browser, folder / "run" / "report.html")
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     page.execute_script("dispatchEvent(new Event('beforeprint'))")

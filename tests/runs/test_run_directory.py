@@ -1,11 +1,17 @@
+from __future__ import annotations
+
 import json
+from typing import TYPE_CHECKING
 
 import pytest
 from psopt.errors import UnknownNameError
 from psopt.runs import RunDirectory, free_folder, pick_entry
 
+if TYPE_CHECKING:
+    from pathlib import Path
 
-def test_files_appear_whole_or_not_at_all(tmp_path):
+
+def test_files_appear_whole_or_not_at_all(tmp_path: Path) -> None:
     directory = RunDirectory.make(tmp_path / "run")
     directory.write_json("run.json", {"a": 1})
     with pytest.raises(ValueError, match="JSON"):
@@ -14,7 +20,7 @@ def test_files_appear_whole_or_not_at_all(tmp_path):
     assert [file.name for file in (tmp_path / "run").iterdir()] == ["run.json"]
 
 
-def test_folders_are_numbered_when_taken(tmp_path):
+def test_folders_are_numbered_when_taken(tmp_path: Path) -> None:
     names = []
     for _ in range(3):
         folder = free_folder(tmp_path, "run")
@@ -34,11 +40,11 @@ ENTRIES = [
     ("which", "prompt"),
     [("knee", 1), ("f1", 0), ("sensitivity", 2), ("consistency", 2), ("aaaa", 0), ("bbbb11112222", 1)],
 )
-def test_picks(which, prompt):
+def test_picks(which: str, prompt: int) -> None:
     assert pick_entry(ENTRIES, which) is ENTRIES[prompt]
 
 
 @pytest.mark.parametrize("which", ["kne", "dddd", "aaa"])
-def test_what_can_t_be_picked_is_said(which):
+def test_what_can_t_be_picked_is_said(which: str) -> None:
     with pytest.raises(UnknownNameError, match="prompt of the front"):
         pick_entry(ENTRIES, which)

@@ -1,3 +1,7 @@
+from __future__ import annotations
+
+from typing import Any
+
 import pytest
 from psopt.errors import UnknownNameError
 from psopt.evaluation import Scores
@@ -5,7 +9,7 @@ from psopt.search import Candidate, knee, pareto_front, pick
 from psopt.search_spaces import Edit, Prompt, Provenance
 
 
-def candidate(trial, f1, sensitivity, consistency, n_edits=0):
+def candidate(trial: Any, f1: Any, sensitivity: Any, consistency: Any, n_edits: int = 0) -> Any:
     edits = tuple(Edit("note", "a", f"{trial} {i}", Provenance("rules", "task")) for i in range(n_edits))
     scores = Scores(f1, f1, sensitivity, consistency, 0.0, {}, {})
     return Candidate(trial, Prompt(f"prompt {trial}", ("a", "b")), edits, scores)
@@ -14,7 +18,7 @@ def candidate(trial, f1, sensitivity, consistency, n_edits=0):
 BASE = candidate(0, 0.5, 0.2, 0.4)
 
 
-def test_dominated_candidates_are_not_on_the_front():
+def test_dominated_candidates_are_not_on_the_front() -> None:
     better, worse, other = (
         candidate(1, 0.7, 0.1, 0.5),
         candidate(2, 0.6, 0.1, 0.5),
@@ -23,17 +27,17 @@ def test_dominated_candidates_are_not_on_the_front():
     assert pareto_front([BASE, better, worse, other], 0.49) == (better, other)
 
 
-def test_a_constant_prompt_wins_nothing():
+def test_a_constant_prompt_wins_nothing() -> None:
     constant = candidate(1, 0.2, 0.0, 1.0)
     assert pareto_front([BASE, constant], 0.49) == (BASE,)
 
 
-def test_of_equal_candidates_the_one_with_fewest_edits_stands():
+def test_of_equal_candidates_the_one_with_fewest_edits_stands() -> None:
     long, short = candidate(1, 0.7, 0.1, 0.5, n_edits=5), candidate(2, 0.7, 0.1, 0.5, n_edits=2)
     assert pareto_front([BASE, long, short], 0.49) == (short,)
 
 
-def test_the_knee_is_the_compromise():
+def test_the_knee_is_the_compromise() -> None:
     extreme, middle, stable = (
         candidate(1, 0.8, 0.2, 0.4),
         candidate(2, 0.78, 0.06, 0.58),
@@ -42,13 +46,13 @@ def test_the_knee_is_the_compromise():
     assert knee([extreme, middle, stable], BASE) is middle
 
 
-def test_the_knee_is_no_worse_than_the_baseline_where_that_can_be():
+def test_the_knee_is_no_worse_than_the_baseline_where_that_can_be() -> None:
     shaky, mild = candidate(1, 0.9, 0.3, 0.9), candidate(2, 0.55, 0.19, 0.41)
     assert knee([shaky, mild], BASE) is mild
     assert knee([shaky], BASE) is shaky
 
 
-def test_picks():
+def test_picks() -> None:
     best, stable = candidate(1, 0.8, 0.2, 0.4), candidate(2, 0.6, 0.05, 0.6)
     front = (best, stable)
     assert pick(front, BASE, "f1") is best

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import psopt
@@ -15,13 +16,18 @@ from psopt.runs import RunDirectory
 from psopt.search._shorten import shortest
 from psopt.tasks import DatasetInfo, Sample, Task
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.search_spaces import Prompt
+
 MODEL = "sim/wobble=0.6,accuracy=0.6,na=0"
 LM = LmOptions(logprobs=True)
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    parts = [
+def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Task, Any]:
+    parts: Any = [
         tuple(
             Sample(f"{split}-{i}", f"{('when did', 'who saw')[i % 2]} {split} {i} ?", ("Number", "Person")[i % 2])
             for i in range(40)
@@ -34,7 +40,7 @@ def run(tmp_path_factory):
     return task, psopt.optimize(task, model=MODEL, trials=6, rephrasings=3, lm=LM, out=out)
 
 
-def test_the_files_keep_probabilities_from_which_the_scores_follow(run):
+def test_the_files_keep_probabilities_from_which_the_scores_follow(run: tuple[Task, Any]) -> None:
     _, done = run
     for candidate in done.front:
         arrays = np.load(done.path / "predictions" / f"{candidate.id}.npz")
@@ -45,7 +51,7 @@ def test_the_files_keep_probabilities_from_which_the_scores_follow(run):
             assert (soft.argmax(axis=2) == arrays[split]).all()
 
 
-def test_the_report_draws_and_tests_what_was_scored(run):
+def test_the_report_draws_and_tests_what_was_scored(run: tuple[Task, Any]) -> None:
     _, done = run
     contents = read_contents(RunDirectory.open(done.path))
     before, after = contents.answers.values()
@@ -61,15 +67,17 @@ def test_the_report_draws_and_tests_what_was_scored(run):
         assert abs(single) < 1
 
 
-def test_a_run_that_goes_on_asks_for_no_probability_again(run, monkeypatch):
+def test_a_run_that_goes_on_asks_for_no_probability_again(
+    run: tuple[Task, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The study keeps them: neither the model nor a cache is needed for what is known."""
     from psopt.models.sim import SimulatedModel
 
     task, done = run
-    asked = []
+    asked: list[Any] = []
     answer = SimulatedModel.predict_proba
 
-    def watched(self, prompts, texts, on_progress=None):
+    def watched(self: Any, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: Any = None) -> Any:
         asked.extend((prompt.id, text) for prompt in prompts for text in texts)
         return answer(self, prompts, texts, on_progress)
 
@@ -80,12 +88,12 @@ def test_a_run_that_goes_on_asks_for_no_probability_again(run, monkeypatch):
     assert not [text for _, text in asked if text in on_val]
 
 
-def predictions(soft):
+def predictions(soft: Any) -> Any:
     samples = tuple(Sample(str(number), f"text {number}", "a") for number in range(len(soft)))
     return Predictions(soft.argmax(axis=2), samples, ("a", "b"), soft)
 
 
-def test_a_shorter_prompt_is_judged_by_probabilities():
+def test_a_shorter_prompt_is_judged_by_probabilities() -> None:
     """The answers are the same, so by them no error would excuse a loss; the probabilities differ by chance."""
     rng = np.random.default_rng(0)
     soft = []
@@ -99,13 +107,13 @@ def test_a_shorter_prompt_is_judged_by_probabilities():
     assert shortest([knee, short], knee, lambda one: one.soft, seed=1) is short
 
 
-def candidate(n_edits, soft):
+def candidate(n_edits: int, soft: Any) -> Any:
     found = predictions(soft)
     val = SimpleNamespace(f1=1.0, sensitivity=float(sensitivity(found.p_tau)), consistency=1.0)
     return SimpleNamespace(edits=(None,) * n_edits, val=val, soft=found)
 
 
-def test_where_answers_have_merits_the_test_is_of_their_mean():
+def test_where_answers_have_merits_the_test_is_of_their_mean() -> None:
     array = np.zeros((30, 4), dtype=np.int64)
     first = predictions(np.tile([1.0, 0.0, 0.0], (30, 4, 1)))
     worse = Predictions(array, first.samples, first.labels, merits=np.full((30, 4), 0.2))

@@ -1,5 +1,8 @@
+from __future__ import annotations
+
 import json
 from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 import optuna
 import pytest
@@ -8,6 +11,11 @@ from psopt.evaluation import Evaluator
 from psopt.rephrasings import RephrasingSet
 from psopt.search import Search, SearchOptions, open_study
 from psopt.search_spaces import KINDS, VIEWS, SearchParts, seed_prompt
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from psopt.tasks import Task
 
 SET = RephrasingSet(
     "Sort the question by what it asks for.",
@@ -18,22 +26,33 @@ SET = RephrasingSet(
 
 
 @pytest.fixture
-def evaluator(task, keyword_model):
+def evaluator(task: Task, keyword_model: Any) -> Any:
     return Evaluator(keyword_model, SET, {"train": task.train, "val": task.val, "test": task.test})
 
 
-def search(task, evaluator, tmp_path, observer=None, *, resume=False, seed=42, **options):
-    options = SearchOptions(**{"trials": 15, "rounds": 2, "seed": seed, **options})
-    study = open_study(f"sqlite:///{tmp_path / 'study.db'}", "toy", options.sampler, seed, resume=resume)
-    return Search(task, seed_prompt(task), evaluator, study, options, observer)
+def search(
+    task: Task,
+    evaluator: Any,
+    tmp_path: Path,
+    observer: Any = None,
+    *,
+    resume: bool = False,
+    seed: int = 42,
+    **options: Any,
+) -> Any:
+    settings = SearchOptions(**{"trials": 15, "rounds": 2, "seed": seed, **options})
+    study = open_study(f"sqlite:///{tmp_path / 'study.db'}", "toy", settings.sampler, seed, resume=resume)
+    return Search(task, seed_prompt(task), evaluator, study, settings, observer)
 
 
-def complete(study):
+def complete(study: Any) -> list[Any]:
     return [trial for trial in study.trials if trial.state == optuna.trial.TrialState.COMPLETE]
 
 
 @pytest.mark.parametrize("sampler", ["tpe", "nsga2", "random", "gp"])
-def test_every_sampler_finds_the_prompt_without_a_fault(task, evaluator, tmp_path, sampler):
+def test_every_sampler_finds_the_prompt_without_a_fault(
+    task: Task, evaluator: Any, tmp_path: Path, sampler: str
+) -> None:
     if sampler == "gp":
         pytest.importorskip("torch", reason="the GP sampler needs torch")
     found = search(task, evaluator, tmp_path, sampler=sampler)
@@ -43,7 +62,7 @@ def test_every_sampler_finds_the_prompt_without_a_fault(task, evaluator, tmp_pat
     assert found.front[0].val.sensitivity == 0.0
 
 
-def test_the_seed_prompt_is_trial_0_and_has_no_edits(task, evaluator, tmp_path):
+def test_the_seed_prompt_is_trial_0_and_has_no_edits(task: Task, evaluator: Any, tmp_path: Path) -> None:
     found = search(task, evaluator, tmp_path, trials=3)
     found.run()
     assert found.baseline.prompt == seed_prompt(task)
@@ -51,33 +70,39 @@ def test_the_seed_prompt_is_trial_0_and_has_no_edits(task, evaluator, tmp_path):
     assert found.study.trials[0].user_attrs["prompt_id"] == seed_prompt(task).id
 
 
-def test_trials_is_the_number_of_distinct_prompts_evaluated(task, evaluator, tmp_path):
+def test_trials_is_the_number_of_distinct_prompts_evaluated(task: Task, evaluator: Any, tmp_path: Path) -> None:
     found = search(task, evaluator, tmp_path, trials=12)
     found.run()
     ids = [trial.user_attrs["prompt_id"] for trial in complete(found.study)]
     assert len(ids) == len(set(ids)) == 12
 
 
-def test_no_prompt_is_put_to_the_model_twice_on_the_same_split(task, evaluator, tmp_path, keyword_model):
+def test_no_prompt_is_put_to_the_model_twice_on_the_same_split(
+    task: Task, evaluator: Any, tmp_path: Path, keyword_model: Any
+) -> None:
     found = search(task, evaluator, tmp_path, trials=12)
     found.run()
     assert keyword_model.n_grids == 12 + len({c.id for c in found.candidates if (c.id, "train") in evaluator._known})
 
 
-def test_objectives_are_named_and_point_the_right_way(task, evaluator, tmp_path):
+def test_objectives_are_named_and_point_the_right_way(task: Task, evaluator: Any, tmp_path: Path) -> None:
     found = search(task, evaluator, tmp_path, trials=1)
     assert found.study.metric_names == ["f1", "sensitivity", "consistency"]
     assert [direction.name for direction in found.study.directions] == ["MAXIMIZE", "MINIMIZE", "MAXIMIZE"]
 
 
-def test_a_candidate_below_the_baseline_s_f1_is_infeasible_in_the_study_too(task, evaluator, tmp_path):
+def test_a_candidate_below_the_baseline_s_f1_is_infeasible_in_the_study_too(
+    task: Task, evaluator: Any, tmp_path: Path
+) -> None:
     found = search(task, evaluator, tmp_path)
     found.run()
     for trial in complete(found.study):
         assert (trial.constraints["f1"] > 0) == (trial.values[0] < 0.74)
 
 
-def test_the_same_seed_tries_the_same_prompts_and_another_seed_others(task, evaluator, tmp_path):
+def test_the_same_seed_tries_the_same_prompts_and_another_seed_others(
+    task: Task, evaluator: Any, tmp_path: Path
+) -> None:
     tried = []
     for folder, seed in (("a", 0), ("b", 0), ("c", 1)):
         (tmp_path / folder).mkdir()
@@ -87,7 +112,9 @@ def test_the_same_seed_tries_the_same_prompts_and_another_seed_others(task, eval
     assert tried[0] == tried[1] != tried[2]
 
 
-def test_an_interrupted_search_goes_on_where_it_stopped(task, evaluator, tmp_path, keyword_model):
+def test_an_interrupted_search_goes_on_where_it_stopped(
+    task: Task, evaluator: Any, tmp_path: Path, keyword_model: Any
+) -> None:
     first = search(task, evaluator, tmp_path, trials=5)
     first.run()
     study = first.study
@@ -100,7 +127,9 @@ def test_an_interrupted_search_goes_on_where_it_stopped(task, evaluator, tmp_pat
     assert not [trial for trial in again.study.trials if trial.state == optuna.trial.TrialState.RUNNING]
 
 
-def test_a_failing_model_fails_the_trial_with_the_reason_and_is_no_score(task, evaluator, tmp_path, keyword_model):
+def test_a_failing_model_fails_the_trial_with_the_reason_and_is_no_score(
+    task: Task, evaluator: Any, tmp_path: Path, keyword_model: Any
+) -> None:
     found = search(task, evaluator, tmp_path)
     keyword_model.predict = lambda *_: (_ for _ in ()).throw(ConnectionError("no route"))
     with pytest.raises(ConnectionError):
@@ -110,7 +139,9 @@ def test_a_failing_model_fails_the_trial_with_the_reason_and_is_no_score(task, e
     assert trial.user_attrs["failed"] == "ConnectionError: no route"
 
 
-def test_a_task_with_nothing_to_mend_ends_when_nothing_new_can_be_tried(task, evaluator, tmp_path, keyword_model):
+def test_a_task_with_nothing_to_mend_ends_when_nothing_new_can_be_tried(
+    task: Task, evaluator: Any, tmp_path: Path, keyword_model: Any
+) -> None:
     import dataclasses
 
     right = [dataclasses.replace(s, text=f"who {s.text}", label="Person") for s in task.train]
@@ -123,19 +154,19 @@ def test_a_task_with_nothing_to_mend_ends_when_nothing_new_can_be_tried(task, ev
     assert len(found.candidates) < 500
 
 
-def test_a_study_that_exists_is_not_gone_on_with_unasked(task, evaluator, tmp_path):
+def test_a_study_that_exists_is_not_gone_on_with_unasked(task: Task, evaluator: Any, tmp_path: Path) -> None:
     search(task, evaluator, tmp_path)
     with pytest.raises(InputError, match="--resume"):
         search(task, evaluator, tmp_path)
 
 
 @pytest.mark.parametrize("url", ["sqlite:////no/such/folder/x.db", "nonsense://x", "postgresql://nobody@localhost:1/x"])
-def test_a_storage_that_can_t_be_opened_is_one_clear_error(url):
+def test_a_storage_that_can_t_be_opened_is_one_clear_error(url: str) -> None:
     with pytest.raises(InputError, match="can't be opened"):
         open_study(url, "toy", "tpe", 0)
 
 
-def test_bad_options_are_refused():
+def test_bad_options_are_refused() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'nsga2'"):
         SearchOptions(sampler="nsga")
     for name in ("trials", "rounds"):
@@ -145,7 +176,9 @@ def test_bad_options_are_refused():
         SearchOptions(seed=-1)
 
 
-def test_the_order_of_examples_is_searched_for_a_model_that_reads_it(task, evaluator, tmp_path):
+def test_the_order_of_examples_is_searched_for_a_model_that_reads_it(
+    task: Task, evaluator: Any, tmp_path: Path
+) -> None:
     found = search(task, evaluator, tmp_path, trials=25)
     found.run()
     shown = {trial.number: trial.params for trial in complete(found.study)}
@@ -157,14 +190,16 @@ def test_the_order_of_examples_is_searched_for_a_model_that_reads_it(task, evalu
     assert [one.prompt for one in again.candidates] == [one.prompt for one in found.candidates]
 
 
-def test_the_order_of_examples_is_not_searched_for_a_model_that_does_not_read_it(task, evaluator, tmp_path):
+def test_the_order_of_examples_is_not_searched_for_a_model_that_does_not_read_it(
+    task: Task, evaluator: Any, tmp_path: Path
+) -> None:
     evaluator.model.reads_order = False
     found = search(task, evaluator, tmp_path, trials=15)
     found.run()
     assert all("example-order" not in trial.params for trial in found.study.trials)
 
 
-def test_examples_of_a_label_are_as_many_as_of_another(task, evaluator, tmp_path):
+def test_examples_of_a_label_are_as_many_as_of_another(task: Task, evaluator: Any, tmp_path: Path) -> None:
     found = search(task, evaluator, tmp_path, trials=20)
     found.run()
     whole = [one for one in found.candidates if one.prompt.examples]
@@ -176,7 +211,7 @@ def test_examples_of_a_label_are_as_many_as_of_another(task, evaluator, tmp_path
         assert max(per_label) - min(per_label) <= 2  # where a label has no sample left that fits
 
 
-def test_optuna_s_own_plots_work_on_the_study(task, evaluator, tmp_path):
+def test_optuna_s_own_plots_work_on_the_study(task: Task, evaluator: Any, tmp_path: Path) -> None:
     from optuna import visualization
 
     found = search(task, evaluator, tmp_path)
@@ -188,7 +223,7 @@ def test_optuna_s_own_plots_work_on_the_study(task, evaluator, tmp_path):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_kind_of_edit_that_is_taken_away_is_in_no_pool(task, evaluator, tmp_path, kind):
+def test_a_kind_of_edit_that_is_taken_away_is_in_no_pool(task: Task, evaluator: Any, tmp_path: Path, kind: Any) -> None:
     found = search(task, evaluator, tmp_path, parts=SearchParts(kinds=tuple(one for one in KINDS if one != kind)))
     found.run()
     assert found.pool
@@ -196,7 +231,7 @@ def test_a_kind_of_edit_that_is_taken_away_is_in_no_pool(task, evaluator, tmp_pa
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_a_view_that_is_taken_away_makes_no_note(task, evaluator, tmp_path, view):
+def test_a_view_that_is_taken_away_makes_no_note(task: Task, evaluator: Any, tmp_path: Path, view: Any) -> None:
     whole, found = (
         search(task, evaluator, tmp_path / name, parts=SearchParts(views=views))
         for name, views in {"whole": VIEWS, "part": tuple(one for one in VIEWS if one != view)}.items()
@@ -208,13 +243,13 @@ def test_a_view_that_is_taken_away_makes_no_note(task, evaluator, tmp_path, view
     assert {edit.id for edit in found.pool if edit.kind == "note"} <= {edit.id for edit in whole.pool}
 
 
-def test_without_its_margin_the_constraint_lets_everything_through(task, evaluator, tmp_path):
+def test_without_its_margin_the_constraint_lets_everything_through(task: Task, evaluator: Any, tmp_path: Path) -> None:
     found = search(task, evaluator, tmp_path, parts=SearchParts(margin=1.0))
     found.run()
     assert found.least_f1 < 0
 
 
-def test_parts_that_make_no_sense_are_refused():
+def test_parts_that_make_no_sense_are_refused() -> None:
     with pytest.raises(UnknownNameError, match="sensitivity"):
         SearchParts(views=("sensitivty",))
     with pytest.raises(UnknownNameError, match="note"):
@@ -225,17 +260,17 @@ def test_parts_that_make_no_sense_are_refused():
         SearchParts(margin=-0.1)
 
 
-def test_parts_survive_json():
+def test_parts_survive_json() -> None:
     parts = SearchParts(views=("accuracy",), kinds=("note",), margin=0.5)
     assert SearchParts.from_dict(json.loads(json.dumps(asdict(parts)))) == parts
 
 
-def test_a_trial_that_others_took_over_meanwhile_is_let_go(task, evaluator, tmp_path):
+def test_a_trial_that_others_took_over_meanwhile_is_let_go(task: Task, evaluator: Any, tmp_path: Path) -> None:
     study = open_study(f"sqlite:///{tmp_path / 'study.db'}", "toy", "tpe", 0)
     found = Search(task, seed_prompt(task), evaluator, study, SearchOptions(4, rounds=1), worker="slow")
     claim, taken = found._partners.claim, []
 
-    def away_for_long(trial, prompt_id):
+    def away_for_long(trial: Any, prompt_id: Any) -> Any:
         if len(taken) < 2 and trial.number:
             taken.append(trial.number)
             study._storage.set_trial_state_values(trial._trial_id, state=optuna.trial.TrialState.FAIL)

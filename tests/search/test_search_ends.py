@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING, Any
 
 import optuna
 import pytest
@@ -14,20 +15,27 @@ from psopt.search import Search, SearchOptions, _search, open_study
 from psopt.search._liveness import Heartbeat
 from psopt.search_spaces import seed_prompt
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from psopt.tasks import Task
+
 WORDINGS = ("Sort the question by what it asks for.", "Sort it by what it asks.")
 SET = RephrasingSet(WORDINGS[0], WORDINGS, ("Do sort.", "Sort please!!"), "rules")
 
 
 @pytest.fixture
-def search(task, keyword_model, tmp_path):
+def search(task: Task, keyword_model: Any, tmp_path: Path) -> Any:
     evaluator = Evaluator(keyword_model, SET, {"train": task.train, "val": task.val, "test": task.test})
     study = open_study(f"sqlite:///{tmp_path / 'study.db'}", "toy", "tpe", 0)
     return Search(task, seed_prompt(task), evaluator, study, SearchOptions(4, rounds=1))
 
 
 @pytest.mark.parametrize("kind", [ValueError, RuntimeError])
-def test_an_error_in_recording_a_trial_surfaces_at_once(search, monkeypatch, kind):
-    def record_trial(*_):
+def test_an_error_in_recording_a_trial_surfaces_at_once(
+    search: Any, monkeypatch: pytest.MonkeyPatch, kind: Any
+) -> None:
+    def record_trial(*_: Any) -> None:
         raise kind("a bug")
 
     monkeypatch.setattr(_search, "record_trial", record_trial)
@@ -37,8 +45,8 @@ def test_an_error_in_recording_a_trial_surfaces_at_once(search, monkeypatch, kin
     assert search.study.trials[0].user_attrs["failed"] == f"{kind.__name__}: a bug"
 
 
-def test_a_trial_that_is_wrongly_said_to_be_finished_is_an_error(search, monkeypatch):
-    def record_trial(*_):
+def test_a_trial_that_is_wrongly_said_to_be_finished_is_an_error(search: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def record_trial(*_: Any) -> None:
         raise optuna.exceptions.UpdateFinishedTrialError("a bug")
 
     monkeypatch.setattr(_search, "record_trial", record_trial)
@@ -46,10 +54,12 @@ def test_a_trial_that_is_wrongly_said_to_be_finished_is_an_error(search, monkeyp
         search.run()
 
 
-def test_a_measure_that_is_no_number_is_an_error_and_no_endless_search(search, monkeypatch):
+def test_a_measure_that_is_no_number_is_an_error_and_no_endless_search(
+    search: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     score = _search.score
 
-    def without_sensitivity(predictions):
+    def without_sensitivity(predictions: Any) -> Any:
         scores = score(predictions)
         object.__setattr__(scores, "sensitivity", float("nan"))
         return scores
@@ -59,10 +69,12 @@ def test_a_measure_that_is_no_number_is_an_error_and_no_endless_search(search, m
         search.run()
 
 
-def test_a_trial_that_others_have_finished_is_let_go_while_it_is_recorded(search, monkeypatch):
+def test_a_trial_that_others_have_finished_is_let_go_while_it_is_recorded(
+    search: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     record_trial, taken = _search.record_trial, []
 
-    def late(trial, *more):
+    def late(trial: Any, *more: Any) -> None:
         if trial.number == 1 and not taken:
             taken.append(trial.number)
             trial.study._storage.set_trial_state_values(trial._trial_id, state=optuna.trial.TrialState.FAIL)
@@ -74,17 +86,17 @@ def test_a_trial_that_others_have_finished_is_let_go_while_it_is_recorded(search
     assert 1 not in {candidate.trial for candidate in search.candidates}
 
 
-def locked():
+def locked() -> Any:
     return sqlalchemy.exc.OperationalError("INSERT", None, Exception("database is locked"))
 
 
 class Beats:
     """A beat that raises these errors, one after the other; `over` is set with the last."""
 
-    def __init__(self, *errors):
+    def __init__(self, *errors: Any) -> None:
         self.errors, self.over, self.said = list(errors), threading.Event(), []
 
-    def __call__(self, number):
+    def __call__(self, number: int) -> None:
         error = self.errors.pop(0) if self.errors else None
         if not self.errors:
             self.over.set()
@@ -93,17 +105,17 @@ class Beats:
 
 
 @pytest.fixture
-def fast(monkeypatch):
+def fast(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PSOPT_HEARTBEAT", "0.001")
 
 
-def beating(beats):
+def beating(beats: Any) -> None:
     with Heartbeat(beats, beats.said.append):
         assert beats.over.wait(30)
 
 
 @pytest.mark.usefixtures("fast")
-def test_a_heartbeat_that_fails_for_good_is_said_once():
+def test_a_heartbeat_that_fails_for_good_is_said_once() -> None:
     beats = Beats(*(locked() for _ in range(12)))
     beating(beats)
     assert len(beats.said) == 1
@@ -112,14 +124,14 @@ def test_a_heartbeat_that_fails_for_good_is_said_once():
 
 
 @pytest.mark.usefixtures("fast")
-def test_a_heartbeat_that_fails_for_a_moment_is_left_out():
+def test_a_heartbeat_that_fails_for_a_moment_is_left_out() -> None:
     beats = Beats(*(locked() for _ in range(5)), None, *(locked() for _ in range(5)), None)
     beating(beats)
     assert not beats.said
 
 
 @pytest.mark.usefixtures("fast")
-def test_a_bug_in_a_heartbeat_is_said_and_raised():
+def test_a_bug_in_a_heartbeat_is_said_and_raised() -> None:
     beats = Beats(None, KeyError("beat"))
     with pytest.raises(KeyError, match="beat"):
         beating(beats)
@@ -127,14 +139,14 @@ def test_a_bug_in_a_heartbeat_is_said_and_raised():
 
 
 @pytest.mark.usefixtures("fast")
-def test_a_heartbeat_ends_with_its_trial():
+def test_a_heartbeat_ends_with_its_trial() -> None:
     beats = Beats(optuna.exceptions.UpdateFinishedTrialError("over"))
     beating(beats)
     assert not beats.said
 
 
 @pytest.mark.parametrize("text", ["soon", "0", "-1", "nan", "inf"])
-def test_an_interval_that_is_no_number_of_seconds_is_refused(monkeypatch, text):
+def test_an_interval_that_is_no_number_of_seconds_is_refused(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv("PSOPT_HEARTBEAT", text)
     with pytest.raises(InputError, match="PSOPT_HEARTBEAT is"):
         Heartbeat(print, print)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -12,11 +13,14 @@ from psopt.search import Candidate
 from psopt.search._shorten import edit_worths, next_shorter, shortest
 from psopt.search_spaces import Edit, Prompt, Provenance
 
+if TYPE_CHECKING:
+    from psopt.tasks import Task
+
 ORIGIN = Provenance("rules", "accuracy", "", ("train-1",))
 POOL = [Edit("note", "Number", f"note {i}", ORIGIN) for i in range(8)]
 
 
-def predictions(task, n_right, first=0):
+def predictions(task: Task, n_right: int, first: int = 0) -> Any:
     """40 samples under 4 rephrasings: `n_right` are right, from the `first` on."""
     truth = np.array([task.labels.index(sample.label) for sample in task.val])
     array = np.repeat(1 - truth[:, None], 4, axis=1)
@@ -24,13 +28,13 @@ def predictions(task, n_right, first=0):
     return Predictions(array, task.val, task.labels)
 
 
-def candidate(task, number, edits, n_right, first=0):
+def candidate(task: Task, number: int, edits: Any, n_right: int, first: int = 0) -> tuple[Any, Any]:
     found = predictions(task, n_right, first)
     return Candidate(number, Prompt(f"number {number}", task.labels), tuple(edits), score(found)), found
 
 
 @pytest.fixture
-def tried(task):
+def tried(task: Task) -> list[Any]:
     """Notes 0 and 1 are worth 10 samples each; the others nothing."""
     rng = np.random.default_rng(0)
     found = []
@@ -41,14 +45,14 @@ def tried(task):
     return found
 
 
-def test_worths_find_the_edits_that_do_good(tried):
+def test_worths_find_the_edits_that_do_good(tried: list[Any]) -> None:
     worths = edit_worths([one for one, _ in tried], POOL)
     ranked = sorted(POOL, key=lambda edit: -worths[edit.id])
     assert set(ranked[:2]) == set(POOL[:2])
     assert min(worths[edit.id] for edit in POOL[:2]) > 3 * max(abs(worths[edit.id]) for edit in POOL[2:])
 
 
-def test_what_is_tried_next_keeps_the_best_edits_in_their_order(task, tried):
+def test_what_is_tried_next_keeps_the_best_edits_in_their_order(task: Task, tried: list[Any]) -> None:
     everything, _ = candidate(task, 99, POOL, 35)
     subsets = next_shorter(everything, [one for one, _ in tried], POOL)
     assert [len(edits) for edits in subsets] == [4, 5, 6, 7]
@@ -57,7 +61,7 @@ def test_what_is_tried_next_keeps_the_best_edits_in_their_order(task, tried):
         assert list(edits) == [edit for edit in POOL if edit in edits]
 
 
-def test_the_shortest_that_is_no_worse_stands_for_the_knee(task):
+def test_the_shortest_that_is_no_worse_stands_for_the_knee(task: Task) -> None:
     known = [candidate(task, 0, POOL, 36), candidate(task, 1, POOL[:2], 36), candidate(task, 2, POOL[:1], 25)]
     on_val = {one.id: found for one, found in known}
     knee, same, worse = (one for one, _ in known)
@@ -65,7 +69,7 @@ def test_the_shortest_that_is_no_worse_stands_for_the_knee(task):
     assert shortest([knee, worse], knee, lambda one: on_val[one.id], 42) is knee
 
 
-def test_a_loss_within_one_standard_error_is_accepted_and_a_larger_one_not(task):
+def test_a_loss_within_one_standard_error_is_accepted_and_a_larger_one_not(task: Task) -> None:
     """Other samples are right, one less in all: that may be chance. Eight less are not."""
     known = [candidate(task, 0, POOL, 32), candidate(task, 1, POOL[:2], 31, 8), candidate(task, 2, POOL[:1], 24)]
     on_val = {one.id: found for one, found in known}
@@ -74,7 +78,7 @@ def test_a_loss_within_one_standard_error_is_accepted_and_a_larger_one_not(task)
     assert shortest([knee, little, much], knee, lambda one: on_val[one.id], 42) is little
 
 
-def test_what_merges_notes_is_worth_as_much_as_they_are_together(tried):
+def test_what_merges_notes_is_worth_as_much_as_they_are_together(tried: list[Any]) -> None:
     merged = as_one(POOL[:3], "note 0, 1 and 2", "rules")
     worths = edit_worths([one for one, _ in tried], [*POOL, merged])
     assert worths[merged.switch] == pytest.approx(sum(worths[edit.id] for edit in POOL[:3]))
@@ -82,7 +86,7 @@ def test_what_merges_notes_is_worth_as_much_as_they_are_together(tried):
     assert as_one([merged, POOL[3]], "more", "rules").merges == tuple(edit.id for edit in POOL[:4])
 
 
-def test_bundles_stay_whole(task, tried):
+def test_bundles_stay_whole(task: Task, tried: list[Any]) -> None:
     layers = [replace(edit, bundle=f"layer {index % 4}") for index, edit in enumerate(POOL)]
     everything, _ = candidate(task, 99, layers, 35)
     for edits in next_shorter(everything, [one for one, _ in tried], layers):

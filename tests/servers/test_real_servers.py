@@ -11,6 +11,7 @@ import subprocess
 import sys
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -31,6 +32,9 @@ from serving import (
     serve_transformers,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 SPLITS = ("train", "val", "test")
 N_SAMPLES = 12
 SERVERS = [
@@ -44,7 +48,7 @@ SMALL = ["--rephrasings", "3", "--samples", "12"]
 
 
 @pytest.fixture(scope="session")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The model, as safetensors and as GGUF, and where servers write what they have to say."""
     folder = tmp_path_factory.mktemp("served")
     try:
@@ -58,7 +62,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="session", params=SERVERS)
-def server(request, folder) -> Server:
+def server(request: pytest.FixtureRequest, folder: Path) -> Iterator[Server]:
     log = folder / f"{request.param.replace(' ', '-')}.log"
     with ExitStack() as stack:
         enter = stack.enter_context
@@ -81,7 +85,7 @@ def server(request, folder) -> Server:
 
 
 @pytest.fixture(scope="session")
-def data(tmp_path_factory, server):
+def data(tmp_path_factory: pytest.TempPathFactory, server: Server) -> Any:
     """Questions of two classes, and one cache for all verbs that ask the same server."""
     folder = tmp_path_factory.mktemp("data")
     rows = ["id,text,label,split"]
@@ -89,13 +93,13 @@ def data(tmp_path_factory, server):
         labels = [LABELS[i % len(LABELS)] for i in range(N_SAMPLES)]
         rows += [f"{split}{i},{question(one, 50 * first + i // 2)},{one},{split}" for i, one in enumerate(labels)]
     (folder / "questions.csv").write_text("\n".join(rows) + "\n")
-    told = {"name": "questions", "noun": NOUN, "description": DESCRIPTION, "labels": list(LABELS)}
+    told: dict[str, Any] = {"name": "questions", "noun": NOUN, "description": DESCRIPTION, "labels": list(LABELS)}
     told["data"] = "questions.csv"
     (folder / "questions.toml").write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in told.items()))
     return folder
 
 
-def psopt(folder, *arguments, stdin=None):
+def psopt(folder: Path, *arguments: str, stdin: Any = None) -> subprocess.CompletedProcess[str]:
     """Run a command with a screen of 80 columns; no traceback, whatever happens."""
     environment = {**os.environ, "OPENAI_API_KEY": KEY, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "80"}
     command = [sys.executable, "-m", "psopt", *arguments]
@@ -107,17 +111,17 @@ def psopt(folder, *arguments, stdin=None):
     return done
 
 
-def lm(server):
+def lm(server: Server) -> list[str]:
     return ["--model", f"openai/{server.model}", "--api-base", server.url]
 
 
-def succeeds(done):
+def succeeds(done: Any) -> Any:
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout) if done.stdout.startswith("{") else done.stdout
 
 
 @pytest.mark.parametrize("mode", ["--structured", "--plain"])
-def test_diagnose(server, data, mode):
+def test_diagnose(server: Server, data: Any, mode: str) -> None:
     report = succeeds(
         psopt(data, "diagnose", "--dataset", "questions.toml", *lm(server), *SMALL, "--split", "val", "--json", mode)
     )
@@ -126,7 +130,7 @@ def test_diagnose(server, data, mode):
     assert report["na_rate"] < 0.5  # held to any JSON, so small a model goes astray at times
 
 
-def test_check(server, data):
+def test_check(server: Server, data: Any) -> None:
     done = psopt(data, "check", "--dataset", "questions.toml", *lm(server), *SMALL, "--min-f1", "0.2")
     assert done.returncode == 0, done.stderr
     assert "ok: " in done.stdout
@@ -134,7 +138,7 @@ def test_check(server, data):
     assert missed.returncode in {1, 2}
 
 
-def test_compare(server, data):
+def test_compare(server: Server, data: Any) -> None:
     (data / "one.txt").write_text(DESCRIPTION)
     (data / "other.txt").write_text("Please say what kind of answer the question wants.")
     given = ["--prompt", "one.txt", "--prompt", "other.txt"]
@@ -142,7 +146,7 @@ def test_compare(server, data):
     assert done.returncode == 0, done.stderr
 
 
-def test_a_rephraser_that_writes_labels_is_refused_in_one_line(server, data):
+def test_a_rephraser_that_writes_labels_is_refused_in_one_line(server: Server, data: Any) -> None:
     """The small model knows nothing but its labels; the fake one writes."""
     done = psopt(
         data,
@@ -157,7 +161,7 @@ def test_a_rephraser_that_writes_labels_is_refused_in_one_line(server, data):
         assert done.stderr.splitlines()[-1].startswith("psopt: ")
 
 
-def test_optimize_then_resume_then_classify(server, data):
+def test_optimize_then_resume_then_classify(server: Server, data: Any) -> None:
     run = ["optimize", "--dataset", "questions.toml", *lm(server), *SMALL, "--trials", "3", "--rounds", "1"]
     done = psopt(data, *run, "--out", "run")
     assert done.returncode == 0, done.stderr
@@ -176,7 +180,7 @@ def test_optimize_then_resume_then_classify(server, data):
     assert {answer.split("\t")[0] for answer in answers} <= {*LABELS, "N/A"}
 
 
-def test_a_text_longer_than_the_model_reads_costs_only_itself(server, data):
+def test_a_text_longer_than_the_model_reads_costs_only_itself(server: Server, data: Any) -> None:
     """One text of the test split that no server of 2,048 tokens can read."""
     if server.log.stem == "LiteLLM-before-a-fake":
         pytest.skip("the fake server reads everything")
@@ -193,7 +197,7 @@ def test_a_text_longer_than_the_model_reads_costs_only_itself(server, data):
         assert report["f1"] > 0.2
 
 
-def test_a_wrong_model_name_is_told_in_one_line(server, data):
+def test_a_wrong_model_name_is_told_in_one_line(server: Server, data: Any) -> None:
     """llama.cpp's servers answer whatever name they are asked by: there is nothing to tell."""
     done = psopt(
         data, "diagnose", "--dataset", "questions.toml", "--model", "openai/nobody", "--api-base", server.url, *SMALL
@@ -203,7 +207,7 @@ def test_a_wrong_model_name_is_told_in_one_line(server, data):
         assert "nobody" in done.stderr.splitlines()[-1]
 
 
-def test_dry_run_sends_nothing(server, data):
+def test_dry_run_sends_nothing(server: Server, data: Any) -> None:
     run = ["optimize", "--dataset", "questions.toml", *lm(server), *SMALL, "--trials", "3", "--dry-run"]
     before = len(server.log.read_text())
     done = psopt(data, *run, "--out", "dry")

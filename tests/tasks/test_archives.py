@@ -9,6 +9,7 @@ import tarfile
 import threading
 import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.errors import DataError
@@ -18,6 +19,10 @@ from psopt.tasks._dataset import Builtin, RemoteFile
 from psopt.tasks._superglue import read_cb
 from psopt.tasks._unpack import unpack
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
 LABELS = ("entailment", "contradiction", "neutral")
 PAIR = '{{"premise": "thing {} fell", "hypothesis": "it fell", "label": "{}"}}\n'
 CONTENT = {
@@ -26,7 +31,7 @@ CONTENT = {
 }
 
 
-def zipped(content):
+def zipped(content: dict[str, bytes]) -> bytes:
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as file:
         for name, text in content.items():
@@ -34,7 +39,7 @@ def zipped(content):
     return data.getvalue()
 
 
-def tarred(content, links=()):
+def tarred(content: dict[str, bytes], links: Sequence[tuple[str, str]] = ()) -> bytes:
     data = io.BytesIO()
     with tarfile.open(fileobj=data, mode="w:gz") as file:
         for name, text in content.items():
@@ -53,15 +58,15 @@ ARCHIVES = {"TOY.zip": zipped(INSIDE), "toy.tgz": tarred(INSIDE)}
 
 
 @pytest.fixture
-def server(monkeypatch):
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     """Serves ARCHIVES; `cut` says how many bytes short an answer breaks off. Counts requests."""
-    served = {"requests": 0, "cut": 0, "content": dict(ARCHIVES)}
+    served: dict[str, Any] = {"requests": 0, "cut": 0, "content": dict(ARCHIVES)}
 
     class Origin(BaseHTTPRequestHandler):
-        def log_message(self, *_):
+        def log_message(self, *_: Any) -> None:
             pass
 
-        def do_GET(self):
+        def do_GET(self) -> None:
             served["requests"] += 1
             data = served["content"].get(self.path.strip("/"))
             self.send_response(404 if data is None else 200)
@@ -77,13 +82,15 @@ def server(monkeypatch):
         httpd.shutdown()
 
 
-def remote(name, url="https://origin.invalid/"):
+def remote(name: str, url: str = "https://origin.invalid/") -> Any:
     data, members = ARCHIVES[name], ("TOY/train.jsonl", "TOY/val.jsonl")
     return RemoteFile(name, url + name, hashlib.sha256(data).hexdigest(), len(data), members, ("TOY/extra.txt",))
 
 
 @pytest.fixture(params=ARCHIVES)
-def cache(request, monkeypatch, tmp_path, server):
+def cache(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, server: dict[str, Any]
+) -> Path:
     """The user's cache of a data set like CB, published in one archive."""
     for name in ("PSOPT_DATA_DIR", "PSOPT_OFFLINE"):
         monkeypatch.delenv(name, raising=False)
@@ -93,7 +100,7 @@ def cache(request, monkeypatch, tmp_path, server):
     return tmp_path / "cache" / "data" / "toy"
 
 
-def test_an_archive_is_fetched_once_and_what_is_needed_unpacked(cache, server):
+def test_an_archive_is_fetched_once_and_what_is_needed_unpacked(cache: Path, server: dict[str, Any]) -> None:
     folder = fetch_dataset("toy")
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == CONTENT
     assert os.listdir(cache) == [folder.name]  # noqa: PTH208
@@ -103,13 +110,13 @@ def test_an_archive_is_fetched_once_and_what_is_needed_unpacked(cache, server):
     assert list_datasets()[-1].path == folder
 
 
-def test_loading_fetches(cache, server):
+def test_loading_fetches(cache: Path, server: dict[str, Any]) -> None:
     assert load_task("toy").info.source == "downloaded"
     assert load_task("toy").info.source == "local"
     assert server["requests"] == 1
 
 
-def test_a_download_that_breaks_off_is_told_and_leaves_nothing(cache, server):
+def test_a_download_that_breaks_off_is_told_and_leaves_nothing(cache: Path, server: dict[str, Any]) -> None:
     server["cut"] = 10
     with pytest.raises(DataError, match=r"toy can't be fetched: 127\.0\.0\.1 broke off before the end of"):
         fetch_dataset("toy")
@@ -118,7 +125,7 @@ def test_a_download_that_breaks_off_is_told_and_leaves_nothing(cache, server):
     assert fetch_dataset("toy").is_dir()
 
 
-def test_another_archive_than_the_published_one_is_refused(cache, server):
+def test_another_archive_than_the_published_one_is_refused(cache: Path, server: dict[str, Any]) -> None:
     for name, data in ARCHIVES.items():
         server["content"][name] = data[:-10]
     with pytest.raises(DataError, match="is not the published file, its sha256 differs"):
@@ -126,7 +133,9 @@ def test_another_archive_than_the_published_one_is_refused(cache, server):
     assert not list(cache.iterdir())
 
 
-def test_a_refusal_says_how_to_do_it_by_hand(cache, server, tmp_path, monkeypatch):
+def test_a_refusal_says_how_to_do_it_by_hand(
+    cache: Path, server: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server["content"].clear()
     with pytest.raises(DataError, match=r"404.*do it by hand.*train\.jsonl, val\.jsonl into \$PSOPT_DATA_DIR/toy"):
         fetch_dataset("toy")
@@ -135,7 +144,9 @@ def test_a_refusal_says_how_to_do_it_by_hand(cache, server, tmp_path, monkeypatc
         fetch_dataset("toy")
 
 
-def test_an_archive_that_waits_to_be_unpacked_is_told(cache, server, tmp_path, monkeypatch):
+def test_an_archive_that_waits_to_be_unpacked_is_told(
+    cache: Path, server: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     name = BUILTINS["toy"].files[0].name
     (tmp_path / "toy").mkdir()
     (tmp_path / "toy" / name).write_bytes(ARCHIVES[name])
@@ -144,7 +155,9 @@ def test_an_archive_that_waits_to_be_unpacked_is_told(cache, server, tmp_path, m
         load_task("toy")
 
 
-def test_a_data_folder_comes_before_the_cache(cache, server, tmp_path, monkeypatch):
+def test_a_data_folder_comes_before_the_cache(
+    cache: Path, server: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fetch_dataset("toy")
     (tmp_path / "toy" / "TOY").mkdir(parents=True)
     for name, text in CONTENT.items():
@@ -153,7 +166,7 @@ def test_a_data_folder_comes_before_the_cache(cache, server, tmp_path, monkeypat
     assert list_datasets()[-1].path == tmp_path / "toy" / "TOY"
 
 
-def unpacked(tmp_path, name, data):
+def unpacked(tmp_path: Path, name: str, data: Any) -> Any:
     path = tmp_path / "in" / name
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(data)
@@ -163,13 +176,13 @@ def unpacked(tmp_path, name, data):
 
 @pytest.mark.parametrize("outside", ["../escaped", "/escaped", "TOY/../../train.jsonl"])
 @pytest.mark.parametrize(("name", "pack"), [("TOY.zip", zipped), ("toy.tgz", tarred)])
-def test_nothing_is_written_elsewhere(tmp_path, name, pack, outside):
+def test_nothing_is_written_elsewhere(tmp_path: Path, name: str, pack: Any, outside: str) -> None:
     unpacked(tmp_path, name, pack(INSIDE | {outside: b"bad"}))
     assert {path.name: path.read_bytes() for path in (tmp_path / "in" / "out").iterdir()} == CONTENT
     assert len(list(tmp_path.rglob("*"))) == len(["in", name, "out", *CONTENT])
 
 
-def test_a_link_is_not_followed(tmp_path):
+def test_a_link_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("secret")
     data = tarred({"TOY/val.jsonl": b"{}"}, links=[("TOY/train.jsonl", str(tmp_path / "secret"))])
     with pytest.raises(DataError, match=r"holds no TOY/train\.jsonl"):
@@ -179,25 +192,25 @@ def test_a_link_is_not_followed(tmp_path):
 
 @pytest.mark.parametrize("name", ARCHIVES)
 @pytest.mark.parametrize("spoil", [lambda data: data[: len(data) // 2], lambda data: b"<html>", lambda data: b""])
-def test_a_spoilt_archive_is_told_and_leaves_nothing(tmp_path, name, spoil):
+def test_a_spoilt_archive_is_told_and_leaves_nothing(tmp_path: Path, name: Any, spoil: Any) -> None:
     with pytest.raises(DataError, match=rf"{name}: can't be unpacked.*fetch it again"):
         unpacked(tmp_path, name, spoil(ARCHIVES[name]))
     assert os.listdir(tmp_path / "in") == [name]  # noqa: PTH208
 
 
-def test_an_optional_file_is_unpacked_where_it_is_there(tmp_path):
+def test_an_optional_file_is_unpacked_where_it_is_there(tmp_path: Path) -> None:
     folder = unpacked(tmp_path, "TOY.zip", zipped(INSIDE | {"TOY/extra.txt": b"more"}))
     assert (folder / "out" / "extra.txt").read_bytes() == b"more"
 
 
-def test_a_second_process_that_was_quicker_is_no_error(tmp_path):
+def test_a_second_process_that_was_quicker_is_no_error(tmp_path: Path) -> None:
     path = unpacked(tmp_path, "TOY.zip", ARCHIVES["TOY.zip"]) / "TOY.zip"
     unpack(path, remote("TOY.zip"), path.parent / "out")
     assert sorted(os.listdir(path.parent)) == ["TOY.zip", "out"]  # noqa: PTH208
 
 
 @pytest.mark.parametrize("name", ["cb", "rte", "dbpedia", "wos"])
-def test_the_built_in_archives_are_known_by_digest(name):
+def test_the_built_in_archives_are_known_by_digest(name: str) -> None:
     (file,) = BUILTINS[name].files
     assert len(bytes.fromhex(file.sha256)) == 32
     assert file.url.startswith("https://")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,11 +11,14 @@ import pytest
 from psopt.errors import DataError, InputError, UnknownNameError
 from psopt.tasks import load_task
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 HEAD = "text,label\n"
 GOOD = "".join(f"good {i},yes\nbad {i},no\n" for i in range(5))
 
 
-def error_of(path, error=DataError, **options):
+def error_of(path: str | Path, error: Any = DataError, **options: Any) -> str:
     with pytest.raises(error) as caught:
         load_task(path, **options)
     message = str(caught.value)
@@ -55,7 +59,7 @@ BAD_CSV = {
 
 
 @pytest.mark.parametrize("case", BAD_CSV)
-def test_a_bad_csv_file_is_told_in_one_line(tmp_path, case):
+def test_a_bad_csv_file_is_told_in_one_line(tmp_path: Path, case: Any) -> None:
     content, parts = BAD_CSV[case]
     path = tmp_path / "d.csv"
     path.write_text(content, encoding="utf-8")
@@ -79,7 +83,7 @@ BAD_JSONL = {
 
 
 @pytest.mark.parametrize("case", BAD_JSONL)
-def test_a_bad_jsonl_file_is_told_in_one_line(tmp_path, case):
+def test_a_bad_jsonl_file_is_told_in_one_line(tmp_path: Path, case: Any) -> None:
     content, parts = BAD_JSONL[case]
     path = tmp_path / "d.jsonl"
     path.write_text(content, encoding="utf-8")
@@ -88,7 +92,7 @@ def test_a_bad_jsonl_file_is_told_in_one_line(tmp_path, case):
         assert part in message
 
 
-def test_wrong_encoding_names_line_and_byte(tmp_path):
+def test_wrong_encoding_names_line_and_byte(tmp_path: Path) -> None:
     path = tmp_path / "d.csv"
     path.write_bytes(b"\xef\xbb\xbf" + (HEAD + GOOD).encode() + "café,yes\n".encode("latin-1"))
     message = error_of(path)
@@ -97,13 +101,13 @@ def test_wrong_encoding_names_line_and_byte(tmp_path):
     assert "iconv" in message
 
 
-def test_utf16_is_recognized(tmp_path):
+def test_utf16_is_recognized(tmp_path: Path) -> None:
     path = tmp_path / "d.csv"
     path.write_text(HEAD + GOOD, encoding="utf-16")
     assert "UTF-16" in error_of(path)
 
 
-def test_parquet_faults_name_the_row(tmp_path):
+def test_parquet_faults_name_the_row(tmp_path: Path) -> None:
     path = tmp_path / "d.parquet"
     pq.write_table(pa.table({"text": ["a", None], "label": ["x", "y"]}), path)
     assert "row 2" in error_of(path)
@@ -115,7 +119,7 @@ def test_parquet_faults_name_the_row(tmp_path):
     assert "can't be read as Parquet" in error_of(path)
 
 
-def test_a_missing_file_suggests_its_neighbour(tmp_path):
+def test_a_missing_file_suggests_its_neighbour(tmp_path: Path) -> None:
     (tmp_path / "tickets.csv").write_text(HEAD + GOOD)
     message = error_of(tmp_path / "tickers.csv")
     assert "no such file" in message
@@ -123,7 +127,7 @@ def test_a_missing_file_suggests_its_neighbour(tmp_path):
     assert "no such file" in error_of(tmp_path / "nowhere" / "tickets.csv")
 
 
-def test_a_folder_and_an_unknown_ending_are_refused(tmp_path):
+def test_a_folder_and_an_unknown_ending_are_refused(tmp_path: Path) -> None:
     assert "is a folder" in error_of(tmp_path)
     (tmp_path / "d.xlsx").write_text("x")
     assert ".csv .tsv .jsonl .parquet" in error_of(tmp_path / "d.xlsx")
@@ -132,19 +136,19 @@ def test_a_folder_and_an_unknown_ending_are_refused(tmp_path):
     assert "can't be opened" in error_of(tmp_path / ("x" * 300 + ".csv"))
 
 
-def test_an_unreadable_file_is_told(tmp_path, monkeypatch):
+def test_an_unreadable_file_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Root may read everything, so the refusal is made."""
     path = tmp_path / "d.csv"
     path.write_text(HEAD + GOOD)
 
-    def refuse(self):
+    def refuse(self: Any) -> None:
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(type(path), "read_bytes", refuse)
     assert "can't be read: Permission denied" in error_of(path)
 
 
-def test_a_given_column_must_exist_and_differ(tmp_path):
+def test_a_given_column_must_exist_and_differ(tmp_path: Path) -> None:
     path = tmp_path / "d.csv"
     path.write_text(HEAD + GOOD)
     message = error_of(path, text_column="txt")
@@ -153,7 +157,7 @@ def test_a_given_column_must_exist_and_differ(tmp_path):
     assert "can't hold both" in error_of(path, text_column="text", label_column="text")
 
 
-def test_a_label_of_the_test_file_that_train_lacks_is_told(tmp_path):
+def test_a_label_of_the_test_file_that_train_lacks_is_told(tmp_path: Path) -> None:
     path, test = tmp_path / "d.csv", tmp_path / "t.csv"
     path.write_text(HEAD + GOOD)
     test.write_text(HEAD + "a,yes\nb,maybe\n")
@@ -162,21 +166,21 @@ def test_a_label_of_the_test_file_that_train_lacks_is_told(tmp_path):
     assert "test-2" in message
 
 
-def test_a_test_file_beside_marked_test_samples_is_refused(tmp_path):
+def test_a_test_file_beside_marked_test_samples_is_refused(tmp_path: Path) -> None:
     path, test = tmp_path / "d.csv", tmp_path / "t.csv"
     path.write_text("text,label,split\na,x,train\nb,y,train\nc,x,test\n")
     test.write_text(HEAD + "a,x\n")
     assert "one or the other" in error_of(path, test_file=test)
 
 
-def test_a_class_that_stands_in_test_only_after_deduplication_is_told(tmp_path):
+def test_a_class_that_stands_in_test_only_after_deduplication_is_told(tmp_path: Path) -> None:
     path, test = tmp_path / "d.csv", tmp_path / "t.csv"
     path.write_text(HEAD + GOOD + "odd one,odd\n")
     test.write_text(HEAD + "Odd  one,odd\n")
     assert "class 'odd' has too few samples to split: 0" in error_of(path, test_file=test)
 
 
-def test_labels_are_required_unless_said(tmp_path):
+def test_labels_are_required_unless_said(tmp_path: Path) -> None:
     path = tmp_path / "d.csv"
     path.write_text("text\na\nb\n")
     assert "--label-column" in error_of(path)
@@ -184,7 +188,7 @@ def test_labels_are_required_unless_said(tmp_path):
     assert "no column 'kind'" in error_of(path, label_column="kind", require_labels=False)
 
 
-def test_an_unknown_name_suggests_the_nearest():
+def test_an_unknown_name_suggests_the_nearest() -> None:
     message = error_of("terc", UnknownNameError)
     assert "did you mean 'trec'?" in message
     assert ".csv" in message
@@ -192,12 +196,12 @@ def test_an_unknown_name_suggests_the_nearest():
 
 
 @pytest.mark.parametrize("name", ["terc.csv", "data/trec", "./trec"])
-def test_what_looks_like_a_path_is_no_name(tmp_path, monkeypatch, name):
+def test_what_looks_like_a_path_is_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.chdir(tmp_path)
     assert "no such file" in error_of(name)
 
 
-def test_hub_names_say_what_to_do_instead():
+def test_hub_names_say_what_to_do_instead() -> None:
     message = error_of("hf:stanfordnlp/imdb", InputError)
     assert "not supported yet" in message
     assert ".parquet or .csv" in message
@@ -207,11 +211,11 @@ def test_hub_names_say_what_to_do_instead():
     ("options", "part"),
     [({"text_column": "q"}, "--text-column"), ({"task_file": "t.toml"}, "--task-file"), ({"seed": -1}, "seed")],
 )
-def test_options_without_effect_are_refused(options, part):
+def test_options_without_effect_are_refused(options: dict[str, Any], part: str) -> None:
     assert part in error_of("trec", InputError, **options)
 
 
-def test_json_numbers_of_absurd_length_are_told(tmp_path):
+def test_json_numbers_of_absurd_length_are_told(tmp_path: Path) -> None:
     path = tmp_path / "d.jsonl"
     path.write_text(json.dumps({"text": "a", "label": "x"}) + '\n{"text": "b", "label": ' + "1" * 5000 + "}\n")
     assert "line 2" in error_of(path)

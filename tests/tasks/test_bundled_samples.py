@@ -6,10 +6,11 @@ import re
 from collections import Counter
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import pytest
 from psopt.search_spaces import STRATEGIES, seed_prompt
-from psopt.tasks import load_task
+from psopt.tasks import Task, load_task
 from psopt.tasks._builtin import BUILTINS
 from psopt.tasks._duplicates import normalised
 
@@ -24,31 +25,31 @@ LEAST = {"trec": 300, "cb": 60, "rte": 60, "dbpedia": 140, "wos": 70}
 
 
 @pytest.fixture(params=BUILTINS)
-def task(request, monkeypatch, tmp_path):
+def task(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     monkeypatch.delenv("PSOPT_DATA_DIR", raising=False)
     monkeypatch.setenv("PSOPT_OFFLINE", "1")
     monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path)
     return load_task(request.param, seed=0)
 
 
-def splits(task):
+def splits(task: Task) -> tuple[Any, Any, Any]:
     return (task.train, task.val, task.test)
 
 
-def test_it_is_a_whole_task(task):
+def test_it_is_a_whole_task(task: Any) -> None:
     assert len(task.labels) == LABELS[task.name]
     assert tuple(task.definitions) == task.labels
     assert all({sample.label for sample in split} == set(task.labels) for split in splits(task))
     assert task.info.source == "bundled"
 
 
-def test_it_is_large_enough_in_every_class(task):
+def test_it_is_large_enough_in_every_class(task: Any) -> None:
     sizes = Counter(sample.label for split in splits(task) for sample in split)
     assert sum(sizes.values()) >= LEAST[task.name]
     assert min(sizes.values()) >= 10
 
 
-def test_no_text_stands_twice_and_none_is_lost(task):
+def test_no_text_stands_twice_and_none_is_lost(task: Any) -> None:
     texts = [normalised(sample.text) for split in splits(task) for sample in split]
     assert len(set(texts)) == len(texts)
     builtin = BUILTINS[task.name]
@@ -56,7 +57,7 @@ def test_no_text_stands_twice_and_none_is_lost(task):
     assert len(texts) == sum(len(split) for split in read)
 
 
-def test_no_text_gives_its_class_away(task):
+def test_no_text_gives_its_class_away(task: Any) -> None:
     """A definition or the class's name must be understood: the texts don't repeat them word by word."""
     for sample in task.test:
         assert task.definitions[sample.label] not in sample.text
@@ -64,18 +65,18 @@ def test_no_text_gives_its_class_away(task):
             assert not re.search(r"\b(entailment|contradiction|neutral)\b", sample.text)
 
 
-def test_every_subclass_is_described(task):
+def test_every_subclass_is_described(task: Any) -> None:
     for sample in (sample for split in splits(task) for sample in split):
         assert sample.subclass is None or sample.subclass in task.subclasses[sample.label]
 
 
-def test_the_note_says_why_it_is_there_and_how_to_get_the_data(task):
+def test_the_note_says_why_it_is_there_and_how_to_get_the_data(task: Any) -> None:
     for part in (f"{task.name.upper()}'s files are not at hand", f"{task.noun}s", f"psopt data fetch {task.name}"):
         assert part in task.info.note
     assert "\n" not in task.info.note
 
 
-def test_every_strategy_makes_a_prompt_of_it(task):
+def test_every_strategy_makes_a_prompt_of_it(task: Any) -> None:
     detail, one_shot = seed_prompt(task, "detail"), seed_prompt(task, "1-shot")
     assert [one.label for one in detail.definitions] == list(task.labels)
     assert sorted(one.label for one in one_shot.examples) == sorted(task.labels)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -12,13 +13,16 @@ from psopt.tasks import load_task
 from psopt.tasks._balanced import draw_balanced
 from psopt.tasks._dbpedia import LABELS, read_articles
 
+if TYPE_CHECKING:
+    from pathlib import Path
 
-def rows(prefix, n):
+
+def rows(prefix: str, n: int) -> str:
     """The published form: class number, then quoted title and text, quotes doubled."""
     return "".join(f'{i % 14 + 1},"{prefix} {i}"," {prefix} {i} is ""one"", of many."\n' for i in range(n))
 
 
-def put(folder, *, n_train=140, n_test=70, classes=True):
+def put(folder: Path, *, n_train: int = 140, n_test: int = 70, classes: bool = True) -> Path:
     folder.mkdir(parents=True)
     (folder / "train.csv").write_text(rows("Alpha", n_train))
     (folder / "test.csv").write_text(rows("Beta", n_test))
@@ -28,7 +32,7 @@ def put(folder, *, n_train=140, n_test=70, classes=True):
 
 
 @pytest.fixture
-def published(tmp_path, monkeypatch):
+def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PSOPT_DATA_DIR", str(tmp_path))
     monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path / "cache")
     return tmp_path / "dbpedia"
@@ -36,7 +40,7 @@ def published(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("inner", [".", "dbpedia_csv"])
 @pytest.mark.parametrize("classes", [True, False])
-def test_the_published_files_become_a_task(published, inner, classes):
+def test_the_published_files_become_a_task(published: Path, inner: str, classes: bool) -> None:
     put(published / inner, classes=classes)
     task = load_task("dbpedia", strict_data=True)
     assert task.labels == LABELS
@@ -45,7 +49,7 @@ def test_the_published_files_become_a_task(published, inner, classes):
     assert task.test[2].text == 'Beta 2: Beta 2 is "one", of many.'
 
 
-def test_2000_are_drawn_from_each_file_balanced_and_always_the_same(published):
+def test_2000_are_drawn_from_each_file_balanced_and_always_the_same(published: Path) -> None:
     put(published, n_train=14 * 160, n_test=14 * 150)
     task, again = load_task("dbpedia", seed=0), load_task("dbpedia", seed=1)
     assert len(task.test) == len(task.train) + len(task.val) == 2000
@@ -68,7 +72,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_a_bad_line_is_told_with_its_file_and_number(tmp_path, case):
+def test_a_bad_line_is_told_with_its_file_and_number(tmp_path: Path, case: Any) -> None:
     bad, part = BAD[case]
     path = tmp_path / "test.csv"
     path.write_text(rows("Beta", 2) + bad)
@@ -78,14 +82,14 @@ def test_a_bad_line_is_told_with_its_file_and_number(tmp_path, case):
     assert "\n" not in str(caught.value)
 
 
-def test_bytes_that_are_no_text_are_told(tmp_path):
+def test_bytes_that_are_no_text_are_told(tmp_path: Path) -> None:
     path = tmp_path / "test.csv"
     path.write_bytes(rows("Beta", 2).encode() + b'3,"Caf\xe9","a caf\xe9"\n')
     with pytest.raises(DataError, match=r"test\.csv, after line \d: is not UTF-8"):
         read_articles(path, "test", stream=1)
 
 
-def test_an_empty_or_missing_file_is_told(published):
+def test_an_empty_or_missing_file_is_told(published: Path) -> None:
     folder = put(published)
     (folder / "test.csv").write_text("")
     with pytest.raises(DataError, match=r"test\.csv: is empty"):
@@ -103,7 +107,7 @@ def test_an_empty_or_missing_file_is_told(published):
         (lambda names: [*names, "Song"], "15 classes"),
     ],
 )
-def test_other_classes_are_refused(published, change, message):
+def test_other_classes_are_refused(published: Path, change: Any, message: str) -> None:
     path = put(published) / "classes.txt"
     path.write_text("\n".join(change(path.read_text().split())))
     with pytest.raises(DataError, match=message):
@@ -111,14 +115,14 @@ def test_other_classes_are_refused(published, change, message):
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=60), st.integers(3, 12))
-def test_a_draw_is_balanced_in_order_and_takes_all_where_there_are_few(labels, n):
+def test_a_draw_is_balanced_in_order_and_takes_all_where_there_are_few(labels: Any, n: Any) -> None:
     drawn = draw_balanced(((label, i) for i, label in enumerate(labels)), "abc", n, stream=1)
     assert drawn == sorted(set(drawn))
     sizes, taken = Counter(labels), Counter(labels[i] for i in drawn)
     assert all(min(sizes[label], n // 3) <= taken[label] <= -(-n // 3) for label in "abc")
 
 
-def test_a_draw_favours_no_place_in_the_file():
+def test_a_draw_favours_no_place_in_the_file() -> None:
     """The middle of 1,000 draws of 100 from 0..9,999 lies near the middle: 5,000 give or take six standard errors."""
     drawn = draw_balanced((("a", i) for i in range(10_000)), "ab", 2000, stream=7)
     assert len(drawn) == 1000

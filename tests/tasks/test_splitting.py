@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
@@ -13,16 +14,20 @@ from psopt.tasks._samples import Placed
 from psopt.tasks._splits import make_splits
 from psopt.tasks._strata import shares
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
 
-def records_of(sizes):
+
+def records_of(sizes: Any) -> list[tuple[str, Any]]:
     return [(f"text {i} of {label}", label) for label, n in sizes.items() for i in range(n)]
 
 
-def sizes_of(samples):
+def sizes_of(samples: Sequence[Sample]) -> Any:
     return dict(sorted(Counter(sample.label for sample in samples).items()))
 
 
-def test_one_pool_is_split_60_20_20_in_every_class():
+def test_one_pool_is_split_60_20_20_in_every_class() -> None:
     task = Task.from_records(records_of({"a": 100, "b": 50, "c": 10}))
     assert sizes_of(task.train) == {"a": 60, "b": 30, "c": 6}
     assert sizes_of(task.val) == sizes_of(task.test) == {"a": 20, "b": 10, "c": 2}
@@ -33,7 +38,7 @@ def test_one_pool_is_split_60_20_20_in_every_class():
     st.dictionaries(st.sampled_from("abcdefgh"), st.integers(3, 40), min_size=2),
     st.integers(0, 2**32),
 )
-def test_every_class_is_in_every_split_and_nothing_is_lost(sizes, seed):
+def test_every_class_is_in_every_split_and_nothing_is_lost(sizes: Any, seed: Any) -> None:
     task = Task.from_records(records_of(sizes), seed=seed)
     for split in (task.train, task.val, task.test):
         assert sizes_of(split).keys() == sizes.keys()
@@ -42,7 +47,7 @@ def test_every_class_is_in_every_split_and_nothing_is_lost(sizes, seed):
     assert len({sample.id for sample in (*task.train, *task.val, *task.test)}) == sum(sizes.values())
 
 
-def test_seeds_differ_and_repeat():
+def test_seeds_differ_and_repeat() -> None:
     """Seed 0 is a seed like any other."""
     records = records_of({"a": 30, "b": 30})
     tasks = {seed: Task.from_records(records, seed=seed) for seed in (0, 1, 42)}
@@ -51,17 +56,17 @@ def test_seeds_differ_and_repeat():
     assert Task.from_records(records) == tasks[42]
 
 
-def test_the_digest_sees_texts_labels_ids_and_splits():
+def test_the_digest_sees_texts_labels_ids_and_splits() -> None:
     base = [{"id": i, "text": t, "label": y, "split": "train"} for i, (t, y) in enumerate(records_of({"a": 9, "b": 9}))]
 
-    def digest(**changes):
+    def digest(**changes: Any) -> Any:
         return Task.from_records([base[0] | changes, *base[1:]]).info.sha256
 
     changed = [{}, {"id": "x"}, {"text": "x"}, {"label": "b"}, {"split": "test", "label": "a"}]
     assert len({digest(**change) for change in changed}) == len(changed)
 
 
-def test_equal_texts_are_kept_once_and_conflicting_ones_dropped():
+def test_equal_texts_are_kept_once_and_conflicting_ones_dropped() -> None:
     twice = [("Who  won ?", "a"), ("who won ?", "a"), ("Ｗho won ?", "a"), ("which ?", "a"), ("Which ?", "b")]
     task = Task.from_records([*twice, *records_of({"a": 9, "b": 9})])
     texts = [sample.text for sample in (*task.train, *task.val, *task.test)]
@@ -69,7 +74,7 @@ def test_equal_texts_are_kept_once_and_conflicting_ones_dropped():
     assert len(texts) == len({normalised(text) for text in texts}) == 19
 
 
-def test_a_given_test_set_stays_as_it_is_and_leaves_train_and_val(tmp_path):
+def test_a_given_test_set_stays_as_it_is_and_leaves_train_and_val(tmp_path: Path) -> None:
     pool, test = tmp_path / "d.csv", tmp_path / "t.csv"
     rows = records_of({"a": 20, "b": 20})
     pool.write_text("text,label\n" + "".join(f"{text},{label}\n" for text, label in rows))
@@ -81,7 +86,7 @@ def test_a_given_test_set_stays_as_it_is_and_leaves_train_and_val(tmp_path):
     assert "text 0 of a" not in {sample.text for sample in (*task.train, *task.val)}
 
 
-def marked(**splits):
+def marked(**splits: Any) -> list[Any]:
     return [
         Placed(Sample(f"{split}{i}{label}", f"{split} {i} {label}", label), split)
         for split, n in splits.items()
@@ -99,7 +104,9 @@ def marked(**splits):
         ({"train": 10, "val": 2, "test": 3}, (20, 4, 6)),
     ],
 )
-def test_marked_splits_are_kept_and_the_others_drawn(given_sizes, expected):
+def test_marked_splits_are_kept_and_the_others_drawn(
+    given_sizes: dict[str, Any], expected: tuple[int, int, int]
+) -> None:
     splits = make_splits("d.csv", marked(**given_sizes), None, seed=0)
     assert tuple(len(split) for split in splits) == expected
     for name in ("val", "test"):
@@ -107,13 +114,13 @@ def test_marked_splits_are_kept_and_the_others_drawn(given_sizes, expected):
             assert all(sample.id.startswith(name) for sample in getattr(splits, name))
 
 
-def test_val_beside_a_given_test_set_has_at_most_1000_samples():
+def test_val_beside_a_given_test_set_has_at_most_1000_samples() -> None:
     splits = make_splits("d.csv", marked(train=4000, test=1), None, seed=0)
     assert (len(splits.train), len(splits.val)) == (7000, 1000)
 
 
 @given(st.dictionaries(st.text(max_size=2), st.integers(1, 50), min_size=1, max_size=9), st.integers(0, 100))
-def test_shares_sum_to_n_and_exceed_no_class(sizes, n):
+def test_shares_sum_to_n_and_exceed_no_class(sizes: Any, n: Any) -> None:
     n = min(n, sum(sizes.values()))
     given_out = shares(sizes, n)
     assert sum(given_out.values()) == n
@@ -121,7 +128,7 @@ def test_shares_sum_to_n_and_exceed_no_class(sizes, n):
     assert n < len(sizes) or min(given_out.values()) >= 1
 
 
-def test_a_subset_keeps_the_order_and_the_shares():
+def test_a_subset_keeps_the_order_and_the_shares() -> None:
     samples = [Sample(str(i), f"text {i}", "a" if i < 75 else "b") for i in range(100)]
     chosen = subset(samples, 20, seed=0)
     assert sizes_of(chosen) == {"a": 15, "b": 5}

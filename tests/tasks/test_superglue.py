@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.errors import DataError
 from psopt.tasks import list_datasets, load_task
 from psopt.tasks._superglue import CB_LABELS, read_pairs
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 LABELS = {"cb": ("entailment", "contradiction", "neutral"), "rte": ("entailment", "not_entailment")}
 
 
-def line(i, label, **changes):
+def line(i: Any, label: str, **changes: Any) -> Any:
     pair = {"premise": f"It is known that\nthing {i} fell.", "hypothesis": f"thing {i} fell", "label": label, "idx": i}
     return json.dumps(pair | changes) + "\n"
 
 
-def put(folder, name, *, n_train=20, n_val=10):
+def put(folder: Path, name: str, *, n_train: int = 20, n_val: int = 10) -> Path:
     """SuperGLUE's train.jsonl and val.jsonl."""
     folder.mkdir(parents=True)
     labels = LABELS[name]
@@ -31,7 +35,7 @@ def put(folder, name, *, n_train=20, n_val=10):
 
 
 @pytest.fixture
-def published(tmp_path, monkeypatch):
+def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PSOPT_DATA_DIR", str(tmp_path))
     monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path / "cache")
     return tmp_path
@@ -39,7 +43,7 @@ def published(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", LABELS)
 @pytest.mark.parametrize("inner", ["", "/{}"])
-def test_the_labelled_files_become_test_and_train(published, name, inner):
+def test_the_labelled_files_become_test_and_train(published: Path, name: Any, inner: str) -> None:
     """The larger published train.jsonl is the test set; val is drawn from val.jsonl. An unpacked archive is found."""
     put(published / (name + inner.format(name.upper())), name)
     task = load_task(name, strict_data=True)
@@ -53,14 +57,14 @@ def test_the_labelled_files_become_test_and_train(published, name, inner):
     assert (status.source, status.files) == ("local", ("train.jsonl", "val.jsonl"))
 
 
-def test_not_entailment_has_its_name_from_the_paper(published):
+def test_not_entailment_has_its_name_from_the_paper(published: Path) -> None:
     put(published / "rte", "rte")
     task = load_task("rte")
     assert task.labels == ("entailment", "contradiction/neutral")
     assert task.test[1].label == "contradiction/neutral"
 
 
-def test_what_test_holds_is_not_learnt_from(published):
+def test_what_test_holds_is_not_learnt_from(published: Path) -> None:
     folder = put(published / "cb", "cb")
     with (folder / "val.jsonl").open("a") as file:
         file.write(line(0, "entailment"))
@@ -82,7 +86,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_a_bad_line_is_told_with_its_file_and_number(tmp_path, case):
+def test_a_bad_line_is_told_with_its_file_and_number(tmp_path: Path, case: Any) -> None:
     bad, part = BAD[case]
     path = tmp_path / "train.jsonl"
     path.write_text(line(0, "neutral") + bad + "\n")
@@ -93,13 +97,13 @@ def test_a_bad_line_is_told_with_its_file_and_number(tmp_path, case):
     assert "\n" not in str(caught.value)
 
 
-def test_an_empty_file_is_told(published):
+def test_an_empty_file_is_told(published: Path) -> None:
     (put(published / "cb", "cb") / "val.jsonl").write_text("\n")
     with pytest.raises(DataError, match=r"val\.jsonl: is empty"):
         load_task("cb")
 
 
-def test_a_missing_file_is_told(published):
+def test_a_missing_file_is_told(published: Path) -> None:
     (put(published / "rte", "rte") / "val.jsonl").unlink()
     with pytest.raises(DataError, match=r"val\.jsonl is missing; put it there"):
         load_task("rte")

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import pytest
 from psopt.errors import DataError, InputError
 from psopt.tasks import load_task
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ROWS = "said,kind\n" + "".join(f"lovely {i},good\nawful {i},bad\n" for i in range(6))
 COLUMNS = 'text_column = "said"\nlabel_column = "kind"\n'
 
 
 @pytest.fixture
-def data(tmp_path):
+def data(tmp_path: Path) -> Path:
     (tmp_path / "rows.csv").write_text(ROWS)
     (tmp_path / "more.csv").write_text("said,kind\nsplendid,good\nugly,bad\n")
     return tmp_path / "rows.csv"
 
 
 @pytest.fixture
-def words(tmp_path):
+def words(tmp_path: Path) -> Path:
     return tmp_path / "task.toml"
 
 
-def test_a_task_file_names_its_data_relative_to_itself(data, words, monkeypatch):
+def test_a_task_file_names_its_data_relative_to_itself(
+    data: Path, words: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir("/")
     words.write_text(
         'name = "mood"\nnoun = "review"\ndescription = """Is it\n  good ?"""\nlabels = ["good", "bad"]\n'
@@ -37,14 +44,14 @@ def test_a_task_file_names_its_data_relative_to_itself(data, words, monkeypatch)
     assert [sample.text for sample in task.test] == ["splendid", "ugly"]
 
 
-def test_a_task_file_beside_a_data_file_lends_its_words(data, words):
+def test_a_task_file_beside_a_data_file_lends_its_words(data: Path, words: Path) -> None:
     words.write_text('noun = "review"\n' + COLUMNS)
     task = load_task(data, task_file=words)
     assert (task.name, task.labels) == ("rows", ("bad", "good"))
     assert task.description == "Classify the review into one of the given classes."
 
 
-def test_columns_given_by_hand_come_first(data, words):
+def test_columns_given_by_hand_come_first(data: Path, words: Path) -> None:
     words.write_text('text_column = "nothing"\nlabel_column = "kind"\n')
     assert load_task(data, task_file=words, text_column="said").labels == ("bad", "good")
 
@@ -77,7 +84,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_a_bad_task_file_is_told_in_one_line(data, words, case):
+def test_a_bad_task_file_is_told_in_one_line(data: Path, words: Path, case: Any) -> None:
     content, parts = BAD[case]
     words.write_text(content + "\n")
     with pytest.raises(DataError) as caught:
@@ -88,25 +95,25 @@ def test_a_bad_task_file_is_told_in_one_line(data, words, case):
         assert part in message
 
 
-def test_a_task_file_without_data_says_how_to_name_them(words):
+def test_a_task_file_without_data_says_how_to_name_them(words: Path) -> None:
     words.write_text('noun = "review"\n')
     with pytest.raises(DataError, match='add a line such as data = "samples'):
         load_task(words)
 
 
-def test_a_missing_task_file_suggests_its_neighbour(data, words):
+def test_a_missing_task_file_suggests_its_neighbour(data: Path, words: Path) -> None:
     words.write_text("")
     with pytest.raises(DataError, match=r"no such file; did you mean 'task\.toml'\?"):
         load_task(data, task_file=words.with_name("tusk.toml"))
 
 
-def test_two_task_files_are_one_too_many(words):
+def test_two_task_files_are_one_too_many(words: Path) -> None:
     words.write_text("")
     with pytest.raises(InputError, match="both task files"):
         load_task(words, task_file="other.toml")
 
 
-def test_a_task_file_in_another_encoding_is_told(data, words):
+def test_a_task_file_in_another_encoding_is_told(data: Path, words: Path) -> None:
     words.write_bytes('noun = "café"'.encode("latin-1"))
     with pytest.raises(DataError, match="not UTF-8"):
         load_task(data, task_file=words)

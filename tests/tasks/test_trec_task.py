@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import pytest
 from psopt.errors import DataError
-from psopt.tasks import load_task
+from psopt.tasks import Task, load_task
 from psopt.tasks._duplicates import normalised
 from psopt.tasks._trec import read_label_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LABELS = ("Number", "Location", "Person", "Description", "Entity", "Abbreviation")
 
 
 @pytest.fixture
-def real(data_dir, monkeypatch):
+def real(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("PSOPT_DATA_DIR", str(data_dir))
     return load_task("trec", seed=0)
 
 
 @pytest.fixture
-def bundled(monkeypatch, tmp_path):
+def bundled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     monkeypatch.delenv("PSOPT_DATA_DIR", raising=False)
     monkeypatch.setenv("PSOPT_OFFLINE", "1")
     monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path)
     return load_task("trec", seed=0)
 
 
-def assert_sound(task):
+def assert_sound(task: Task) -> None:
     assert task.labels == LABELS
     assert set(task.definitions) == set(LABELS)
     splits = (task.train, task.val, task.test)
@@ -33,10 +38,10 @@ def assert_sound(task):
     texts = [{normalised(sample.text) for sample in split} for split in splits]
     assert texts[0].isdisjoint(texts[1] | texts[2])
     assert texts[1].isdisjoint(texts[2])
-    assert all(sample.subclass in task.subclasses[sample.label] for split in splits for sample in split)
+    assert all(sample.subclass in task.subclasses[sample.label or ""] for split in splits for sample in split)
 
 
-def test_the_real_files_have_their_published_sizes(data_dir):
+def test_the_real_files_have_their_published_sizes(data_dir: Path) -> None:
     """5,452 train lines hold 5,380 different texts, and 11 of these are test questions."""
     train = read_label_file(data_dir / "trec" / "train_5500.label", "train")
     assert len(train) == 5452
@@ -44,7 +49,7 @@ def test_the_real_files_have_their_published_sizes(data_dir):
     assert len(read_label_file(data_dir / "trec" / "TREC_10.label", "test")) == 500
 
 
-def test_real_trec_keeps_its_test_set(real):
+def test_real_trec_keeps_its_test_set(real: Any) -> None:
     assert_sound(real)
     assert real.info.source == "local"
     assert real.info.note == ""
@@ -55,45 +60,45 @@ def test_real_trec_keeps_its_test_set(real):
     assert (real.test[0].label, real.test[0].subclass) == ("Number", "dist")
 
 
-def test_real_trec_splits_by_the_seed(real):
+def test_real_trec_splits_by_the_seed(real: Any) -> None:
     assert load_task("trec", seed=0) == real
     assert load_task("trec", seed=1).info.sha256 != real.info.sha256
 
 
-def test_the_bundled_sample_is_a_whole_task(bundled):
+def test_the_bundled_sample_is_a_whole_task(bundled: Any) -> None:
     assert_sound(bundled)
     assert bundled.info.source == "bundled"
     assert sum(len(split) for split in (bundled.train, bundled.val, bundled.test)) >= 300
 
 
-def test_the_bundled_sample_says_why_it_is_there(bundled):
+def test_the_bundled_sample_says_why_it_is_there(bundled: Any) -> None:
     note = bundled.info.note
     assert "\n" not in note
     for part in ("TREC's files are not at hand", "PSOPT_OFFLINE is set", "questions", "psopt data fetch trec"):
         assert part in note
 
 
-def test_no_bundled_question_is_copied_from_trec(bundled, real):
+def test_no_bundled_question_is_copied_from_trec(bundled: Any, real: Any) -> None:
     own = {normalised(sample.text) for split in (bundled.train, bundled.val, bundled.test) for sample in split}
     assert own.isdisjoint(normalised(sample.text) for split in (real.train, real.val, real.test) for sample in split)
 
 
 @pytest.mark.parametrize("line", ["NUM how many ?", "XXX:y how many ?", "NUM:count", "NUM: how many ?", "how many ?"])
-def test_a_malformed_line_is_told_with_its_number(tmp_path, line):
+def test_a_malformed_line_is_told_with_its_number(tmp_path: Path, line: str) -> None:
     path = tmp_path / "x.label"
     path.write_text(f"NUM:date When ?\n{line}\n")
     with pytest.raises(DataError, match=r"x\.label, line 2: expected `COARSE:fine text`"):
         read_label_file(path, "train")
 
 
-def test_odd_bytes_do_not_split_lines(tmp_path):
+def test_odd_bytes_do_not_split_lines(tmp_path: Path) -> None:
     """0x85 and 0x1c end a line for str.splitlines, not in these files."""
     path = tmp_path / "x.label"
     path.write_bytes(b"NUM:date When\x85was\x1cit ?\r\nHUM:ind Who\xf0 ?\r\n")
     assert [sample.text for sample in read_label_file(path, "t")] == ["When\x85was\x1cit ?", "Whoð ?"]
 
 
-def test_an_empty_label_file_is_told(tmp_path):
+def test_an_empty_label_file_is_told(tmp_path: Path) -> None:
     (tmp_path / "x.label").write_text("\n")
     with pytest.raises(DataError, match="is empty"):
         read_label_file(tmp_path / "x.label", "train")

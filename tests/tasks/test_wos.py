@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import pytest
 from psopt.errors import DataError
 from psopt.tasks import load_task
 from psopt.tasks._wos import LABELS, read_published
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 N = 140
 
 
-def put(folder, *, n=N, areas=True):
+def put(folder: Path, *, n: int = N, areas: bool = True) -> Path:
     folder.mkdir(parents=True)
     (folder / "X.txt").write_text("".join(f"We study thing {i}\u2028 in depth. \n" for i in range(n)))
     (folder / "YL1.txt").write_text("".join(f"{i % 7}\n" for i in range(n)))
@@ -22,14 +26,14 @@ def put(folder, *, n=N, areas=True):
 
 
 @pytest.fixture
-def published(tmp_path, monkeypatch):
+def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PSOPT_DATA_DIR", str(tmp_path))
     monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path / "cache")
     return tmp_path / "wos"
 
 
 @pytest.mark.parametrize("inner", [".", "WOS46985"])
-def test_the_published_files_become_a_task(published, inner):
+def test_the_published_files_become_a_task(published: Path, inner: str) -> None:
     put(published / inner, n=7 * 800)
     task = load_task("wos", strict_data=True)
     assert task.labels == LABELS
@@ -41,24 +45,24 @@ def test_the_published_files_become_a_task(published, inner):
         assert (sample.label, sample.subclass) == (LABELS[index % 7], f"area {index % 5}")
 
 
-def test_train_is_drawn_from_what_test_leaves(published):
+def test_train_is_drawn_from_what_test_leaves(published: Path) -> None:
     train, test = read_published(put(published), n=70)
     lines = [{int(sample.id.partition("-")[2]) for sample in samples} for samples in (train, test)]
     assert lines[0].isdisjoint(lines[1])
     assert set(Counter(sample.label for sample in train).values()) == {10}
 
 
-def test_the_test_samples_are_the_same_for_every_seed(published):
+def test_the_test_samples_are_the_same_for_every_seed(published: Path) -> None:
     put(published, n=7 * 600)
     assert load_task("wos", seed=0).test == load_task("wos", seed=1).test
 
 
-def test_areas_may_be_missing(published):
+def test_areas_may_be_missing(published: Path) -> None:
     _, test = read_published(put(published, areas=False), n=70)
     assert {sample.subclass for sample in test} == {None}
 
 
-def test_windows_line_ends_and_empty_lines_at_the_end_do_no_harm(published):
+def test_windows_line_ends_and_empty_lines_at_the_end_do_no_harm(published: Path) -> None:
     folder = put(published)
     before = read_published(folder, n=70)
     for name in ("X.txt", "YL1.txt"):
@@ -77,7 +81,7 @@ def test_windows_line_ends_and_empty_lines_at_the_end_do_no_harm(published):
         ("YL2.txt", "x", r"YL2\.txt, line 2: is 'x'"),
     ],
 )
-def test_a_bad_line_is_told_with_its_file_and_number(published, name, line, message):
+def test_a_bad_line_is_told_with_its_file_and_number(published: Path, name: str, line: str, message: str) -> None:
     path = put(published) / name
     lines = path.read_text().split("\n")
     path.write_text("\n".join([lines[0], line, *lines[2:]]))
@@ -86,7 +90,7 @@ def test_a_bad_line_is_told_with_its_file_and_number(published, name, line, mess
 
 
 @pytest.mark.parametrize("name", ["X.txt", "YL1.txt", "YL2.txt"])
-def test_files_of_different_length_are_told(published, name):
+def test_files_of_different_length_are_told(published: Path, name: str) -> None:
     path = put(published) / name
     path.write_text("\n".join(path.read_text().split("\n")[:-2]))
     with pytest.raises(DataError, match=r"X\.txt has 1\d\d lines and YL\d\.txt 1\d\d; .*fetch both again"):
@@ -94,19 +98,19 @@ def test_files_of_different_length_are_told(published, name):
 
 
 @pytest.mark.parametrize("name", ["X.txt", "YL1.txt"])
-def test_a_missing_file_is_told(published, name):
+def test_a_missing_file_is_told(published: Path, name: str) -> None:
     (put(published) / name).unlink()
     with pytest.raises(DataError, match=rf"{name} is missing"):
         load_task("wos")
 
 
-def test_too_few_abstracts_are_told(published):
+def test_too_few_abstracts_are_told(published: Path) -> None:
     put(published, n=21)
     with pytest.raises(DataError, match="21 abstracts are too few"):
         load_task("wos")
 
 
-def test_bytes_that_are_no_text_are_told(published):
+def test_bytes_that_are_no_text_are_told(published: Path) -> None:
     path = put(published) / "X.txt"
     path.write_bytes(b"caf\xe9\n" + path.read_bytes())
     with pytest.raises(DataError, match=r"X\.txt, line 1: byte 0xe9 is not UTF-8"):
