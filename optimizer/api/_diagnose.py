@@ -8,7 +8,6 @@ from psopt.api._measure import MeasureOptions, measure
 from psopt.diagnosis import PromptReport, diagnose_predictions
 from psopt.evaluation import score
 from psopt.metrics import na_rate, sensitivity
-from psopt.models import cache_folder
 from psopt.models.chat import LmOptions
 from psopt.rephrasings import RephrasingOptions
 from psopt.search_spaces import seed_prompt
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
     from psopt.api._measure import SplitChoice
     from psopt.diagnosis import Embed
-    from psopt.models import OnProgress
+    from psopt.models import ModelProvider, OnProgress
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
@@ -66,7 +65,8 @@ def diagnose(
     options = MeasureOptions(
         rephrasings, split, samples, seed, lm or LmOptions(), words or RephrasingOptions(), cache_dir
     )
-    predictions = measure(task, prompt, model, options, on_progress)
+    models = options.models()
+    predictions = measure(task, prompt, model, options, on_progress, models)
     known = task.train if split == "train" else ()
     return PromptReport(
         prompt,
@@ -74,14 +74,10 @@ def diagnose(
         sensitivity(predictions.p_tau),
         na_rate(predictions.counts),
         score(predictions, intervals=True, seed=seed) if predictions.is_labelled else None,
-        diagnose_predictions(predictions, known=known, embed=_embedder(model, cache_dir)),
+        diagnose_predictions(predictions, known=known, embed=_embedder(model, models)),
     )
 
 
-def _embedder(model: Any, cache_dir: str | Path | None) -> Embed | None:
+def _embedder(model: Any, models: ModelProvider) -> Embed | None:
     """The embedded encoder, where it is loaded anyhow; words do for other models."""
-    if model != "minilm":
-        return None
-    from psopt.models.minilm import Encoder
-
-    return Encoder(cache_folder(cache_dir)).encode
+    return models.encoder.encode if model == "minilm" else None

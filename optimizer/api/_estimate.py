@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.api._limits import unwritten
 from psopt.api._measure import grids
-from psopt.api._optimize import N_HELDOUT, make_evaluator
+from psopt.api._optimize import N_HELDOUT, freeze_run_rephrasings, make_evaluator
 from psopt.api._prompt_growth import tokens_of_all_edits
+from psopt.models import ModelProvider
 from psopt.models.chat import (
     CHAT_KINDS,
     ChatModel,
@@ -220,7 +221,9 @@ def estimate_run(
     """Count what a run, or what is left of the one in the folder `run`, would ask, phase by phase; nothing is sent."""
     n_done = n_evaluated(Path(run)) if run is not None else 0
     prompt = seed_prompt(task, settings.strategy, seed=settings.seed)
-    evaluator = make_evaluator(task, prompt, unwritten(settings), cache_dir, run=run)
+    models = ModelProvider(cache_dir, settings.lm)
+    rephrasings = freeze_run_rephrasings(task, prompt, unwritten(settings), models, Path(run) if run else None)
+    evaluator = make_evaluator(task, settings, models, rephrasings)
     price = price_of(evaluator.model.name)
     on_val, on_train, on_test = (_grid(evaluator, prompt, split) for split in ("val", "train", "test"))
     drafted = settings.proposer not in {None, "rules"}

@@ -24,7 +24,7 @@ def unwritten(settings: RunSettings) -> RunSettings:
 
 def is_limited(lm: LmOptions) -> bool:
     """Whether these options limit calls, tokens or cost."""
-    return Budget(lm.max_calls, lm.max_tokens_total, lm.max_cost).is_limited
+    return Budget.of(lm).is_limited
 
 
 def check_limits(evaluator: Evaluator, prompt: Prompt, *, before: Need | None = None, has_val: bool = False) -> None:

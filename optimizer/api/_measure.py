@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.errors import InputError
 from psopt.evaluation import evaluate
-from psopt.models import cache_folder, load_model
+from psopt.models import ModelProvider
 from psopt.models.chat import Budget, LmOptions
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
 from psopt.tasks import subset
@@ -52,6 +52,10 @@ class MeasureOptions:
     words: RephrasingOptions = field(default_factory=RephrasingOptions)
     cache_dir: str | Path | None = None
 
+    def models(self) -> ModelProvider:
+        """Where the models of a measurement come from."""
+        return ModelProvider(self.cache_dir, self.lm)
+
 
 def measure(
     task: Task,
@@ -59,22 +63,21 @@ def measure(
     model: Any,
     options: MeasureOptions,
     on_progress: OnProgress | None = None,
-    budget: Budget | None = None,
+    models: ModelProvider | None = None,
 ) -> Predictions:
     """Let a model answer a split of a task under rephrasings of a prompt.
 
-    What is spent on it counts to a budget, by default one of its own with the options' limits.
+    `models` makes the models, so that several measurements can share a budget; by default as the options say.
 
     Raises
     ------
     PsoptError
         If an argument or the task can't be used.
     """
-    lm = options.lm
-    budget = budget or Budget(lm.max_calls, lm.max_tokens_total, lm.max_cost)
+    models = models or options.models()
     chosen = subset(_samples(task, options.split), options.samples, seed=options.seed)
-    frozen = _frozen(task, prompt, options, budget)
-    answering = load_model(model, task, cache_dir=cache_folder(options.cache_dir), options=lm, budget=budget)
+    frozen = _frozen(task, prompt, options, models)
+    answering = models.answering(model, task)
     which = "heldout" if options.split == "test" else "search"
     texts, forms = getattr(frozen, which), getattr(frozen, f"{which}_forms")
     return evaluate(answering, prompt, texts, chosen, on_progress, soft=options.lm.logprobs, forms=forms)
@@ -87,17 +90,17 @@ def grids(
 
     Where a model writes the rephrasings, those of rules stand for them.
     """
-    unlimited = replace(options.lm, max_calls=None, max_tokens_total=None, max_cost=None)
-    by_rule = replace(options, lm=unlimited, words=replace(options.words, rephraser=None, judge=None))
-    frozen = _frozen(task, prompt, by_rule)
+    provider = ModelProvider(options.cache_dir, options.lm, Budget())
+    by_rule = replace(options, words=replace(options.words, rephraser=None, judge=None))
+    frozen = _frozen(task, prompt, by_rule, provider)
     chosen = subset(_samples(task, options.split), options.samples, seed=options.seed)
     for model in models:
-        answering = load_model(model, task, cache_dir=cache_folder(options.cache_dir), options=unlimited)
+        answering = provider.answering(model, task)
         rephrased = frozen.worded("heldout" if options.split == "test" else "search")
         yield answering, [prompt.described_as(*one) for one in rephrased], [sample.text for sample in chosen]
 
 
-def _frozen(task: Task, prompt: Prompt, options: MeasureOptions, budget: Budget | None = None) -> RephrasingSet:
+def _frozen(task: Task, prompt: Prompt, options: MeasureOptions, models: ModelProvider) -> RephrasingSet:
     on_test = options.split == "test"
     return freeze_rephrasings(
         task,
@@ -106,9 +109,7 @@ def _frozen(task: Task, prompt: Prompt, options: MeasureOptions, budget: Budget 
         options.rephrasings if on_test else 1,
         options.seed,
         options.words,
-        lm=options.lm,
-        budget=budget,
-        cache_dir=options.cache_dir,
+        models=models,
     )
 
 

@@ -11,8 +11,8 @@ from psopt._version import __version__
 from psopt.api._limits import check_limits, is_limited, unwritten
 from psopt.errors import BudgetReachedError, InputError, say_how_to_go_on
 from psopt.evaluation import Evaluator, Split
-from psopt.models import cache_folder, is_quick, load_model
-from psopt.models.chat import CHAT_KINDS, Budget, LmOptions, load_writer
+from psopt.models import ModelProvider, is_quick
+from psopt.models.chat import CHAT_KINDS, LmOptions
 from psopt.proposals import propose_edits
 from psopt.proposals.written import WrittenProposer
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings, read_families, to_file
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import optuna
+    from psopt.rephrasings import RephrasingSet
     from psopt.runs import RunDirectory
     from psopt.search import Candidate, Propose, SamplerName
     from psopt.search_spaces import Prompt
@@ -181,10 +182,12 @@ def carry_out(
     start = seed_prompt(task, settings.strategy, seed=settings.seed)
     folder = _folder(task, settings, out, resume=resume)
     run = folder if resume else None
-    _check_limits(task, start, settings, cache_dir, model, run)
+    models = ModelProvider(cache_dir, settings.lm)
+    _check_limits(task, start, settings, models, model, run)
     with held(folder, resume=resume) as directory:
-        evaluator = make_evaluator(task, start, settings, cache_dir, model, run)
-        proposer = make_proposer(settings, evaluator, cache_dir)
+        rephrasings = freeze_run_rephrasings(task, start, settings, models, run)
+        evaluator = make_evaluator(task, settings, models, rephrasings, model)
+        proposer = make_proposer(settings, models)
         return _search_in(
             directory, task, settings, start, evaluator, proposer, resume=resume, force=force, observer=observer
         )
@@ -197,13 +200,14 @@ def _folder(task: Task, settings: RunSettings, out: str | Path | None, *, resume
 
 
 def _check_limits(
-    task: Task, start: Prompt, settings: RunSettings, cache_dir: str | Path | None, model: Any, run: str | Path | None
+    task: Task, start: Prompt, settings: RunSettings, models: ModelProvider, model: Any, run: Path | None
 ) -> None:
     """Refuse limits that can't pay for the least, before a rephraser or anybody else is asked."""
     may_cost = model is not None or settings.model.partition("/")[0] in CHAT_KINDS
     if may_cost and is_limited(settings.lm):
-        begun = run is not None and (Path(run) / FRONT).exists()
-        check_limits(make_evaluator(task, start, unwritten(settings), cache_dir, model, run), start, has_val=begun)
+        begun = run is not None and (run / FRONT).exists()
+        rephrasings = freeze_run_rephrasings(task, start, unwritten(settings), models, run)
+        check_limits(make_evaluator(task, settings, models, rephrasings, model), start, has_val=begun)
 
 
 def search_and_record(
@@ -368,41 +372,31 @@ def _go_on(settings: RunSettings, folder: Path) -> str:
     return f"what was found is in {folder}; go on with: {how}"
 
 
-def make_evaluator(
-    task: Task,
-    prompt: Prompt,
-    settings: RunSettings,
-    cache_dir: str | Path | None = None,
-    model: Any = None,
-    run: str | Path | None = None,
-) -> Evaluator:
-    """Freeze what all prompts of a task are compared on: the model, the rephrasings, and a choice of samples.
-
-    `run` is a run directory to go on with: its rephrasings are used again.
-    """
-    lm = settings.lm
-    budget = Budget(lm.max_calls, lm.max_tokens_total, lm.max_cost)
-    answering = load_model(model or settings.model, task, cache_dir=cache_folder(cache_dir), options=lm, budget=budget)
-    kept = Path(run) / REPHRASINGS if run else None
+def freeze_run_rephrasings(
+    task: Task, prompt: Prompt, settings: RunSettings, models: ModelProvider, run: Path | None = None
+) -> RephrasingSet:
+    """Freeze the rephrasings that all prompts of a run are put to; those of the run in the folder `run` again."""
+    kept = run / REPHRASINGS if run else None
     given = Path(settings.rephrasings_file) if settings.rephrasings_file else None
-    rephrasings = freeze_rephrasings(
-        task,
-        prompt.description,
-        settings.rephrasings,
-        N_HELDOUT,
-        settings.seed,
-        RephrasingOptions(
-            settings.rephraser,
-            settings.judge,
-            kept if kept and kept.exists() else given,
-            settings.keep_labels,
-            read_families(settings.vary),
-        ),
-        lm=lm,
-        budget=budget,
-        cache_dir=cache_dir,
+    options = RephrasingOptions(
+        settings.rephraser,
+        settings.judge,
+        kept if kept and kept.exists() else given,
+        settings.keep_labels,
+        read_families(settings.vary),
     )
-    return Evaluator(answering, rephrasings, split_samples(task, settings), soft=lm.logprobs, budget=budget)
+    return freeze_rephrasings(
+        task, prompt.description, settings.rephrasings, N_HELDOUT, settings.seed, options, models=models
+    )
+
+
+def make_evaluator(
+    task: Task, settings: RunSettings, models: ModelProvider, rephrasings: RephrasingSet, model: Any = None
+) -> Evaluator:
+    """Put together what all prompts of a task are compared on: a model, rephrasings, and a choice of samples."""
+    answering = models.answering(model or settings.model, task)
+    samples = split_samples(task, settings)
+    return Evaluator(answering, rephrasings, samples, soft=settings.lm.logprobs, budget=models.budget)
 
 
 def split_samples(task: Task, settings: RunSettings) -> dict[Split, tuple[Sample, ...]]:
@@ -430,13 +424,11 @@ def _describe(study: optuna.Study, record: Record, start: Prompt) -> None:
         share(study, Shared(settings, record.task.info.sha256, start.to_dict(), words, __version__))
 
 
-def make_proposer(settings: RunSettings, evaluator: Evaluator, cache_dir: str | Path | None) -> WrittenProposer | None:
+def make_proposer(settings: RunSettings, models: ModelProvider) -> WrittenProposer | None:
+    """Make the model that drafts edits, where there is one beside the rules."""
     if settings.proposer is None or settings.proposer == "rules":
         return None
-    writer = load_writer(
-        settings.proposer, cache_dir=cache_folder(cache_dir), options=settings.lm, budget=evaluator.budget
-    )
-    return WrittenProposer(writer)
+    return WrittenProposer(models.writer(settings.proposer))
 
 
 def _name_of(model: Any) -> str:

@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from psopt._version import __version__
-from psopt.api._optimize import make_proposer, split_samples
+from psopt.api._optimize import make_evaluator, make_proposer
 from psopt.errors import BudgetReachedError, InputError
-from psopt.evaluation import Evaluator
-from psopt.models import cache_folder, load_model
-from psopt.models.chat import Budget
+from psopt.models import ModelProvider
 from psopt.rephrasings import from_file
 from psopt.runs import RunSettings, task_of
 from psopt.search import Search, SearchOptions, join_study, read_shared
@@ -71,11 +69,8 @@ def work(
     if shared.psopt_version != __version__:
         raise InputError(f"the study is of psopt {shared.psopt_version}, this is {__version__}: install the same")
     task = _same_task(settings, shared.dataset_sha256)
-    budget = Budget(settings.lm.max_calls, settings.lm.max_tokens_total, settings.lm.max_cost)
-    model = load_model(settings.model, task, cache_dir=cache_folder(cache_dir), options=settings.lm, budget=budget)
-    evaluator = Evaluator(
-        model, from_file(shared.rephrasings), split_samples(task, settings), soft=settings.lm.logprobs, budget=budget
-    )
+    models = ModelProvider(cache_dir, settings.lm)
+    evaluator = make_evaluator(task, settings, models, from_file(shared.rephrasings))
     if observer is not None:
         evaluator.on_progress = observer.answers
         observer.started(task, Path(study_name))
@@ -89,7 +84,7 @@ def work(
         study,
         options,
         observer,
-        make_proposer(settings, evaluator, cache_dir),
+        make_proposer(settings, models),
         worker=worker_name(),
         most_own=trials,
     )

@@ -58,6 +58,7 @@ def rephrase(
 ) -> int:
     """Write the task's description in other words, check each, and save them as a file for `--rephrasings-file`."""
     from psopt.api import estimate_writing
+    from psopt.models import ModelProvider
     from psopt.rephrasings import freeze_rephrasings, to_file
     from psopt.runs import read_prompt
     from psopt.tasks import load_task
@@ -73,7 +74,7 @@ def rephrase(
         estimate = estimate_writing(task, description, source, rephrasings + heldout)
         return show_estimate(estimate, source.rephraser or "rules", lm, as_json=as_json)
     found = freeze_rephrasings(
-        task, description, rephrasings, heldout, seed, source, lm=lm, cache_dir=cache_dir, on_text=_say
+        task, description, rephrasings, heldout, seed, source, models=ModelProvider(cache_dir, lm), on_text=_say
     )
     content = to_file(found)
     if out is not None:

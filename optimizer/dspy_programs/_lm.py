@@ -8,13 +8,11 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, ModelError, PsoptError
-from psopt.models import AnswerCache
-from psopt.models.chat import CHAT_KINDS, Query, chat_engine, public_address
+from psopt.models.chat import CHAT_KINDS, Query, public_address
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from psopt.models.chat import Budget, Engine, LmOptions
+    from psopt.models import ModelProvider
+    from psopt.models.chat import Engine
     from psopt.search_spaces import Messages
 
 
@@ -82,19 +80,15 @@ class AsyncCountedEngine:
         return await asyncio.to_thread(self._engine.complete, request)
 
 
-def counted_lm(model: Any, options: LmOptions, budget: Budget, cache_dir: Path | None) -> Any:
+def counted_lm(model: Any, models: ModelProvider) -> Any:
     """Make a `dspy.LM` whose requests go through psopt's engine; DSPy neither keeps nor repeats them.
 
     Parameters
     ----------
     model : str or dspy.LM
         ``openai/NAME``, ``dspy/NAME``, or an LM that is made already.
-    options : LmOptions
-        How it is asked.
-    budget : Budget
-        What the whole run may spend.
-    cache_dir : path or None
-        Where answers are kept.
+    models : ModelProvider
+        Says how it is asked, what the whole run may spend, and where answers are kept.
 
     Raises
     ------
@@ -108,10 +102,10 @@ def counted_lm(model: Any, options: LmOptions, budget: Budget, cache_dir: Path |
         raise InputError(
             f"a program needs a language model: minilm, openai/NAME, azure/NAME or dspy/NAME, not {model!r}"
         )
-    engine = CountedEngine(chat_engine(kind, name, AnswerCache(cache_dir), options, budget))
+    engine = CountedEngine(models.engine(kind, name))
     full = model.model if not isinstance(model, str) else name if kind == "dspy" else model
     own = {} if isinstance(model, str) else {part: model.kwargs.get(part) for part in ("temperature", "max_tokens")}
-    asked = {"temperature": options.temperature, "max_tokens": options.max_tokens}
+    asked = {"temperature": models.lm.temperature, "max_tokens": models.lm.max_tokens}
     asked |= {part: value for part, value in own.items() if value is not None}
     return dspy.LM(full, engine=engine, async_engine=AsyncCountedEngine(engine), cache=False, num_retries=0, **asked)
 

@@ -21,10 +21,10 @@ from psopt.dspy_programs._steps import sensitivity_by_step
 from psopt.dspy_programs._wordings import Checking, freeze_wordings
 from psopt.errors import DataError, InputError, import_extra
 from psopt.evaluation import Evaluator
-from psopt.models import cache_folder
-from psopt.models.chat import Budget, LmOptions, load_writer, stay_here
+from psopt.models import ModelProvider
+from psopt.models.chat import Budget, LmOptions, stay_here
 from psopt.proposals.written import WrittenProposer
-from psopt.rephrasings import make_judge
+from psopt.rephrasings import closeness
 from psopt.runs import MANIFEST, RunSettings, free_folder
 from psopt.search_spaces import Prompt
 
@@ -185,18 +185,20 @@ class SensitivityOptimizer(Teleprompter):  # type: ignore[misc, valid-type]  # d
                 f"the program's labels are {', '.join(data.task.labels)}; the data's are {', '.join(self.like.labels)}"
             )
         stay_here()
-        budget = self._budget()
-        with self._setting(student, budget):
+        models = self._models()
+        with self._setting(student, models):
             own = observer or ProgressLine()
             try:
-                return self._optimize(student.deepcopy(), teacher, outcome, data, own, budget)
+                return self._optimize(student.deepcopy(), teacher, outcome, data, own, models)
             finally:
                 if isinstance(own, ProgressLine):
                     own.close()
 
-    def _optimize(self, student: Any, teacher: Any, outcome: Any, data: Any, observer: Observer, budget: Budget) -> Any:
+    def _optimize(
+        self, student: Any, teacher: Any, outcome: Any, data: Any, observer: Observer, models: ModelProvider
+    ) -> Any:
         folder = Path(self.log_dir) if self.log_dir else free_folder(Path("runs"), data.task.name)
-        writer = self._writer(self.rephraser, budget)
+        writer = self._writer(self.rephraser, models)
         wordings = freeze_wordings(
             student,
             outcome.step,
@@ -205,7 +207,7 @@ class SensitivityOptimizer(Teleprompter):  # type: ignore[misc, valid-type]  # d
             N_HELDOUT,
             self.seed,
             writer,
-            self._checking(budget),
+            self._checking(models, writer),
         )
         threads = self.num_threads or dspy.settings.num_threads or _THREADS
         model = ProgramModel(
@@ -214,19 +216,19 @@ class SensitivityOptimizer(Teleprompter):  # type: ignore[misc, valid-type]  # d
             data.examples,
             wordings,
             folder,
-            budget,
+            models.budget,
             metric=self.metric,
             teacher=teacher,
             n_threads=threads,
-            wrap=partial(self._asked, budget=budget),
+            wrap=partial(self._asked, models=models),
         )
         task = data.task if self.like is None else _with_words(data.task, self.like)
         evaluator = Evaluator(
-            model, wordings.rephrasings, {"train": task.train, "val": task.val, "test": task.test}, budget=budget
+            model, wordings.rephrasings, {"train": task.train, "val": task.val, "test": task.test}, budget=models.budget
         )
         start = Prompt(wordings.rephrasings.search[0], task.labels, task.noun)
         shares = sensitivity_by_step(model, start, [sample.text for sample in task.train])
-        drafting = self._writer(self.proposer, budget) if outcome.equivalence is None else None
+        drafting = self._writer(self.proposer, models) if outcome.equivalence is None else None
         run = search_and_record(
             task,
             self._settings(task.name, model.name, max(len(task.train), len(task.val))),
@@ -277,32 +279,27 @@ class SensitivityOptimizer(Teleprompter):  # type: ignore[misc, valid-type]  # d
     def _options(self) -> LmOptions:
         return self.lm or LmOptions()
 
-    def _budget(self) -> Budget:
-        """What all models of the run may spend together."""
-        lm = self._options
-        most = lm.max_calls if self.max_calls is None else self.max_calls
-        return Budget(most, lm.max_tokens_total, lm.max_cost)
+    def _models(self) -> ModelProvider:
+        """Where all models of the run come from, and what they may spend together."""
+        limits = self._options if self.max_calls is None else replace(self._options, max_calls=self.max_calls)
+        return ModelProvider(self.cache_dir, self._options, Budget.of(limits))
 
-    def _writer(self, model: Any, budget: Budget) -> Writer | None:
-        if model is None:
-            return None
-        return load_writer(model, cache_dir=cache_folder(self.cache_dir), options=self._options, budget=budget)
+    def _writer(self, model: Any, models: ModelProvider) -> Writer | None:
+        return models.writer(model) if model is not None else None
 
-    def _checking(self, budget: Budget) -> Checking:
+    def _checking(self, models: ModelProvider, writer: Writer | None) -> Checking:
         """How rephrasings that a model writes are checked."""
         keep_labels = self.settings.keep_labels if self.settings else True
-        judge = None
-        if self.judge_model is not None:
-            judge = make_judge(self.judge_model, cache_folder(self.cache_dir), self._options, budget)
-        return Checking(keep_labels, judge, self.cache_dir)
+        judge = models.judge(self.judge_model) if self.judge_model is not None else None
+        return Checking(keep_labels, judge, closeness(models) if writer else None)
 
-    def _asked(self, model: Any, budget: Budget) -> Any:
+    def _asked(self, model: Any, models: ModelProvider) -> Any:
         """The language model as it is asked: through psopt's engine by name or with options, else without a cache."""
         if isinstance(model, str) or (self.lm is not None and not _is_free(model)):
-            return counted_lm(model, self._options, budget, cache_folder(self.cache_dir))
+            return counted_lm(model, models)
         return without_cache(model)
 
-    def _setting(self, student: Any, budget: Budget) -> Any:
+    def _setting(self, student: Any, models: ModelProvider) -> Any:
         """DSPy's settings with the task model.
 
         Raises
@@ -312,7 +309,7 @@ class SensitivityOptimizer(Teleprompter):  # type: ignore[misc, valid-type]  # d
         """
         model = self.task_model if self.task_model is not None else dspy.settings.lm
         if model is not None:
-            return dspy.context(lm=self._asked(model, budget))
+            return dspy.context(lm=self._asked(model, models))
         if [name for name, predictor in student.named_predictors() if predictor.lm is None]:
             raise InputError("no language model: use dspy.configure(lm=dspy.LM(..)), or give task_model=..")
         return contextlib.nullcontext()

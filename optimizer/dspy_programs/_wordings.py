@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from psopt.models import cache_folder
-from psopt.rephrasings import Checks, closeness, rephrasings_for, write_rephrasings
+from psopt.rephrasings import Checks, rephrasings_for, write_rephrasings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from psopt.models.chat import Writer
-    from psopt.rephrasings import Judge, RephrasingSet
+    from psopt.rephrasings import Closeness, Judge, RephrasingSet
     from psopt.tasks import Task
 
 
@@ -27,13 +25,13 @@ class Checking:
         Whether they must name the labels that the original enumerates.
     judge : callable or None
         Says whether two texts ask for the same.
-    cache_dir : path or None
-        Where the encoder keeps its work.
+    closeness : callable or None
+        How near two texts are in meaning.
     """
 
     keep_labels: bool = True
     judge: Judge | None = None
-    cache_dir: str | Path | None = None
+    closeness: Closeness | None = None
 
 
 @dataclass(frozen=True)
@@ -106,6 +104,5 @@ def _rephrase(
     if writer is None:
         return rephrasings_for(task, n_search, n_heldout, description=instructions, seed=seed)
     original = " ".join(instructions.split())
-    near = closeness(cache_folder(checking.cache_dir))
-    checks = Checks(original, task.labels, checking.keep_labels, near, judge=checking.judge)
+    checks = Checks(original, task.labels, checking.keep_labels, checking.closeness, judge=checking.judge)
     return write_rephrasings(writer, checks, n_search, n_heldout)

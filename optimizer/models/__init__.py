@@ -7,6 +7,7 @@ from typing import Any
 from psopt.models._answer_cache import AnswerCache, answer_key
 from psopt.models._base import ExplainingModel, JudgedModel, Model, OnProgress, SoftModel, is_quick, reads_order
 from psopt.models._cache_folder import cache_folder
+from psopt.models._provider import ModelProvider
 from psopt.models._registry import NAMES, load_model
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "ExplainingModel",
     "JudgedModel",
     "Model",
+    "ModelProvider",
     "OnProgress",
     "SoftModel",
     "answer_key",

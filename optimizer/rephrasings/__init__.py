@@ -4,7 +4,7 @@ from psopt.rephrasings._checks import LEAST_CLOSENESS, Checks, Closeness, Judge,
 from psopt.rephrasings._families import read_families, vary
 from psopt.rephrasings._file import from_file, read_file, to_file
 from psopt.rephrasings._for_task import rephrasings_for
-from psopt.rephrasings._freezing import RephrasingOptions, check_judge, closeness, freeze_rephrasings, make_judge
+from psopt.rephrasings._freezing import RephrasingOptions, check_judge, closeness, freeze_rephrasings
 from psopt.rephrasings._rules import rephrase_by_rules
 from psopt.rephrasings._set import Rejected, RephrasingSet
 from psopt.rephrasings._written import SHOWN, write_rephrasings
@@ -23,7 +23,6 @@ __all__ = [
     "closeness",
     "freeze_rephrasings",
     "from_file",
-    "make_judge",
     "read_families",
     "read_file",
     "rephrase_by_rules",

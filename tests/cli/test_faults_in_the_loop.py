@@ -102,7 +102,7 @@ FULL = OSError(errno.ENOSPC, "No space left on device", "somewhere")
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, task: Task, keyword_model: Any) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr("psopt.api._optimize.load_model", lambda *_, **__: keyword_model)
+    monkeypatch.setattr("psopt.models.ModelProvider.answering", lambda *_: keyword_model)
     rows = ["id,text,label,split"]
     for split in ("train", "val", "test"):
         rows += [f"{one.id},{one.text},{one.label},{split}" for one in getattr(task, split)[:16]]

@@ -89,14 +89,14 @@ def test_limits_hold_for_requests_tokens_and_cost(tmp_path: Path, model: str, mo
 
 def test_a_program_that_calls_tools_is_told_so(tmp_path: Path) -> None:
     from psopt.dspy_programs._lm import counted_lm
-    from psopt.models.chat import Budget
+    from psopt.models import ModelProvider
 
     def add(a: int, b: int) -> int:
         """Add."""
         return a + b
 
     with RunningServer() as server:
-        lm = counted_lm("openai/test", LmOptions(api_base=server.url), Budget(), None)
+        lm = counted_lm("openai/test", ModelProvider(tmp_path, LmOptions(api_base=server.url)))
         request = dspy.lm15.Request(
             model=lm.model,
             messages=(dspy.lm15.Message.user("1 + 1"),),

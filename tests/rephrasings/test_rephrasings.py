@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from psopt.errors import InputError
+from psopt.models import ModelProvider
 from psopt.rephrasings import Checks, RephrasingSet, closeness, rephrasings_for
 from psopt.rephrasings._builtin import read_written
 from psopt.rephrasings._set import comparable
@@ -67,7 +68,7 @@ def test_the_original_is_the_task_s_description(name: Any, bundled: Any) -> None
 def test_what_is_written_passes_the_checks_for_what_models_write(name: Any, bundled: Any, cache_dir: Path) -> None:
     """But for three of TREC's, which were written before the checks were and are longer than a model may write."""
     written, task = read_written(name), bundled(name)
-    checks = Checks(written.original, task.labels, closeness=closeness(cache_dir))
+    checks = Checks(written.original, task.labels, closeness=closeness(ModelProvider(cache_dir)))
     texts = (*written.search, *written.heldout)
     verdicts = [checks.verdict(text, texts[:number]) for number, text in enumerate(texts)]
     refused = [str(one) for one in verdicts if not one.accepted]

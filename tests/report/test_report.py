@@ -15,6 +15,7 @@ from psopt.api import _diagnose as diagnosing
 from psopt.api import _optimize as optimization
 from psopt.errors import InputError
 from psopt.evaluation import Predictions
+from psopt.models import ModelProvider
 from psopt.report import diagnosis_page, write_report
 from psopt.report._class_figures import class_sensitivity, consistency_matrices
 from psopt.report._marked import marked
@@ -33,7 +34,7 @@ HOSTILE = '<script>alert("x")</script>'
 @pytest.fixture
 def run(task: Task, keyword_model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     keyword_model.is_quick = True
-    monkeypatch.setattr(optimization, "load_model", lambda *_, **__: keyword_model)
+    monkeypatch.setattr(ModelProvider, "answering", lambda *_: keyword_model)
 
     def hostile(samples: Sequence[Sample]) -> Any:
         return tuple(dataclasses.replace(sample, text=f"{sample.text} {HOSTILE}") for sample in samples)
@@ -195,7 +196,7 @@ def test_the_smallest_diagnosis_is_a_page(
 def test_the_smallest_run_has_a_report(
     task: Task, keyword_model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_test: int
 ) -> None:
-    monkeypatch.setattr(optimization, "load_model", lambda *_, **__: keyword_model)
+    monkeypatch.setattr(ModelProvider, "answering", lambda *_: keyword_model)
     few = dataclasses.replace(task, test=task.test[:n_test])
     found = optimization.optimize(few, trials=3, rounds=1, rephrasings=2, out=tmp_path / "run")
     assert (found.path / "report.html").is_file()

@@ -7,6 +7,7 @@ from psopt.models.chat._doctor import examine
 from psopt.models.chat._dspy import public_settings, stay_here
 from psopt.models.chat._engine import Engine
 from psopt.models.chat._factory import CHAT_KINDS, chat_engine, chat_model, load_writer, server_of
+from psopt.models.chat._judge import same_meaning
 from psopt.models.chat._model import ChatModel
 from psopt.models.chat._options import LmOptions
 from psopt.models.chat._prices import Price, price_of
@@ -37,6 +38,7 @@ __all__ = [
     "price_of",
     "public_address",
     "public_settings",
+    "same_meaning",
     "server_of",
     "spread",
     "stay_here",

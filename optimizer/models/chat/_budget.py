@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from psopt.errors import BudgetReachedError
+
+if TYPE_CHECKING:
+    from psopt.models.chat._options import LmOptions
 
 
 @dataclass(slots=True)
@@ -88,6 +92,11 @@ class Budget:
     held_back: Need = field(default_factory=Need)
     in_whole: bool = False
     _reserved: Usage = field(default_factory=Usage)
+
+    @classmethod
+    def of(cls, options: LmOptions) -> Budget:
+        """Return a budget with the limits that the options set, of which nothing is spent yet."""
+        return cls(options.max_calls, options.max_tokens_total, options.max_cost)
 
     @property
     def is_limited(self) -> bool:

@@ -27,9 +27,7 @@ def chat_engine(
 ) -> Engine:
     """Make the engine of a kind of model, ``openai``, ``azure`` or ``dspy``; for dspy also from a `dspy.LM` itself."""
     options = options or LmOptions()
-    if budget is None:
-        budget = Budget(options.max_calls, options.max_tokens_total, options.max_cost)
-    return Engine(chat_client(kind, model, options), cache, budget, options)
+    return Engine(chat_client(kind, model, options), cache, budget or Budget.of(options), options)
 
 
 def chat_client(kind: str, model: Any, options: LmOptions) -> ChatClient:

@@ -1,0 +1,70 @@
+"""Where all models of a command come from: asked alike, under one budget, with their answers kept in one folder."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from psopt.models._answer_cache import AnswerCache
+from psopt.models._cache_folder import cache_folder
+from psopt.models._registry import load_model
+from psopt.models.chat import Budget, LmOptions, chat_engine, load_writer, same_meaning
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from psopt.models._base import Model
+    from psopt.models.chat import Engine, Writer
+    from psopt.models.minilm import Encoder
+    from psopt.tasks import Task
+
+
+class ModelProvider:
+    """Makes the model that answers, the ones that write and judge, and the encoder.
+
+    Parameters
+    ----------
+    cache_dir : path, optional
+        Where answers and embeddings are kept; by default `cache_folder`.
+    lm : LmOptions, optional
+        How language models are asked.
+    budget : Budget, optional
+        What they may spend together; by default what `lm` allows.
+    """
+
+    def __init__(
+        self, cache_dir: str | Path | None = None, lm: LmOptions | None = None, budget: Budget | None = None
+    ) -> None:
+        self.cache_dir = cache_folder(cache_dir)
+        self.lm = lm or LmOptions()
+        self.budget = budget or Budget.of(self.lm)
+
+    def answering(self, model: Any, task: Task) -> Model:
+        """Load a task model, by name or from an object (see `load_model`)."""
+        return load_model(model, task, cache_dir=self.cache_dir, options=self.lm, budget=self.budget)
+
+    def writer(self, model: Any) -> Writer:
+        """Load a model that writes, by name or from a `dspy.LM` (see `load_writer`)."""
+        return load_writer(model, cache_dir=self.cache_dir, options=self.lm, budget=self.budget)
+
+    def judge(self, model: Any) -> Callable[[str, str], bool]:
+        """Load a model that says whether two descriptions of a task ask for the same."""
+        return same_meaning(self.writer(model))
+
+    def engine(self, kind: str, name: Any) -> Engine:
+        """Make what asks a chat model, for those who ask in a way of their own (see `chat_engine`)."""
+        return chat_engine(kind, name, AnswerCache(self.cache_dir), self.lm, self.budget)
+
+    @cached_property
+    def encoder(self) -> Encoder:
+        """The embedded encoder.
+
+        Raises
+        ------
+        MissingExtraError
+            If what it needs is not installed.
+        """
+        from psopt.models.minilm import Encoder
+
+        return Encoder(self.cache_dir)
