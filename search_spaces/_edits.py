@@ -38,7 +38,7 @@ class Edit:
     `gain` is what the proposer expects: the share of the diagnosed train answers that would turn right if the model
     obeyed the edit, in [-1, 1]. It ranks edits before any is paid for, and is no part of the edit's identity. Edits of
     one `bundle` are switched on and off together. In a program of several steps an example may be for one `step`. An
-    edit that `merges` others stands in their place; it names their switches.
+    edit that `merges` others stands in their place; it names their parameters.
     """
 
     kind: EditKind
@@ -51,8 +51,8 @@ class Edit:
     merges: tuple[str, ...] = ()
 
     @property
-    def switch(self) -> str:
-        """The name of what switches the edit on: its own id, or that of its bundle."""
+    def parameter_name(self) -> str:
+        """What the parameter that switches the edit on is named by: its own id, or that of its bundle."""
         return "x" + hashlib.sha256(self.bundle.encode()).hexdigest()[:8] if self.bundle else self.id
 
     @property

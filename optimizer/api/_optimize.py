@@ -23,14 +23,14 @@ from psopt.search import (
     Reserve,
     Search,
     SearchOptions,
-    Shared,
+    StudyMetadata,
     knee,
     leave_one_out,
     open_study,
     pick,
     score_on_test,
     scoring_order,
-    share,
+    write_metadata,
 )
 from psopt.search_spaces import SearchParts, seed_prompt
 from psopt.tasks import subset
@@ -421,7 +421,7 @@ def _describe(study: optuna.Study, record: Record, start: Prompt) -> None:
     if record.settings.storage:
         settings = {**record.settings.to_dict(), "storage": None, "command": ""}
         words = to_file(record.evaluator.rephrasings)
-        share(study, Shared(settings, record.task.info.sha256, start.to_dict(), words, __version__))
+        write_metadata(study, StudyMetadata(settings, record.task.info.sha256, start.to_dict(), words, __version__))
 
 
 def make_proposer(settings: RunSettings, models: ModelProvider) -> WrittenProposer | None:
@@ -450,7 +450,7 @@ def _contributions(chosen: Candidate, start: Prompt, search: Search, most: int, 
 
 def _on_test(search: Search, seed: int) -> tuple[Candidate, tuple[Candidate, ...], Candidate, list[Candidate]]:
     """Score the baseline, the front and the short prompt on val and test with intervals; also say who is not paid."""
-    front, short = search.front, search.short
+    front, short = search.front, search.shortest
     scored, unpaid = score_on_test(search, scoring_order(search.baseline, front, short), seed)
     return (
         scored[search.baseline.id],

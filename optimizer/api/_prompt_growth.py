@@ -10,7 +10,7 @@ from psopt.models.chat import TokenRange, tokens_of_text
 from psopt.models.sim import SimulatedModel
 from psopt.proposals import propose_edits
 from psopt.proposals.written import MOST_GROUPS
-from psopt.search import SearchOptions, first_switches
+from psopt.search import SearchOptions, first_parameters
 from psopt.search_spaces import apply_edits, render_instructions
 from psopt.tasks import subset
 
@@ -49,7 +49,7 @@ def tokens_of_all_edits(
         predictions = evaluate(SimulatedModel(options, task), prompt, rephrasings.search, samples)
         seen = diagnose_predictions(predictions, known=task.train).of_views(parts.views)
         edits = parts.allowed(propose_edits(task, prompt, predictions, seen))
-        longest = apply_edits(prompt, first_switches(edits, SearchOptions().most_edits))
+        longest = apply_edits(prompt, first_parameters(edits, SearchOptions().most_edits))
         grown.append(tokens_of_text(render_instructions(longest)))
     most = min(MOST_GROUPS, len(task.labels)) if drafted else 0
     drafts = TokenRange(_DRAFT.low * most, _DRAFT.high * (most + MOST_GROUPS if drafted else 0))

@@ -15,7 +15,7 @@ from psopt.errors import BudgetReachedError, InputError
 from psopt.models import ModelProvider
 from psopt.rephrasings import from_file
 from psopt.runs import RunSettings, task_of
-from psopt.search import Search, SearchOptions, join_study, read_shared
+from psopt.search import Search, SearchOptions, join_study, read_metadata
 from psopt.search_spaces import Prompt
 
 if TYPE_CHECKING:
@@ -61,16 +61,16 @@ def work(
         If the study can't be joined, or the data differ.
     """
     study = join_study(storage, study_name, seed=uuid.uuid4().int % 2**31)
-    shared = read_shared(study)
-    settings = RunSettings.from_dict(shared.settings)
+    metadata = read_metadata(study)
+    settings = RunSettings.from_dict(metadata.settings)
     settings = replace(settings, dataset=dataset or settings.dataset, lm=settings.lm.changed(**lm_changes))
     if settings.program:
         raise InputError("a worker can't join the study of a DSPy program: it has no code of it")
-    if shared.psopt_version != __version__:
-        raise InputError(f"the study is of psopt {shared.psopt_version}, this is {__version__}: install the same")
-    task = _same_task(settings, shared.dataset_sha256)
+    if metadata.psopt_version != __version__:
+        raise InputError(f"the study is of psopt {metadata.psopt_version}, this is {__version__}: install the same")
+    task = _same_task(settings, metadata.dataset_sha256)
     models = ModelProvider(cache_dir, settings.lm)
-    evaluator = make_evaluator(task, settings, models, from_file(shared.rephrasings))
+    evaluator = make_evaluator(task, settings, models, from_file(metadata.rephrasings))
     if observer is not None:
         evaluator.on_progress = observer.answers
         observer.started(task, Path(study_name))
@@ -79,7 +79,7 @@ def work(
     )
     search = Search(
         task,
-        Prompt.from_dict(shared.prompt),
+        Prompt.from_dict(metadata.prompt),
         evaluator,
         study,
         options,

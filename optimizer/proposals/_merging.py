@@ -40,7 +40,7 @@ def as_one(notes: Sequence[Edit], text: str, author: str) -> Edit:
     """The edit that stands in place of several notes of one label."""
     samples = tuple(dict.fromkeys(sample for note in notes for sample in note.provenance.samples))
     origin = Provenance(author, notes[0].provenance.view, f"{len(notes)} notes in one", samples)
-    parts = tuple(part for note in notes for part in (note.merges or (note.switch,)))
+    parts = tuple(part for note in notes for part in (note.merges or (note.parameter_name,)))
     return Edit("note", notes[0].label, text, origin, sum(note.gain for note in notes), merges=parts)
 
 
@@ -48,7 +48,7 @@ def with_merged(edits: Sequence[Edit], merged: Iterable[Edit]) -> tuple[Edit, ..
     """Edits with merged ones in place of their parts."""
     merged = tuple(merged)
     gone = {part for one in merged for part in one.merges}
-    return (*(edit for edit in edits if not gone & set(edit.merges or (edit.switch,))), *merged)
+    return (*(edit for edit in edits if not gone & set(edit.merges or (edit.parameter_name,))), *merged)
 
 
 def by_label(edits: Iterable[Edit], keep: Callable[[Edit], bool]) -> list[list[Edit]]:

@@ -132,7 +132,7 @@ def pick_entry(
         knee=lambda: next(entry for entry in entries if entry["knee"]),
         prompt_id=lambda entry: str(entry["id"]),
         value=_measured,
-        short=short,
+        shortest=short,
     )
 
 

@@ -6,9 +6,9 @@ from psopt.search._front import Candidate, knee, pareto_front, pick
 from psopt.search._observer import Observer
 from psopt.search._options import SamplerName, SearchOptions
 from psopt.search._pick import pick_one
-from psopt.search._search import Propose, Search, first_switches
-from psopt.search._shared import Shared, read_shared, share
+from psopt.search._search import Propose, Search, first_parameters
 from psopt.search._study import join_study, open_storage, open_study, without_password
+from psopt.search.distributed._metadata import StudyMetadata, read_metadata, write_metadata
 
 __all__ = [
     "Candidate",
@@ -20,8 +20,8 @@ __all__ = [
     "SamplerName",
     "Search",
     "SearchOptions",
-    "Shared",
-    "first_switches",
+    "StudyMetadata",
+    "first_parameters",
     "join_study",
     "knee",
     "leave_one_out",
@@ -30,9 +30,9 @@ __all__ = [
     "pareto_front",
     "pick",
     "pick_one",
-    "read_shared",
+    "read_metadata",
     "score_on_test",
     "scoring_order",
-    "share",
     "without_password",
+    "write_metadata",
 ]

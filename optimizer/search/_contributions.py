@@ -71,7 +71,7 @@ def leave_one_out(
     switches: dict[str, list[Edit]] = {}
     kinds: dict[str, list[Edit]] = {}
     for edit in chosen.edits:
-        switches.setdefault(edit.switch, []).append(edit)
+        switches.setdefault(edit.parameter_name, []).append(edit)
         kinds.setdefault(edit.kind, []).append(edit)
     worth = edit_worths(candidates, pool)
     first = sorted(switches, key=lambda switch: (-worth[switch], switch))[:most]

@@ -58,17 +58,19 @@ class PromptNeed:
         return cls(len(queries), expected, *most)
 
 
-def scoring_order(baseline: Candidate, front: Sequence[Candidate], short: Candidate | None = None) -> list[Candidate]:
+def scoring_order(
+    baseline: Candidate, front: Sequence[Candidate], shortest: Candidate | None = None
+) -> list[Candidate]:
     """Return who is scored on test, those first without whom the others are worth least.
 
-    The seed prompt, the knee, the best in F1, S and C, the short prompt, and the rest of the front by falling F1.
+    The seed prompt, the knee, the best in F1, S and C, the shortest prompt, and the rest of the front by falling F1.
     """
     best = [
         min(front, key=lambda one: (-one.val.f1, one.trial)),
         min(front, key=lambda one: (one.val.sensitivity, one.trial)),
         min(front, key=lambda one: (-one.val.consistency, one.trial)),
     ]
-    order = [baseline, knee(front, baseline), *best, *([short] if short else []), *front]
+    order = [baseline, knee(front, baseline), *best, *([shortest] if shortest else []), *front]
     return list({one.id: one for one in order}.values())
 
 
@@ -117,8 +119,8 @@ class Reserve:
         front = [self._of(one.prompt, "test") for one in order if one.id != search.seed_prompt.id]
         dearest = max([*front[:1], *coming], key=lambda one: one.expected.high, default=None)
         must = [seed, *([dearest] if dearest else [])]
-        short = front[:1]  # not known yet, and no longer than the knee
-        rest = [one for one in [*front, *short, *coming] if one is not dearest]
+        shortest = front[:1]  # not known yet, and no longer than the knee
+        rest = [one for one in [*front, *shortest, *coming] if one is not dearest]
         if order:
             rest.insert(0, self._of(order[min(1, len(order) - 1)].prompt, "train"))  # for the report's "after"
         held = _sum([self._priced(one) for one in must])

@@ -67,7 +67,7 @@ def knee(front: Sequence[Candidate], baseline: Candidate) -> Candidate:
     return min(better or front, key=lambda one: float(np.linalg.norm((high - _gains(one)) / span)))
 
 
-def pick(front: Sequence[Candidate], baseline: Candidate, which: str, short: Candidate | None = None) -> Candidate:
+def pick(front: Sequence[Candidate], baseline: Candidate, which: str, shortest: Candidate | None = None) -> Candidate:
     """Pick a candidate as `pick_one` says."""
     return pick_one(
         front,
@@ -75,7 +75,7 @@ def pick(front: Sequence[Candidate], baseline: Candidate, which: str, short: Can
         knee=lambda: knee(front, baseline),
         prompt_id=lambda one: one.id,
         value=_measured,
-        short=short,
+        shortest=shortest,
     )
 
 

@@ -1,4 +1,4 @@
-"""Picking one prompt of a front: the knee, the short one, the best by a measure, one by its id, or one by a wish."""
+"""Picking one prompt of a front: the knee, the short one, the best by a measure, one by its id, or one by a query."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from psopt.errors import UnknownNameError
 from psopt.evaluation import OBJECTIVES
-from psopt.search._wish import choose, is_wish, read_wish
+from psopt.search._selection import choose, is_selection, read_selection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,15 +23,15 @@ def pick_one(
     knee: Callable[[], T],
     prompt_id: Callable[[T], str],
     value: Callable[[T, str], float],
-    short: T | None = None,
+    shortest: T | None = None,
 ) -> T:
-    """Pick a prompt of a front; `short` may be beside it.
+    """Pick a prompt of a front; `shortest` may be beside it.
 
     Parameters
     ----------
     which : str
-        ``knee``, ``short`` (the knee where there is none), an objective's name, an id or its beginning, or a wish (see
-        `read_wish`).
+        ``knee``, ``short`` (the knee where there is none), an objective's name, an id or its beginning, or a query (see
+        `read_selection`).
     knee, prompt_id, value : callables
         Give the knee, a prompt's id, and a prompt's measure on val.
 
@@ -40,13 +40,13 @@ def pick_one(
     UnknownNameError
         If it is neither of these.
     InputError
-        If a wish can't be understood, or no prompt fulfils it.
+        If a query can't be understood, or no prompt fulfils it.
     """
-    everyone = front if short is None else [*front, short]
-    if is_wish(which):
-        return choose(read_wish(which), everyone, value)
-    if which == "short" and short is not None:
-        return short
+    everyone = front if shortest is None else [*front, shortest]
+    if is_selection(which):
+        return choose(read_selection(which), everyone, value)
+    if which == "short" and shortest is not None:
+        return shortest
     if which in {"knee", "short"}:
         return knee()
     if which in OBJECTIVES:

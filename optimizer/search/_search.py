@@ -18,11 +18,11 @@ from psopt.proposals import merged_notes, propose_edits, with_merged
 from psopt.search import _study
 from psopt.search._front import Candidate, knee, pareto_front
 from psopt.search._observer import Observer
-from psopt.search._outage import ERRORS, Patience
-from psopt.search._partners import FULL, Alone, Partners
 from psopt.search._shorten import next_shorter, shortest
 from psopt.search._trial_record import Effort, record_trial
-from psopt.search._trial_state import over_by_others
+from psopt.search.distributed._finished import over_by_others
+from psopt.search.distributed._retry import ERRORS, RetryPolicy
+from psopt.search.distributed._shared_coordinator import FULL, LocalCoordinator, SharedCoordinator
 from psopt.search_spaces import ORDERS, apply_edits
 
 if TYPE_CHECKING:
@@ -81,8 +81,8 @@ class Search:
         self._failed_in_a_row = 0
         self._orders = ORDERS if reads_order(evaluator.model) else ORDERS[:1]
         self._rng = np.random.default_rng([options.seed, *worker.encode()] if worker else options.seed)
-        self._worker, self._patience = worker, Patience(self.observer.phase)
-        partners = Partners if worker else Alone
+        self._worker, self._patience = worker, RetryPolicy(self.observer.phase)
+        partners = SharedCoordinator if worker else LocalCoordinator
         self._partners = partners(study, worker, options.trials, self.observer.phase)
         self._known_trials: set[int] = set()
         self._most_own, self.n_own = most_own, 0
@@ -174,7 +174,7 @@ class Search:
         known = {edit.id for edit in self.pool}
         parts = self.options.parts
         proposed = parts.allowed(self._propose(incumbent.prompt, on_train, diagnosis.of_views(parts.views)))
-        new = first_switches([edit for edit in proposed if edit.id not in known], self.options.most_edits)
+        new = first_parameters([edit for edit in proposed if edit.id not in known], self.options.most_edits)
         self._patience.call(lambda: self._add(new))
         self._patience.call(lambda: self._queue(incumbent, new))
         self.observer.phase(f"round {len(self._rounds)}: searching {len(self.pool)} edits")
@@ -288,7 +288,7 @@ class Search:
         self.observer.trial(candidate, len(self.candidates), self.options.trials)
 
     @property
-    def short(self) -> Candidate:
+    def shortest(self) -> Candidate:
         """The candidate with fewest edits that is no worse than the knee by more than one standard error."""
         chosen = knee(self.front, self.baseline)
         feasible = [one for one in self.candidates if one.val.f1 >= self.least_f1]
@@ -300,13 +300,13 @@ class Search:
     def _queue_shorter(self) -> None:
         """Put a shorter version of the best prompt in front of what is queued."""
         known = {one.id for one in self.candidates}
-        short = self.short
-        for edits in (self._merged(short), *next_shorter(short, self.candidates, self.pool)):
-            if apply_edits(self.seed_prompt, edits, short.order).id not in known:
+        base = self.shortest
+        for edits in (self._merged(base), *next_shorter(base, self.candidates, self.pool)):
+            if apply_edits(self.seed_prompt, edits, base.order).id not in known:
                 if new := [edit for edit in edits if edit not in self.pool]:
                     self._add(new)
                 _study.drop_queued(self.study)
-                _study.enqueue(self.study, _switches(edits), self.pool, self._order_of(short))
+                _study.enqueue(self.study, _switches(edits), self.pool, self._order_of(base))
                 return
 
     def _merged(self, candidate: Candidate) -> tuple[Edit, ...]:
@@ -327,7 +327,7 @@ class Search:
         """In place of a candidate that is known already, queue one that differs from it by one or two edits."""
         if not self.pool:
             return
-        on, switches = _switches(edits), list(dict.fromkeys(edit.switch for edit in self.pool))
+        on, switches = _switches(edits), list(dict.fromkeys(edit.parameter_name for edit in self.pool))
         n_flips = int(self._rng.integers(1, 1 + min(2, len(switches))))
         for index in self._rng.choice(len(switches), size=n_flips, replace=False):
             on ^= {switches[int(index)]}
@@ -363,10 +363,10 @@ class Search:
 
 
 def _switches(edits: Iterable[Edit]) -> set[str]:
-    return {edit.switch for edit in edits}
+    return {edit.parameter_name for edit in edits}
 
 
-def first_switches(edits: Sequence[Edit], most: int) -> list[Edit]:
+def first_parameters(edits: Sequence[Edit], most: int) -> list[Edit]:
     """The edits of the first `most` switches."""
-    first = list(dict.fromkeys(edit.switch for edit in edits))[:most]
-    return [edit for edit in edits if edit.switch in first]
+    first = list(dict.fromkeys(edit.parameter_name for edit in edits))[:most]
+    return [edit for edit in edits if edit.parameter_name in first]

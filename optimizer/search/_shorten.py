@@ -50,11 +50,11 @@ def shortest(
 def next_shorter(short: Candidate, candidates: Sequence[Candidate], pool: Sequence[Edit]) -> list[tuple[Edit, ...]]:
     """Subsets of a candidate's edits to try next, the shortest first; bundles stay whole."""
     worth = edit_worths(candidates, pool)
-    switches = sorted({edit.switch for edit in short.edits}, key=lambda switch: (-worth[switch], switch))
+    switches = sorted({edit.parameter_name for edit in short.edits}, key=lambda switch: (-worth[switch], switch))
     subsets = []
     for share in SHARES:
         kept = set(switches[: len(switches) - math.ceil(share * len(switches))])
-        subsets.append(tuple(edit for edit in short.edits if edit.switch in kept))
+        subsets.append(tuple(edit for edit in short.edits if edit.parameter_name in kept))
     return subsets
 
 
@@ -63,9 +63,9 @@ def edit_worths(candidates: Sequence[Candidate], pool: Sequence[Edit]) -> dict[s
 
     What merges others counts as these.
     """
-    parts = {edit.switch: edit.merges or (edit.switch,) for edit in pool}
+    parts = {edit.parameter_name: edit.merges or (edit.parameter_name,) for edit in pool}
     switches = list(dict.fromkeys(part for of_one in parts.values() for part in of_one))
-    holds = [{part for edit in one.edits for part in edit.merges or (edit.switch,)} for one in candidates]
+    holds = [{part for edit in one.edits for part in edit.merges or (edit.parameter_name,)} for one in candidates]
     x = np.array([[switch in held for switch in switches] for held in holds], dtype=float)
     y = np.array([one.val.f1 - one.val.sensitivity + one.val.consistency for one in candidates])
     x, y = x - x.mean(axis=0), y - y.mean()

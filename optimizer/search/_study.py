@@ -152,7 +152,7 @@ def make_sampler(name: SamplerName, seed: int) -> optuna.samplers.BaseSampler:
 def enqueue(study: optuna.Study, switches: Iterable[str], pool: Iterable[Edit], order: str | None = None) -> None:
     """Queue the candidate that applies the edits with these switches and no other edit of the pool."""
     on = set(switches)
-    params: dict[str, bool | str] = {parameter(edit): edit.switch in on for edit in pool}
+    params: dict[str, bool | str] = {parameter(edit): edit.parameter_name in on for edit in pool}
     study.enqueue_trial(params if order is None else {**params, _ORDER: order})
 
 
@@ -174,7 +174,7 @@ def suggest(trial: optuna.Trial, pool: Iterable[Edit], orders: Sequence[str]) ->
 
 def parameter(edit: Edit) -> str:
     """The name in the study of what switches an edit on."""
-    return f"edit:{edit.switch}"
+    return f"edit:{edit.parameter_name}"
 
 
 def chosen_edits(params: Mapping[str, Any], pool: Iterable[Edit]) -> tuple[tuple[Edit, ...], str]:

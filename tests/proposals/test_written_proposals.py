@@ -97,7 +97,7 @@ def test_a_model_says_its_notes_of_a_label_in_one_and_an_empty_draft_changes_not
         return
     (edit,) = merged
     assert edit.text == 'What begins with "when did" or "how many" belongs to Number.'
-    assert edit.merges == tuple(note.switch for note in NOTES)
+    assert edit.merges == tuple(note.parameter_name for note in NOTES)
     assert edit.provenance.samples == ("train-1", "train-2", "train-3")
     assert with_merged(NOTES, merged) == (edit,)
 

@@ -12,7 +12,7 @@ from psopt.errors import InputError
 from psopt.evaluation import Evaluator
 from psopt.rephrasings import RephrasingSet
 from psopt.search import Search, SearchOptions, _search, open_study
-from psopt.search._liveness import Heartbeat
+from psopt.search.distributed._heartbeat import Heartbeat
 from psopt.search_spaces import seed_prompt
 
 if TYPE_CHECKING:

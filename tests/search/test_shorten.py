@@ -81,7 +81,7 @@ def test_a_loss_within_one_standard_error_is_accepted_and_a_larger_one_not(task:
 def test_what_merges_notes_is_worth_as_much_as_they_are_together(tried: list[Any]) -> None:
     merged = as_one(POOL[:3], "note 0, 1 and 2", "rules")
     worths = edit_worths([one for one, _ in tried], [*POOL, merged])
-    assert worths[merged.switch] == pytest.approx(sum(worths[edit.id] for edit in POOL[:3]))
+    assert worths[merged.parameter_name] == pytest.approx(sum(worths[edit.id] for edit in POOL[:3]))
     assert with_merged(POOL, [merged]) == (*POOL[3:], merged)
     assert as_one([merged, POOL[3]], "more", "rules").merges == tuple(edit.id for edit in POOL[:4])
 

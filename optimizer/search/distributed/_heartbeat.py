@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import optuna
 from psopt.errors import InputError
-from psopt.search._outage import ERRORS, reason_of
+from psopt.search.distributed._retry import ERRORS, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable

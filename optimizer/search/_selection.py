@@ -22,10 +22,10 @@ MEASURES = {
     "consistency": "consistency",
     "tokens": "tokens",
 }
-"""What may be named in a wish, and what it stands for."""
+"""What may be named in a query, and what it stands for."""
 _OPERATORS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
 _NAMES = "|".join(sorted(MEASURES, key=len, reverse=True))
-_WISH = re.compile(rf"\s*(max|min)\w*\s+({_NAMES})\s*(?:(?:with|where|if|,)\s+(.+))?", re.IGNORECASE)
+_QUERY = re.compile(rf"\s*(max|min)\w*\s+({_NAMES})\s*(?:(?:with|where|if|,)\s+(.+))?", re.IGNORECASE)
 _BOUND = re.compile(rf"\s*({_NAMES})\s*(<=|>=|<|>)\s*(\d*\.?\d+)\s*(%?)\s*", re.IGNORECASE)
 _HOW = "say for instance 'max F1 with S <= .05' or 'min tokens with F1 >= .7 and S < .1'"
 
@@ -47,7 +47,7 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class SelectionQuery:
     """The best by one measure, among those that keep to bounds."""
 
     measure: str
@@ -55,15 +55,15 @@ class Wish:
     bounds: tuple[Bound, ...]
 
 
-def is_wish(text: str) -> bool:
-    """Whether this is meant as a wish, and not as a name."""
+def is_selection(text: str) -> bool:
+    """Whether this is meant as a query, and not as a name."""
     return " " in text.strip()
 
 
-def read_wish(text: str) -> Wish:
-    """Read a wish.
+def read_selection(text: str) -> SelectionQuery:
+    """Read a query.
 
-    >>> read_wish("max F1 with S <= .05").bounds
+    >>> read_selection("max F1 with S <= .05").bounds
     (Bound(measure='sensitivity', sign='<=', value=0.05),)
 
     Raises
@@ -71,7 +71,7 @@ def read_wish(text: str) -> Wish:
     InputError
         If it can't be understood.
     """
-    found = _WISH.fullmatch(text)
+    found = _QUERY.fullmatch(text)
     if not found:
         raise InputError(f"{text!r} can't be understood: {_HOW}")
     bounds = []
@@ -81,11 +81,11 @@ def read_wish(text: str) -> Wish:
             raise InputError(f"{part.strip()!r} in {text!r} can't be understood: {_HOW}")
         value = float(bound[3]) / (100 if bound[4] else 1)
         bounds.append(Bound(MEASURES[bound[1].lower()], bound[2], value))
-    return Wish(MEASURES[found[2].lower()], found[1].lower() == "max", tuple(bounds))
+    return SelectionQuery(MEASURES[found[2].lower()], found[1].lower() == "max", tuple(bounds))
 
 
-def choose(wish: Wish, items: Sequence[_T], value: Callable[[_T, str], float]) -> _T:
-    """Choose the item that fulfils a wish best; of equal ones the first. `value` gives an item's measure, on val.
+def choose(query: SelectionQuery, items: Sequence[_T], value: Callable[[_T, str], float]) -> _T:
+    """Choose the item that fulfils a query best; of equal ones the first. `value` gives an item's measure, on val.
 
     Raises
     ------
@@ -93,11 +93,11 @@ def choose(wish: Wish, items: Sequence[_T], value: Callable[[_T, str], float]) -
         If no item keeps to the bounds; says which bound excludes all, and what comes nearest.
     """
     left = list(items)
-    for bound in wish.bounds:
+    for bound in query.bounds:
         kept = [one for one in left if bound.holds(value(one, bound.measure))]
         if not kept:
             values = [value(one, bound.measure) for one in left]
             nearest = min(values) if bound.sign.startswith("<") else max(values)
             raise InputError(f"no prompt of the front has {bound} on val: the nearest has {nearest:.4g}")
         left = kept
-    return (max if wish.highest else min)(left, key=lambda one: value(one, wish.measure))
+    return (max if query.highest else min)(left, key=lambda one: value(one, query.measure))

@@ -15,7 +15,7 @@ _KEY = "psopt:shared"
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class StudyMetadata:
     """All that prompts are compared on, and how the search goes, as plain JSON data.
 
     Attributes
@@ -38,13 +38,13 @@ class Shared:
     psopt_version: str
 
 
-def share(study: optuna.Study, shared: Shared) -> None:
+def write_metadata(study: optuna.Study, metadata: StudyMetadata) -> None:
     """Write it to the study."""
-    content = {name: getattr(shared, name) for name in Shared.__slots__}
+    content = {name: getattr(metadata, name) for name in StudyMetadata.__slots__}
     study.set_user_attr(_KEY, json.dumps(content))
 
 
-def read_shared(study: optuna.Study) -> Shared:
+def read_metadata(study: optuna.Study) -> StudyMetadata:
     """Read it from the study.
 
     Raises
@@ -55,4 +55,4 @@ def read_shared(study: optuna.Study) -> Shared:
     content = study.user_attrs.get(_KEY)
     if content is None:
         raise InputError(f"study {study.study_name!r} was not started by `psopt optimize --storage`")
-    return Shared(**json.loads(content))
+    return StudyMetadata(**json.loads(content))

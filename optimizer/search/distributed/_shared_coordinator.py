@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import optuna
 from optuna.storages import RetryHeartbeatStaleTrialCallback
 from optuna.trial import TrialState
-from psopt.search._liveness import Heartbeat, Watch, interval
+from psopt.search.distributed._heartbeat import Heartbeat, Watch, interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ _PAUSE = 0.2
 FULL = "the total of trials is reached"
 
 
-class Partners:
+class SharedCoordinator:
     """The other workers of a study, as one of them sees them.
 
     Parameters
@@ -130,7 +130,7 @@ class Partners:
         return [one for one in running if one.number != trial.number]
 
 
-class Alone(Partners):
+class LocalCoordinator(SharedCoordinator):
     """No other workers: everything may be done at once, and nothing needs to be said."""
 
     def heartbeat(self, trial: optuna.Trial) -> Any:  # noqa: ARG002

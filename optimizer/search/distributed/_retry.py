@@ -17,7 +17,7 @@ ERRORS = (sqlalchemy.exc.DBAPIError, optuna.exceptions.StorageInternalError)
 _LONGEST_PAUSE, _LONGEST_WAIT = 10.0, 600.0
 
 
-class Patience:
+class RetryPolicy:
     """Calls again what failed because the storage was away, up to ten minutes; pauses grow to ten seconds.
 
     Attributes
