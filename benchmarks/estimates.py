@@ -20,9 +20,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "chat_server"))
 
-from running import RunningServer  # noqa: E402
+from psopt.testing import FakeServer  # noqa: E402
 
 PRICES = '"openai/cheap" = { in = 0.15, out = 0.6 }\n"openai/dear" = { in = 2.5, out = 10.0 }\n'
 LEAST_INSIDE = 0.9
@@ -113,7 +112,7 @@ def short_test(dataset: str, folder: Path) -> str:
 
 def measure(setting: Setting, folder: Path) -> dict[str, Any]:
     """Say and do: the ranges that a dry run gives, and what the run took."""
-    with tempfile.TemporaryDirectory() as cache, RunningServer(answer=setting.answer) as server:
+    with tempfile.TemporaryDirectory() as cache, FakeServer(answer=setting.answer) as server:
         environment = {**os.environ, "PSOPT_CACHE_DIR": cache, "PSOPT_PRICES": str(folder / "prices.toml")}
         environment |= {"OPENAI_API_KEY": "none", "PSOPT_OFFLINE": "1"}
         given = ["--dataset", short_test(setting.dataset, folder), "--model", setting.model, "--json"]

@@ -20,12 +20,11 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from multiprocessing import get_context
-from pathlib import Path
-from subprocess import PIPE, Popen
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from psopt.search_spaces import Messages, Prompt, render
+from psopt.testing import FakeServer
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -44,18 +43,13 @@ PROMPT = Prompt(
     "question",
 )
 _OFFLINE = "True"  # litellm and dspy would look for prices in the network
-SERVER = Path(__file__).resolve().parent.parent / "tests" / "chat_server" / "openai_server.py"
 
 
 @contextmanager
 def answering_server(delay_ms: float = DELAY_MS) -> Iterator[str]:
-    """The test server, which answers everything with one label; gives its base URL."""
-    command = [sys.executable, str(SERVER), f"--answer=fixed:{LABEL}", f"--delay-ms={delay_ms}", "--until-stdin-closes"]
-    with Popen(command, stdin=PIPE, stdout=PIPE, text=True) as process:
-        try:
-            yield json.loads(process.stdout.readline())["url"]
-        finally:
-            process.kill()
+    """The fake server, which answers everything with one label; gives its base URL."""
+    with FakeServer(answer=f"fixed:{LABEL}", delay_ms=delay_ms) as server:
+        yield server.url
 
 
 def n_answered(base_url: str) -> int:

@@ -19,12 +19,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from models_peers import DELAY_MS, IN_FLIGHT, PROMPT, SERVER, texts
+from models_peers import DELAY_MS, IN_FLIGHT, PROMPT, texts
 from psopt.models._answer_cache import AnswerCache
 from psopt.models.chat import ChatModel, LmOptions, chat_model
-
-sys.path.insert(0, str(SERVER.parent))
-from running import RunningServer
+from psopt.testing import FakeServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,9 +60,9 @@ def faults(n: int) -> tuple[float, float]:
     RuntimeError
         If the faults changed an answer.
     """
-    with RunningServer(delay_ms=DELAY_MS, hang_ms=HANG_MS) as server:
+    with FakeServer(delay_ms=DELAY_MS, hang_ms=HANG_MS) as server:
         good, expected = _timed(server.url, n)
-        server.control(faults=",".join(FAULTS), fault_rate=FAULT_RATE)
+        server.change(faults=",".join(FAULTS), fault_rate=FAULT_RATE)
         bad, found = _timed(server.url, n)
     if found != expected:
         raise RuntimeError("the faults changed an answer")
@@ -73,7 +71,7 @@ def faults(n: int) -> tuple[float, float]:
 
 def one_at_a_time(seconds: float) -> tuple[float, int]:
     """Time as a multiple of the ideal, and how many answers the server computed."""
-    with RunningServer(delay_ms=1000 * seconds, serial=True) as server:
+    with FakeServer(delay_ms=1000 * seconds, serial=True) as server:
         options = {"concurrency": IN_FLIGHT_SERIAL, "timeout": PATIENT_FOR * seconds}
         with _fresh_model(server.url, **options) as model:
             import openai  # noqa: F401  # a second of importing is no waiting
@@ -81,7 +79,7 @@ def one_at_a_time(seconds: float) -> tuple[float, int]:
             start = perf_counter()
             model.predict([PROMPT], texts(N_SERIAL))
             took = perf_counter() - start
-        return took / (N_SERIAL * seconds), server.control()["requests"]
+        return took / (N_SERIAL * seconds), server.counts()["requests"]
 
 
 def _apart(measure: Any, *arguments: Any) -> Any:

@@ -17,19 +17,16 @@ import sys
 import tempfile
 import time
 import uuid
-from pathlib import Path
 
 import optuna
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "chat_server"))
-from running import RunningServer
+from psopt.testing import FakeServer
 
 SIZES = ["--samples", "72", "--rephrasings", "10", "--concurrency", "8", "--quiet"]
 
 
 def rate(n_workers: int, trials: int, storage: str | None) -> float:
     """Trials a minute."""
-    with tempfile.TemporaryDirectory() as folder, RunningServer(answer="hash", delay_ms=20) as server:
+    with tempfile.TemporaryDirectory() as folder, FakeServer(answer="hash", delay_ms=20) as server:
         url = storage or f"sqlite:///{folder}/study.db"
         name = f"bench-{uuid.uuid4().hex[:8]}"
         environment = {**os.environ, "OPENAI_API_KEY": "sk-of-no-use"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Prompt
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "chat_server"))  # for `from running import RunningServer`
-sys.path.insert(0, str(ROOT / "tests" / "dspy_programs"))  # for `from keyword_lm import keyword_lm`
 
 
 @pytest.fixture(scope="session")

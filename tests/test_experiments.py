@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from running import RunningServer
+from psopt.testing import FakeServer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,9 +60,9 @@ def test_every_script_leaves_json_a_figure_and_its_part_of_the_page(
 
 def test_the_same_script_asks_a_server(run: Any) -> None:
     pytest.importorskip("openai")
-    with RunningServer() as server:
+    with FakeServer() as server:
         found = run("table1.py", *SMALL, "--model", "openai/test", "--api-base", server.url)
-        assert server.control()["requests"] == 3 * 10 * 3  # strategies, samples, wordings
+        assert server.counts()["requests"] == 3 * 10 * 3  # strategies, samples, wordings
     assert [row["model"] for row in found["rows"]] == ["openai/test"] * 3
     assert all(0 <= row["f1"] <= 1 for row in found["rows"])
 

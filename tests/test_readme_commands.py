@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import RunningServer
+from psopt.testing import FakeServer
 
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text("utf-8")
 COMMANDS = re.findall(r"^    (psopt .+?)(?:\s{2,}#.*)?$", README, re.MULTILINE)
@@ -45,14 +45,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return folder
 
 
-def environment(folder: Path, server: RunningServer) -> dict[str, Any]:
+def environment(folder: Path, server: FakeServer) -> dict[str, Any]:
     kept = {name: value for name, value in os.environ.items() if name != "PSOPT_DATA_DIR"}
     paths = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     ours = {"OPENAI_API_KEY": "sk-of-no-use", "OPENAI_BASE_URL": server.url, "COLUMNS": "80", "PATH": paths}
     return {**kept, **ours, "PSOPT_CACHE_DIR": str(folder / "cache"), "PSOPT_OFFLINE": "1"}
 
 
-def small(line: str, folder: Path, server: RunningServer) -> str:
+def small(line: str, folder: Path, server: FakeServer) -> str:
     """A command as it is run here."""
     line = line.replace("http://localhost:8000/v1", server.url)
     line = line.replace("postgresql://psopt@db.local/studies", f"sqlite:///{folder}/study.db")
@@ -76,7 +76,7 @@ def small(line: str, folder: Path, server: RunningServer) -> str:
 
 
 def test_they_run(folder: Any) -> None:
-    with RunningServer() as server:
+    with FakeServer() as server:
         for line in COMMANDS:
             if any(word in line for word in ELSEWHERE):
                 continue
@@ -103,7 +103,7 @@ def test_the_dashboard_starts(folder: Any) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    with RunningServer() as server:
+    with FakeServer() as server:
         words = [sys.executable, "-P", "-m", "psopt", *shlex.split(line)[1:], "--port", str(port)]
         process = subprocess.Popen(
             words, cwd=folder, env=environment(folder, server), stdout=subprocess.PIPE, text=True

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from running import RunningServer
+from psopt.testing import FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +31,7 @@ def data(tmp_path: Path) -> Path:
 
 
 def psopt(
-    folder: Path, verb: str, server: RunningServer, *arguments: str, **more: Any
+    folder: Path, verb: str, server: FakeServer, *arguments: str, **more: Any
 ) -> subprocess.CompletedProcess[str]:
     where = ["--model", "openai/test", "--api-base", server.url, "--concurrency", "4"]
     command = [sys.executable, "-m", "psopt", verb, *where, *arguments]
@@ -44,7 +44,7 @@ def psopt(
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120, **more)
 
 
-def measure(folder: Path, verb: str, server: RunningServer, *arguments: str) -> subprocess.CompletedProcess[str]:
+def measure(folder: Path, verb: str, server: FakeServer, *arguments: str) -> subprocess.CompletedProcess[str]:
     given = ["--dataset", "data.csv", "--rephrasings", "2", *arguments]
     if verb == "optimize":
         given += ["--trials", "2", "--rounds", "1", "--out", "run"]
@@ -58,9 +58,9 @@ def measure(folder: Path, verb: str, server: RunningServer, *arguments: str) -> 
 
 @pytest.mark.parametrize("verb", ["diagnose", "check", "compare", "optimize"])
 def test_a_model_that_names_no_label_is_found_out_by_twenty_answers(data: Path, verb: str) -> None:
-    with RunningServer(answer=NONSENSE) as server:
+    with FakeServer(answer=NONSENSE) as server:
         done = measure(data, verb, server)
-        assert server.control()["requests"] == 20
+        assert server.counts()["requests"] == 20
     assert done.returncode == 2
     assert "none of the first 20 answers names a label (20 unknown label)" in done.stderr
     assert "it said: 'That is hard to say.'" in done.stderr
@@ -69,26 +69,26 @@ def test_a_model_that_names_no_label_is_found_out_by_twenty_answers(data: Path, 
 
 
 def test_tokens_used_up_by_thinking_are_said_with_the_cure(data: Path) -> None:
-    with RunningServer(shape="thought-out") as server:
+    with FakeServer(shape="thought-out") as server:
         done = measure(data, "diagnose", server, "--max-tokens", "64")
-        assert server.control()["requests"] == 20
+        assert server.counts()["requests"] == 20
     assert done.returncode == 2
     assert "20 cut off" in done.stderr
     assert "raise --max-tokens (64)" in done.stderr
 
 
 def test_fewer_than_twenty_answers_are_looked_at_all(data: Path) -> None:
-    with RunningServer(answer=NONSENSE) as server:
+    with FakeServer(answer=NONSENSE) as server:
         done = measure(data, "diagnose", server, "--samples", "4", "--rephrasings", "1")
     assert done.returncode == 2
     assert "none of 4 answers names a label" in done.stderr
 
 
 def test_it_is_found_out_again_without_asking_again(data: Path) -> None:
-    with RunningServer(answer=NONSENSE) as server:
+    with FakeServer(answer=NONSENSE) as server:
         measure(data, "diagnose", server)
         done = measure(data, "diagnose", server)
-        assert server.control()["requests"] == 20
+        assert server.counts()["requests"] == 20
     assert done.returncode == 2
     assert "names a label" in done.stderr
 
@@ -108,10 +108,10 @@ def test_it_is_found_out_again_without_asking_again(data: Path) -> None:
 def test_texts_that_are_never_answered_are_n_a_of_their_kind_and_asked_once(
     data: Path, kind: str, name: str, said: str
 ) -> None:
-    with RunningServer(unanswerable=f"bomb:{kind}") as server:
+    with FakeServer(unanswerable=f"bomb:{kind}") as server:
         done = measure(data, "diagnose", server, "--max-unanswered", "0.2", "--json")
         again = measure(data, "diagnose", server, "--max-unanswered", "0.2", "--json")
-        assert server.control()["requests"] == 60
+        assert server.counts()["requests"] == 60
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert report["na_kinds"] == {name: 6}
@@ -122,7 +122,7 @@ def test_texts_that_are_never_answered_are_n_a_of_their_kind_and_asked_once(
 
 
 def test_more_refused_texts_than_allowed_stop_a_run_that_goes_on_when_they_are_allowed(data: Path) -> None:
-    with RunningServer(unanswerable="bomb:content_filter") as server:
+    with FakeServer(unanswerable="bomb:content_filter") as server:
         stopped = measure(data, "optimize", server)
         assert stopped.returncode == 2
         assert "more than --max-unanswered 0.05 allows" in stopped.stderr
@@ -131,7 +131,7 @@ def test_more_refused_texts_than_allowed_stop_a_run_that_goes_on_when_they_are_a
         env = {**os.environ, "OPENAI_API_KEY": "k", "PSOPT_CACHE_DIR": str(data / "cache")}
         done = subprocess.run(command, cwd=data, env=env, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
-        assert server.control()["answered_twice"] == 0
+        assert server.counts()["answered_twice"] == 0
     run = json.loads((data / "run" / "run.json").read_text())
     assert run["baseline"]["test"]["na_kinds"] == {"content filter": 30}
     assert "content filter: 30" in (data / "run" / "report.html").read_text()
@@ -140,15 +140,15 @@ def test_more_refused_texts_than_allowed_stop_a_run_that_goes_on_when_they_are_a
 
 
 def test_a_server_that_refuses_every_text_is_found_out_at_once(data: Path) -> None:
-    with RunningServer(unanswerable="called:vllm_context") as server:
+    with FakeServer(unanswerable="called:vllm_context") as server:
         done = measure(data, "diagnose", server, "--max-unanswered", "0.9")
-        assert server.control()["requests"] <= 24
+        assert server.counts()["requests"] <= 24
     assert done.returncode == 2
     assert "20 context length" in done.stderr
 
 
 def test_a_check_fails_where_s_rests_on_n_a(data: Path) -> None:
-    with RunningServer(unanswerable="bomb:refusal,3 called:refusal,5 called:refusal") as server:
+    with FakeServer(unanswerable="bomb:refusal,3 called:refusal,5 called:refusal") as server:
         given = ["--max-unanswered", "1", "--max-sensitivity", "1"]
         missed = measure(data, "check", server, *given, "--min-consistency", "0")
         allowed = measure(data, "check", server, *given, "--max-na-rate", "0.3")
@@ -159,7 +159,7 @@ def test_a_check_fails_where_s_rests_on_n_a(data: Path) -> None:
 
 
 def test_answers_that_are_cut_are_said_beside_the_scores(data: Path) -> None:
-    with RunningServer(unanswerable="bomb:refusal,3 called:refusal,5 called:refusal") as server:
+    with FakeServer(unanswerable="bomb:refusal,3 called:refusal,5 called:refusal") as server:
         done = measure(data, "diagnose", server, "--max-unanswered", "1", "--html", "page.html")
         compared = measure(data, "compare", server, "--max-unanswered", "1")
     assert "S rests on N/A" in done.stdout
@@ -172,7 +172,7 @@ def test_classify_says_why_a_text_has_no_label(data: Path) -> None:
     prompt = {"description": "Sort it.", "labels": ["aaa", "bbb"], "noun": "question"}
     (data / "prompt.json").write_text(json.dumps(prompt))
     texts = "what is it ?\nhow to make a bomb ?\n"
-    with RunningServer(unanswerable="bomb:content_filter") as server:
+    with FakeServer(unanswerable="bomb:content_filter") as server:
         done = psopt(data, "classify", server, "--prompt", "prompt.json", "--json", "-", input=texts)
         plain = psopt(data, "classify", server, "--prompt", "prompt.json", "-", input=texts)
     assert done.returncode == 0, done.stderr
@@ -184,26 +184,26 @@ def test_classify_says_why_a_text_has_no_label(data: Path) -> None:
 
 
 def test_log_probabilities_that_begin_with_thoughts_are_said(data: Path) -> None:
-    with RunningServer(answer="fixed:<think>Hm, a</think> aaa", structured="ignore") as server:
+    with FakeServer(answer="fixed:<think>Hm, a</think> aaa", structured="ignore") as server:
         done = measure(data, "diagnose", server, "--logprobs")
-        assert server.control()["requests"] <= 20
+        assert server.counts()["requests"] <= 20
     assert done.returncode == 2
     assert "thinks before it answers" in done.stderr
 
 
 def test_a_server_without_log_probabilities_is_found_out_by_twenty_answers(data: Path) -> None:
-    with RunningServer(logprobs="no") as server:
+    with FakeServer(logprobs="no") as server:
         done = measure(data, "diagnose", server, "--logprobs")
-        assert server.control()["requests"] <= 20
+        assert server.counts()["requests"] <= 20
     assert done.returncode == 2
     assert "sent no probabilities" in done.stderr
 
 
 @pytest.mark.parametrize("verb", ["diagnose", "optimize"])
 def test_a_judge_without_rephrasings_to_judge_is_refused(data: Path, verb: str) -> None:
-    with RunningServer() as server:
+    with FakeServer() as server:
         done = measure(data, verb, server, "--judge", "openai/judge")
-        assert server.control()["requests"] == 0
+        assert server.counts()["requests"] == 0
     assert done.returncode == 2
     assert "--judge openai/judge has nothing to judge" in done.stderr
     assert not (data / "run").exists()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.cli._main import main
-from running import RunningServer
+from psopt.testing import FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,10 +29,10 @@ def doctor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
 
 
 def test_it_says_what_works_and_what_will_be_used(doctor: Any) -> None:
-    with RunningServer(provider="vllm", structured=True) as server:
+    with FakeServer(provider="vllm", structured="yes") as server:
         code, said, error = doctor("--model", "openai/test", "--api-base", server.url)
         assert (code, error) == (0, "")
-        assert server.control()["statuses"] == {"200": 4, "400": 1}
+        assert server.counts()["statuses"] == {"200": 4, "400": 1}
     lines = {line[:18].strip(): line[19:] for line in said.splitlines()}
     assert lines["chat"].split(maxsplit=1) == ["yes", "temperature 0, max_tokens 256, system message"]
     assert lines["structured output"].split() == ["yes", "json_schema"]
@@ -46,15 +46,15 @@ def test_it_says_what_works_and_what_will_be_used(doctor: Any) -> None:
 def test_what_it_learns_is_remembered(doctor: Any, tmp_path: Path) -> None:
     rows = [f"{split}{i},what {split} {i} ?,{'ab'[i % 2]},{split}" for split in ("train", "test") for i in range(20)]
     (tmp_path / "data.csv").write_text("\n".join(["id,text,label,split", *rows]) + "\n")
-    with RunningServer(lacks="seed,temperature") as server:
+    with FakeServer(lacks="seed,temperature") as server:
         code, said, _ = doctor("--model", "openai/test", "--api-base", server.url, "--json")
         found = {one["what"]: one for one in json.loads(said)["findings"]}
         assert (code, found["seed"]["works"], found["structured output"]["works"]) == (0, "no", "ignored")
-        server.control(reset=True)
+        server.reset()
         with pytest.raises(SystemExit) as ended:
             main(["diagnose", "--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url, "--quiet"])
         assert ended.value.code == 0
-        assert set(server.control()["statuses"]) == {"200"}
+        assert set(server.counts()["statuses"]) == {"200"}
 
 
 def test_a_server_that_is_not_there_is_one_line(doctor: Any) -> None:

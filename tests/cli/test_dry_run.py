@@ -7,8 +7,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from limited_runs import make_data, optimize, psopt, read
-from running import RunningServer
+from psopt.testing import FakeServer
+
+from tests.cli.limited_runs import make_data, optimize, psopt, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,8 +22,8 @@ def data(tmp_path: Path) -> Any:
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[RunningServer]:
-    with RunningServer() as running:
+def server() -> Iterator[FakeServer]:
+    with FakeServer() as running:
         yield running
 
 
@@ -31,7 +32,7 @@ def planned(done: Any) -> Any:
     return json.loads(done.stdout)
 
 
-def test_what_a_run_takes_is_within_the_range(data: Any, server: RunningServer) -> None:
+def test_what_a_run_takes_is_within_the_range(data: Any, server: FakeServer) -> None:
     plan = planned(optimize(data, server, "--dry-run", "--json"))
     calls = json.loads(optimize(data, server, "--json").stdout)["calls"]
     for name, took in (("calls", "made"), ("tokens", "tokens"), ("cost_usd", "cost_usd")):
@@ -40,40 +41,40 @@ def test_what_a_run_takes_is_within_the_range(data: Any, server: RunningServer) 
         assert high < 4 * low
 
 
-def test_a_limit_is_compared_with_what_is_expected(data: Any, server: RunningServer) -> None:
-    before = server.control()["requests"]
+def test_a_limit_is_compared_with_what_is_expected(data: Any, server: FakeServer) -> None:
+    before = server.counts()["requests"]
     said = optimize(data, server, "--dry-run", "--trials", "40", "--max-cost", "0.2")
     assert said.returncode == 0, said.stderr
     assert re.search(r"--max-cost 0.2 is reached after about \d+( to \d+)? of 40 trials", said.stdout)
     assert "USD: " in said.stdout
     enough = optimize(data, server, "--dry-run", "--max-cost", "200")
     assert "is reached" not in enough.stdout
-    assert server.control()["requests"] == before
+    assert server.counts()["requests"] == before
 
 
 @pytest.mark.parametrize("verb", ["diagnose", "check", "compare"])
-def test_measuring_is_counted_exactly_and_what_is_cached_is_free(data: Any, server: RunningServer, verb: str) -> None:
+def test_measuring_is_counted_exactly_and_what_is_cached_is_free(data: Any, server: FakeServer, verb: str) -> None:
     more = {"check": ["--min-f1", "0"], "compare": ["--model2", "openai/other"], "diagnose": ["--split", "test"]}[verb]
     (data / "prices.toml").write_text('"openai/test" = { in = 1, out = 4 }\n"openai/other" = { in = 1, out = 4 }\n')
     given = [verb, "--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url, *more]
-    before = server.control()["requests"]
+    before = server.counts()["requests"]
     plan = planned(psopt(data, *given, "--dry-run", "--json"))
-    assert server.control()["requests"] == before
+    assert server.counts()["requests"] == before
     done = psopt(data, *given)
     assert done.returncode == 0, done.stderr
-    took = server.control()["requests"] - before
+    took = server.counts()["requests"] - before
     assert plan["calls_range"] == [took, took]
     assert planned(psopt(data, *given, "--dry-run", "--json"))["calls_range"] == [0, 0]
 
 
-def test_rephrasing_and_resuming_are_counted_too(data: Any, server: RunningServer) -> None:
+def test_rephrasing_and_resuming_are_counted_too(data: Any, server: FakeServer) -> None:
     writes = ["--rephraser", "openai/test", "--api-base", server.url]
     plan = planned(psopt(data, "rephrase", "--dataset", "data.csv", *writes, "--dry-run", "--json"))
     assert plan["phases"][0]["calls"] == 19
     assert optimize(data, server).returncode == 0
-    before = server.control()["requests"]
+    before = server.counts()["requests"]
     rest = planned(psopt(data, "resume", "run", "--trials", "6", "--dry-run", "--json"))
-    assert server.control()["requests"] == before
+    assert server.counts()["requests"] == before
     assert next(one for one in rest["phases"] if one["what"] == "candidates on val")["calls"] == 2 * 90
     assert read(data)["settings"]["trials"] == 4
 

@@ -17,7 +17,7 @@ from psopt.cli import main
 from psopt.cli._main import _COMMANDS
 from psopt.models.chat import LmOptions
 from psopt.models.chat._engine import Engine
-from running import RunningServer
+from psopt.testing import FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,7 +110,7 @@ def told(option: Any) -> Any:
     return any(flag in VALUES for flag in (*option.opts, *option.secondary_opts))
 
 
-def lm_arguments(verb: str, server: RunningServer, kind: str = "") -> list[Any]:
+def lm_arguments(verb: str, server: FakeServer, kind: str = "") -> list[Any]:
     """Every option of `LmOptions` that the verb has, other than by default; dspy/ refuses headers."""
     known = {flag for one in command(verb).params for flag in (*one.opts, *one.secondary_opts)}
     known -= {"--header"} if kind else set()
@@ -197,10 +197,10 @@ def test_options_arrive_at_every_model_of_a_verb(verb: Any, kind: str, folder: P
     given = {"optimize": [*writes, "--proposer", writer], "classify": []}.get(verb, writes)
     asked = [] if verb == "rephrase" else ["--model", model]
     names = {"classify": {model}, "rephrase": {writer, judge}}.get(verb, {model, writer, judge})
-    with RunningServer() as server:
+    with FakeServer() as server:
         arguments = [*VERBS[verb], *given, *asked, *lm_arguments(verb, server, kind)]
         assert psopt(verb, *arguments, "--cache-dir", str(folder / "kept")) == 0
-        assert server.control()["requests"] > 0
+        assert server.counts()["requests"] > 0
     check_all(engines, names, folder / "kept")
 
 
@@ -212,7 +212,7 @@ def test_options_arrive_at_every_model_of_a_program(
     monkeypatch.syspath_prepend(str(folder))
     monkeypatch.delitem(sys.modules, "mine", raising=False)
     model, writer, judge = (f"{kind}openai/{name}" for name in ("model", "writer", "judge"))
-    with RunningServer() as server:
+    with FakeServer() as server:
         given = ["--dataset", "data.csv", *RUN, "--program", "mine:program", "--model", model, "--out", "run"]
         given += [
             "--rephraser",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from running import RunningServer
+from psopt.testing import FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,9 +42,7 @@ def psopt(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, env=environment(folder), capture_output=True, text=True, timeout=120)
 
 
-def optimize(
-    folder: Path, server: RunningServer, *arguments: str, out: str = "run"
-) -> subprocess.CompletedProcess[str]:
+def optimize(folder: Path, server: FakeServer, *arguments: str, out: str = "run") -> subprocess.CompletedProcess[str]:
     given = ["--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url, "--out", out]
     return psopt(folder, "optimize", *given, *SMALL, *arguments)
 
@@ -58,9 +56,9 @@ def predictions(folder: Path, run: Any) -> dict[str, Any]:
 
 
 def test_a_third_of_the_calls_failing_changes_no_prediction(data: Path) -> None:
-    with RunningServer() as server:
+    with FakeServer() as server:
         assert optimize(data, server, out="good").returncode == 0
-    with RunningServer(faults=FAULTS, fault_rate=0.3, fault_seed=1) as server:
+    with FakeServer(faults=FAULTS, fault_rate=0.3, fault_seed=1) as server:
         done = optimize(data, server, "--timeout", "0.5", "--cache-dir", "elsewhere", out="bad")
         assert done.returncode == 0, done.stderr
     good, bad = predictions(data, "good"), predictions(data, "bad")
@@ -78,7 +76,7 @@ def test_a_third_of_the_calls_failing_changes_no_prediction(data: Path) -> None:
 def test_twenty_kills_lose_no_answer(data: Path) -> None:
     """What the server answered is asked again only if it was on its way when the process was killed."""
     moments = random.Random(5)
-    with RunningServer(delay_ms=10) as server:
+    with FakeServer(delay_ms=10) as server:
         arguments = ["optimize", "--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url]
         arguments += ["--out", "run", *SMALL, "--trials", "12"]
         before = 0
@@ -89,12 +87,12 @@ def test_twenty_kills_lose_no_answer(data: Path) -> None:
             wait_for_requests(server, before + moments.randint(1, 60), started)
             started.kill()
             started.communicate()
-            before = server.control()["requests"]
+            before = server.counts()["requests"]
             if (data / "run" / "run.json").exists():
                 arguments = ["resume", "run"]
         done = psopt(data, *arguments)
         assert done.returncode == 0, done.stderr
-        log = server.log()
+        log = server.requests()
     again = sum(one["answered"] - 1 for one in log if one["answered"] > 1)
     assert again <= 8 * N_KILLS
     assert max(one["answered"] for one in log) <= 1 + N_KILLS
@@ -102,18 +100,18 @@ def test_twenty_kills_lose_no_answer(data: Path) -> None:
     assert len(log) >= 12 * 90
 
 
-def wait_for_requests(server: RunningServer, number: int, process: subprocess.Popen[Any]) -> None:
+def wait_for_requests(server: FakeServer, number: int, process: subprocess.Popen[Any]) -> None:
     """Wait until the server has seen so many requests, or the process has ended."""
     until = time.monotonic() + 60
-    while server.control()["requests"] < number and process.poll() is None and time.monotonic() < until:
+    while server.counts()["requests"] < number and process.poll() is None and time.monotonic() < until:
         time.sleep(0.005)
 
 
 def test_the_key_is_in_no_file_and_on_no_screen(data: Path) -> None:
-    with RunningServer(key="sk-another", faults="500", fault_rate=0.1) as server:
+    with FakeServer(key="sk-another", faults="500", fault_rate=0.1) as server:
         refused = optimize(data, server)
         assert refused.returncode == 2
-        server.control(key=KEY)
+        server.change(key=KEY)
         done = psopt(data, "resume", "run")
         assert done.returncode == 0, done.stderr
     said = refused.stdout + refused.stderr + done.stdout + done.stderr
@@ -125,20 +123,20 @@ def test_the_key_is_in_no_file_and_on_no_screen(data: Path) -> None:
 
 
 def test_a_limit_stops_the_run_with_what_was_found_and_it_goes_on(data: Path) -> None:
-    with RunningServer() as server:
+    with FakeServer() as server:
         stopped = optimize(data, server, "--max-calls", "1000")
         assert stopped.returncode == 3
         assert "--max-calls 1000 is reached" in stopped.stderr
         assert "psopt resume run" in stopped.stderr
-        assert server.control()["requests"] <= 1000
+        assert server.counts()["requests"] <= 1000
         part = read(data)
         assert part["finish_reason"] == "budget"
-        assert part["calls"]["made"] == server.control()["requests"]
+        assert part["calls"]["made"] == server.counts()["requests"]
         assert part["front"]
         assert psopt(data, "export", "run").stdout.startswith("Classify")
         done = psopt(data, "resume", "run", "--max-calls", "100000")
         assert done.returncode == 0, done.stderr
-        assert server.control()["answered_twice"] == 0
+        assert server.counts()["answered_twice"] == 0
     assert read(data)["finish_reason"] == "trials"
     assert read(data)["calls"]["made"] == server_total(data)
 
@@ -153,14 +151,14 @@ def server_total(folder: Path) -> Any:
 
 
 def test_a_server_that_dies_fails_the_run_in_one_line_and_it_can_be_gone_on_with(data: Path) -> None:
-    with RunningServer() as server:
-        server.control(faults="500", fault_rate=1.0)
+    with FakeServer() as server:
+        server.change(faults="500", fault_rate=1.0)
         failed = optimize(data, server, "--retries", "1")
         assert failed.returncode == 2
         assert failed.stderr.count("\n") <= 6
         assert "failed 2 times, at last with: HTTP 500" in failed.stderr.splitlines()[-1]
         assert read(data)["finish_reason"] == "failed"
-        server.control(fault_rate=0.0)
+        server.change(fault_rate=0.0)
         assert psopt(data, "resume", "run").returncode == 0
 
 
@@ -168,14 +166,14 @@ def test_a_trial_that_fails_is_recorded_and_the_study_goes_on(data: Path) -> Non
     """After the seed prompt the server fails for a while: some trials fail, later ones don't."""
     import optuna
 
-    with RunningServer(delay_ms=5) as server:
+    with FakeServer(delay_ms=5) as server:
         given = ["--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url, "--out", "run"]
         command = [sys.executable, "-m", "psopt", "optimize", *given, *SMALL, "--trials", "8", "--retries", "0"]
         started = subprocess.Popen(command, cwd=data, env=environment(data), stderr=subprocess.PIPE, text=True)
         wait_for_requests(server, 200, started)
-        server.control(faults="500", fault_rate=1.0)
+        server.change(faults="500", fault_rate=1.0)
         line = next(line for line in started.stderr if "failed" in line)
-        server.control(fault_rate=0.0)
+        server.change(fault_rate=0.0)
         started.communicate(timeout=100)
     assert started.returncode == 0
     assert "HTTP 500" in line
@@ -187,10 +185,10 @@ def test_a_trial_that_fails_is_recorded_and_the_study_goes_on(data: Path) -> Non
 
 
 def test_a_dry_run_sends_nothing_and_counts_the_calls_of_the_real_run(data: Path) -> None:
-    with RunningServer() as server:
+    with FakeServer() as server:
         planned = optimize(data, server, "--dry-run", "--json")
         assert planned.returncode == 0, planned.stderr
-        assert server.control()["requests"] == 0
+        assert server.counts()["requests"] == 0
         assert not (data / "run").exists()
         plan = json.loads(planned.stdout)
         done = optimize(data, server)
@@ -208,7 +206,7 @@ def test_a_dry_run_sends_nothing_and_counts_the_calls_of_the_real_run(data: Path
 
 
 def test_probabilities_are_measured_with(data: Path) -> None:
-    with RunningServer() as server:
+    with FakeServer() as server:
         done = optimize(data, server, "--logprobs")
         assert done.returncode == 0, done.stderr
     baseline = read(data)["baseline"]["val"]
@@ -223,14 +221,14 @@ def test_minilm_gives_no_probabilities_and_says_so(data: Path) -> None:
 
 def test_a_model_writes_rephrasings_and_drafts_edits_for_another_model(data: Path) -> None:
     """Drafts that are wrong are refused, each with its reason in the run; resuming pays for nothing again."""
-    with RunningServer(drafts="bad") as server:
+    with FakeServer(drafts="bad") as server:
         writes = ["--rephraser", "openai/test", "--proposer", "openai/test", "--judge", "openai/test"]
         done = optimize(data, server, *writes, "--model", "sim/wobble=0.5")
         assert done.returncode == 0, done.stderr
-        n_requests = server.control()["requests"]
+        n_requests = server.counts()["requests"]
         resumed = psopt(data, "resume", "run", "--trials", "5")
         assert resumed.returncode == 0, resumed.stderr
-        n_more = server.control()["requests"] - n_requests
+        n_more = server.counts()["requests"] - n_requests
     assert n_more <= 32  # a new total of trials moves the rounds, so that another prompt may be diagnosed
     rephrasings, proposals = read(data, "rephrasings.json"), read(data, "proposals.json")
     assert rephrasings["source"] == "openai/test"
@@ -243,18 +241,18 @@ def test_a_model_writes_rephrasings_and_drafts_edits_for_another_model(data: Pat
 
 
 def test_a_dry_run_with_models_that_write_sends_nothing_either(data: Path) -> None:
-    with RunningServer() as server:
+    with FakeServer() as server:
         writes = ["--rephraser", "openai/test", "--proposer", "openai/test", "--judge", "openai/test"]
         planned = optimize(data, server, *writes, "--dry-run", "--json")
         assert planned.returncode == 0, planned.stderr
-        assert server.control()["requests"] == 0
+        assert server.counts()["requests"] == 0
     calls = {phase["what"]: phase["calls"] for phase in json.loads(planned.stdout)["phases"]}
     assert calls["rephrasings, written"] == calls["rephrasings, judged"] == 2 + 10
     assert calls["drafts of edits"] > 0
 
 
 def test_rephrasings_are_a_file_that_other_runs_use(data: Path) -> None:
-    with RunningServer() as server:
+    with FakeServer() as server:
         given = ["--dataset", "data.csv", "--rephraser", "openai/test", "--api-base", server.url]
         written = psopt(data, "rephrase", *given, "--out", "words.json", "--rephrasings", "4")
         assert written.returncode == 0, written.stderr
@@ -276,16 +274,16 @@ def test_a_rephraser_that_is_none_is_said(data: Path) -> None:
 
 
 def test_edits_are_left_out_of_the_chosen_prompt_where_that_is_asked_for(data: Path) -> None:
-    with RunningServer() as server:
+    with FakeServer() as server:
         assert optimize(data, server).returncode == 0
         assert read(data, "contributions.json")["left_out"] == []
-        before = server.control()["requests"]
+        before = server.counts()["requests"]
         resumed = psopt(data, "resume", "run", "--leave-one-out", "2", "--api-base", server.url)
         assert resumed.returncode == 0, resumed.stderr
         left_out = read(data, "contributions.json")["left_out"]
         knee = next(one for one in read(data, "front.json")["prompts"] if one["knee"])
         assert bool(left_out) == bool(knee["edits"])
         assert sum(not one["what"].startswith("all ") for one in left_out) <= 2
-        assert server.control()["requests"] - before <= 5 * 30 * 3
+        assert server.counts()["requests"] - before <= 5 * 30 * 3
         assert psopt(data, "resume", "run", "--leave-one-out", "2", "--api-base", server.url).returncode == 0
         assert read(data, "contributions.json")["left_out"] == left_out

@@ -8,8 +8,9 @@ import sqlite3
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from limited_runs import make_data, optimize, psopt, read
-from running import RunningServer
+from psopt.testing import FakeServer
+
+from tests.cli.limited_runs import make_data, optimize, psopt, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,12 +27,12 @@ def data(tmp_path: Path) -> Any:
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[RunningServer]:
-    with RunningServer() as running:
+def server() -> Iterator[FakeServer]:
+    with FakeServer() as running:
         yield running
 
 
-def test_a_limit_on_cost_ends_with_the_front_scored_on_test_and_a_report(data: Any, server: RunningServer) -> None:
+def test_a_limit_on_cost_ends_with_the_front_scored_on_test_and_a_report(data: Any, server: FakeServer) -> None:
     stopped = optimize(data, server, "--max-cost", "0.15", "--trials", "12")
     assert stopped.returncode == 3, stopped.stderr
     run = read(data)
@@ -47,7 +48,7 @@ def test_a_limit_on_cost_ends_with_the_front_scored_on_test_and_a_report(data: A
 
 @pytest.mark.parametrize("n_calls", [LEAST, 1000, 1500])
 def test_whatever_a_limit_allows_the_baseline_and_the_knee_are_tested(
-    data: Any, server: RunningServer, n_calls: Any
+    data: Any, server: FakeServer, n_calls: Any
 ) -> None:
     stopped = optimize(data, server, "--max-calls", str(n_calls), "--trials", "12")
     assert stopped.returncode == 3, stopped.stderr
@@ -60,7 +61,7 @@ def test_whatever_a_limit_allows_the_baseline_and_the_knee_are_tested(
     assert all(name in stopped.stderr for name in untested)
 
 
-def test_tokens_are_held_back_too(data: Any, server: RunningServer) -> None:
+def test_tokens_are_held_back_too(data: Any, server: FakeServer) -> None:
     stopped = optimize(data, server, "--max-tokens-total", "150000", "--trials", "12")
     assert stopped.returncode == 3, stopped.stderr
     run = read(data)
@@ -69,9 +70,9 @@ def test_tokens_are_held_back_too(data: Any, server: RunningServer) -> None:
 
 
 def test_faults_take_from_what_is_searched_and_not_from_the_end(data: Any) -> None:
-    with RunningServer(faults="500,empty", fault_rate=0.2) as faulty:
+    with FakeServer(faults="500,empty", fault_rate=0.2) as faulty:
         stopped = optimize(data, faulty, "--max-calls", "1400", "--trials", "12")
-        assert faulty.control()["requests"] <= 1400
+        assert faulty.counts()["requests"] <= 1400
     assert stopped.returncode == 3, stopped.stderr
     run = read(data)
     assert run["calls"]["failed"] > 50
@@ -82,12 +83,12 @@ def test_faults_take_from_what_is_searched_and_not_from_the_end(data: Any) -> No
     ("option", "too_little"), [("--max-cost", "0.0002"), ("--max-calls", "100"), ("--max-tokens-total", "900")]
 )
 def test_a_limit_that_cant_pay_the_least_is_refused_with_the_least_that_works(
-    data: Any, server: RunningServer, option: str, too_little: str
+    data: Any, server: FakeServer, option: str, too_little: str
 ) -> None:
-    before = server.control()["requests"]
+    before = server.counts()["requests"]
     refused = optimize(data, server, option, too_little)
     assert refused.returncode == 2
-    assert server.control()["requests"] == before
+    assert server.counts()["requests"] == before
     assert not (data / "run").exists()
     told = re.search(
         rf"{option} {too_little} can't pay the baseline on val and the final test: at least ([\d.]+)", refused.stderr
@@ -98,14 +99,14 @@ def test_a_limit_that_cant_pay_the_least_is_refused_with_the_least_that_works(
     assert read(data)["baseline"]["test"]
 
 
-def test_what_is_cached_is_free(data: Any, server: RunningServer) -> None:
+def test_what_is_cached_is_free(data: Any, server: FakeServer) -> None:
     assert optimize(data, server).returncode == 0
     again = optimize(data, server, "--max-calls", "0", out="again")
     assert again.returncode == 0, again.stderr
     assert read(data, run="again")["calls"]["made"] == 0
 
 
-def test_all_models_of_a_run_share_the_limit(data: Any, server: RunningServer) -> None:
+def test_all_models_of_a_run_share_the_limit(data: Any, server: FakeServer) -> None:
     writes = ["--rephraser", "openai/test", "--judge", "openai/test", "--proposer", "openai/test"]
     stopped = optimize(data, server, *writes, "--max-calls", "1500", "--trials", "12")
     assert stopped.returncode == 3, stopped.stderr
@@ -117,7 +118,7 @@ def test_all_models_of_a_run_share_the_limit(data: Any, server: RunningServer) -
     assert asked == run["calls"]["made"]
 
 
-def test_resuming_with_a_higher_limit_tests_the_rest(data: Any, server: RunningServer) -> None:
+def test_resuming_with_a_higher_limit_tests_the_rest(data: Any, server: FakeServer) -> None:
     assert optimize(data, server, "--max-calls", "1000", "--trials", "8").returncode == 3
     done = psopt(data, "resume", "run", "--max-calls", "100000")
     assert done.returncode == 0, done.stderr
@@ -128,14 +129,14 @@ def test_resuming_with_a_higher_limit_tests_the_rest(data: Any, server: RunningS
 
 @pytest.mark.parametrize("option", ["--max-calls", "--max-cost", "--max-tokens-total"])
 @pytest.mark.parametrize("value", ["-1", "nan"])
-def test_a_limit_that_is_none_is_one_line(data: Any, server: RunningServer, option: str, value: str) -> None:
+def test_a_limit_that_is_none_is_one_line(data: Any, server: FakeServer, option: str, value: str) -> None:
     refused = optimize(data, server, option, value)
     assert refused.returncode == 2
     assert refused.stderr.count("\n") == 1
     assert "Traceback" not in refused.stderr
 
 
-def test_cost_without_a_price_is_one_line(data: Any, server: RunningServer) -> None:
+def test_cost_without_a_price_is_one_line(data: Any, server: FakeServer) -> None:
     refused = optimize(data, server, "--max-cost", "5", model="openai/unpriced")
     assert refused.returncode == 2
     assert "--max-cost needs the price of openai/unpriced" in refused.stderr
@@ -143,7 +144,7 @@ def test_cost_without_a_price_is_one_line(data: Any, server: RunningServer) -> N
 
 
 def test_reasoning_tokens_are_counted(data: Any) -> None:
-    with RunningServer(reasoning_tokens=40) as thinking:
+    with FakeServer(reasoning_tokens=40) as thinking:
         assert optimize(data, thinking, "--trials", "2").returncode == 0
     calls = json.loads((data / "run" / "run.json").read_text())["calls"]
     assert calls["reasoning_tokens"] == 40 * calls["made"]

@@ -9,9 +9,10 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from guarding import Guard
 from psopt.cli import main
-from running import RunningServer
+from psopt.testing import FakeServer
+
+from tests.cli.guarding import Guard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,13 +25,13 @@ TEXTS = "what is x called ?\nwhat is y called ?\n"
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[RunningServer]:
-    with RunningServer() as server:
+def server() -> Iterator[FakeServer]:
+    with FakeServer() as server:
         yield server
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory, server: RunningServer) -> Any:
+def folder(tmp_path_factory: pytest.TempPathFactory, server: FakeServer) -> Any:
     """A data set, a text, a prompt of psopt's that says no model, and two runs at the test server."""
     folder = tmp_path_factory.mktemp("said")
     rows = ["id,text,label,split"]
@@ -48,7 +49,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, server: RunningServer) -> A
 
 
 def psopt(
-    folder: Path, server: RunningServer, *arguments: str, key: str | None = "sk-a-key-of-no-use-123456", **more: Any
+    folder: Path, server: FakeServer, *arguments: str, key: str | None = "sk-a-key-of-no-use-123456", **more: Any
 ) -> subprocess.CompletedProcess[str]:
     guard = Guard(folder, server.port)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("OPENAI")}
@@ -66,7 +67,7 @@ def prompt_of(folder: Path, run: str = "run") -> Any:
     return sorted((folder / run / "prompts").glob("*.json"))[0]
 
 
-def test_a_runs_prompt_its_front_and_its_export_say_how_it_was_measured(folder: Any, server: RunningServer) -> None:
+def test_a_runs_prompt_its_front_and_its_export_say_how_it_was_measured(folder: Any, server: FakeServer) -> None:
     front = json.loads((folder / "run" / "front.json").read_text())["prompts"]
     run = json.loads((folder / "run" / "run.json").read_text())
     exported = json.loads(psopt(folder, server, "export", "run", "--format", "json").stdout)
@@ -96,24 +97,24 @@ VERBS = {
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_verb_asks_the_runs_model_at_the_runs_server_as_the_run_did(
-    folder: Any, server: RunningServer, verb: Any
+    folder: Any, server: FakeServer, verb: Any
 ) -> None:
     """Not even an address in the environment leads elsewhere."""
-    server.control(reset=True)
+    server.reset()
     given = [*VERBS[verb], "--prompt", str(prompt_of(folder).relative_to(folder)), "--cache-dir", f"own-{verb}"]
     elsewhere = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
     done = psopt(folder, server, *given, input=TEXTS, env=elsewhere)
     assert done.returncode == 0, done.stderr
     assert f"model openai/run at {server.url}, as in run" in done.stderr.splitlines()
-    assert server.control()["requests"] > 0
-    asked = server.last_body()
+    assert server.counts()["requests"] > 0
+    asked = server.last_request()["body"]
     assert asked["model"] == "run"
     assert asked["max_tokens"] == 77
     assert "response_format" not in asked
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_json_says_model_and_server(folder: Any, server: RunningServer, verb: Any) -> None:
+def test_json_says_model_and_server(folder: Any, server: FakeServer, verb: Any) -> None:
     done = psopt(folder, server, *VERBS[verb], "--prompt", str(prompt_of(folder)), "--json", input=TEXTS)
     assert done.stderr == ""
     said = [json.loads(line) for line in done.stdout.splitlines()] if verb == "classify" else json.loads(done.stdout)
@@ -124,7 +125,7 @@ def test_json_says_model_and_server(folder: Any, server: RunningServer, verb: An
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("prompt", ["bare.json", "prompt.txt"])
 def test_a_prompt_that_does_not_say_its_model_stops_in_one_line(
-    folder: Any, server: RunningServer, verb: Any, prompt: str
+    folder: Any, server: FakeServer, verb: Any, prompt: str
 ) -> None:
     if (verb, prompt) == ("classify", "prompt.txt"):
         return  # it lacks more than a model
@@ -134,33 +135,33 @@ def test_a_prompt_that_does_not_say_its_model_stops_in_one_line(
     assert done.stderr == f"psopt: prompt {named} does not say which model it is for: give --model\n"
 
 
-def test_minilm_is_the_default_only_without_a_prompt(folder: Any, server: RunningServer) -> None:
+def test_minilm_is_the_default_only_without_a_prompt(folder: Any, server: FakeServer) -> None:
     done = psopt(folder, server, "diagnose", "--dataset", "data.csv", "--rephrasings", "2", key=None)
     assert done.returncode == 0, done.stderr
     assert "model minilm, the default" in done.stderr
 
 
 def test_another_model_on_the_command_line_is_asked_at_the_runs_server_and_said(
-    folder: Any, server: RunningServer
+    folder: Any, server: FakeServer
 ) -> None:
-    server.control(reset=True)
+    server.reset()
     prompt = prompt_of(folder)
     done = psopt(folder, server, "classify", "--prompt", str(prompt), "--model", "openai/new", input=TEXTS, key=None)
     assert done.returncode == 0, done.stderr
     said = f"model openai/new at {server.url}, as --model says; {prompt} was measured with openai/run at {server.url}"
     assert said in done.stderr
-    assert server.control()["requests"] == 2
+    assert server.counts()["requests"] == 2
 
 
-def test_options_on_the_command_line_go_before_the_runs(folder: Any, server: RunningServer) -> None:
-    server.control(reset=True)
+def test_options_on_the_command_line_go_before_the_runs(folder: Any, server: FakeServer) -> None:
+    server.reset()
     given = ["--prompt", str(prompt_of(folder)), "--max-tokens", "33", "--cache-dir", "own-33"]
     done = psopt(folder, server, "classify", *given, input=TEXTS)
     assert done.returncode == 0, done.stderr
-    assert server.last_body()["max_tokens"] == 33
+    assert server.last_request()["body"]["max_tokens"] == 33
 
 
-def test_prompts_of_different_models_are_not_compared_unsaid(folder: Any, server: RunningServer) -> None:
+def test_prompts_of_different_models_are_not_compared_unsaid(folder: Any, server: FakeServer) -> None:
     both = ["--prompt", str(prompt_of(folder)), "--prompt", str(prompt_of(folder, "other"))]
     done = psopt(folder, server, "compare", "--dataset", "data.csv", *both)
     assert done.returncode == 2
@@ -169,9 +170,7 @@ def test_prompts_of_different_models_are_not_compared_unsaid(folder: Any, server
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_a_run_of_an_earlier_version_says_it_by_its_settings(
-    folder: Any, server: RunningServer, tmp_path: Path
-) -> None:
+def test_a_run_of_an_earlier_version_says_it_by_its_settings(folder: Any, server: FakeServer, tmp_path: Path) -> None:
     import shutil
 
     old = tmp_path / "old"
@@ -196,7 +195,7 @@ def test_a_run_of_an_earlier_version_says_it_by_its_settings(
 
 
 def test_a_prompt_that_was_measured_with_an_object_says_so(
-    folder: Any, server: RunningServer, task: Task, keyword_model: Any, tmp_path: Path
+    folder: Any, server: FakeServer, task: Task, keyword_model: Any, tmp_path: Path
 ) -> None:
     import psopt as package
 
@@ -210,7 +209,7 @@ def test_a_prompt_that_was_measured_with_an_object_says_so(
     assert "psopt.optimize(task, model=.." in resumed.stderr
 
 
-def test_dspy_fetches_nothing_beside_the_answers(folder: Any, server: RunningServer) -> None:
+def test_dspy_fetches_nothing_beside_the_answers(folder: Any, server: FakeServer) -> None:
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
     given = ["--prompt", "bare.json", "--model", "dspy/openai/x", "--api-base", server.url]
     done = psopt(folder, server, "classify", *given, input=TEXTS)
@@ -218,7 +217,7 @@ def test_dspy_fetches_nothing_beside_the_answers(folder: Any, server: RunningSer
     assert len(done.stdout.splitlines()) == 2
 
 
-def test_without_a_key_openai_itself_is_never_asked(folder: Any, server: RunningServer) -> None:
+def test_without_a_key_openai_itself_is_never_asked(folder: Any, server: FakeServer) -> None:
     given = ["classify", "--prompt", "bare.json", "--model", "openai/x"]
     for more in ([], ["--api-base", "https://api.openai.com/v1"]):
         done = psopt(folder, server, *given, *more, input=TEXTS, key=None)
@@ -226,7 +225,7 @@ def test_without_a_key_openai_itself_is_never_asked(folder: Any, server: Running
         assert "needs a key" in done.stderr
 
 
-def test_a_password_in_an_address_is_refused_and_not_repeated(folder: Any, server: RunningServer) -> None:
+def test_a_password_in_an_address_is_refused_and_not_repeated(folder: Any, server: FakeServer) -> None:
     address = server.url.replace("http://", "http://me:very-secret@")
     done = psopt(
         folder, server, "classify", "--prompt", "bare.json", "--model", "openai/x", "--api-base", address, input=TEXTS
@@ -266,14 +265,14 @@ def test_a_template_is_refused_and_not_rebuilt(
     assert len(shown.err.splitlines()) == 1
 
 
-def test_a_runs_prompt_as_text_is_refused_with_the_one_to_give(folder: Any, server: RunningServer) -> None:
+def test_a_runs_prompt_as_text_is_refused_with_the_one_to_give(folder: Any, server: FakeServer) -> None:
     text = prompt_of(folder).with_suffix(".txt")
     done = psopt(folder, server, "diagnose", "--dataset", "data.csv", "--prompt", str(text), "--model", "openai/x")
     assert done.returncode == 2
     assert f"give {text.with_suffix('.json')}" in done.stderr
 
 
-def test_a_prompt_that_is_not_utf_8_is_called_that(folder: Any, server: RunningServer) -> None:
+def test_a_prompt_that_is_not_utf_8_is_called_that(folder: Any, server: FakeServer) -> None:
     (folder / "latin.json").write_bytes('{"description": "Prüfe", "labels": ["a"]}'.encode("latin-1"))
     done = psopt(folder, server, "classify", "--prompt", "latin.json", "--model", "openai/x", input=TEXTS)
     assert done.returncode == 2

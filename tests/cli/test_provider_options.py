@@ -12,9 +12,9 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from providers import PROVIDERS
 from psopt.cli._main import main
-from running import RunningServer
+from psopt.testing import FakeServer
+from psopt.testing.fake_server import PROVIDERS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,14 +43,14 @@ def psopt(folder: Path, *arguments: str, **environment: Any) -> subprocess.Compl
 
 
 def diagnose(
-    folder: Path, server: RunningServer | str, *arguments: str, model: str = "openai/test", **environment: Any
+    folder: Path, server: FakeServer | str, *arguments: str, model: str = "openai/test", **environment: Any
 ) -> subprocess.CompletedProcess[str]:
     given = ["--dataset", "data.csv", "--model", model, "--api-base", str(getattr(server, "url", server)), "--json"]
     return psopt(folder, "diagnose", *given, *MEASURED, *arguments, **environment)
 
 
-def refused(server: RunningServer) -> Any:
-    return sum(count for status, count in server.control()["statuses"].items() if status != "200")
+def refused(server: FakeServer) -> Any:
+    return sum(count for status, count in server.counts()["statuses"].items() if status != "200")
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -61,10 +61,10 @@ def test_a_provider_works_at_the_first_try(
     monkeypatch.chdir(data)
     monkeypatch.setenv("OPENAI_API_KEY", "token")
     monkeypatch.setenv("PSOPT_CACHE_DIR", str(data / "cache"))
-    with RunningServer(provider=provider) as server:
+    with FakeServer(provider=provider) as server:
         given = ["diagnose", "--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url, "--json"]
         for seed, most_refused in ((0, 6), (1, 0)):
-            server.control(reset=True)
+            server.reset()
             with pytest.raises(SystemExit) as ended:
                 main([*given, *MEASURED, "--seed", str(seed)])
             assert ended.value.code == 0, capsys.readouterr().err
@@ -72,7 +72,7 @@ def test_a_provider_works_at_the_first_try(
 
 
 def test_a_search_on_a_reasoning_model_works_at_the_first_try(data: Path) -> None:
-    with RunningServer(provider="reasoning") as server:
+    with FakeServer(provider="reasoning") as server:
         given = ["--dataset", "data.csv", "--model", "openai/gpt-5-mini", "--api-base", server.url, "--out", "run"]
         done = psopt(data, "optimize", *given, *SMALL)
         assert done.returncode == 0, done.stderr
@@ -80,17 +80,17 @@ def test_a_search_on_a_reasoning_model_works_at_the_first_try(data: Path) -> Non
 
 
 def test_extra_fields_go_with_every_request_and_tell_answers_apart(data: Path) -> None:
-    with RunningServer() as server:
+    with FakeServer() as server:
         assert diagnose(data, server).returncode == 0
-        n_first = server.control()["requests"]
+        n_first = server.counts()["requests"]
         extra = '{"reasoning_effort": "low", "seed": null}'
         done = diagnose(data, server, "--extra-body", extra)
         assert done.returncode == 0, done.stderr
-        body = server.control()["last"]["body"]
+        body = server.last_request()["body"]
         assert (body["reasoning_effort"], "seed" in body) == ("low", False)
-        assert server.control()["requests"] == 2 * n_first
+        assert server.counts()["requests"] == 2 * n_first
         assert diagnose(data, server, "--extra-body", extra).returncode == 0
-        assert server.control()["requests"] == 2 * n_first
+        assert server.counts()["requests"] == 2 * n_first
 
 
 @pytest.mark.parametrize(
@@ -112,19 +112,19 @@ def test_fields_and_headers_that_are_none_are_said(data: Path, given: Any, said:
 
 
 def test_headers_are_sent_and_their_values_kept_nowhere(data: Path) -> None:
-    with RunningServer() as server:
+    with FakeServer() as server:
         given = ["--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url, "--out", "run", *SMALL]
         headers = ["--header", f"X-Gateway-Key={SECRET}", "--header", "X-Team=blue"]
         started = psopt(data, "optimize", *given, *headers)
         assert started.returncode == 0, started.stderr
-        sent = server.control()["last"]["headers"]
+        sent = server.last_request()["headers"]
         assert (sent["x-gateway-key"], sent["x-team"]) == (SECRET, "blue")
         forgotten = psopt(data, "resume", "run", "--trials", "3")
         assert forgotten.returncode == 2
         assert "give it again with --header X-Gateway-Key=VALUE" in forgotten.stderr
         done = psopt(data, "resume", "run", *headers, "--trials", "3")
         assert done.returncode == 0, done.stderr
-        assert server.control()["last"]["headers"]["x-team"] == "blue"
+        assert server.last_request()["headers"]["x-team"] == "blue"
     kept = json.loads((data / "run" / "run.json").read_text())["settings"]
     assert kept["lm"]["headers"] == {"X-Gateway-Key": None, "X-Team": None}
     assert "X-Gateway-Key=***" in kept["command"] or "resume" in kept["command"]
@@ -133,23 +133,23 @@ def test_headers_are_sent_and_their_values_kept_nowhere(data: Path) -> None:
 
 
 def test_a_header_that_a_server_repeats_is_cut_out(data: Path) -> None:
-    with RunningServer(key="another") as server:
+    with FakeServer(key="another") as server:
         done = diagnose(data, server, "--header", f"Authorization=Bearer {SECRET}")
     assert done.returncode == 2
     assert "Incorrect API key provided: ***" in done.stderr
 
 
 def test_azure_is_asked_by_deployment_version_and_key(data: Path) -> None:
-    with RunningServer(provider="azure") as server:
+    with FakeServer(provider="azure") as server:
         base = server.url.removesuffix("/v1")
         done = diagnose(data, base, model="azure/tickets", AZURE_OPENAI_API_KEY=SECRET)
         assert done.returncode == 0, done.stderr
-        last = server.control()["last"]
+        last = server.last_request()
         assert last["path"] == "/openai/deployments/tickets/chat/completions"
         assert (last["headers"]["api-key"], last["query"]) == (SECRET, {"api-version": "2024-10-21"})
         newer = diagnose(data, base, "--api-version", "2025-01-01", model="azure/tickets", AZURE_OPENAI_API_KEY=SECRET)
         assert newer.returncode == 0, newer.stderr
-        assert server.control()["last"]["query"] == {"api-version": "2025-01-01"}
+        assert server.last_request()["query"] == {"api-version": "2025-01-01"}
 
 
 def test_azure_without_key_or_resource_is_said(data: Path) -> None:
@@ -159,11 +159,11 @@ def test_azure_without_key_or_resource_is_said(data: Path) -> None:
 
 
 def test_the_query_of_an_address_is_kept(data: Path) -> None:
-    with RunningServer() as server:
+    with FakeServer() as server:
         done = diagnose(data, f"{server.url}/?api-version=7&code={SECRET}")
         assert done.returncode == 0, done.stderr
-        assert server.control()["last"]["query"] == {"api-version": "7", "code": SECRET}
-    with RunningServer(key="another") as server:
+        assert server.last_request()["query"] == {"api-version": "7", "code": SECRET}
+    with FakeServer(key="another") as server:
         wrong = diagnose(data, f"{server.url}?code={SECRET}", OPENAI_API_KEY="token")
     assert wrong.returncode == 2
     assert SECRET not in wrong.stderr
@@ -222,7 +222,7 @@ class Redirecting(http.server.BaseHTTPRequestHandler):
 
 
 def test_a_server_that_sends_requests_on_to_another_is_not_followed(data: Path) -> None:
-    with RunningServer() as elsewhere, http.server.HTTPServer(("127.0.0.1", 0), Redirecting) as redirecting:
+    with FakeServer() as elsewhere, http.server.HTTPServer(("127.0.0.1", 0), Redirecting) as redirecting:
         Redirecting.place = f"{elsewhere.url}/chat/completions"
         threading.Thread(target=redirecting.serve_forever, daemon=True).start()
         done = diagnose(data, f"http://127.0.0.1:{redirecting.server_port}/v1")
@@ -231,11 +231,11 @@ def test_a_server_that_sends_requests_on_to_another_is_not_followed(data: Path) 
         assert done.stderr.count("\n") == 1
         assert f"it sends requests on to {Redirecting.place}" in done.stderr
         assert "--api-base" in done.stderr
-        assert elsewhere.control()["requests"] == 0
+        assert elsewhere.counts()["requests"] == 0
 
 
 def test_custom_headers_of_the_openai_package_are_sent_and_ours_win(data: Path) -> None:
-    with RunningServer(key="from-the-header-0123") as server:
+    with FakeServer(key="from-the-header-0123") as server:
         done = diagnose(
             data, server, "--header", "authorization=Bearer from-the-header-0123", OPENAI_CUSTOM_HEADERS="X-Team: a"
         )

@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from running import RunningServer
+from psopt.testing import FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +48,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def start(folder: Path, server: RunningServer, *arguments: str) -> subprocess.Popen[str]:
+def start(folder: Path, server: FakeServer, *arguments: str) -> subprocess.Popen[str]:
     verb, *rest = arguments
     data = [] if verb == "classify" else ["--dataset", "data.csv"]
     model = [] if verb == "rephrase" else ["--model", "openai/test"]
@@ -60,10 +60,10 @@ def start(folder: Path, server: RunningServer, *arguments: str) -> subprocess.Po
 
 
 def end(
-    process: subprocess.Popen[str], server: RunningServer, which: Any = signal.SIGTERM, *, seconds: float = 10.0
+    process: subprocess.Popen[str], server: FakeServer, which: Any = signal.SIGTERM, *, seconds: float = 10.0
 ) -> Any:
     """Send a signal when the server has been asked; returns what was said."""
-    while not server.control()["requests"]:
+    while not server.counts()["requests"]:
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
     process.send_signal(which)
@@ -78,37 +78,37 @@ def end(
 @pytest.mark.parametrize("which", ["SIGTERM", "SIGINT"])
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_signal_ends_each_verb_while_its_requests_hang(folder: Path, verb: Any, which: str) -> None:
-    with RunningServer(faults="hang", fault_rate=1.0) as server:
+    with FakeServer(faults="hang", fault_rate=1.0) as server:
         process = start(folder, server, *VERBS[verb])
         said = end(process, server, getattr(signal, which))
     assert "nterrupted" in said
 
 
 def test_a_signal_ends_the_wait_that_a_server_asked_for(folder: Path) -> None:
-    with RunningServer(faults="429", fault_rate=1.0, retry_after=4320.0) as server:
+    with FakeServer(faults="429", fault_rate=1.0, retry_after=4320.0) as server:
         said = end(start(folder, server, "diagnose"), server)
-        assert server.control()["requests"] <= 8
+        assert server.counts()["requests"] <= 8
     assert "nterrupted" in said
 
 
 @pytest.mark.parametrize("fault", ["hang", "500"])
 def test_a_signal_ends_a_program_whose_model_does_not_answer(folder: Path, fault: str) -> None:
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
-    with RunningServer(faults=fault, fault_rate=1.0) as server:
+    with FakeServer(faults=fault, fault_rate=1.0) as server:
         said = end(start(folder, server, *SEARCH, "--program", "mine:program"), server)
     assert "nterrupted" in said
 
 
 def test_what_a_signal_ended_is_gone_on_with(folder: Path) -> None:
-    with RunningServer() as server:
+    with FakeServer() as server:
         process = start(folder, server, *SEARCH, "--trials", "8")
-        while server.control()["answered"] < 120:
+        while server.counts()["answered"] < 120:
             time.sleep(0.01)
-        server.control(faults="hang", fault_rate=1.0)
+        server.change(faults="hang", fault_rate=1.0)
         assert "psopt resume run" in end(process, server)
         assert json.loads((folder / "run" / "run.json").read_text())["finish_reason"] == "interrupted"
-        server.control(fault_rate=0.0)
+        server.change(fault_rate=0.0)
         command = [sys.executable, "-m", "psopt", "resume", "run", "--cache-dir", "cache"]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
-        assert server.control()["answered_twice"] <= 4  # what was on its way
+        assert server.counts()["answered_twice"] <= 4  # what was on its way

@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from running import RunningServer
+from psopt.testing import FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +43,7 @@ def first_line(process: subprocess.Popen[str], containing: Any) -> Any:
 
 
 def test_a_long_retry_after_is_said_with_until_when(folder: Path) -> None:
-    with RunningServer(faults="429", fault_rate=1.0, retry_after=4320.0) as server:
+    with FakeServer(faults="429", fault_rate=1.0, retry_after=4320.0) as server:
         process = start(folder, server.url)
         line = first_line(process, "waiting 1.2 h")
         process.send_signal(signal.SIGTERM)
@@ -54,17 +54,17 @@ def test_a_long_retry_after_is_said_with_until_when(folder: Path) -> None:
 
 
 def test_a_server_that_goes_away_is_said_waited_for_and_found_again(folder: Path) -> None:
-    with RunningServer(delay_ms=40) as server:
+    with FakeServer(delay_ms=40) as server:
         process = start(folder, server.url, "--concurrency", "4")
-        while server.control()["answered"] < 10:
+        while server.counts()["answered"] < 10:
             time.sleep(0.02)
         port = server.port
     line = first_line(process, "does not answer since")
     assert "trying again at" in line
     assert "of 120 answered; Ctrl-C saves" in line
-    with RunningServer(port=port) as server:
+    with FakeServer(port=port) as server:
         out, rest = process.communicate(timeout=60)
-        assert server.control()["answered_twice"] == 0
+        assert server.counts()["answered_twice"] == 0
     assert process.returncode == 0, rest
     assert "the server answers again" in rest
     assert "40 samples" in out
@@ -85,9 +85,9 @@ def test_nobody_there_ends_in_one_line_within_seconds(folder: Path, model: str) 
 
 
 def test_quiet_says_nothing(folder: Path) -> None:
-    with RunningServer(faults="429", fault_rate=1.0, retry_after=4320.0) as server:
+    with FakeServer(faults="429", fault_rate=1.0, retry_after=4320.0) as server:
         process = start(folder, server.url, "--quiet")
-        while not server.control()["requests"]:
+        while not server.counts()["requests"]:
             time.sleep(0.05)
         threading.Event().wait(0.5)
         process.send_signal(signal.SIGTERM)

@@ -7,13 +7,14 @@ import sqlite3
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from running import RunningServer
+from psopt.testing import FakeServer
 
 dspy = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
 
-from programs_to_mend import examples, predict  # noqa: E402
 from psopt import LmOptions, SensitivityOptimizer  # noqa: E402
 from psopt.errors import AnswersMissingError, BudgetReachedError, ModelError  # noqa: E402
+
+from tests.dspy_programs.programs_to_mend import examples, predict  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,32 +36,32 @@ def compiled(folder: Path, **options: Any) -> Any:
 
 def test_another_server_s_answers_are_nobody_s(tmp_path: Path) -> None:
     """A server that only fails has answered nothing, whatever another one has said to the same before."""
-    with RunningServer() as good, RunningServer(faults="500", fault_rate=1.0) as bad:
+    with FakeServer() as good, FakeServer(faults="500", fault_rate=1.0) as bad:
         one = compiled(tmp_path / "one", task_model="openai/test", lm=LmOptions(api_base=good.url, retries=1))
         assert one.run.baseline.val.f1 > 0
         with pytest.raises(AnswersMissingError, match="HTTP 500"):
             compiled(tmp_path / "two", task_model="openai/test", lm=LmOptions(api_base=bad.url, retries=1))
-        assert bad.control()["requests"] > 0
+        assert bad.counts()["requests"] > 0
 
 
 def test_a_dspy_lm_of_one_s_own_is_not_answered_from_dspy_s_cache(tmp_path: Path) -> None:
-    with RunningServer() as good, RunningServer(faults="500", fault_rate=1.0) as bad:
+    with FakeServer() as good, FakeServer(faults="500", fault_rate=1.0) as bad:
         compiled(tmp_path / "one", task_model=dspy.LM("openai/test", api_base=good.url))
         with pytest.raises(ModelError):
             compiled(tmp_path / "two", task_model=dspy.LM("openai/test", api_base=bad.url, num_retries=0))
-        assert bad.control()["requests"] > 0
+        assert bad.counts()["requests"] > 0
 
 
 def test_answers_are_kept_in_the_cache_that_was_named_and_asked_for_once(tmp_path: Path) -> None:
-    with RunningServer() as server:
+    with FakeServer() as server:
         lm = LmOptions(api_base=server.url)
         options = {"task_model": "openai/test", "lm": lm, "cache_dir": tmp_path / "own"}
         compiled(tmp_path / "one", **options)
-        n_asked = server.control()["requests"]
-        assert server.control()["answered_twice"] == 0
+        n_asked = server.counts()["requests"]
+        assert server.counts()["answered_twice"] == 0
         compiled(tmp_path / "two", **options)
-        assert server.control()["requests"] == n_asked
-        assert server.last_body()["model"] == "test"
+        assert server.counts()["requests"] == n_asked
+        assert server.last_request()["body"]["model"] == "test"
     with sqlite3.connect(tmp_path / "own" / "answers.db") as connection:
         assert connection.execute("SELECT count(*) FROM answers WHERE value LIKE '{\"text\"%'").fetchone()[0] == n_asked
     assert not (tmp_path / "cache" / "answers.db").exists()
@@ -76,15 +77,15 @@ def test_limits_hold_for_requests_tokens_and_cost(tmp_path: Path, model: str, mo
     lines = [f'"{kind}/test" = {{ in = 1000.0, out = 1000.0 }}' for kind in ("openai", "dspy/openai")]
     prices.write_text("\n".join(lines))
     monkeypatch.setenv("PSOPT_PRICES", str(prices))
-    with RunningServer() as server:
+    with FakeServer() as server:
         for limit in ({"max_calls": 20}, {"max_tokens_total": 9000}, {"max_cost": 9.0}):
-            server.control(reset=True)
+            server.reset()
             name = next(iter(limit))
             lm = LmOptions(api_base=server.url, concurrency=2, max_tokens=60, **limit)
             given = "openai/test" if model == "by name" else dspy.LM("openai/test", api_base=server.url)
             with pytest.raises(BudgetReachedError, match=name.replace("_", "-")):
                 compiled(tmp_path / f"{name}", task_model=given, lm=lm, cache_dir=tmp_path / name)
-            assert 0 < server.control()["requests"] <= (20 if name == "max_calls" else 60)
+            assert 0 < server.counts()["requests"] <= (20 if name == "max_calls" else 60)
 
 
 def test_a_program_that_calls_tools_is_told_so(tmp_path: Path) -> None:
@@ -95,7 +96,7 @@ def test_a_program_that_calls_tools_is_told_so(tmp_path: Path) -> None:
         """Add."""
         return a + b
 
-    with RunningServer() as server:
+    with FakeServer() as server:
         lm = counted_lm("openai/test", ModelProvider(tmp_path, LmOptions(api_base=server.url)))
         request = dspy.lm15.Request(
             model=lm.model,
@@ -104,4 +105,4 @@ def test_a_program_that_calls_tools_is_told_so(tmp_path: Path) -> None:
         )
         with pytest.raises(ModelError, match="calls tools"):
             lm._engine_spec.complete(request)
-        assert server.control()["requests"] == 0
+        assert server.counts()["requests"] == 0

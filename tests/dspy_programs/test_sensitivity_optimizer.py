@@ -14,8 +14,6 @@ import pytest
 
 dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
 
-from keyword_lm import KeywordEngine, keyword_lm  # noqa: E402
-from programs_to_mend import chain_of_thought, examples, predict, two_steps  # noqa: E402
 from psopt import SensitivityOptimizer  # noqa: E402
 from psopt.dspy_programs._data import make_data  # noqa: E402
 from psopt.dspy_programs._model import ProgramModel  # noqa: E402
@@ -23,10 +21,13 @@ from psopt.dspy_programs._outcome import find_outcome, labels_of  # noqa: E402
 from psopt.dspy_programs._wordings import freeze_wordings  # noqa: E402
 from psopt.errors import BudgetReachedError, InputError, ModelError  # noqa: E402
 from psopt.models.chat import Budget  # noqa: E402
-from running import RunningServer  # noqa: E402
+from psopt.testing import FakeServer  # noqa: E402
+
+from tests.dspy_programs.keyword_lm import KeywordEngine, keyword_lm  # noqa: E402
+from tests.dspy_programs.programs_to_mend import chain_of_thought, examples, predict, two_steps  # noqa: E402
 
 TRAIN, VAL, TEST = examples(0, 5), examples(5, 5), examples(10, 5)
-FOLDER = Path(__file__).parent
+ROOT = Path(__file__).parent.parent.parent
 
 
 def engine_of(lm: Any) -> Any:
@@ -55,9 +56,9 @@ def test_a_better_program_of_the_same_kind_comes_back_and_lives_on_in_another_pr
         here = [better(question=one.question).label for one in TEST]
     script = (
         "import json, sys, dspy\n"
-        f"sys.path[:0] = [{str(FOLDER)!r}]\n"
-        "from keyword_lm import keyword_lm\n"
-        f"from programs_to_mend import examples, {make.__name__} as make\n"
+        f"sys.path[:0] = [{str(ROOT)!r}]\n"
+        "from tests.dspy_programs.keyword_lm import keyword_lm\n"
+        f"from tests.dspy_programs.programs_to_mend import examples, {make.__name__} as make\n"
         f"program = make(); program.load({str(tmp_path / 'better.json')!r})\n"
         "dspy.configure(lm=keyword_lm())\n"
         "print(json.dumps([program(question=one.question).label for one in examples(10, 5)]))\n"
@@ -232,7 +233,7 @@ def test_it_runs_in_a_thread_of_an_async_program_and_the_result_can_be_awaited(t
 def test_a_language_model_rephrases_and_proposes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
     monkeypatch.setenv("PSOPT_CACHE_DIR", str(tmp_path / "cache"))
-    with RunningServer() as server:
+    with FakeServer() as server:
         writer = dspy.LM("openai/test", api_base=server.url, cache=False)
         compiled(predict(), tmp_path, prompt_model=writer, num_trials=4)
     rephrasings = json.loads((tmp_path / "run" / "rephrasings.json").read_text())

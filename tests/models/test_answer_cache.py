@@ -11,7 +11,7 @@ import pytest
 from psopt.errors import InputError
 from psopt.models._answer_cache import AnswerCache, answer_key
 from psopt.models.chat import LmOptions, load_writer
-from running import RunningServer
+from psopt.testing import FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,10 +65,10 @@ def test_above_temperature_0_a_sample_index_tells_answers_apart(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
     question = [[{"role": "user", "content": "Write."}]]
-    with RunningServer(answer="fixed:Well.") as server:
+    with FakeServer(answer="fixed:Well.") as server:
         writer = load_writer("openai/test", cache_dir=tmp_path, options=LmOptions(api_base=server.url))
         for sample in (0, 1, 2, 0, 1, 2):
             writer.write(question, temperature=0.8, sample=sample)
-        assert server.control()["requests"] == 3
+        assert server.counts()["requests"] == 3
         writer.write(question)
-        assert server.control()["requests"] == 4
+        assert server.counts()["requests"] == 4

@@ -15,7 +15,7 @@ from psopt.models.chat._empty_answers import EmptyAnswers
 from psopt.models.chat._error_bodies import error_of
 from psopt.models.chat._unanswerable import kind_of_refusal
 from psopt.search_spaces import Prompt
-from running import RunningServer
+from psopt.testing import FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,21 +32,21 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("psopt.models.chat._engine._FIRST_WAIT", 0.01)
 
 
-def model_at(server: RunningServer, tmp_path: Path, **options: Any) -> Any:
+def model_at(server: FakeServer, tmp_path: Path, **options: Any) -> Any:
     return chat_model("openai", "test", AnswerCache(tmp_path), LmOptions(api_base=server.url, **options))
 
 
 @pytest.fixture(scope="module")
 def expected() -> Any:
     """What is read where answers are plain."""
-    with RunningServer() as server:
+    with FakeServer() as server:
         options = LmOptions(api_base=server.url)
         return chat_model("openai", "test", AnswerCache(None), options).predict(PROMPTS, TEXTS)
 
 
 @pytest.mark.parametrize("shape", [*READ, "error200", "finish-error"])
 def test_the_shape_of_an_answer_changes_no_label(tmp_path: Path, shape: Any, expected: Any) -> None:
-    with RunningServer(shape=shape) as server:
+    with FakeServer(shape=shape) as server:
         found = model_at(server, tmp_path).predict(PROMPTS, TEXTS)
     assert (found == expected).all()
 
@@ -60,10 +60,10 @@ def test_the_shape_of_an_answer_changes_no_label(tmp_path: Path, shape: Any, exp
     ],
 )
 def test_what_can_not_be_read_is_said_in_one_line_after_a_few_requests(tmp_path: Path, shape: str, said: str) -> None:
-    with RunningServer(shape=shape) as server:
+    with FakeServer(shape=shape) as server:
         with pytest.raises(ModelError, match=said) as caught:
             model_at(server, tmp_path, concurrency=4).predict(PROMPTS, TEXTS)
-        assert server.control()["requests"] <= 16
+        assert server.counts()["requests"] <= 16
     assert "\n" not in str(caught.value)
 
 
@@ -137,19 +137,19 @@ def test_what_a_server_will_never_answer_is_told_from_what_it_does_not_know(
 
 
 def test_an_empty_answer_is_asked_for_once_more_and_then_it_is_the_answer(tmp_path: Path) -> None:
-    with RunningServer(shape="null") as server:
+    with FakeServer(shape="null") as server:
         model = model_at(server, tmp_path)
         answers = model.engine.answers(model.queries(PROMPTS[:1], TEXTS[:5]))
         assert [answer.text for answer in answers] == [None] * 5
-        assert server.control()["requests"] == 10
+        assert server.counts()["requests"] == 10
 
 
 def test_an_answer_lost_to_thinking_is_asked_for_once(tmp_path: Path) -> None:
-    with RunningServer(shape="thought-out") as server:
+    with FakeServer(shape="thought-out") as server:
         model = model_at(server, tmp_path)
         answers = model.engine.answers(model.queries(PROMPTS[:1], TEXTS[:5]))
         assert all(answer.truncated and answer.is_thought for answer in answers)
-        assert server.control()["requests"] == 5
+        assert server.counts()["requests"] == 5
 
 
 def test_empty_answers_that_pass_are_asked_for_again() -> None:
@@ -172,20 +172,20 @@ def test_a_model_whose_answers_stay_empty_now_and_then_is_asked_once_too_often()
 
 
 def test_a_server_that_never_sent_an_answer_is_not_waited_for(tmp_path: Path) -> None:
-    with RunningServer(faults="nochoices", fault_rate=1.0) as server:
+    with FakeServer(faults="nochoices", fault_rate=1.0) as server:
         with pytest.raises(AnswersMissingError, match="failed 4 times"):
             model_at(server, tmp_path, concurrency=1).predict(PROMPTS, TEXTS)
-        assert server.control()["requests"] == 4
+        assert server.counts()["requests"] == 4
 
 
 def test_a_refused_key_still_stops_at_once(tmp_path: Path) -> None:
-    with RunningServer(key="sk-other") as server, pytest.raises(ModelRefusedError, match="HTTP 401"):
+    with FakeServer(key="sk-other") as server, pytest.raises(ModelRefusedError, match="HTTP 401"):
         model_at(server, tmp_path).predict(PROMPTS, TEXTS)
 
 
 def test_dspy_takes_a_text_that_is_never_answered_as_n_a(tmp_path: Path) -> None:
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
-    with RunningServer(unanswerable="thing 7 :vllm_context") as server:
+    with FakeServer(unanswerable="thing 7 :vllm_context") as server:
         options = LmOptions(api_base=server.url)
         model = chat_model("dspy", "openai/test", AnswerCache(tmp_path), options)
         answers = model.engine.answers(model.queries(PROMPTS[:1], TEXTS[:10]))
@@ -194,7 +194,7 @@ def test_dspy_takes_a_text_that_is_never_answered_as_n_a(tmp_path: Path) -> None
 
 def test_a_model_that_only_reasons_is_told_from_one_that_names_no_label(tmp_path: Path) -> None:
     said = "none of the first 20 .* sends them as reasoning"
-    with RunningServer(shape="all-reasoning", answer="fixed:Something else") as server:
+    with FakeServer(shape="all-reasoning", answer="fixed:Something else") as server:
         model = model_at(server, tmp_path)
         with pytest.raises(ModelError, match=said):
             model.predict(PROMPTS, TEXTS)

@@ -10,7 +10,7 @@ from psopt.models import load_model
 from psopt.models.chat import LmOptions
 from psopt.models.chat._client import ModelRefusedError
 from psopt.search_spaces import Prompt
-from running import RunningServer
+from psopt.testing import FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,15 +46,15 @@ class LengthEngine:
 
 
 def test_a_name_answers_as_the_server_does_and_is_asked_once(task: Task, tmp_path: Path) -> None:
-    with RunningServer() as server:
+    with FakeServer() as server:
         options = LmOptions(api_base=server.url, concurrency=4)
         direct = load_model("openai/test", task, cache_dir=tmp_path / "a", options=LmOptions(api_base=server.url))
         through = load_model("dspy/openai/test", task, cache_dir=tmp_path / "b", options=options)
         expected = direct.predict(PROMPTS, TEXTS)
-        server.control(reset=True)
+        server.reset()
         assert (through.predict(PROMPTS, TEXTS) == expected).all()
         load_model("dspy/openai/test", task, cache_dir=tmp_path / "b", options=options).predict(PROMPTS, TEXTS)
-        assert server.control()["requests"] == len(PROMPTS) * len(TEXTS)
+        assert server.counts()["requests"] == len(PROMPTS) * len(TEXTS)
     assert through.name == "dspy/openai/test"
     assert through.engine.budget.usage.tokens > 0
 
@@ -71,17 +71,17 @@ def test_an_engine_of_ones_own_is_used_and_not_kept_on_disk(task: Task, tmp_path
 
 
 def test_faults_are_retried_and_a_wrong_key_is_not_repeated(task: Task, tmp_path: Path) -> None:
-    with RunningServer(faults="429,500,reset,badjson", fault_rate=0.3) as server:
+    with FakeServer(faults="429,500,reset,badjson", fault_rate=0.3) as server:
         options = LmOptions(api_base=server.url, concurrency=4)
         load_model("dspy/openai/test", task, cache_dir=tmp_path, options=options).predict(PROMPTS, TEXTS)
-        server.control(fault_rate=0.0, key="sk-other")
+        server.change(fault_rate=0.0, key="sk-other")
         with pytest.raises(ModelRefusedError) as caught:
             load_model("dspy/openai/test", task, cache_dir=tmp_path / "c", options=options).predict(PROMPTS, TEXTS)
     assert KEY not in str(caught.value)
 
 
 def test_a_server_that_always_fails_fails_the_call(task: Task, tmp_path: Path) -> None:
-    with RunningServer(faults="500", fault_rate=1.0) as server:
+    with FakeServer(faults="500", fault_rate=1.0) as server:
         options = LmOptions(api_base=server.url, retries=1)
         model = load_model("dspy/openai/test", task, cache_dir=tmp_path, options=options)
         with pytest.raises(AnswersMissingError, match="failed 2 times"):
@@ -101,15 +101,15 @@ def test_a_server_that_always_fails_fails_the_call(task: Task, tmp_path: Path) -
 def test_what_a_provider_refuses_is_left_out_and_remembered(
     task: Task, tmp_path: Path, provider: str, name: str
 ) -> None:
-    with RunningServer(provider=provider) as server:
+    with FakeServer(provider=provider) as server:
         options = LmOptions(api_base=server.url, concurrency=8)
         model = load_model(f"dspy/openai/{name}", task, cache_dir=tmp_path, options=options)
         assert model.predict(PROMPTS[:1], TEXTS).max() < 2
-        statuses = server.control()["statuses"]
+        statuses = server.counts()["statuses"]
         assert sum(statuses.values()) - statuses["200"] <= 5
-        server.control(reset=True)
+        server.reset()
         load_model(f"dspy/openai/{name}", task, cache_dir=tmp_path, options=options).predict(PROMPTS[1:], TEXTS)
-        assert server.control()["statuses"] == {"200": len(TEXTS)}
+        assert server.counts()["statuses"] == {"200": len(TEXTS)}
 
 
 def test_headers_are_refused_rather_than_lost(task: Task, tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,16 +20,16 @@ from psopt.search_spaces import Definition, Example, Prompt, render
 pytest.importorskip("torch", reason="psopt[local] is not installed")
 pytest.importorskip("transformers", reason="psopt[local] is not installed")
 
-sys.path.insert(0, str(Path(__file__).parent))  # for the two modules beside this one
-
 import torch
-from hub_server import COMMIT, GATED, REPO, serving
 from psopt.models.hf import HFModel
 from psopt.models.hf._chat import find_format
-from tiny_lm import CHAT_ML, make_network, make_tokenizer, save_model
+
+from tests.models.hub_server import COMMIT, GATED, REPO, serving
+from tests.models.tiny_lm import CHAT_ML, make_network, make_tokenizer, save_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from psopt.tasks import Task
 

@@ -6,12 +6,12 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from providers import PROVIDERS
 from psopt.models._answer_cache import AnswerCache
 from psopt.models.chat import LmOptions, chat_model
 from psopt.models.chat._client import ModelRefusedError
 from psopt.search_spaces import Prompt
-from running import RunningServer
+from psopt.testing import FakeServer
+from psopt.testing.fake_server import PROVIDERS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,38 +29,38 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("psopt.models.chat._engine._FIRST_WAIT", 0.01)
 
 
-def model_at(server: RunningServer, tmp_path: Path, name: str = "test", **options: Any) -> Any:
+def model_at(server: FakeServer, tmp_path: Path, name: str = "test", **options: Any) -> Any:
     return chat_model("openai", name, AnswerCache(tmp_path), LmOptions(api_base=server.url, **options))
 
 
-def refused(server: RunningServer) -> Any:
-    return sum(count for status, count in server.control()["statuses"].items() if status != "200")
+def refused(server: FakeServer) -> Any:
+    return sum(count for status, count in server.counts()["statuses"].items() if status != "200")
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_provider_works_at_the_first_try_and_is_asked_nothing_in_vain_at_the_second(
     tmp_path: Path, provider: Any
 ) -> None:
-    with RunningServer(provider=provider) as server:
+    with FakeServer(provider=provider) as server:
         model = model_at(server, tmp_path, concurrency=32)
         first = model.predict(PROMPTS[:1], TEXTS)
         assert first.max() < len(LABELS)
         assert refused(server) <= 6
-        assert server.control()["statuses"]["200"] <= len(TEXTS) + 1
-        server.control(reset=True)
+        assert server.counts()["statuses"]["200"] <= len(TEXTS) + 1
+        server.reset()
         model_at(server, tmp_path, concurrency=32).predict(PROMPTS[1:], TEXTS)
-        assert server.control()["statuses"] == {"200": len(TEXTS)}
-        server.control(reset=True)
+        assert server.counts()["statuses"] == {"200": len(TEXTS)}
+        server.reset()
         assert (model_at(server, tmp_path).predict(PROMPTS[:1], TEXTS) == first).all()
-        assert server.control()["requests"] == 0
+        assert server.counts()["requests"] == 0
 
 
 @pytest.mark.parametrize(("provider", "name"), MODELS.items())
 def test_what_is_known_of_a_model_beforehand_is_not_refused(tmp_path: Path, provider: Any, name: Any) -> None:
-    with RunningServer(provider=provider) as server:
+    with FakeServer(provider=provider) as server:
         model_at(server, tmp_path, name).predict(PROMPTS[:1], TEXTS[:4])
         assert refused(server) == 0
-        body = server.control()["last"]["body"]
+        body = server.last_request()["body"]
     if provider == "reasoning":
         assert body["max_completion_tokens"] >= 4096  # room to think
     if provider == "mistral":
@@ -69,7 +69,7 @@ def test_what_is_known_of_a_model_beforehand_is_not_refused(tmp_path: Path, prov
 
 def test_first_requests_wait_for_the_one_that_finds_out(tmp_path: Path) -> None:
     """Two engines of one model at the same time, as a task model and a rephraser are."""
-    with RunningServer(provider="gemini", delay_ms=30) as server:
+    with FakeServer(provider="gemini", delay_ms=30) as server:
         engines = [model_at(server, tmp_path) for _ in range(2)]
         threads = [
             threading.Thread(target=model.predict, args=([prompt], TEXTS))
@@ -80,50 +80,51 @@ def test_first_requests_wait_for_the_one_that_finds_out(tmp_path: Path) -> None:
         for thread in threads:
             thread.join()
         assert refused(server) == 1
-        assert server.control()["statuses"]["200"] == 2 * len(TEXTS)
+        assert server.counts()["statuses"]["200"] == 2 * len(TEXTS)
 
 
 def test_a_refusal_teaches_one_thing_however_many_are_in_flight(tmp_path: Path) -> None:
     """A server that changes its mind during a run, as behind a router: all that are under way are refused at once."""
-    with RunningServer() as server:
+    with FakeServer() as server:
         model = model_at(server, tmp_path, concurrency=32)
         model.predict(PROMPTS[:1], TEXTS[:1])
-        server.control(lacks="seed,temperature", delay_ms=20)
+        server.change(lacks="seed,temperature", delay_ms=20)
         assert model.predict(PROMPTS[:1], TEXTS).max() < len(LABELS)
         assert model.predict(PROMPTS[1:], TEXTS).max() < len(LABELS)
 
 
 def test_the_request_that_finds_out_is_no_extra_one(tmp_path: Path) -> None:
-    with RunningServer() as server:
+    with FakeServer() as server:
         model = model_at(server, tmp_path)
         model.predict(PROMPTS, TEXTS)
-        assert server.control()["requests"] == len(PROMPTS) * len(TEXTS)
+        assert server.counts()["requests"] == len(PROMPTS) * len(TEXTS)
     assert model.engine.budget.usage.made == len(PROMPTS) * len(TEXTS)
     assert model.engine.budget.usage.cached == 0
 
 
 def test_what_was_learnt_is_forgotten_on_demand(tmp_path: Path) -> None:
-    with RunningServer(lacks="seed") as server:
+    with FakeServer(lacks="seed") as server:
         model_at(server, tmp_path).predict(PROMPTS[:1], TEXTS)
-        server.control(lacks="", reset=True)
+        server.change(lacks="")
+        server.reset()
         model_at(server, tmp_path).predict(PROMPTS[1:], TEXTS)
-        assert "seed" not in server.control()["last"]["body"]
+        assert "seed" not in server.last_request()["body"]
         model_at(server, tmp_path, renegotiate=True).predict(PROMPTS[1:], TEXTS)
-        assert server.control()["last"]["body"]["seed"] == 42
+        assert server.last_request()["body"]["seed"] == 42
 
 
 def test_looking_again_where_nothing_has_changed_pays_for_nothing(tmp_path: Path) -> None:
-    with RunningServer(lacks="seed") as server:
+    with FakeServer(lacks="seed") as server:
         model_at(server, tmp_path).predict(PROMPTS, TEXTS)
-        server.control(reset=True)
+        server.reset()
         model_at(server, tmp_path, renegotiate=True).predict(PROMPTS, TEXTS)
-        assert server.control()["statuses"] == {"400": 1}
+        assert server.counts()["statuses"] == {"400": 1}
 
 
 def test_lessons_of_the_first_version_are_kept(tmp_path: Path) -> None:
     from psopt.models._answer_cache import answer_key
 
-    with RunningServer(structured="no") as server:
+    with FakeServer(structured="no") as server:
         cache = AnswerCache(tmp_path)
         cache.put(answer_key(endpoint=server.url, model="openai/test", unsupported="structured output"), value=True)
         model_at(server, tmp_path).predict(PROMPTS[:1], TEXTS)
@@ -132,60 +133,60 @@ def test_lessons_of_the_first_version_are_kept(tmp_path: Path) -> None:
 
 def test_a_text_that_is_too_long_is_no_missing_feature(tmp_path: Path) -> None:
     """Not even where it is the first that is asked: vLLM names max_tokens in such a refusal."""
-    with RunningServer(unanswerable="endless:vllm_context") as server:
+    with FakeServer(unanswerable="endless:vllm_context") as server:
         model = model_at(server, tmp_path, max_unanswered=1.0)
         found = model.predict(PROMPTS[:1], ["an endless text", *TEXTS[:3]])
         assert (found[:, 0] == len(LABELS)).tolist() == [True, False, False, False]
         model_at(server, tmp_path).predict(PROMPTS[1:], TEXTS[:3])
-        assert server.control()["last"]["body"]["max_tokens"] == 256
+        assert server.last_request()["body"]["max_tokens"] == 256
         assert refused(server) == 1
 
 
 def test_log_probabilities_are_asked_for_as_many_as_the_server_gives(tmp_path: Path) -> None:
-    with RunningServer(provider="vllm") as server:
+    with FakeServer(provider="vllm") as server:
         model = model_at(server, tmp_path, logprobs=True)
         assert model.predict_proba(PROMPTS[:1], TEXTS).shape == (60, 1, 4)
         assert refused(server) == 1
-        assert server.control()["last"]["body"]["top_logprobs"] == 5
+        assert server.last_request()["body"]["top_logprobs"] == 5
 
 
 @pytest.mark.parametrize("provider", ["gemini", "mistral"])
 def test_a_server_without_log_probabilities_is_refused_in_one_line(tmp_path: Path, provider: str) -> None:
-    with RunningServer(provider=provider) as server:
+    with FakeServer(provider=provider) as server:
         with pytest.raises(ModelRefusedError, match=r"no log-probabilities.*leave --logprobs out"):
             model_at(server, tmp_path, logprobs=True).predict_proba(PROMPTS[:1], TEXTS)
         assert refused(server) <= 4
 
 
 def test_a_known_model_without_log_probabilities_is_not_even_asked(tmp_path: Path) -> None:
-    with RunningServer() as server:
+    with FakeServer() as server:
         with pytest.raises(ModelRefusedError, match="leave --logprobs out"):
             model_at(server, tmp_path, "o3-mini", logprobs=True).predict_proba(PROMPTS[:1], TEXTS)
-        assert server.control()["requests"] == 0
+        assert server.counts()["requests"] == 0
 
 
 def test_a_dummy_key_does_not_hide_what_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "token")
-    with RunningServer(provider="reasoning", key="token") as server:
+    with FakeServer(provider="reasoning", key="token") as server:
         assert model_at(server, tmp_path).predict(PROMPTS[:1], TEXTS).max() < len(LABELS)
 
 
 def test_json_is_asked_for_in_the_messages_where_no_schema_is_taken(tmp_path: Path) -> None:
-    with RunningServer(provider="deepseek") as server:
+    with FakeServer(provider="deepseek") as server:
         model_at(server, tmp_path).predict(PROMPTS[:1], TEXTS[:1])
-        body = server.control()["last"]["body"]
+        body = server.last_request()["body"]
     assert body["response_format"] == {"type": "json_object"}
     assert body["messages"][-1]["content"].endswith("Label:")
 
 
 def test_a_wrong_model_name_is_said_with_those_there_are(tmp_path: Path) -> None:
     said = r"did you mean 'llama-3-8b'\?; it has llama-3-8b"
-    with RunningServer(model="llama-3-8b") as server, pytest.raises(ModelRefusedError, match=said):
+    with FakeServer(model="llama-3-8b") as server, pytest.raises(ModelRefusedError, match=said):
         model_at(server, tmp_path, "llama-3").predict(PROMPTS[:1], TEXTS)
 
 
 def test_an_address_without_v1_is_said(tmp_path: Path) -> None:
-    with RunningServer() as server:
+    with FakeServer() as server:
         options = LmOptions(api_base=server.url.removesuffix("/v1"))
         model = chat_model("openai", "test", AnswerCache(tmp_path), options)
         with pytest.raises(ModelRefusedError, match=rf"HTTP 404.*most addresses end in /v1: --api-base {server.url}"):

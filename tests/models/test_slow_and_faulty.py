@@ -10,7 +10,7 @@ from psopt.errors import BudgetReachedError, ModelError
 from psopt.models._answer_cache import AnswerCache
 from psopt.models.chat import Budget, LmOptions, chat_model
 from psopt.search_spaces import Prompt
-from running import RunningServer
+from psopt.testing import FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,17 +21,17 @@ TEXTS = [f"What is thing {i} ?" for i in range(40)]
 FAULTS = "429,500,503,half,badjson,empty,null,nochoices,reset"
 
 
-def model_at(server: RunningServer, tmp_path: Path, budget: Any = None, **options: Any) -> Any:
+def model_at(server: FakeServer, tmp_path: Path, budget: Any = None, **options: Any) -> Any:
     return chat_model("openai", "test", AnswerCache(tmp_path), LmOptions(api_base=server.url, **options), budget)
 
 
 def test_a_server_that_takes_one_at_a_time_is_asked_once_for_each(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with RunningServer(serial=True, delay_ms=30) as server:
+    with FakeServer(serial=True, delay_ms=30) as server:
         model = model_at(server, tmp_path, concurrency=32, timeout=0.25)
         model.predict(PROMPTS, TEXTS)
-        seen = server.control()
+        seen = server.counts()
     assert seen["requests"] == len(PROMPTS) * len(TEXTS)
     assert model.engine._traffic.limit.places < 32
     assert any("takes longer than --timeout" in record.getMessage() for record in caplog.records)
@@ -40,30 +40,30 @@ def test_a_server_that_takes_one_at_a_time_is_asked_once_for_each(
 @pytest.mark.parametrize("max_calls", [25, 60])
 def test_a_limit_on_calls_holds_with_faults(tmp_path: Path, max_calls: int) -> None:
     budget = Budget(max_calls=max_calls)
-    with RunningServer(faults=FAULTS, fault_rate=0.3) as server:
+    with FakeServer(faults=FAULTS, fault_rate=0.3) as server:
         with pytest.raises(BudgetReachedError):
             model_at(server, tmp_path, budget, concurrency=16).predict(PROMPTS, TEXTS)
-        assert server.control()["requests"] == max_calls
+        assert server.counts()["requests"] == max_calls
     assert budget.usage.made + budget.usage.failed == max_calls
 
 
 def test_no_more_are_in_flight_than_allowed_with_faults(tmp_path: Path) -> None:
-    with RunningServer(faults=f"{FAULTS},hang", fault_rate=0.4, hang_ms=500, delay_ms=5) as server:
+    with FakeServer(faults=f"{FAULTS},hang", fault_rate=0.4, hang_ms=500, delay_ms=5) as server:
         model_at(server, tmp_path, concurrency=8).predict(PROMPTS, TEXTS)
-        assert server.control()["most_in_flight"] <= 8
+        assert server.counts()["most_in_flight"] <= 8
 
 
 def test_a_retry_after_is_waited_for_and_then_all_is_answered(tmp_path: Path) -> None:
-    with RunningServer(rate_limit=2, delay_ms=5, retry_after=0.3) as server:
+    with FakeServer(rate_limit=2, delay_ms=5, retry_after=0.3) as server:
         model_at(server, tmp_path, concurrency=16).predict(PROMPTS, TEXTS)
-        seen = server.control()
+        seen = server.counts()
     assert seen["answered"] == len(PROMPTS) * len(TEXTS)
     assert seen["statuses"]["429"] < 60
 
 
 def test_a_wait_of_days_is_an_error_that_says_until_when(tmp_path: Path) -> None:
     said = pytest.raises(ModelError, match=r"asks to wait until \d{4}-\d\d-\d\d")
-    with RunningServer(faults="429", fault_rate=1.0, retry_after=3.0e6) as server, said:
+    with FakeServer(faults="429", fault_rate=1.0, retry_after=3.0e6) as server, said:
         model_at(server, tmp_path).predict(PROMPTS, TEXTS)
 
 
@@ -73,7 +73,7 @@ def test_a_python_user_hears_of_long_waits_by_logging(
     monkeypatch.setattr("psopt.models.chat._traffic._WORTH_SAYING", 0.1)
     with (
         caplog.at_level(logging.WARNING, logger="psopt.waiting"),
-        RunningServer(rate_limit=1, delay_ms=5, retry_after=0.2) as server,
+        FakeServer(rate_limit=1, delay_ms=5, retry_after=0.2) as server,
     ):
         model_at(server, tmp_path, concurrency=4).predict(PROMPTS[:1], TEXTS[:10])
     said = [record.getMessage() for record in caplog.records if "waiting" in record.getMessage()]

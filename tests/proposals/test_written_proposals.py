@@ -17,7 +17,7 @@ from psopt.proposals.written._asking import ask_for_note
 from psopt.proposals.written._checks import DraftError
 from psopt.search_spaces import Edit, Provenance, seed_prompt
 from psopt.tasks import Sample, Task
-from running import RunningServer
+from psopt.testing import FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +40,7 @@ def shaking(task: Task, keyword_model: Any) -> tuple[Any, Any]:
 
 def propose(task: Task, shaking: Any, tmp_path: Path, **server: Any) -> tuple[Any, Any]:
     prompt, predictions = shaking
-    with RunningServer(**server) as running:
+    with FakeServer(**server) as running:
         writer = load_writer("openai/test", cache_dir=tmp_path, options=LmOptions(api_base=running.url))
         proposer = WrittenProposer(writer)
         edits = proposer.propose(task, prompt, predictions, diagnose_predictions(predictions), WORDINGS)
@@ -87,7 +87,7 @@ NOTES = [
 def test_a_model_says_its_notes_of_a_label_in_one_and_an_empty_draft_changes_nothing(
     task: Task, tmp_path: Path, drafts: str
 ) -> None:
-    with RunningServer(drafts=drafts) as running:
+    with FakeServer(drafts=drafts) as running:
         writer = load_writer("openai/test", cache_dir=tmp_path, options=LmOptions(api_base=running.url))
         proposer = WrittenProposer(writer)
         merged = proposer.merge(task, NOTES)

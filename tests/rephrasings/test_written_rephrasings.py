@@ -10,7 +10,7 @@ from psopt.errors import InputError
 from psopt.models.chat import LmOptions, load_writer
 from psopt.rephrasings import Checks, read_file, to_file, write_rephrasings
 from psopt.rephrasings._checks import named_labels
-from running import RunningServer
+from psopt.testing import FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,16 +24,16 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
 
 
-def writer_at(server: RunningServer, tmp_path: Path) -> Any:
+def writer_at(server: FakeServer, tmp_path: Path) -> Any:
     return load_writer("openai/test", cache_dir=tmp_path, options=LmOptions(api_base=server.url))
 
 
 def test_a_model_writes_two_disjoint_sets_one_call_each_text(tmp_path: Path) -> None:
-    with RunningServer() as server:
+    with FakeServer() as server:
         found = write_rephrasings(writer_at(server, tmp_path), Checks(ORIGINAL, LABELS), 12, 6)
-        n_requests = server.control()["requests"]
+        n_requests = server.counts()["requests"]
         again = write_rephrasings(writer_at(server, tmp_path), Checks(ORIGINAL, LABELS), 12, 6)
-        assert server.control()["requests"] == n_requests
+        assert server.counts()["requests"] == n_requests
     assert found == again
     assert found.search[0] == ORIGINAL
     assert (len(found.search), len(found.heldout)) == (12, 6)
@@ -43,7 +43,7 @@ def test_a_model_writes_two_disjoint_sets_one_call_each_text(tmp_path: Path) -> 
 
 
 def test_what_is_wrong_is_refused_with_its_reason_and_replaced(tmp_path: Path) -> None:
-    with RunningServer(drafts="bad") as server:
+    with FakeServer(drafts="bad") as server:
         checks = Checks(ORIGINAL, LABELS, closeness=lambda one, other: 0.1 if "French" in other else 0.9)
         found = write_rephrasings(writer_at(server, tmp_path), checks, 6, 4)
     assert (len(found.search), len(found.heldout)) == (6, 4)
@@ -91,14 +91,14 @@ def test_one_label_alone_is_a_word_and_no_enumeration() -> None:
 
 
 def test_a_model_that_repeats_itself_is_said(tmp_path: Path) -> None:
-    with RunningServer(answer="fixed:x", drafts="good") as server:
+    with FakeServer(answer="fixed:x", drafts="good") as server:
         writer = writer_at(server, tmp_path)
         with pytest.raises(InputError, match=r"gave \d+ of 59 usable search rephrasings.*a duplicate"):
             write_rephrasings(writer, Checks("Sort it."), 60, 1)
 
 
 def test_a_file_gives_the_set_back_and_may_be_edited_by_hand(tmp_path: Path) -> None:
-    with RunningServer(drafts="bad") as server:
+    with FakeServer(drafts="bad") as server:
         found = write_rephrasings(writer_at(server, tmp_path), Checks(ORIGINAL, LABELS), 4, 2)
     path = tmp_path / "rephrasings.json"
     path.write_text(json.dumps(to_file(found)))

@@ -15,11 +15,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "models"))  # for `from tiny_lm import ...`
-
 from psopt.rephrasings import rephrase_by_rules
 from psopt.search_spaces import Definition, Example, Prompt, render
-from tiny_lm import make_network, make_tokenizer
+
+from tests.models.tiny_lm import make_network, make_tokenizer
 
 DESCRIPTION = "Sort the question by what it asks for."
 LABELS = ("Number", "Person")

@@ -17,11 +17,10 @@ import pytest
 
 pytest.importorskip("torch", reason="psopt[local] is not installed")
 
-sys.path.insert(0, str(Path(__file__).parent))  # for the modules beside this one
+from psopt.testing import FakeServer
 
-from label_lm import DESCRIPTION, LABELS, NOUN, make_label_lm, question
-from running import RunningServer
-from serving import (
+from tests.servers.label_lm import DESCRIPTION, LABELS, NOUN, make_label_lm, question
+from tests.servers.serving import (
     KEY,
     NotInstalledError,
     Server,
@@ -78,7 +77,7 @@ def server(request: pytest.FixtureRequest, folder: Path) -> Iterator[Server]:
                     upstream = enter(serve_transformers(folder / "label", log.with_suffix(".upstream.log")))
                     yield enter(serve_litellm(upstream, log))
                 case "LiteLLM before a fake":
-                    fake = enter(RunningServer(answer="hash"))
+                    fake = enter(FakeServer(answer="hash"))
                     yield enter(serve_litellm(Server(fake.url, "fake", log), log))
         except NotInstalledError as error:
             pytest.skip(str(error))

@@ -1,23 +1,25 @@
-"""The test server does what it says, seen by a plain HTTP client."""
+"""The fake server does what it says, seen by a plain HTTP client."""
 
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 import math
-import urllib.error
+import subprocess
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
 import pytest
-from answering import digest
-from openai_server import FAULTS
-from prompt_reading import read_prompt
 from psopt.models import load_model
 from psopt.search_spaces import Definition, Example, Prompt, render
 from psopt.tasks import load_task
-from running import RunningServer
+from psopt.testing import FakeServer
+from psopt.testing.fake_server import FAULTS
+from psopt.testing.fake_server._answering import digest
+from psopt.testing.fake_server._prompt_reading import read_prompt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,18 +35,18 @@ def request(text: str = "What is it ?", prompt: Prompt = PROMPT, **params: Any) 
     return {"model": "test", "messages": render(prompt, text), "temperature": 0, **params}
 
 
-async def send(session: Any, server: RunningServer, body: Any, timeout: float = 5.0) -> tuple[Any, Any, Any]:
+async def send(session: Any, server: FakeServer, body: Any, timeout: float = 5.0) -> tuple[Any, Any, Any]:
     limit = aiohttp.ClientTimeout(total=timeout)
     async with session.post(f"{server.url}/chat/completions", json=body, timeout=limit) as response:
         return response.status, response.headers, json.loads(await response.read())
 
 
-async def send_all(server: RunningServer, bodies: Any, **options: Any) -> Any:
+async def send_all(server: FakeServer, bodies: Any, **options: Any) -> Any:
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
         return await asyncio.gather(*[send(session, server, body, **options) for body in bodies])
 
 
-async def send_until_answered(server: RunningServer, bodies: Any) -> Any:
+async def send_until_answered(server: FakeServer, bodies: Any) -> Any:
     """What a client that tries again ends up with."""
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
 
@@ -60,7 +62,7 @@ async def send_until_answered(server: RunningServer, bodies: Any) -> Any:
         return await asyncio.gather(*map(persist, bodies))
 
 
-def post(server: RunningServer, body: Any, headers: Any = None, timeout: float = 5.0) -> Any:
+def post(server: FakeServer, body: Any, headers: Any = None, timeout: float = 5.0) -> Any:
     async def once() -> Any:
         async with aiohttp.ClientSession(headers=headers) as session:
             return await send(session, server, body, timeout)
@@ -73,21 +75,21 @@ def content(answer: Any) -> Any:
 
 
 @pytest.fixture(scope="module")
-def started() -> Iterator[RunningServer]:
-    with RunningServer() as server:
+def started() -> Iterator[FakeServer]:
+    with FakeServer() as server:
         yield server
 
 
 @pytest.fixture
-def server(started: RunningServer) -> Iterator[RunningServer]:
+def server(started: FakeServer) -> Iterator[FakeServer]:
     """A server that behaves and has seen nothing; tests change its options."""
-    before = started.control()["options"]
-    started.control(reset=True)
+    before = dataclasses.asdict(started.options())
+    started.reset()
     yield started
-    started.control(**{name: before[name] for name in before if name not in {"port", "task", "until_stdin_closes"}})
+    started.change(**{name: before[name] for name in before.keys() - {"port", "task", "until_stdin_closes"}})
 
 
-def test_an_answer_is_one_of_the_labels_and_has_the_form_of_a_chat_completion(server: RunningServer) -> None:
+def test_an_answer_is_one_of_the_labels_and_has_the_form_of_a_chat_completion(server: FakeServer) -> None:
     status, _, answer = post(server, request())
     assert status == 200
     assert content(answer) in LABELS
@@ -98,7 +100,7 @@ def test_an_answer_is_one_of_the_labels_and_has_the_form_of_a_chat_completion(se
     assert answer["choices"][0]["finish_reason"] == "stop"
 
 
-def test_hashed_answers_depend_on_the_text_and_on_the_description_and_on_nothing_else(server: RunningServer) -> None:
+def test_hashed_answers_depend_on_the_text_and_on_the_description_and_on_nothing_else(server: FakeServer) -> None:
     by_text = [request(text) for text in TEXTS]
     other = replace(PROMPT, description="Say what the question asks for.")
     described = [request(text, other) for text in TEXTS]
@@ -110,29 +112,29 @@ def test_hashed_answers_depend_on_the_text_and_on_the_description_and_on_nothing
     assert first == third
 
 
-def test_the_log_knows_each_request_by_its_canonical_json(server: RunningServer) -> None:
+def test_the_log_knows_each_request_by_its_canonical_json(server: FakeServer) -> None:
     twice = dict(reversed(request().items()))
     post(server, request(), headers={"Authorization": "Bearer one"})
     post(server, twice, headers={"Authorization": "Bearer two"})
     post(server, request(seed=1))
-    assert server.log() == [
+    assert server.requests() == [
         {"sha256": digest(request()), "count": 2, "answered": 2},
         {"sha256": digest(request(seed=1)), "count": 1, "answered": 1},
     ]
-    seen = server.control()
+    seen = server.counts()
     expected = {"requests": 3, "different": 2, "answered": 3, "answered_twice": 1, "most_in_flight": 1}
     expected |= {"in_flight": 0, "authorized": 2, "keys": 2, "statuses": {"200": 3}}
     assert expected.items() <= seen.items()
 
 
 @pytest.mark.parametrize("status", ["429", "500", "503", "quota"])
-def test_a_status_fault_is_that_status(server: RunningServer, status: str) -> None:
-    server.control(faults=status, fault_rate=1, retry_after=0.25)
+def test_a_status_fault_is_that_status(server: FakeServer, status: str) -> None:
+    server.change(faults=status, fault_rate=1, retry_after=0.25)
     given, headers, answer = post(server, request())
     assert given == (429 if status == "quota" else int(status))
     assert headers.get("Retry-After") == ("0.25" if status == "429" else None)
     assert (answer["error"]["code"] == "insufficient_quota") == (status == "quota")
-    assert server.control()["statuses"] == {status: 1}
+    assert server.counts()["statuses"] == {status: 1}
 
 
 @pytest.mark.parametrize(
@@ -144,55 +146,53 @@ def test_a_status_fault_is_that_status(server: RunningServer, status: str) -> No
         ("reset", aiohttp.ClientOSError, "Connection reset by peer"),
     ],
 )
-def test_a_fault_of_the_line_breaks_the_answer(
-    server: RunningServer, fault: str, raised: Any, said: str | None
-) -> None:
-    server.control(faults=fault, fault_rate=1)
+def test_a_fault_of_the_line_breaks_the_answer(server: FakeServer, fault: str, raised: Any, said: str | None) -> None:
+    server.change(faults=fault, fault_rate=1)
     with pytest.raises(raised, match=said):
         post(server, request(), timeout=0.1 if fault == "hang" else 5)
-    while server.control()["in_flight"]:
+    while server.counts()["in_flight"]:
         pass  # the server takes a moment to see that the client has gone
-    assert server.control()["statuses"] == {fault: 1}
+    assert server.counts()["statuses"] == {fault: 1}
 
 
 @pytest.mark.parametrize(("fault", "said"), [("empty", ""), ("null", None)])
-def test_a_fault_of_the_model_is_a_success_without_an_answer(
-    server: RunningServer, fault: str, said: str | None
-) -> None:
-    server.control(faults=fault, fault_rate=1)
+def test_a_fault_of_the_model_is_a_success_without_an_answer(server: FakeServer, fault: str, said: str | None) -> None:
+    server.change(faults=fault, fault_rate=1)
     status, _, answer = post(server, request())
     assert (status, content(answer)) == (200, said)
 
 
-def test_an_answer_may_have_no_choices(server: RunningServer) -> None:
-    server.control(faults="nochoices", fault_rate=1)
+def test_an_answer_may_have_no_choices(server: FakeServer) -> None:
+    server.change(faults="nochoices", fault_rate=1)
     status, _, answer = post(server, request())
     assert status == 200
     assert "choices" not in answer
 
 
-def test_a_slow_answer_is_late_and_right(server: RunningServer) -> None:
+def test_a_slow_answer_is_late_and_right(server: FakeServer) -> None:
     _, _, expected = post(server, request())
-    server.control(faults="slow", fault_rate=1, slow_ms=200)
+    server.change(faults="slow", fault_rate=1, slow_ms=200)
     with pytest.raises(TimeoutError):
         post(server, request(), timeout=0.05)
-    server.control(slow_ms=1)
+    server.change(slow_ms=1)
     assert post(server, request())[2] == expected
 
 
-def test_a_client_that_tries_again_gets_the_answers_of_a_faultless_server(server: RunningServer) -> None:
+def test_a_client_that_tries_again_gets_the_answers_of_a_faultless_server(server: FakeServer) -> None:
     bodies = [request(text) for text in TEXTS]
     expected = asyncio.run(send_until_answered(server, bodies))
-    server.control(reset=True, faults="all", fault_rate=0.5, slow_ms=20)
+    server.reset()
+    server.change(faults="all", fault_rate=0.5, slow_ms=20)
     assert asyncio.run(send_until_answered(server, bodies)) == expected
-    statuses = server.control()["statuses"]
+    statuses = server.counts()["statuses"]
     assert len(set(statuses) & set(FAULTS)) > 6
     assert "quota" not in statuses
 
 
-def test_faults_are_drawn_with_the_seed(server: RunningServer) -> None:
+def test_faults_are_drawn_with_the_seed(server: FakeServer) -> None:
     def drawn(seed: int) -> list[Any]:
-        server.control(reset=True, faults="429,500,503", fault_rate=0.5, fault_seed=seed)
+        server.reset()
+        server.change(faults="429,500,503", fault_rate=0.5, fault_seed=seed)
         return [post(server, request())[0] for _ in range(20)]
 
     first, again, other = drawn(1), drawn(1), drawn(0)
@@ -200,43 +200,43 @@ def test_faults_are_drawn_with_the_seed(server: RunningServer) -> None:
     assert 3 < first.count(200) < 17
 
 
-def test_more_requests_at_once_than_allowed_are_refused(server: RunningServer) -> None:
-    server.control(rate_limit=3, delay_ms=200)
+def test_more_requests_at_once_than_allowed_are_refused(server: FakeServer) -> None:
+    server.change(rate_limit=3, delay_ms=200)
     statuses = [status for status, _, _ in asyncio.run(send_all(server, [request(text) for text in TEXTS[:10]]))]
     assert statuses.count(200) >= 3
     assert statuses.count(429) == 10 - statuses.count(200) > 0
-    assert server.control()["most_in_flight"] > 3
+    assert server.counts()["most_in_flight"] > 3
 
 
-def test_structured_answers_can_be_given_refused_and_ignored(server: RunningServer) -> None:
+def test_structured_answers_can_be_given_refused_and_ignored(server: FakeServer) -> None:
     plain = content(post(server, request())[2])
     assert content(post(server, request(response_format=ENUM))[2]) == plain
-    server.control(structured="yes")
+    server.change(structured="yes")
     assert json.loads(content(post(server, request(response_format=ENUM))[2])) == {"label": plain}
-    server.control(structured="no")
+    server.change(structured="no")
     status, _, answer = post(server, request(response_format=ENUM))
     assert (status, answer["error"]["param"]) == (400, "response_format")
     assert "response_format" in answer["error"]["message"]
 
 
-def test_parameters_can_be_unknown(server: RunningServer) -> None:
-    server.control(no_seed=True, lacks="temperature")
+def test_parameters_can_be_unknown(server: FakeServer) -> None:
+    server.change(lacks="temperature,seed")
     assert post(server, request(seed=1))[2]["error"]["param"] == "temperature"
-    server.control(lacks="")
+    server.change(lacks="seed")
     assert post(server, request(seed=1))[2]["error"]["param"] == "seed"
     assert post(server, request())[0] == 200
 
 
-def test_a_wrong_key_is_refused_and_repeated(server: RunningServer) -> None:
-    server.control(key="right")
+def test_a_wrong_key_is_refused_and_repeated(server: FakeServer) -> None:
+    server.change(key="right")
     status, _, answer = post(server, request(), headers={"Authorization": "Bearer wrong-one"})
     assert status == 401
     assert "wrong-one" in answer["error"]["message"]
     assert post(server, request(), headers={"Authorization": "Bearer right"})[0] == 200
 
 
-def test_logprobs_follow_the_labels_in_tokens_of_three_characters(server: RunningServer) -> None:
-    server.control(answer="fixed:Numeral")
+def test_logprobs_follow_the_labels_in_tokens_of_three_characters(server: FakeServer) -> None:
+    server.change(answer="fixed:Numeral")
     _, _, answer = post(server, request(logprobs=True, top_logprobs=3))
     places = answer["choices"][0]["logprobs"]["content"]
     assert [place["token"] for place in places] == ["Num", "era", "l"]
@@ -248,33 +248,33 @@ def test_logprobs_follow_the_labels_in_tokens_of_three_characters(server: Runnin
     assert third == {"l": 0.0}
 
 
-def test_logprobs_of_a_structured_answer_cover_its_json(server: RunningServer) -> None:
-    server.control(structured="yes", answer="fixed:Person")
+def test_logprobs_of_a_structured_answer_cover_its_json(server: FakeServer) -> None:
+    server.change(structured="yes", answer="fixed:Person")
     _, _, answer = post(server, request(logprobs=True, top_logprobs=1, response_format=ENUM))
     places = answer["choices"][0]["logprobs"]["content"]
     assert "".join(place["token"] for place in places) == content(answer) == '{"label": "Person"}'
 
 
-def test_logprobs_can_be_left_out(server: RunningServer) -> None:
-    server.control(logprobs="no")
+def test_logprobs_can_be_left_out(server: FakeServer) -> None:
+    server.change(logprobs="no")
     assert post(server, request(logprobs=True, top_logprobs=1))[2]["choices"][0]["logprobs"] is None
 
 
-def test_a_long_answer_is_cut_at_the_most_tokens(server: RunningServer) -> None:
-    server.control(answer="fixed:It is a question about a number.")
+def test_a_long_answer_is_cut_at_the_most_tokens(server: FakeServer) -> None:
+    server.change(answer="fixed:It is a question about a number.")
     answer = post(server, request(max_tokens=2))[2]
     assert content(answer) == "It is a "
     assert answer["choices"][0]["finish_reason"] == "length"
 
 
-def test_a_dspy_program_gets_its_answer_in_its_own_form(server: RunningServer) -> None:
+def test_a_dspy_program_gets_its_answer_in_its_own_form(server: FakeServer) -> None:
     asked = "[[ ## text ## ]]\nWhat ?\n\nRespond with the corresponding output fields, starting with the field "
     asked += "`[[ ## label ## ]]` (must be formatted as a valid Python Literal['a, b', 'c']), and then ending with .."
     answer = content(post(server, {"model": "test", "messages": [{"role": "user", "content": asked}]})[2])
     assert answer.split("\n") in (["[[ ## label ## ]]", said, "", "[[ ## completed ## ]]"] for said in ("a, b", "c"))
 
 
-def test_models_are_listed(server: RunningServer) -> None:
+def test_models_are_listed(server: FakeServer) -> None:
     async def models() -> Any:
         async with aiohttp.ClientSession() as session, session.get(f"{server.url}/models") as response:
             return await response.json()
@@ -283,15 +283,17 @@ def test_models_are_listed(server: RunningServer) -> None:
 
 
 @pytest.mark.parametrize("changes", [{"faults": "rain"}, {"nonsense": 1}, {"fault_rate": 2}, {"port": 1}])
-def test_options_that_do_not_exist_are_refused(server: RunningServer, changes: dict[str, Any]) -> None:
-    with pytest.raises(urllib.error.HTTPError):
-        server.control(**changes)
+def test_options_that_do_not_exist_are_refused(server: FakeServer, changes: dict[str, Any]) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011  # whose text depends on the option
+        server.change(**changes)
 
 
 def test_the_server_ends_with_whoever_started_it() -> None:
-    with RunningServer(answer="fixed:x") as server:
-        server.process.stdin.close()
-        assert server.process.wait(10) == 0
+    command = [sys.executable, "-m", "psopt.testing.fake_server", "--until-stdin-closes"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline()
+        process.stdin.close()
+        assert process.wait(10) == 0
 
 
 DEFINITIONS = (Definition("Number", "how many: a count"), Definition("Person", "who, whose"))
@@ -322,7 +324,7 @@ def test_minilm_answers_as_it_does_without_a_server(monkeypatch: pytest.MonkeyPa
     prompts.append(bare.described_as("What is the answer to this question?"))
     texts = [sample.text for sample in task.val[:8]] + [" "]
     bodies = [request(text, prompt, logprobs=True, top_logprobs=6) for prompt in prompts for text in texts]
-    with RunningServer(answer="minilm") as server:
+    with FakeServer(answer="minilm") as server:
         answers = [answer for _, _, answer in asyncio.run(send_all(server, bodies, timeout=60))]
     names = [*task.labels, "I can't tell."]
     expected = load_model("minilm", task).predict(prompts, texts)

@@ -78,24 +78,24 @@ def refusal_kinds() -> tuple[str, ...]:
     return (*REFUSALS, *IN_THE_ANSWER)
 
 
-def unanswerable(told: str, body: dict[str, Any], completion: dict[str, Any]) -> web.Response | None:
+def unanswerable(pairs: str, body: dict[str, Any], completion: dict[str, Any]) -> web.Response | None:
     """Refuse a request for good if its last two lines hold one of the words of ``WORD:KIND,WORD:KIND``.
 
     They hold the text to classify; examples stand before.
     """
-    asked = "\n".join(str(body["messages"][-1].get("content")).splitlines()[-2:])
-    for pair in filter(None, told.split(",")):
+    last_lines = "\n".join(str(body["messages"][-1].get("content")).splitlines()[-2:])
+    for pair in filter(None, pairs.split(",")):
         word, _, kind = pair.rpartition(":")
-        if word in asked and kind in REFUSALS:
+        if word in last_lines and kind in REFUSALS:
             status, error = REFUSALS[kind]
             return web.json_response({"error": error}, status=status)
-        if word in asked:
+        if word in last_lines:
             return web.json_response(_refused(completion, kind))
     return None
 
 
 def _refused(completion: dict[str, Any], kind: str) -> dict[str, Any]:
-    message = {"role": "assistant", "content": None}
+    message: dict[str, Any] = {"role": "assistant", "content": None}
     if kind == "refusal":
         message["refusal"] = "I can't help with that."
     reason = "content_filter" if kind == "filtered" else "stop"
@@ -105,9 +105,9 @@ def _refused(completion: dict[str, Any], kind: str) -> dict[str, Any]:
 def shaped(completion: dict[str, Any], shape: str, *, first: bool) -> web.Response:
     """Return a completion in one of the shapes; `first` is whether this request came for the first time."""
     choice = completion["choices"][0]
-    said = choice["message"]["content"]
+    text = choice["message"]["content"]
     if shape == "stream":
-        return web.Response(text=_events(completion, said), content_type="text/event-stream")
+        return web.Response(text=_events(completion, text), content_type="text/event-stream")
     if shape == "html":
         return web.Response(text="<html><body>Welcome to the gateway.</body></html>", content_type="text/html")
     if shape == "list-error":
@@ -117,37 +117,37 @@ def shaped(completion: dict[str, Any], shape: str, *, first: bool) -> web.Respon
         code = 400 if shape == "error200-final" else 502
         return web.json_response({"error": {"code": code, "message": "Provider returned error"}, "user_id": "u"})
     if shape == "finish-error" and first:
-        broken = {**choice, "message": {"role": "assistant", "content": said[:2]}, "finish_reason": "error"}
+        broken = {**choice, "message": {"role": "assistant", "content": text[:2]}, "finish_reason": "error"}
         return web.json_response({**completion, "choices": [broken]})
-    message, reason = _message(said, shape)
+    message, reason = _message(text, shape)
     message = {"role": "assistant", **message}
     return web.json_response(
         {**completion, "choices": [{**choice, "message": message, "finish_reason": reason or choice["finish_reason"]}]}
     )
 
 
-def _message(said: str, shape: str) -> tuple[dict[str, Any], str | None]:
+def _message(text: str, shape: str) -> tuple[dict[str, Any], str | None]:
     """What stands in the message, and why it ended, if that is peculiar to the shape."""
     thinking = {"type": "thinking", "thinking": [{"type": "text", "text": THOUGHT}]}
     messages: dict[str, dict[str, Any]] = {
-        "parts": {"content": [{"type": "text", "text": said}]},
-        "thinking-parts": {"content": [thinking, {"type": "text", "text": said}]},
-        "reasoning": {"content": said, "reasoning_content": THOUGHT},
-        "reasoning-field": {"content": said, "reasoning": THOUGHT},
-        "all-reasoning": {"content": None, "reasoning_content": f"{THOUGHT}\nAnswer: {said}"},
+        "parts": {"content": [{"type": "text", "text": text}]},
+        "thinking-parts": {"content": [thinking, {"type": "text", "text": text}]},
+        "reasoning": {"content": text, "reasoning_content": THOUGHT},
+        "reasoning-field": {"content": text, "reasoning": THOUGHT},
+        "all-reasoning": {"content": None, "reasoning_content": f"{THOUGHT}\nAnswer: {text}"},
         "thought-out": {"content": None, "reasoning_content": THOUGHT},
-        "think": {"content": f"<think>{THOUGHT}</think>\n{said}"},
-        "fenced": {"content": f'```json\n{{"label": "{said}"}}\n```'},
+        "think": {"content": f"<think>{THOUGHT}</think>\n{text}"},
+        "fenced": {"content": f'```json\n{{"label": "{text}"}}\n```'},
         "null": {"content": None},
     }
-    return messages.get(shape, {"content": said}), "length" if shape == "thought-out" else None
+    return messages.get(shape, {"content": text}), "length" if shape == "thought-out" else None
 
 
-def _events(completion: dict[str, Any], said: str) -> str:
+def _events(completion: dict[str, Any], text: str) -> str:
     """A stream: a comment, the role, two pieces of the answer, the end, the usage."""
-    middle = len(said) // 2
-    deltas = [{"role": "assistant", "content": ""}, {"content": said[:middle]}, {"content": said[middle:]}]
-    choices = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
+    middle = len(text) // 2
+    deltas = [{"role": "assistant", "content": ""}, {"content": text[:middle]}, {"content": text[middle:]}]
+    choices: list[dict[str, Any]] = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
     choices.append({"index": 0, "delta": {}, "finish_reason": "stop"})
     chunks = [{"object": "chat.completion.chunk", "choices": [choice]} for choice in choices]
     chunks.append({"object": "chat.completion.chunk", "choices": [], "usage": completion["usage"]})

@@ -1,4 +1,4 @@
-"""What the test server writes when it is asked for a rephrasing or a proposal: by rule, from what it was sent."""
+"""What the fake server writes when it is asked for a rephrasing or a proposal: by rule, from what it was sent."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import itertools
 import json
 import re
 from collections import Counter
+from typing import Any
 
 _DESCRIPTION = re.compile(r"<description>\n(.*?)\n</description>", re.DOTALL)
 _SAMPLES = re.compile(r"<samples>\n(.*?)\n</samples>", re.DOTALL)
@@ -31,18 +32,21 @@ def written(message: str, temperature: float, drafts: str) -> str | None:
     `drafts` is good, or bad: then what is written is wrong in one way after another, at temperature 0; or obedient:
     then whatever a sample says to write is written.
     """
-    if found := _JUDGED.search(message):
-        return "no" if "French" in found.group(2) else "Yes."
-    if found := _DESCRIPTION.search(message):
-        return _rephrased(found.group(1), message.count("\n- "), temperature, drafts)
-    if found := _WANTED.search(message):
-        label, kind = json.loads(found.group(1)), found.group(2)
-        if found := _NOTES.search(message):
-            return _merged(label, [json.loads(line) for line in found.group(1).split("\n")], drafts)
-        samples = [json.loads(line) for line in _SAMPLES.search(message).group(1).split("\n")]
-        answer = _proposed(label, kind, samples, temperature, drafts)
+    if judged := _JUDGED.search(message):
+        return "no" if "French" in judged.group(2) else "Yes."
+    if description := _DESCRIPTION.search(message):
+        return _rephrased(description.group(1), message.count("\n- "), temperature, drafts)
+    if wanted := _WANTED.search(message):
+        label = json.loads(wanted.group(1))
+        if notes := _NOTES.search(message):
+            return _merged(label, _json_lines(notes), drafts)
+        answer = _proposed(label, wanted.group(2), _json_lines(_SAMPLES.search(message)), temperature, drafts)
         return answer.replace("what is asked by", "also what is asked by") if "in common" in message else answer
     return None
+
+
+def _json_lines(section: re.Match[str] | None) -> list[Any]:
+    return [json.loads(line) for line in section.group(1).split("\n")] if section else []
 
 
 def _rephrased(description: str, n_shown: int, temperature: float, drafts: str) -> str:
@@ -53,13 +57,13 @@ def _rephrased(description: str, n_shown: int, temperature: float, drafts: str) 
     return f"{opening}{description}{closing}"
 
 
-def _proposed(label: str, kind: str, samples: list[dict], temperature: float, drafts: str) -> str:
+def _proposed(label: str, kind: str, samples: list[dict[str, Any]], temperature: float, drafts: str) -> str:
     if drafts == "obedient":
-        orders = [found.group(1) for one in samples if (found := re.search(r"write: (.*)", one["text"]))]
-        return json.dumps({"label": label, kind: orders[0]}) if orders else ""
+        order = re.search(r"write: (.*)", "\n".join(sample["text"] for sample in samples))
+        return json.dumps({"label": label, kind: order.group(1)}) if order else ""
     if drafts == "bad" and temperature == 0:
         return _bad(label, kind, samples)
-    openings = Counter(" ".join(one["text"].split()[:2]) for one in samples)
+    openings = Counter(" ".join(sample["text"].split()[:2]) for sample in samples)
     (opening, _), *_ = openings.most_common(1)
     if kind == "definition":
         return json.dumps({"label": label, kind: f"what is asked by {opening.lower()}, and the like"})
@@ -70,14 +74,12 @@ def _merged(label: str, notes: list[str], drafts: str) -> str:
     """All quotations of the notes in one sentence."""
     quoted = list(dict.fromkeys(quotation for note in notes for quotation in re.findall(r'"([^"]*)"', note)))
     listed = " or ".join(f'"{quotation}"' for quotation in quoted)
-    return (
-        ""
-        if drafts == "bad"
-        else json.dumps({"label": label, "note": f"What begins with {listed} belongs to {label}."})
-    )
+    if drafts == "bad":
+        return ""
+    return json.dumps({"label": label, "note": f"What begins with {listed} belongs to {label}."})
 
 
-def _bad(label: str, kind: str, samples: list[dict]) -> str:
+def _bad(label: str, kind: str, samples: list[dict[str, Any]]) -> str:
     """One of seven faults, chosen by the samples."""
     faults = (
         "",

@@ -1,0 +1,33 @@
+"""``python -m psopt.testing.fake_server``: serve in this process."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import dataclasses
+
+from psopt.testing.fake_server._options import FakeServerOptions
+from psopt.testing.fake_server._server import serve
+
+
+def main() -> None:
+    """Read the options and serve."""
+    parser = argparse.ArgumentParser(
+        prog="python -m psopt.testing.fake_server",
+        description="An OpenAI server for tests: it classifies, and misbehaves when told to.",
+    )
+    for field in dataclasses.fields(FakeServerOptions):
+        name = f"--{field.name.replace('_', '-')}"
+        if isinstance(field.default, bool):
+            parser.add_argument(name, action="store_true", help=field.metadata["help"])
+        else:
+            parser.add_argument(name, type=type(field.default), default=field.default, help=field.metadata["help"])
+    try:
+        options = FakeServerOptions(**vars(parser.parse_args()))
+    except ValueError as error:
+        parser.error(str(error))
+    asyncio.run(serve(options))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+"""`FakeServer`: the server in a process of its own, and talking to it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from typing import TYPE_CHECKING, Any
+
+from psopt.testing.fake_server._options import FakeServerOptions
+
+if TYPE_CHECKING:
+    from typing import Self
+
+# A proxy in the environment is for the outside; this server is on our own machine.
+_DIRECTLY = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+class FakeServer:
+    """An OpenAI server for tests, in a process of its own.
+
+    It ends with the `with` statement, or with whoever started it. Point any client at `url`. Equal requests get equal
+    answers, and faults are drawn with a seed, so tests repeat.
+
+    Parameters
+    ----------
+    **options
+        See `FakeServerOptions`. The usual ones:
+
+        answer
+            ``hash`` (the default: one of the labels that the prompt lists, by a hash of the messages), ``fixed:TEXT``,
+            or ``minilm`` (psopt's embedded model reads the prompt).
+        faults, fault_rate
+            Such as ``"429,hang,half"`` or ``"all"``, and how probable one is.
+        structured, logprobs, lacks, provider, model, key
+            What the server takes and refuses.
+        shape, unanswerable, reasoning_tokens
+            What its answers look like.
+        delay_ms, rate_limit, serial
+            How quick it is.
+
+    Attributes
+    ----------
+    url : str
+        Such as ``http://127.0.0.1:43211/v1``, for ``--api-base`` and `LmOptions.api_base`.
+    port : int
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is no such option, or it makes no sense.
+
+    Examples
+    --------
+    >>> with FakeServer(answer="fixed:Number", faults="429", fault_rate=0.3) as server:  # doctest: +SKIP
+    ...     ask(server.url)
+    ...     server.change(fault_rate=0)
+    ...     server.counts()["requests"], server.last_request()["body"]["messages"]
+    """
+
+    def __init__(self, **options: Any) -> None:
+        FakeServerOptions(**options)  # in this process, so that a wrong one is told here
+        self._options = options
+        self.url = ""
+        self.port = 0
+
+    def __enter__(self) -> Self:
+        """Start it and wait until it is ready."""
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop it."""
+        self.stop()
+
+    def start(self) -> None:
+        """Start the server and wait until it is ready.
+
+        Raises
+        ------
+        RuntimeError
+            If it does not start.
+        """
+        command = [sys.executable, "-m", "psopt.testing.fake_server", "--until-stdin-closes"]
+        for name, value in self._options.items():
+            option = f"--{name.replace('_', '-')}"
+            if value is True:
+                command.append(option)
+            elif value is not False:
+                command.append(f"{option}={value}")
+        self._process = subprocess.Popen(  # noqa: S603  # our own program
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        ready = self._process.stdout.readline() if self._process.stdout else ""
+        if not ready:
+            self.stop()
+            raise RuntimeError(f"the fake server did not start: {' '.join(command)}")
+        address = json.loads(ready)
+        self.port = address["port"]
+        self.url = address["url"]
+
+    def stop(self) -> None:
+        """End the process at once, as a crash would."""
+        with self._process:
+            self._process.kill()
+
+    def change(self, **options: Any) -> None:
+        """Change options while it runs; all but `port`, `task` and `until_stdin_closes` can be changed.
+
+        Raises
+        ------
+        ValueError
+            If an option can't be changed, or makes no sense.
+        """
+        try:
+            self._call("/control", options)
+        except urllib.error.HTTPError as error:
+            raise ValueError(json.load(error)["error"]) from None
+
+    def reset(self) -> None:
+        """Set the counts to 0 and forget the requests."""
+        self._call("/control", {"reset": True})
+
+    def counts(self) -> dict[str, Any]:
+        """Count what it has seen.
+
+        Returns
+        -------
+        dict
+            `requests`, `different` (requests), `answered`, `answered_twice`, `in_flight`, `most_in_flight`,
+            `authorized` (requests with a key), `keys` (different ones), and `statuses`: how often each HTTP status or
+            fault was the answer, and ``gone`` for clients that did not wait.
+        """
+        counts = self._call("/control")
+        del counts["options"]
+        return counts
+
+    def options(self) -> FakeServerOptions:
+        """The options that hold now."""
+        return FakeServerOptions(**self._call("/control")["options"])
+
+    def requests(self) -> list[dict[str, Any]]:
+        """Each different request: `sha256` of its canonical JSON, its `count`, and how often it was `answered`."""
+        log: list[dict[str, Any]] = self._call("/control/log")["log"]
+        return log
+
+    def last_request(self) -> dict[str, Any]:
+        """The last request: `path`, `query`, `headers` (names in small letters), `body`; empty before the first."""
+        request: dict[str, Any] = self._call("/control/log")["last_request"]
+        return request
+
+    def _call(self, path: str, changes: dict[str, Any] | None = None) -> dict[str, Any]:
+        body = json.dumps(changes).encode() if changes else None
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data=body)
+        with _DIRECTLY.open(request, timeout=60) as response:
+            answer: dict[str, Any] = json.load(response)
+        return answer

@@ -1,0 +1,87 @@
+"""What the fake server can be told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from psopt.testing.fake_server._providers import PROVIDERS
+from psopt.testing.fake_server._shapes import SHAPES, refusal_kinds
+
+FAULTS = ("429", "500", "503", "hang", "half", "badjson", "empty", "null", "nochoices", "slow", "reset")
+FIXED_AT_START = {"port", "task", "until_stdin_closes"}
+_STRUCTURED = ("yes", "ignore", "no")
+
+
+def _option(default: Any, help: str) -> Any:  # noqa: A002  # argparse's word
+    return field(default=default, metadata={"help": help})
+
+
+@dataclass(frozen=True, slots=True)
+class FakeServerOptions:
+    """What the server answers, which faults it shows, and what it does not take.
+
+    The names are those of `FakeServer`'s keywords and, with hyphens, of the command line's options.
+
+    Raises
+    ------
+    ValueError
+        If an option makes no sense.
+    """
+
+    port: int = _option(0, "0: any free one")
+    answer: str = _option("hash", "hash (of the messages), minilm (psopt's, reading them), or fixed:TEXT")
+    task: str = _option("trec", "lends minilm its unlabelled texts: what load_task takes, without network")
+    delay_ms: float = _option(0.0, "from a request to its answer")
+    faults: str = _option("", f"all, or of {','.join(FAULTS)},quota (which is not in all): drawn at random")
+    fault_rate: float = _option(0.3, "total probability of a fault, drawn as a request arrives")
+    fault_seed: int = _option(0, "of these draws")
+    retry_after: float = _option(0.05, "seconds, the header of a 429")
+    hang_ms: float = _option(0.0, "how long a hang lasts until the connection is cut; 0: for ever")
+    serial: bool = _option(False, "answers one after another, each after delay_ms, wanted or not")
+    slow_ms: float = _option(200.0, "before the first byte of a slow answer")
+    rate_limit: int = _option(0, "429 whenever more requests than these are in flight; 0: never")
+    structured: str = _option("ignore", "response_format: yes (answers in JSON), ignore, or no (answers 400)")
+    logprobs: str = _option("yes", "yes, or no: they are left out")
+    drafts: str = _option("good", "good, bad or obedient: how it writes rephrasings and proposals")
+    lacks: str = _option("", "parameters that are answered with 400, with commas between")
+    provider: str = _option("", f"refuses what one of these does: {', '.join(PROVIDERS)}, azure")
+    model: str = _option("", "knows no model but this one")
+    shape: str = _option("plain", f"how answers look: {', '.join(SHAPES)}")
+    unanswerable: str = _option("", f"WORD:KIND,..: texts that are refused; of {', '.join(refusal_kinds())}")
+    reasoning_tokens: int = _option(0, "thought before each answer, and counted with it")
+    key: str = _option("", "asks for this key, and repeats any other in its error")
+    until_stdin_closes: bool = _option(False, "ends when whoever started it has ended")
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        for fault in self.drawn_faults:
+            if fault not in (*FAULTS, "quota"):
+                raise ValueError(f"no such fault: {fault!r}; there are all, {', '.join(FAULTS)} and quota")
+        if self.answer not in {"hash", "minilm"} and not self.answer.startswith("fixed:"):
+            raise ValueError(f"answer must be hash, minilm or fixed:TEXT, not {self.answer!r}")
+        if not 0 <= self.fault_rate <= 1:
+            raise ValueError(f"fault_rate must be between 0 and 1, not {self.fault_rate}")
+        _check_choice("provider", self.provider, ("", "azure", *PROVIDERS))
+        _check_choice("shape", self.shape, tuple(SHAPES))
+        _check_choice("structured", self.structured, _STRUCTURED)
+        _check_choice("logprobs", self.logprobs, ("yes", "no"))
+        _check_choice("drafts", self.drafts, ("good", "bad", "obedient"))
+        for pair in filter(None, self.unanswerable.split(",")):
+            _check_choice("the kind in unanswerable", pair.rpartition(":")[2], refusal_kinds())
+
+    @property
+    def drawn_faults(self) -> tuple[str, ...]:
+        """The faults that `faults` names."""
+        return FAULTS if self.faults == "all" else tuple(filter(None, self.faults.split(",")))
+
+    @property
+    def lacking(self) -> set[str]:
+        """The parameters of requests that are answered with 400."""
+        lacking = set(filter(None, self.lacks.split(",")))
+        return lacking | {"response_format"} if self.structured == "no" else lacking
+
+
+def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(filter(None, choices))}, not {value!r}")

@@ -1,0 +1,63 @@
+"""What the fake server counts."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Seen:
+    """What came in and what went out."""
+
+    def __init__(self) -> None:
+        self.requests: Counter[str] = Counter()
+        self.answered: Counter[str] = Counter()
+        self.statuses: Counter[str] = Counter()
+        self.keys: Counter[str] = Counter()
+        self.last_request: dict[str, Any] = {}
+        self.in_flight = 0
+        self.most_in_flight = 0
+
+    def clear(self) -> None:
+        """Forget all but what is in flight."""
+        for counter in (self.requests, self.answered, self.statuses, self.keys):
+            counter.clear()
+        self.most_in_flight = self.in_flight
+        self.last_request = {}
+
+    @contextlib.contextmanager
+    def under_way(self) -> Iterator[None]:
+        """Count a request as in flight."""
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        try:
+            yield
+        finally:
+            self.in_flight -= 1
+
+    def summary(self) -> dict[str, Any]:
+        """Counts. `statuses` are 200, an error's status, a fault's name, and gone for a client that did not wait.
+
+        Each request counts once there; a slow one that was answered, twice.
+        """
+        return {
+            "requests": self.requests.total(),
+            "different": len(self.requests),
+            "answered": self.answered.total(),
+            "answered_twice": sum(count > 1 for count in self.answered.values()),
+            "in_flight": self.in_flight,
+            "most_in_flight": self.most_in_flight,
+            "statuses": dict(self.statuses),
+            "authorized": self.keys.total(),
+            "keys": len(self.keys),
+        }
+
+    def log(self) -> list[dict[str, Any]]:
+        """Every different request, in the order in which they came."""
+        return [
+            {"sha256": name, "count": count, "answered": self.answered[name]} for name, count in self.requests.items()
+        ]

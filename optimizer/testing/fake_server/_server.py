@@ -1,0 +1,236 @@
+"""The fake server's routes: requests that are refused, that meet a fault, and that are answered; and its control."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+import random
+import signal
+import socket
+import struct
+import sys
+from typing import TYPE_CHECKING, Any
+
+from aiohttp import web
+from psopt.testing.fake_server._answering import Answerer, BadRequestError, digest
+from psopt.testing.fake_server._options import FIXED_AT_START
+from psopt.testing.fake_server._providers import refuse
+from psopt.testing.fake_server._seen import Seen
+from psopt.testing.fake_server._shapes import shaped, unanswerable
+
+if TYPE_CHECKING:
+    from psopt.testing.fake_server._options import FakeServerOptions
+
+
+class Server:
+    """What the server is told, and what it has seen."""
+
+    def __init__(self, options: FakeServerOptions) -> None:
+        self.options = options
+        self.seen = Seen()
+        self.answerer = Answerer(options.task)
+        self._random = random.Random(options.fault_seed)  # noqa: S311  # faults are no secrets
+        self._turns = asyncio.Lock()
+
+    async def chat(self, request: web.Request) -> web.StreamResponse:
+        """POST /v1/chat/completions."""
+        with self.seen.under_way():
+            try:
+                body = json.loads(await request.read())
+                if not isinstance(body, dict):
+                    raise BadRequestError("the request must be a JSON object")
+                name = digest(body)
+                self.seen.last_request = _described(request, body)
+                self.seen.requests[name] += 1
+                refusal = self._refuse(request, body)
+                return refusal or await self._misbehave(request) or await self._answer(body, name)
+            except (ValueError, BadRequestError) as error:
+                return self._error(400, str(error), "invalid_request")
+
+    async def models(self, request: web.Request) -> web.StreamResponse:
+        """GET /v1/models."""
+        model = {"id": self.options.model or "test", "object": "model", "created": 0, "owned_by": "psopt"}
+        return self._refuse(request, {}) or web.json_response({"object": "list", "data": [model]})
+
+    async def control(self, request: web.Request) -> web.Response:
+        """GET and POST /control, GET /control/log."""
+        if request.method == "POST":
+            try:
+                self._change(await request.json())
+            except (ValueError, TypeError) as error:
+                return web.json_response({"error": str(error)}, status=400)
+        answer = {"options": dataclasses.asdict(self.options), **self.seen.summary()}
+        if request.path.endswith("/log"):
+            answer |= {"log": self.seen.log(), "last_request": self.seen.last_request}
+        return web.json_response(answer)
+
+    def _change(self, changes: dict[str, Any]) -> None:
+        changes = dict(changes)
+        if changes.pop("reset", False):
+            self.seen.clear()
+        present = dataclasses.asdict(self.options)
+        for name in changes:
+            if name not in present or name in FIXED_AT_START:
+                raise ValueError(f"no option that can be changed: {name!r}")
+        self.options = dataclasses.replace(self.options, **changes)
+        if "fault_seed" in changes:
+            self._random = random.Random(self.options.fault_seed)  # noqa: S311  # faults are no secrets
+
+    def _refuse(self, request: web.Request, body: dict[str, Any]) -> web.Response | None:
+        options = self.options
+        authorization = request.headers.get("Authorization", "")
+        if authorization:
+            self.seen.keys[authorization] += 1
+        if options.key and authorization != f"Bearer {options.key}":
+            key = authorization.removeprefix("Bearer ")
+            return self._error(401, f"Incorrect API key provided: {key}.", "invalid_api_key")
+        refusal = refuse(options.provider, options.model, request, body) if body else None
+        if refusal:
+            status, error = refusal
+            self.seen.statuses[str(status)] += 1
+            return web.json_response(error, status=status)
+        lacking = options.lacking
+        for field in body:
+            if field in lacking:
+                message = f"Unsupported parameter: '{field}' is not supported with this model."
+                return self._error(400, message, "unsupported_parameter", field)
+        return None
+
+    async def _misbehave(self, request: web.Request) -> web.StreamResponse | None:
+        """Draw a fault and do what it says; None for none, and after a slow start."""
+        options = self.options
+        if options.rate_limit and self.seen.in_flight > options.rate_limit:
+            return self._too_many()
+        faults = options.drawn_faults
+        if not faults or self._random.random() >= options.fault_rate:
+            return None
+        fault = self._random.choice(faults)
+        if fault == "429":
+            return self._too_many()
+        if fault == "quota":
+            return self._error(429, "You exceeded your current quota.", "insufficient_quota", counted_as=fault)
+        if fault in {"500", "503"}:
+            return self._error(int(fault), "The server had an error.", "server_error")
+        self.seen.statuses[fault] += 1
+        match fault:
+            case "hang":
+                return await self._hang(request)
+            case "slow":
+                await asyncio.sleep(options.slow_ms / 1000)
+                return None
+            case "half":
+                return await self._half(request)
+            case "reset":
+                return self._reset(request)
+            case "badjson":
+                return web.Response(text='{"choices": [', content_type="application/json")
+            case "nochoices":
+                return web.json_response(
+                    {"id": "chatcmpl-0", "object": "chat.completion", "model": "test", "usage": {}}
+                )
+            case _:
+                return web.json_response(self.answerer.completion({}, "" if fault == "empty" else None))
+
+    async def _hang(self, request: web.Request) -> web.Response:
+        if not self.options.hang_ms:
+            await asyncio.Event().wait()  # cancelled when the client goes
+        await asyncio.sleep(self.options.hang_ms / 1000)
+        return self._reset(request)
+
+    async def _half(self, request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": "500"})
+        await response.prepare(request)
+        await response.write(b'{"id": "chatcmpl-0", "choices": [{"mess')
+        _connection(request).close()
+        return response
+
+    def _reset(self, request: web.Request) -> web.Response:
+        connection = _connection(request)
+        # To linger for no time at all makes the kernel send RST, as a crashed machine would, in place of FIN.
+        connection.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.abort()
+        return web.Response()
+
+    async def _answer(self, body: dict[str, Any], name: str) -> web.Response:
+        options = self.options
+        try:
+            if options.serial:
+                await asyncio.shield(self._in_turn(options.delay_ms / 1000))
+            elif options.delay_ms:
+                await asyncio.sleep(options.delay_ms / 1000)
+            completion = await self.answerer.answer(body, options)
+        except asyncio.CancelledError:
+            self.seen.statuses["gone"] += 1
+            raise
+        if options.reasoning_tokens:
+            usage = completion["usage"]
+            usage["completion_tokens"] += options.reasoning_tokens
+            usage["total_tokens"] += options.reasoning_tokens
+            usage["completion_tokens_details"] = {"reasoning_tokens": options.reasoning_tokens}
+        response = unanswerable(options.unanswerable, body, completion)
+        response = response or shaped(completion, options.shape, first=self.seen.requests[name] == 1)
+        self.seen.answered[name] += 1
+        self.seen.statuses[str(response.status)] += 1
+        return response
+
+    async def _in_turn(self, seconds: float) -> None:
+        """Work through the queue as it came; what nobody waits for any more is computed too, as servers do."""
+        async with self._turns:
+            await asyncio.sleep(seconds)
+
+    def _too_many(self) -> web.Response:
+        response = self._error(429, "Too many requests.", "rate_limit_exceeded")
+        response.headers["Retry-After"] = str(self.options.retry_after)
+        return response
+
+    def _error(
+        self, status: int, message: str, code: str, param: str | None = None, counted_as: str | None = None
+    ) -> web.Response:
+        self.seen.statuses[counted_as or str(status)] += 1
+        kind = "server_error" if status >= 500 else "invalid_request_error"
+        error = {"message": message, "type": kind, "param": param, "code": code}
+        return web.json_response({"error": error}, status=status)
+
+
+def _connection(request: web.Request) -> asyncio.Transport:
+    if request.transport is None:
+        raise ConnectionResetError("the client has gone")
+    return request.transport
+
+
+def _described(request: web.Request, body: dict[str, Any]) -> dict[str, Any]:
+    headers = {name.casefold(): value for name, value in request.headers.items()}
+    query = dict(request.query)
+    return {"path": request.path, "headers": headers, "query": query, "body": body}
+
+
+async def serve(options: FakeServerOptions) -> None:
+    """Serve until SIGTERM, or until stdin closes."""
+    server = Server(options)
+    if options.answer == "minilm":
+        await server.answerer.load()
+    app = web.Application(client_max_size=2**24)
+    app.router.add_post("/v1/chat/completions", server.chat)
+    app.router.add_post("/openai/deployments/{deployment}/chat/completions", server.chat)
+    app.router.add_get("/v1/models", server.models)
+    app.router.add_route("*", "/control", server.control)
+    app.router.add_get("/control/log", server.control)
+    # With handler_cancellation a request whose client has gone is no longer in flight.
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1, handler_cancellation=True)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", options.port, backlog=1024).start()
+    port = runner.addresses[0][1]
+    print(json.dumps({"port": port, "url": f"http://127.0.0.1:{port}/v1"}), flush=True)  # noqa: T201
+    await _until_stopped(until_stdin_closes=options.until_stdin_closes)
+    await runner.cleanup()
+
+
+async def _until_stopped(*, until_stdin_closes: bool) -> None:
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    if until_stdin_closes:
+        loop.add_reader(sys.stdin, stop.set)
+    await stop.wait()
