@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from _setting import Setting
-    from psopt.diagnosis import View
     from psopt.evaluation import Predictions
+    from psopt.search_spaces import View
     from psopt.tasks import Sample
 
 SHOWN = 10

@@ -15,15 +15,17 @@ from typing import Any
 import numpy as np
 from _setting import Setting, panels
 from optuna._hypervolume import compute_hypervolume  # Optuna's own; it has no public name
-from psopt import SearchParts
+from psopt import SearchRestriction
 from psopt.search_spaces import KINDS, VIEWS
 
 REFERENCE = {"f1": 0.0, "sensitivity": 1.0, "consistency": 0.0}
 WITHOUT: dict[str, dict[str, Any]] = {
     "nothing (the whole search)": {},
-    **{f"{one} view": {"parts": SearchParts(views=tuple(view for view in VIEWS if view != one))} for one in VIEWS},
-    **{f"{one}s": {"parts": SearchParts(kinds=tuple(kind for kind in KINDS if kind != one))} for one in KINDS},
-    "constraint": {"parts": SearchParts(margin=1.0)},
+    **{
+        f"{one} view": {"parts": SearchRestriction(views=tuple(view for view in VIEWS if view != one))} for one in VIEWS
+    },
+    **{f"{one}s": {"parts": SearchRestriction(kinds=tuple(kind for kind in KINDS if kind != one))} for one in KINDS},
+    "constraint": {"parts": SearchRestriction(margin=1.0)},
     "rounds (one only)": {"rounds": 1},
 }
 
@@ -38,7 +40,7 @@ def one_run(setting: Setting, dataset: str, model: str, seed: int, without: str)
     """Search with a part taken away."""
     run = setting.search(dataset, model, seed, rephrasings=setting.rephrasings, **WITHOUT[without])
     on_test = [_scores(one.test) for one in run.front]
-    least = run.baseline.val.f1 - SearchParts().margin
+    least = run.baseline.val.f1 - SearchRestriction().margin
     row = {"dataset": dataset, "model": model, "seed": seed, "without": without, "front": len(run.front)}
     row |= {"lost_f1": sum(one.val.f1 < least for one in run.front), "knee": _scores(run.pick("knee").test)}
     row |= {"seed_prompt": _scores(run.baseline.test), "hypervolume": hypervolume(on_test)}

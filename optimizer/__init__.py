@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from psopt.diagnosis import PromptReport
     from psopt.dspy_programs import ProgramCandidate, SensitivityOptimizer
     from psopt.models.chat import LmOptions
-    from psopt.search_spaces import Edit, Prompt, SearchParts
+    from psopt.search_spaces import Edit, Prompt, SearchParts, SearchRestriction
     from psopt.tasks import Sample, Task, load_task
 
 _HOMES = {
@@ -28,6 +28,7 @@ _HOMES = {
     "Run": "psopt.api",
     "Sample": "psopt.tasks",
     "SearchParts": "psopt.search_spaces",
+    "SearchRestriction": "psopt.search_spaces",
     "SensitivityOptimizer": "psopt.dspy_programs",
     "Task": "psopt.tasks",
     "compare": "psopt.api",
@@ -46,6 +47,7 @@ __all__ = [
     "Run",
     "Sample",
     "SearchParts",
+    "SearchRestriction",
     "SensitivityOptimizer",
     "Task",
     "__version__",

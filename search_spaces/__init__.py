@@ -1,10 +1,20 @@
 """What is searched: prompts and edits as frozen values, what a search may use of them, and rendering to messages."""
 
-from psopt.search_spaces._edits import ORDERS, Edit, EditKind, Provenance, apply_edits
-from psopt.search_spaces._form import BULLETS, CASINGS, FAMILIES, LISTINGS, PLAIN, SEPARATORS, Family, Form, in_order
+from psopt.search_spaces._edits import KINDS, ORDERS, Edit, EditKind, Provenance, apply_edits
 from psopt.search_spaces._prompt import Definition, Example, Prompt
+from psopt.search_spaces._prompt_format import (
+    BULLETS,
+    CASINGS,
+    FAMILIES,
+    LISTINGS,
+    PLAIN,
+    SEPARATORS,
+    Family,
+    PromptFormat,
+    in_order,
+)
 from psopt.search_spaces._render import Messages, render, render_additions, render_instructions
-from psopt.search_spaces._restriction import KINDS, VIEWS, SearchParts
+from psopt.search_spaces._restriction import VIEWS, SearchParts, SearchRestriction, View
 from psopt.search_spaces._strategies import STRATEGIES, Strategy, seed_prompt
 from psopt.search_spaces._template_marks import template_mark
 
@@ -24,12 +34,14 @@ __all__ = [
     "EditKind",
     "Example",
     "Family",
-    "Form",
     "Messages",
     "Prompt",
+    "PromptFormat",
     "Provenance",
     "SearchParts",
+    "SearchRestriction",
     "Strategy",
+    "View",
     "apply_edits",
     "in_order",
     "render",

@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from psopt.search_spaces._form import in_order
 from psopt.search_spaces._prompt import Definition, Example, Prompt
+from psopt.search_spaces._prompt_format import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 EditKind = Literal["definition", "note", "example"]
+KINDS: tuple[EditKind, ...] = get_args(EditKind)
 ORDERS = ("as chosen", "by label", "shuffled 1", "shuffled 2")
 
 

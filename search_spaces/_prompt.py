@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
-from psopt.search_spaces._form import PLAIN, Form
+from psopt.search_spaces._prompt_format import PLAIN, PromptFormat
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,7 +51,7 @@ class Prompt:
         Clarifying sentences.
     examples : tuple of Example
         Few-shot examples, in the order in which they are shown.
-    form : Form
+    form : PromptFormat
         Layout and orders.
     """
 
@@ -61,7 +61,7 @@ class Prompt:
     definitions: tuple[Definition, ...] = ()
     notes: tuple[str, ...] = ()
     examples: tuple[Example, ...] = ()
-    form: Form = PLAIN
+    form: PromptFormat = PLAIN
 
     @property
     def id(self) -> str:
@@ -69,7 +69,7 @@ class Prompt:
         canonical = json.dumps(self.to_dict(), sort_keys=True, ensure_ascii=True)
         return hashlib.sha256(canonical.encode()).hexdigest()[:12]
 
-    def described_as(self, description: str, form: Form | None = None) -> Prompt:
+    def described_as(self, description: str, form: PromptFormat | None = None) -> Prompt:
         """Return the same prompt with its task description said differently, and on request in another form."""
         return replace(self, description=description, form=form or self.form)
 
@@ -102,7 +102,7 @@ class Prompt:
                 definitions=tuple(Definition(**one) for one in data.get("definitions", ())),
                 notes=tuple(_text(note, "notes") for note in data.get("notes", ())),
                 examples=tuple(Example(**one) for one in data.get("examples", ())),
-                form=Form.from_dict(data.get("form", {})),
+                form=PromptFormat.from_dict(data.get("form", {})),
             )
         except KeyError as error:
             raise InputError(f"a prompt needs {error.args[0]!r}") from error

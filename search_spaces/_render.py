@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from psopt.search_spaces._form import in_order
+from psopt.search_spaces._prompt_format import in_order
 
 if TYPE_CHECKING:
-    from psopt.search_spaces._form import Form
     from psopt.search_spaces._prompt import Prompt
+    from psopt.search_spaces._prompt_format import PromptFormat
 
 Messages = list[dict[str, str]]
 
@@ -57,7 +57,7 @@ def _additions(prompt: Prompt) -> list[str]:
     return lines + _part(form, "Note:", form.bulleted(prompt.notes))
 
 
-def _part(form: Form, heading: str, lines: list[str]) -> list[str]:
+def _part(form: PromptFormat, heading: str, lines: list[str]) -> list[str]:
     return [*[""] * form.blank_lines, form.heading(heading), *lines] if lines else []
 
 

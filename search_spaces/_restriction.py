@@ -1,23 +1,24 @@
-"""What a search is made of, so that one thing can be taken away: for ablations, and for prompts without examples."""
+"""What a search may use, so that one thing can be taken away: for ablations, and for prompts without examples."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psopt.errors import InputError, UnknownNameError
+from psopt.search_spaces._edits import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from psopt.search_spaces._edits import Edit
 
-VIEWS = ("sensitivity", "consistency", "accuracy")
-KINDS = ("definition", "note", "example")
+View = Literal["sensitivity", "consistency", "accuracy"]
+VIEWS: tuple[View, ...] = get_args(View)
 
 
 @dataclass(frozen=True, slots=True)
-class SearchParts:
+class SearchRestriction:
     """What a search may use.
 
     Attributes
@@ -52,8 +53,8 @@ class SearchParts:
             raise InputError(f"margin must not be negative, but is {self.margin}")
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> SearchParts:
-        """Read the parts back from run.json."""
+    def from_dict(cls, data: dict[str, Any]) -> SearchRestriction:
+        """Read a restriction back from run.json."""
         named: dict[str, Any] = {name: tuple(data[name]) for name in ("views", "kinds") if name in data}
         return cls(**{**data, **named})
 
@@ -65,3 +66,7 @@ class SearchParts:
             for edit in edits
             if edit.kind in self.kinds and (shaking or (edit.kind, edit.provenance.topic) != ("example", "weak spot"))
         ]
+
+
+SearchParts = SearchRestriction
+"""The name until 0.1."""

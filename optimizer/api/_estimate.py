@@ -23,7 +23,7 @@ from psopt.models.chat import (
     tokens_of_query,
     tokens_of_text,
 )
-from psopt.proposals.written import MOST_GROUPS, N_DRAFTS
+from psopt.proposals.llm import MOST_GROUPS, N_DRAFTS
 from psopt.rephrasings import SHOWN
 from psopt.runs import STUDY
 from psopt.search_spaces import KINDS, render, seed_prompt

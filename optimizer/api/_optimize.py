@@ -14,7 +14,7 @@ from psopt.evaluation import Evaluator, Split
 from psopt.models import ModelProvider, is_quick
 from psopt.models.chat import CHAT_KINDS, LmOptions
 from psopt.proposals import propose_edits
-from psopt.proposals.written import WrittenProposer
+from psopt.proposals.llm import LLMProposer
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings, read_families, to_file
 from psopt.report import write_report
 from psopt.runs import ARTIFACTS, FRONT, REPHRASINGS, STUDY, Record, RunSettings, free_folder, held, study_name
@@ -32,7 +32,7 @@ from psopt.search import (
     scoring_order,
     write_metadata,
 )
-from psopt.search_spaces import SearchParts, seed_prompt
+from psopt.search_spaces import SearchRestriction, seed_prompt
 from psopt.tasks import subset
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def optimize(
     study_name: str = "",
     rephraser: str | None = None,
     proposer: str | None = None,
-    parts: SearchParts | None = None,
+    parts: SearchRestriction | None = None,
     leave_one_out: int | None = None,
     lm: LmOptions | None = None,
     cache_dir: str | Path | None = None,
@@ -122,7 +122,7 @@ def optimize(
         See `RunSettings`.
     leave_one_out : int, optional
         See `RunSettings`.
-    parts : SearchParts, optional
+    parts : SearchRestriction, optional
         Which views and kinds of edits the search may use, and how far F1 on val may fall.
     out : path, optional
         The run directory, new or empty; by default ``runs/TASK-MODEL``, numbered where that is taken.
@@ -155,7 +155,7 @@ def optimize(
         study_name=study_name,
         rephraser=rephraser,
         proposer=proposer,
-        parts=parts or SearchParts(),
+        parts=parts or SearchRestriction(),
         leave_one_out=leave_one_out,
         lm=lm or LmOptions(),
         own_model=not isinstance(model, str),
@@ -215,7 +215,7 @@ def search_and_record(
     settings: RunSettings,
     start: Prompt,
     evaluator: Evaluator,
-    proposer: WrittenProposer | None = None,
+    proposer: LLMProposer | None = None,
     *,
     propose: Propose = propose_edits,
     out: str | Path | None = None,
@@ -245,7 +245,7 @@ def _search_in(
     settings: RunSettings,
     start: Prompt,
     evaluator: Evaluator,
-    proposer: WrittenProposer | None = None,
+    proposer: LLMProposer | None = None,
     *,
     propose: Propose = propose_edits,
     resume: bool = False,
@@ -424,11 +424,11 @@ def _describe(study: optuna.Study, record: Record, start: Prompt) -> None:
         write_metadata(study, StudyMetadata(settings, record.task.info.sha256, start.to_dict(), words, __version__))
 
 
-def make_proposer(settings: RunSettings, models: ModelProvider) -> WrittenProposer | None:
+def make_proposer(settings: RunSettings, models: ModelProvider) -> LLMProposer | None:
     """Make the model that drafts edits, where there is one beside the rules."""
     if settings.proposer is None or settings.proposer == "rules":
         return None
-    return WrittenProposer(models.writer(settings.proposer))
+    return LLMProposer(models.writer(settings.proposer))
 
 
 def _name_of(model: Any) -> str:

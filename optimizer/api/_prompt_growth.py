@@ -9,14 +9,14 @@ from psopt.evaluation import evaluate
 from psopt.models.chat import TokenRange, tokens_of_text
 from psopt.models.sim import SimulatedModel
 from psopt.proposals import propose_edits
-from psopt.proposals.written import MOST_GROUPS
+from psopt.proposals.llm import MOST_GROUPS
 from psopt.search import SearchOptions, first_parameters
 from psopt.search_spaces import apply_edits, render_instructions
 from psopt.tasks import subset
 
 if TYPE_CHECKING:
     from psopt.rephrasings import RephrasingSet
-    from psopt.search_spaces import Prompt, SearchParts
+    from psopt.search_spaces import Prompt, SearchRestriction
     from psopt.tasks import Sample, Task
 
 # A good model and a weak one: what they get wrong decides which edits there are, and how many.
@@ -31,7 +31,7 @@ def tokens_of_all_edits(
     prompt: Prompt,
     rephrasings: RephrasingSet,
     train: tuple[Sample, ...],
-    parts: SearchParts,
+    parts: SearchRestriction,
     *,
     drafted: bool = False,
 ) -> TokenRange:

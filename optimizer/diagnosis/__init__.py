@@ -9,10 +9,9 @@ from psopt.diagnosis._joint import JointView, carried_by, joint_view
 from psopt.diagnosis._phrase_index import PhraseIndex
 from psopt.diagnosis._prompt_report import PromptReport
 from psopt.diagnosis._telling_words import telling_words
-from psopt.diagnosis._views import VIEWS, View, need, share_right
+from psopt.diagnosis._views import need, share_right
 
 __all__ = [
-    "VIEWS",
     "Block",
     "Diagnosis",
     "Embed",
@@ -21,7 +20,6 @@ __all__ = [
     "JointView",
     "PhraseIndex",
     "PromptReport",
-    "View",
     "WeakSample",
     "carried_by",
     "diagnose_predictions",

@@ -11,8 +11,9 @@ from psopt.diagnosis._clusters import find_clusters
 from psopt.diagnosis._evidence import Evidence, evidence
 from psopt.diagnosis._groups import Group, find_groups
 from psopt.diagnosis._joint import JointView, carried_by, joint_view
-from psopt.diagnosis._views import VIEWS, View, need
+from psopt.diagnosis._views import need
 from psopt.metrics import sample_consistency, sample_sensitivity
+from psopt.search_spaces import VIEWS, View
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

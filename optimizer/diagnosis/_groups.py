@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from psopt.diagnosis._phrase_index import PhraseIndex
-from psopt.diagnosis._views import View, need, share_right
+from psopt.diagnosis._views import need, share_right
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
     from psopt.evaluation import Predictions
+    from psopt.search_spaces import View
     from psopt.tasks import Sample
 
 _LEAST_PURITY = 0.6

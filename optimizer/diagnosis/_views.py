@@ -6,7 +6,7 @@ rephrasing have S = 0.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.metrics import sample_consistency, sample_sensitivity
@@ -14,9 +14,7 @@ from psopt.metrics import sample_consistency, sample_sensitivity
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psopt.evaluation import Predictions
-
-View = Literal["sensitivity", "consistency", "accuracy"]
-VIEWS: tuple[View, ...] = get_args(View)
+    from psopt.search_spaces import View
 
 
 def need(predictions: Predictions, view: View) -> NDArray[np.float64]:

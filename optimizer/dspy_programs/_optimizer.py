@@ -23,7 +23,7 @@ from psopt.errors import DataError, InputError, import_extra
 from psopt.evaluation import Evaluator
 from psopt.models import ModelProvider
 from psopt.models.chat import Budget, LmOptions, stay_here
-from psopt.proposals.written import WrittenProposer
+from psopt.proposals.llm import LLMProposer
 from psopt.rephrasings import closeness
 from psopt.runs import MANIFEST, RunSettings, free_folder
 from psopt.search_spaces import Prompt
@@ -234,7 +234,7 @@ class SensitivityOptimizer(Teleprompter):  # type: ignore[misc, valid-type]  # d
             self._settings(task.name, model.name, max(len(task.train), len(task.val))),
             start,
             evaluator,
-            WrittenProposer(drafting) if drafting else None,
+            LLMProposer(drafting) if drafting else None,
             propose=ProgramProposals(model, shares),
             out=folder,
             resume=(folder / MANIFEST).exists(),

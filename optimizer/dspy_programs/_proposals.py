@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.dspy_programs._steps import layers_by_step
-from psopt.proposals import KINDS, examples_from_train, propose_edits
+from psopt.proposals import EXAMPLE_LAYERS, examples_from_train, propose_edits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,13 +45,13 @@ class ProgramProposals:
     def _demonstrations(self, task: Task, prompt: Prompt, predictions: Predictions, pool: Sequence[Edit]) -> list[Edit]:
         fit = self._fit(task, predictions)
         several = len(self.model.steps) > 1
-        layers = layers_by_step(self.shares, self.model.outcome.step, len(KINDS))
+        layers = layers_by_step(self.shares, self.model.outcome.step, len(EXAMPLE_LAYERS))
         edits: list[Edit] = []
         for step, n_layers in layers.items():
             own = step if several else ""
             taken = {one.text for one in prompt.examples if one.step in {"", own}}
             taken |= {edit.text for edit in pool if edit.kind == "example" and edit.step in {"", own}}
-            chosen = examples_from_train(fit, KINDS[:n_layers], taken=taken)
+            chosen = examples_from_train(fit, EXAMPLE_LAYERS[:n_layers], taken=taken)
             shown = [edit for edit in chosen if self.model.demonstration(step, edit.text) is not None]
             edits += [replace(edit, step=own, bundle=f"{own} {edit.bundle}".strip()) for edit in shown]
         return edits

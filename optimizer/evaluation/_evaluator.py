@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psopt.models import Model, OnProgress
     from psopt.rephrasings import RephrasingSet
-    from psopt.search_spaces import Form, Prompt
+    from psopt.search_spaces import Prompt, PromptFormat
     from psopt.tasks import Sample
 
 Split = Literal["train", "val", "test"]
@@ -78,7 +78,7 @@ class Evaluator:
         return self._known[key]
 
     def _explained(
-        self, known: Predictions, prompt: Prompt, rephrasings: Sequence[str], forms: Sequence[Form]
+        self, known: Predictions, prompt: Prompt, rephrasings: Sequence[str], forms: Sequence[PromptFormat]
     ) -> Predictions:
         """Add to answers that are known from elsewhere why those that are N/A name no label."""
         forms = forms or [prompt.form] * len(rephrasings)
@@ -95,5 +95,5 @@ class Evaluator:
         """Return the texts of a split's samples."""
         return [sample.text for sample in self.samples[split]]
 
-    def _forms(self, split: Split) -> tuple[Form, ...]:
+    def _forms(self, split: Split) -> tuple[PromptFormat, ...]:
         return self.rephrasings.heldout_forms if split == "test" else self.rephrasings.search_forms

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psopt.answers import NoLabel
     from psopt.models import Model, OnProgress
-    from psopt.search_spaces import Family, Form, Prompt
+    from psopt.search_spaces import Family, Prompt, PromptFormat
     from psopt.tasks import Sample
 
 _REPLICATES = 1000
@@ -181,7 +181,7 @@ def evaluate(
     on_progress: OnProgress | None = None,
     *,
     soft: bool = False,
-    forms: Sequence[Form] = (),
+    forms: Sequence[PromptFormat] = (),
 ) -> Predictions:
     """Let a model answer every sample under every rephrasing of a prompt's description, if `soft` in probabilities.
 

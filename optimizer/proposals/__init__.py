@@ -1,18 +1,21 @@
-"""Proposals: edits that may mend what a diagnosis found, drawn from train only."""
+"""Proposals: edits that may improve what a diagnosis found, drawn from train only; by `rules`, or by an `llm`."""
 
-from psopt.proposals._examples import KINDS, examples_from_train
-from psopt.proposals._merging import as_one, by_label, merged_notes, with_merged
-from psopt.proposals._notes import note_text, notes_from_groups
 from psopt.proposals._pool import propose_edits
+from psopt.proposals.rules import (
+    EXAMPLE_LAYERS,
+    examples_from_train,
+    merged_edit,
+    merged_notes,
+    note_text,
+    replace_merged,
+)
 
 __all__ = [
-    "KINDS",
-    "as_one",
-    "by_label",
+    "EXAMPLE_LAYERS",
     "examples_from_train",
+    "merged_edit",
     "merged_notes",
     "note_text",
-    "notes_from_groups",
     "propose_edits",
-    "with_merged",
+    "replace_merged",
 ]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from psopt.proposals._definitions import (
+from psopt.proposals.rules._definitions import (
     definitions_from_blocks,
     definitions_from_subclasses,
     definitions_from_task,
     definitions_from_wordings,
 )
-from psopt.proposals._examples import examples_from_train
-from psopt.proposals._notes import notes_from_groups
+from psopt.proposals.rules._examples import examples_from_train
+from psopt.proposals.rules._notes import notes_from_groups
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from psopt.errors import InputError, UnknownNameError
 from psopt.rephrasings._recipes import HELDOUT, SEARCH
 from psopt.rephrasings._rules import rephrasings
 from psopt.rephrasings._set import RephrasingSet
-from psopt.search_spaces import BULLETS, CASINGS, FAMILIES, LISTINGS, PLAIN, SEPARATORS, Form, in_order
+from psopt.search_spaces import BULLETS, CASINGS, FAMILIES, LISTINGS, PLAIN, SEPARATORS, PromptFormat, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Family
     from psopt.tasks import Task
 
-    Worded = tuple[str, Form]
+    Worded = tuple[str, PromptFormat]
 
 
 def read_families(names: str) -> tuple[Family, ...]:
@@ -54,7 +54,7 @@ def vary(paraphrases: RephrasingSet, task: Task, families: Sequence[Family], see
     InputError
         If a family has too few members: three labels have only five other orders.
     """
-    taken: set[Form] = {PLAIN}
+    taken: set[PromptFormat] = {PLAIN}
     avoid = [paraphrases.original, *paraphrases.search, *paraphrases.heldout]
 
     def members(kind: str, texts: Sequence[str]) -> dict[Family, Iterator[Worded]]:
@@ -62,11 +62,11 @@ def vary(paraphrases: RephrasingSet, task: Task, families: Sequence[Family], see
         worded = rephrasings(original, task.noun, rules, seed, task.labels, avoid=avoid)
         return {
             "paraphrase": ((text, PLAIN) for text in texts),
-            "wording": ((text, Form("wording")) for text in worded),
+            "wording": ((text, PromptFormat("wording")) for text in worded),
             "format": _forms(original, _layouts(seed), taken),
             "label-order": _forms(original, _label_orders(task.labels), taken),
             "example-order": _forms(
-                original, (Form("example-order", example_order=n) for n in itertools.count(1)), taken
+                original, (PromptFormat("example-order", example_order=n) for n in itertools.count(1)), taken
             ),
         }
 
@@ -99,7 +99,7 @@ def _in_turn(members: dict[Family, Iterator[Worded]], families: Sequence[Family]
     return found
 
 
-def _forms(original: str, forms: Iterable[Form], taken: set[Form]) -> Iterator[Worded]:
+def _forms(original: str, forms: Iterable[PromptFormat], taken: set[PromptFormat]) -> Iterator[Worded]:
     """Forms that nobody took yet."""
     for form in forms:
         if form.layout not in taken:
@@ -107,19 +107,19 @@ def _forms(original: str, forms: Iterable[Form], taken: set[Form]) -> Iterator[W
             yield original, form
 
 
-def _layouts(seed: int) -> Iterator[Form]:
+def _layouts(seed: int) -> Iterator[PromptFormat]:
     """Every layout, in the order of a seed."""
     parts = list(itertools.product(SEPARATORS, LISTINGS, BULLETS, CASINGS, (0, 1)))
     random.Random(seed).shuffle(parts)  # noqa: S311  # an order, nothing secret
     for separator, listing, bullet, casing, blank_lines in parts:
-        yield Form("format", separator, listing, bullet, casing, blank_lines)
+        yield PromptFormat("format", separator, listing, bullet, casing, blank_lines)
 
 
-def _label_orders(labels: Sequence[str]) -> Iterator[Form]:
+def _label_orders(labels: Sequence[str]) -> Iterator[PromptFormat]:
     """Seeds whose orders of the labels are all different, the given order left out."""
     seen = {tuple(labels)}
     for number in range(1, 2000):
         order = tuple(in_order(labels, number))
         if order not in seen:
             seen.add(order)
-            yield Form("label-order", label_order=number)
+            yield PromptFormat("label-order", label_order=number)

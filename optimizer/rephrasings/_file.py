@@ -12,7 +12,7 @@ from psopt.rephrasings._set import Rejected, RephrasingSet
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from psopt.search_spaces import Form
+    from psopt.search_spaces import PromptFormat
 
 SCHEMA_VERSION = 1
 
@@ -20,7 +20,7 @@ SCHEMA_VERSION = 1
 def to_file(rephrasings: RephrasingSet) -> dict[str, Any]:
     """The file's content: each text with its family, its source and what its checks found."""
 
-    def entry(text: str, form: Form) -> dict[str, Any]:
+    def entry(text: str, form: PromptFormat) -> dict[str, Any]:
         source = "original" if text == rephrasings.original else rephrasings.source
         source = "rules" if form.family == "wording" else source
         shape = {name: value for name, value in form.to_dict().items() if name != "family"}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.errors import InputError
-from psopt.search_spaces import PLAIN, Form
+from psopt.search_spaces import PLAIN, PromptFormat
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ class RephrasingSet:
         What the checks found, where there were any.
     rejected : tuple of Rejected
         What was refused on the way.
-    search_forms, heldout_forms : tuple of Form
+    search_forms, heldout_forms : tuple of PromptFormat
         Each text's form, and by it its family; empty where all are paraphrases in psopt's own form.
 
     Raises
@@ -58,8 +58,8 @@ class RephrasingSet:
     source: str
     checks: dict[str, dict[str, Any]] = field(default_factory=dict, compare=False)
     rejected: tuple[Rejected, ...] = field(default=(), compare=False)
-    search_forms: tuple[Form, ...] = ()
-    heldout_forms: tuple[Form, ...] = ()
+    search_forms: tuple[PromptFormat, ...] = ()
+    heldout_forms: tuple[PromptFormat, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a set that is not sound."""
@@ -70,7 +70,7 @@ class RephrasingSet:
         for texts, forms in ((self.search, self.search_forms), (self.heldout, self.heldout_forms)):
             if forms and len(forms) != len(texts):
                 raise InputError(f"{len(texts)} rephrasings can't have {len(forms)} forms")
-        seen: dict[tuple[str, Form], str] = {}
+        seen: dict[tuple[str, PromptFormat], str] = {}
         for text, form in (*self.worded("search"), *self.worded("heldout")):
             key = (comparable(text), form.layout)
             if not text.strip() or (text.splitlines() != [text] and text != self.original):
@@ -81,7 +81,7 @@ class RephrasingSet:
                 raise InputError(f"the rephrasing {shortened(text)} stands twice{other}; change or remove one")
             seen[key] = text
 
-    def worded(self, which: Literal["search", "heldout"]) -> list[tuple[str, Form]]:
+    def worded(self, which: Literal["search", "heldout"]) -> list[tuple[str, PromptFormat]]:
         """The texts of a set, each with its form."""
         texts, forms = getattr(self, which), getattr(self, f"{which}_forms")
         return list(zip(texts, forms or (PLAIN,) * len(texts), strict=True))
@@ -119,8 +119,8 @@ class RephrasingSet:
             _texts(data["search"], "search"),
             _texts(data["heldout"], "heldout"),
             data["source"],
-            search_forms=tuple(Form.from_dict(one) for one in data.get("search_forms", ())),
-            heldout_forms=tuple(Form.from_dict(one) for one in data.get("heldout_forms", ())),
+            search_forms=tuple(PromptFormat.from_dict(one) for one in data.get("search_forms", ())),
+            heldout_forms=tuple(PromptFormat.from_dict(one) for one in data.get("heldout_forms", ())),
         )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from psopt.errors import InputError
 from psopt.models.chat import LmOptions, without_header_values
-from psopt.search_spaces import SearchParts
+from psopt.search_spaces import SearchRestriction
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class RunSettings:
         Families of rephrasings, with commas between, mixed in equal parts.
     lm : LmOptions
         How language models are asked, and what they may cost.
-    parts : SearchParts
+    parts : SearchRestriction
         Which views and kinds of edits the search may use, and the margin of its constraint.
     leave_one_out : int or None
         How many of the chosen prompt's edits are left out at the end, to tell what they contribute; each takes val x Q
@@ -88,7 +88,7 @@ class RunSettings:
     vary: str = "paraphrase"
     proposer: str | None = None
     lm: LmOptions = field(default_factory=LmOptions)
-    parts: SearchParts = field(default_factory=SearchParts)
+    parts: SearchRestriction = field(default_factory=SearchRestriction)
     leave_one_out: int | None = None
     program: str | None = None
     own_model: bool = False
@@ -105,7 +105,7 @@ class RunSettings:
             If they hold what this version does not know.
         """
         try:
-            parts = SearchParts.from_dict(data.get("parts", {}))
+            parts = SearchRestriction.from_dict(data.get("parts", {}))
             return cls(**{**data, "lm": LmOptions.from_dict(data.get("lm", {})), "parts": parts})
         except (TypeError, AttributeError) as error:
             raise InputError(

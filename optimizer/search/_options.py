@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from psopt.errors import InputError, UnknownNameError
-from psopt.search_spaces import SearchParts
+from psopt.search_spaces import SearchRestriction
 
 _LEAST_TO_SHORTEN = 10
 
@@ -26,7 +26,7 @@ class SearchOptions:
     sampler : str
         ``tpe``, ``nsga2``, ``gp`` or ``random``.
     seed : int
-    parts : SearchParts
+    parts : SearchRestriction
         Views, kinds of edits, and the margin of the constraint on F1.
     most_edits : int
         How many edits a round may add to the pool; those with most to gain are kept.
@@ -36,7 +36,7 @@ class SearchOptions:
     rounds: int = 3
     sampler: SamplerName = "tpe"
     seed: int = 42
-    parts: SearchParts = field(default_factory=SearchParts)
+    parts: SearchRestriction = field(default_factory=SearchRestriction)
     most_edits: int = 40
 
     @property

@@ -14,7 +14,7 @@ from psopt.diagnosis import diagnose_predictions
 from psopt.errors import AnswersMissingError
 from psopt.evaluation import score
 from psopt.models import reads_order
-from psopt.proposals import merged_notes, propose_edits, with_merged
+from psopt.proposals import merged_notes, propose_edits, replace_merged
 from psopt.search import _study
 from psopt.search._front import Candidate, knee, pareto_front
 from psopt.search._observer import Observer
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from psopt.diagnosis import Diagnosis
     from psopt.evaluation import Evaluator, Predictions
-    from psopt.proposals.written import WrittenProposer
+    from psopt.proposals.llm import LLMProposer
     from psopt.search._options import SearchOptions
     from psopt.search_spaces import Edit, Prompt
     from psopt.tasks import Task
@@ -66,7 +66,7 @@ class Search:
         study: optuna.Study,
         options: SearchOptions,
         observer: Observer | None = None,
-        proposer: WrittenProposer | None = None,
+        proposer: LLMProposer | None = None,
         artifacts: Path | None = None,
         propose: Propose = propose_edits,
         worker: str = "",
@@ -315,8 +315,8 @@ class Search:
             return candidate.edits
         merged = merged_notes(candidate.edits, self.task.labels, self.task.noun)
         if self.proposer is not None:
-            merged += self.proposer.merge(self.task, with_merged(candidate.edits, merged))
-        return with_merged(candidate.edits, merged)
+            merged += self.proposer.merge(self.task, replace_merged(candidate.edits, merged))
+        return replace_merged(candidate.edits, merged)
 
     def _add(self, edits: list[Edit]) -> None:
         """Add a round's edits to the pool."""

@@ -8,8 +8,8 @@ import pytest
 from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import Predictions, evaluate
 from psopt.proposals import note_text, propose_edits
-from psopt.proposals._definitions import definitions_from_blocks
-from psopt.proposals._examples import examples_from_train
+from psopt.proposals.rules._definitions import definitions_from_blocks
+from psopt.proposals.rules._examples import examples_from_train
 from psopt.search_spaces import Prompt, apply_edits, seed_prompt
 from psopt.tasks import Sample, Task
 

@@ -9,7 +9,7 @@ import pytest
 from psopt.errors import InputError
 from psopt.evaluation import Predictions, evaluate, score
 from psopt.rephrasings import RephrasingSet, read_families, read_file, rephrasings_for, to_file, vary
-from psopt.search_spaces import FAMILIES, PLAIN, Example, Form, Prompt, render, render_instructions
+from psopt.search_spaces import FAMILIES, PLAIN, Example, Prompt, PromptFormat, render, render_instructions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,12 +48,12 @@ def test_a_layout_changes_no_word_and_an_order_no_member() -> None:
         examples=(Example("x", "a"), Example("y", "b")),
     )
     own = render_instructions(prompt)
-    ordered = prompt.described_as("Sort it.", Form("label-order", label_order=1))
+    ordered = prompt.described_as("Sort it.", PromptFormat("label-order", label_order=1))
     assert sorted(render_instructions(ordered)) == sorted(own)
     assert render_instructions(ordered) != own
-    shown = prompt.described_as("Sort it.", Form("example-order", example_order=1))
+    shown = prompt.described_as("Sort it.", PromptFormat("example-order", example_order=1))
     assert sorted(render_instructions(shown).split("\n")) == sorted(own.split("\n"))
-    laid_out = prompt.described_as("Sort it.", Form("format", " - ", " | ", "1. ", "upper", 0))
+    laid_out = prompt.described_as("Sort it.", PromptFormat("format", " - ", " | ", "1. ", "upper", 0))
     text = render(laid_out, "what ?")[1]["content"]
     assert "a | b | c" in text
     assert "NOTE:\n1. N one.\n2. N two." in text
@@ -62,7 +62,7 @@ def test_a_layout_changes_no_word_and_an_order_no_member() -> None:
 
 def test_psopts_own_form_is_no_part_of_a_prompt_on_disk_and_another_is() -> None:
     prompt = Prompt("Sort it.", ("a", "b"))
-    other = prompt.described_as("Sort it.", Form("format", casing="upper"))
+    other = prompt.described_as("Sort it.", PromptFormat("format", casing="upper"))
     assert "form" not in prompt.to_dict()
     assert Prompt.from_dict(other.to_dict()) == other
     assert other.id != prompt.id
@@ -100,7 +100,7 @@ class FormModel:
 
 
 def test_sensitivity_is_told_apart_by_family(task: Task) -> None:
-    forms = (PLAIN, Form(), Form("format", casing="upper"), Form("format", bullet="* "))
+    forms = (PLAIN, PromptFormat(), PromptFormat("format", casing="upper"), PromptFormat("format", bullet="* "))
     words = (task.description, "Sort it by what it asks.", task.description, task.description)
     found = score(evaluate(FormModel(), Prompt(task.description, task.labels), words, task.val, forms=forms))
     assert found.per_family["paraphrase"].sensitivity == 0.0

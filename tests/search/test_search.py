@@ -10,7 +10,7 @@ from psopt.errors import InputError, UnknownNameError
 from psopt.evaluation import Evaluator
 from psopt.rephrasings import RephrasingSet
 from psopt.search import Search, SearchOptions, open_study
-from psopt.search_spaces import KINDS, VIEWS, SearchParts, seed_prompt
+from psopt.search_spaces import KINDS, VIEWS, SearchRestriction, seed_prompt
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -224,7 +224,7 @@ def test_optuna_s_own_plots_work_on_the_study(task: Task, evaluator: Any, tmp_pa
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_kind_of_edit_that_is_taken_away_is_in_no_pool(task: Task, evaluator: Any, tmp_path: Path, kind: Any) -> None:
-    found = search(task, evaluator, tmp_path, parts=SearchParts(kinds=tuple(one for one in KINDS if one != kind)))
+    found = search(task, evaluator, tmp_path, parts=SearchRestriction(kinds=tuple(one for one in KINDS if one != kind)))
     found.run()
     assert found.pool
     assert kind not in {edit.kind for edit in found.pool if not edit.merges}
@@ -233,7 +233,7 @@ def test_a_kind_of_edit_that_is_taken_away_is_in_no_pool(task: Task, evaluator: 
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_view_that_is_taken_away_makes_no_note(task: Task, evaluator: Any, tmp_path: Path, view: Any) -> None:
     whole, found = (
-        search(task, evaluator, tmp_path / name, parts=SearchParts(views=views))
+        search(task, evaluator, tmp_path / name, parts=SearchRestriction(views=views))
         for name, views in {"whole": VIEWS, "part": tuple(one for one in VIEWS if one != view)}.items()
         if (tmp_path / name).mkdir() is None
     )
@@ -244,25 +244,25 @@ def test_a_view_that_is_taken_away_makes_no_note(task: Task, evaluator: Any, tmp
 
 
 def test_without_its_margin_the_constraint_lets_everything_through(task: Task, evaluator: Any, tmp_path: Path) -> None:
-    found = search(task, evaluator, tmp_path, parts=SearchParts(margin=1.0))
+    found = search(task, evaluator, tmp_path, parts=SearchRestriction(margin=1.0))
     found.run()
     assert found.least_f1 < 0
 
 
 def test_parts_that_make_no_sense_are_refused() -> None:
     with pytest.raises(UnknownNameError, match="sensitivity"):
-        SearchParts(views=("sensitivty",))
+        SearchRestriction(views=("sensitivty",))
     with pytest.raises(UnknownNameError, match="note"):
-        SearchParts(kinds=("notes",))
+        SearchRestriction(kinds=("notes",))
     with pytest.raises(InputError, match="at least one kind"):
-        SearchParts(kinds=())
+        SearchRestriction(kinds=())
     with pytest.raises(InputError, match="negative"):
-        SearchParts(margin=-0.1)
+        SearchRestriction(margin=-0.1)
 
 
 def test_parts_survive_json() -> None:
-    parts = SearchParts(views=("accuracy",), kinds=("note",), margin=0.5)
-    assert SearchParts.from_dict(json.loads(json.dumps(asdict(parts)))) == parts
+    parts = SearchRestriction(views=("accuracy",), kinds=("note",), margin=0.5)
+    assert SearchRestriction.from_dict(json.loads(json.dumps(asdict(parts)))) == parts
 
 
 def test_a_trial_that_others_took_over_meanwhile_is_let_go(task: Task, evaluator: Any, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from psopt.evaluation import Predictions, score
-from psopt.proposals import as_one, with_merged
+from psopt.proposals import merged_edit, replace_merged
 from psopt.search import Candidate
 from psopt.search._shorten import edit_worths, next_shorter, shortest
 from psopt.search_spaces import Edit, Prompt, Provenance
@@ -79,11 +79,11 @@ def test_a_loss_within_one_standard_error_is_accepted_and_a_larger_one_not(task:
 
 
 def test_what_merges_notes_is_worth_as_much_as_they_are_together(tried: list[Any]) -> None:
-    merged = as_one(POOL[:3], "note 0, 1 and 2", "rules")
+    merged = merged_edit(POOL[:3], "note 0, 1 and 2", "rules")
     worths = edit_worths([one for one, _ in tried], [*POOL, merged])
     assert worths[merged.parameter_name] == pytest.approx(sum(worths[edit.id] for edit in POOL[:3]))
-    assert with_merged(POOL, [merged]) == (*POOL[3:], merged)
-    assert as_one([merged, POOL[3]], "more", "rules").merges == tuple(edit.id for edit in POOL[:4])
+    assert replace_merged(POOL, [merged]) == (*POOL[3:], merged)
+    assert merged_edit([merged, POOL[3]], "more", "rules").merges == tuple(edit.id for edit in POOL[:4])
 
 
 def test_bundles_stay_whole(task: Task, tried: list[Any]) -> None:

@@ -1,10 +1,10 @@
-"""The form of a prompt: what can change about it while every word of its description stays."""
+"""The format of a prompt: what can change about it while every word of its description stays."""
 
 from __future__ import annotations
 
 import random
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from psopt.errors import InputError
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Family = Literal["paraphrase", "wording", "format", "label-order", "example-order"]
-FAMILIES: tuple[Family, ...] = ("paraphrase", "wording", "format", "label-order", "example-order")
+FAMILIES: tuple[Family, ...] = get_args(Family)
 SEPARATORS = (": ", " - ", " = ", ":\n")
 LISTINGS = (", ", " | ", " / ", "; ")
 BULLETS = ("- ", "* ", "1. ", "")
@@ -22,7 +22,7 @@ CASINGS = ("as is", "upper", "lower")
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class PromptFormat:
     """How a prompt is laid out and in which order it lists things; the default is psopt's own form.
 
     Attributes
@@ -55,9 +55,9 @@ class Form:
     example_order: int = 0
 
     @property
-    def layout(self) -> Form:
+    def layout(self) -> PromptFormat:
         """The same without its family: equal layouts give equal prompts."""
-        return Form(**{**asdict(self), "family": "paraphrase"})
+        return PromptFormat(**{**asdict(self), "family": "paraphrase"})
 
     def heading(self, text: str) -> str:
         """A heading in this casing."""
@@ -71,11 +71,11 @@ class Form:
 
     def to_dict(self) -> dict[str, Any]:
         """What differs from the default, as plain JSON data."""
-        plain = asdict(Form())
+        plain = asdict(PromptFormat())
         return {name: value for name, value in asdict(self).items() if value != plain[name]}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Form:
+    def from_dict(cls, data: Mapping[str, Any]) -> PromptFormat:
         """Build a form from `to_dict`'s data.
 
         Raises
@@ -92,7 +92,7 @@ class Form:
         return form
 
 
-PLAIN = Form()
+PLAIN = PromptFormat()
 
 
 def in_order(items: Sequence[T], seed: int) -> list[T]:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.proposals._merging import as_one, by_label
-from psopt.proposals.written._asking import ask_for_definition, ask_for_note, ask_for_subclass, ask_to_merge
-from psopt.proposals.written._checks import DraftChecks, DraftError
+from psopt.proposals.llm._draft_checks import DraftChecks, DraftError
+from psopt.proposals.llm._requests import ask_for_definition, ask_for_note, ask_for_subclass, ask_to_merge
+from psopt.proposals.rules._merging import merged_edit, notes_by_label
 from psopt.search_spaces import Edit, Provenance
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ MOST_GROUPS, N_DRAFTS, _LATER_TEMPERATURE = 8, 2, 0.8
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedDraft:
     """A draft that did not pass the checks: what it answered, who wrote it, and why it is not used."""
 
     kind: str
@@ -36,7 +36,7 @@ class Refused:
 
 
 @dataclass(eq=False)
-class WrittenProposer:
+class LLMProposer:
     """Lets a model write notes for groups of weak samples and definitions of weak classes.
 
     Several drafts are asked for each: the first at temperature 0, the others higher.
@@ -49,14 +49,14 @@ class WrittenProposer:
     most_groups : int
         How many groups and classes a round, those most in need first: what is common costs no more calls than what is
         rare.
-    refused : list of Refused
+    refused : list of RefusedDraft
         Every draft that was not used.
     """
 
     writer: Writer
     n_drafts: int = N_DRAFTS
     most_groups: int = MOST_GROUPS
-    refused: list[Refused] = field(default_factory=list)
+    refused: list[RefusedDraft] = field(default_factory=list)
 
     def propose(
         self,
@@ -88,14 +88,14 @@ class WrittenProposer:
     def merge(self, task: Task, edits: Sequence[Edit]) -> list[Edit]:
         """Return a shorter note for each label of which `edits` hold several that a model wrote."""
         checks = DraftChecks(tuple(task.labels), tuple(sample.text for sample in task.train))
-        several = by_label(edits, lambda edit: edit.provenance.author != "rules")
+        several = notes_by_label(edits, lambda edit: edit.provenance.author != "rules")
         asked = [_merged(notes) for notes in several]
         written = self.writer.write([one.messages for one in asked], temperature=0.0, sample=0) if asked else []
         merged = []
         for notes, one, text in zip(several, asked, written, strict=True):
             edit = self._checked(one, text, checks, edits)
             if edit is not None and len(edit.text) < sum(len(note.text) for note in notes):
-                merged.append(as_one(notes, edit.text, self.writer.name))
+                merged.append(merged_edit(notes, edit.text, self.writer.name))
         return merged
 
     def _checked(self, asked: _Asked, written: str, checks: DraftChecks, pool: Sequence[Edit]) -> Edit | None:
@@ -103,7 +103,7 @@ class WrittenProposer:
             text = checks.read(written, asked.kind, asked.label, [edit.text for edit in pool])
         except DraftError as error:
             self.refused.append(
-                Refused(asked.kind, asked.label, asked.topic, self.writer.name, written[:1000], str(error))
+                RefusedDraft(asked.kind, asked.label, asked.topic, self.writer.name, written[:1000], str(error))
             )
             return None
         origin = Provenance(self.writer.name, asked.view, asked.topic, asked.samples)
@@ -121,10 +121,10 @@ class WrittenProposer:
     def _weak_labels(self, predictions: Predictions) -> list[str]:
         """Labels by how many answers to their samples are wrong, those without a wrong one left out."""
         wrong = (predictions.array != predictions.truth[:, None]).sum(axis=1)
-        by_label = {
+        n_wrong = {
             label: int(wrong[predictions.truth == index].sum()) for index, label in enumerate(predictions.labels)
         }
-        weak = [label for label, n in sorted(by_label.items(), key=lambda item: -item[1]) if n]
+        weak = [label for label, n in sorted(n_wrong.items(), key=lambda item: -item[1]) if n]
         return weak[: self.most_groups]
 
 

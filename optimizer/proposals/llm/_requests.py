@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from psopt.proposals.written._checks import MOST_WORDS
+from psopt.proposals.llm._draft_checks import MOST_WORDS
 from psopt.search_spaces import render_instructions
 
 if TYPE_CHECKING:

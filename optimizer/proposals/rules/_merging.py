@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from psopt.proposals._notes import note_text
+from psopt.proposals.rules._notes import note_text
 from psopt.search_spaces import Edit, Provenance
 from psopt.text import read_sentences
 
@@ -32,11 +32,11 @@ def merged_notes(edits: Iterable[Edit], labels: Sequence[str], noun: str) -> lis
         known = {edit: phrases for edit, phrases in notes.items() if phrases}
         phrases = _without_implied([phrase for found in known.values() for phrase in found])
         if len(known) > 1 and len(phrases) <= _MOST_PHRASES:
-            merged.append(as_one(list(known), note_text(noun, phrases, label), "rules"))
+            merged.append(merged_edit(list(known), note_text(noun, phrases, label), "rules"))
     return merged
 
 
-def as_one(notes: Sequence[Edit], text: str, author: str) -> Edit:
+def merged_edit(notes: Sequence[Edit], text: str, author: str) -> Edit:
     """The edit that stands in place of several notes of one label."""
     samples = tuple(dict.fromkeys(sample for note in notes for sample in note.provenance.samples))
     origin = Provenance(author, notes[0].provenance.view, f"{len(notes)} notes in one", samples)
@@ -44,14 +44,14 @@ def as_one(notes: Sequence[Edit], text: str, author: str) -> Edit:
     return Edit("note", notes[0].label, text, origin, sum(note.gain for note in notes), merges=parts)
 
 
-def with_merged(edits: Sequence[Edit], merged: Iterable[Edit]) -> tuple[Edit, ...]:
+def replace_merged(edits: Sequence[Edit], merged: Iterable[Edit]) -> tuple[Edit, ...]:
     """Edits with merged ones in place of their parts."""
     merged = tuple(merged)
     gone = {part for one in merged for part in one.merges}
     return (*(edit for edit in edits if not gone & set(edit.merges or (edit.parameter_name,))), *merged)
 
 
-def by_label(edits: Iterable[Edit], keep: Callable[[Edit], bool]) -> list[list[Edit]]:
+def notes_by_label(edits: Iterable[Edit], keep: Callable[[Edit], bool]) -> list[list[Edit]]:
     """The notes that `keep` wants, in lists of at least two of one label."""
     notes: dict[str, list[Edit]] = {}
     for edit in edits:

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-KINDS = ("typical", "typical", "borderline", "weak spot")
+EXAMPLE_LAYERS = ("typical", "typical", "borderline", "weak spot")
 _LONGEST_EXAMPLE = 400
 _DIVERSITY = 0.5
 
 
 def examples_from_train(
-    predictions: Predictions, kinds: Sequence[str] = KINDS, *, taken: Set[str] = frozenset()
+    predictions: Predictions, kinds: Sequence[str] = EXAMPLE_LAYERS, *, taken: Set[str] = frozenset()
 ) -> list[Edit]:
     """Choose one sample of each label for every layer, unlike those already chosen for the label.
 

@@ -11,10 +11,10 @@ import pytest
 from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import Predictions
 from psopt.models.chat import LmOptions, load_writer
-from psopt.proposals import with_merged
-from psopt.proposals.written import DraftChecks, WrittenProposer
-from psopt.proposals.written._asking import ask_for_note
-from psopt.proposals.written._checks import DraftError
+from psopt.proposals import replace_merged
+from psopt.proposals.llm import DraftChecks, LLMProposer
+from psopt.proposals.llm._draft_checks import DraftError
+from psopt.proposals.llm._requests import ask_for_note
 from psopt.search_spaces import Edit, Provenance, seed_prompt
 from psopt.tasks import Sample, Task
 from psopt.testing import FakeServer
@@ -42,7 +42,7 @@ def propose(task: Task, shaking: Any, tmp_path: Path, **server: Any) -> tuple[An
     prompt, predictions = shaking
     with FakeServer(**server) as running:
         writer = load_writer("openai/test", cache_dir=tmp_path, options=LmOptions(api_base=running.url))
-        proposer = WrittenProposer(writer)
+        proposer = LLMProposer(writer)
         edits = proposer.propose(task, prompt, predictions, diagnose_predictions(predictions), WORDINGS)
     return edits, proposer.refused
 
@@ -89,7 +89,7 @@ def test_a_model_says_its_notes_of_a_label_in_one_and_an_empty_draft_changes_not
 ) -> None:
     with FakeServer(drafts=drafts) as running:
         writer = load_writer("openai/test", cache_dir=tmp_path, options=LmOptions(api_base=running.url))
-        proposer = WrittenProposer(writer)
+        proposer = LLMProposer(writer)
         merged = proposer.merge(task, NOTES)
     if drafts == "bad":
         assert merged == []
@@ -99,7 +99,7 @@ def test_a_model_says_its_notes_of_a_label_in_one_and_an_empty_draft_changes_not
     assert edit.text == 'What begins with "when did" or "how many" belongs to Number.'
     assert edit.merges == tuple(note.parameter_name for note in NOTES)
     assert edit.provenance.samples == ("train-1", "train-2", "train-3")
-    assert with_merged(NOTES, merged) == (edit,)
+    assert replace_merged(NOTES, merged) == (edit,)
 
 
 def test_bad_drafts_are_refused_each_with_its_reason(task: Task, shaking: tuple[Any, Any], tmp_path: Path) -> None:

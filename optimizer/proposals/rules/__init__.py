@@ -1,0 +1,26 @@
+"""Proposals by rule, free of charge: one file for each kind of edit, and one for merging notes."""
+
+from psopt.proposals.rules._definitions import (
+    definitions_from_blocks,
+    definitions_from_subclasses,
+    definitions_from_task,
+    definitions_from_wordings,
+)
+from psopt.proposals.rules._examples import EXAMPLE_LAYERS, examples_from_train
+from psopt.proposals.rules._merging import merged_edit, merged_notes, notes_by_label, replace_merged
+from psopt.proposals.rules._notes import note_text, notes_from_groups
+
+__all__ = [
+    "EXAMPLE_LAYERS",
+    "definitions_from_blocks",
+    "definitions_from_subclasses",
+    "definitions_from_task",
+    "definitions_from_wordings",
+    "examples_from_train",
+    "merged_edit",
+    "merged_notes",
+    "note_text",
+    "notes_by_label",
+    "notes_from_groups",
+    "replace_merged",
+]
