@@ -10,8 +10,7 @@ import numpy as np
 from psopt.errors import InputError
 from psopt.evaluation import no_labels
 from psopt.metrics import hard_predictions, prediction_counts
-from psopt.models import ModelProvider, SoftModel
-from psopt.models.chat import ChatModel
+from psopt.models import ModelProvider, asks_in_chat, has_probabilities
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings, read_file
 from psopt.runs import REPHRASINGS, task_of
 from psopt.tasks import DatasetInfo, Sample, Task
@@ -97,7 +96,7 @@ def classify_texts(
     prompts = [home.prompt]
     if vote:
         prompts = _worded(home, task, rephrasings, seed)
-    if isinstance(answering, ChatModel):
+    if asks_in_chat(answering):
         answering.few_may_fail = True
     array = _answers(answering, prompts, texts, on_progress, soft=lm is not None and lm.logprobs)
     counts = prediction_counts(array, len(home.prompt.labels) + 1)
@@ -129,7 +128,7 @@ def _answers(
     """What a model answers, (n_texts, n_prompts); the most probable class where probabilities are measured with."""
     if not soft:
         return model.predict(prompts, texts, on_progress)
-    if not isinstance(model, SoftModel):
+    if not has_probabilities(model):
         raise InputError(f"model {model.name} gives no probabilities: leave --logprobs out")
     return hard_predictions(model.predict_proba(prompts, texts, on_progress))
 

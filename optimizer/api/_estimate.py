@@ -11,10 +11,9 @@ from psopt.api._limits import unwritten
 from psopt.api._measure import grids
 from psopt.api._optimize import N_HELDOUT, freeze_run_rephrasings, make_evaluator
 from psopt.api._prompt_growth import tokens_of_all_edits
-from psopt.models import ModelProvider
+from psopt.models import ModelProvider, asks_in_chat
 from psopt.models.chat import (
     CHAT_KINDS,
-    ChatModel,
     Need,
     Price,
     Query,
@@ -332,7 +331,7 @@ def _grid(evaluator: Evaluator, prompt: Prompt, split: Split) -> _Grid:
 
 def grid_of(model: Any, prompts: Sequence[Prompt], texts: Sequence[str]) -> _Grid:
     """Calls, cached ones and tokens of prompts on texts."""
-    if isinstance(model, ChatModel):
+    if asks_in_chat(model):
         queries = model.queries(prompts, texts)
         missing = model.engine.missing(queries)
         n_calls = len({str(query.messages) for query in queries})

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
-from psopt.models.chat import Budget, ChatModel, Need
+from psopt.models import asks_in_chat
+from psopt.models.chat import Budget, Need
 from psopt.search import Reserve
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def check_limits(evaluator: Evaluator, prompt: Prompt, *, before: Need | None = 
     InputError
         Naming the limit and the least that works.
     """
-    if not isinstance(evaluator.model, ChatModel):
+    if not asks_in_chat(evaluator.model):
         return
     least = Reserve(evaluator).least(prompt, ("test",) if has_val else ("val", "test")) + (before or Need())
     budget = evaluator.budget

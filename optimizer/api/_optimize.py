@@ -11,7 +11,7 @@ from psopt._version import __version__
 from psopt.api._limits import check_limits, is_limited, unwritten
 from psopt.errors import BudgetReachedError, InputError, say_how_to_go_on
 from psopt.evaluation import Evaluator, Split
-from psopt.models import ModelProvider, is_quick
+from psopt.models import ModelProvider, capabilities_of
 from psopt.models.chat import CHAT_KINDS, LmOptions
 from psopt.proposals import propose_edits
 from psopt.proposals.llm import LLMProposer
@@ -325,7 +325,7 @@ def _finish(record: Record, search: Search, start: Prompt, stopped: BudgetReache
         raise stopped or BudgetReachedError("the limit does not pay the knee's test")
     most = settings.leave_one_out
     if most is None:
-        most = _LEFT_OUT if is_quick(evaluator.model) else 0
+        most = _LEFT_OUT if capabilities_of(evaluator.model).is_free else 0
     if stopped:
         most = 0
     contributions = record.known_contributions(chosen, most)

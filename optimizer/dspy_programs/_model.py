@@ -14,7 +14,7 @@ from psopt.dspy_programs._judge import merit
 from psopt.dspy_programs._lm import is_counted, place_of, reason_of, without_cache
 from psopt.dspy_programs._outcome import as_text
 from psopt.errors import BudgetReachedError, ModelError, NoLabelsError
-from psopt.models import AnswerCache, answer_key
+from psopt.models import AnswerCache, Capabilities, answer_key
 from psopt.models.chat import FIRST, public_address, spread
 from psopt.search_spaces import render_additions
 
@@ -59,8 +59,7 @@ class ProgramModel:
         Makes of a step's own language model the one that is asked; by default the same without DSPy's cache.
     """
 
-    reads_order = True
-    counts_calls = True
+    capabilities = Capabilities(counts_calls=True, has_metric_scores=True)
 
     def __init__(
         self,
@@ -114,8 +113,8 @@ class ProgramModel:
         programs = [self.apply(prompt, self.wordings.instructions[prompt.description]) for prompt in prompts]
         return self._classes(self._records_of(programs, texts, on_progress), texts, prompts[0].labels)
 
-    def merits(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> NDArray[np.float64] | None:
-        """What the metric says of each answer (see `JudgedModel.merits`)."""
+    def metric_scores(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> NDArray[np.float64] | None:
+        """What the metric says of each answer (see `MetricScoredModel.metric_scores`)."""
         if self._metric is None:
             return None
         programs = [self.apply(prompt, self.wordings.instructions[prompt.description]) for prompt in prompts]

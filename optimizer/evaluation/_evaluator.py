@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from psopt.evaluation._predictions import Predictions, evaluate, no_labels
-from psopt.models import JudgedModel
-from psopt.models.chat import Budget, ChatModel
+from psopt.models import capabilities_of
+from psopt.models.chat import Budget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,7 +49,7 @@ class Evaluator:
         probabilities: NDArray[np.float64] | None = None,
     ) -> None:
         """Take note of answers that are known from elsewhere; of no use where more counts than is known."""
-        if self.soft == (probabilities is not None) and not isinstance(self.model, JudgedModel):
+        if self.soft == (probabilities is not None) and not capabilities_of(self.model).has_metric_scores:
             forms = self._forms(split) or (prompt.form,) * array.shape[1]
             families = tuple(form.family for form in forms)
             known = Predictions(array, self.samples[split], prompt.labels, probabilities, families)
@@ -69,7 +69,7 @@ class Evaluator:
             self._known[key] = evaluate(
                 self.model, prompt, rephrasings, self.samples[split], self.on_progress, soft=self.soft, forms=forms
             )
-            if not isinstance(self.model, ChatModel) and not getattr(self.model, "counts_calls", False):
+            if not capabilities_of(self.model).counts_calls:
                 self.budget.usage.made += n_answers
         elif key in self._remembered:
             self._remembered.remove(key)

@@ -16,7 +16,7 @@ from psopt.metrics import (
     sample_consistency,
     sample_sensitivity,
 )
-from psopt.models import ExplainingModel, JudgedModel, SoftModel
+from psopt.models import has_explanations, has_metric_scores, has_probabilities
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -196,7 +196,7 @@ def evaluate(
     texts = [sample.text for sample in samples]
     if not soft:
         array = model.predict(prompts, texts, on_progress)
-        merits = model.merits(prompts, texts) if isinstance(model, JudgedModel) else None
+        merits = model.metric_scores(prompts, texts) if has_metric_scores(model) else None
         return Predictions(
             array,
             tuple(samples),
@@ -206,7 +206,7 @@ def evaluate(
             rephrasings=tuple(rephrasings),
             no_labels=no_labels(model, prompts, texts, array),
         )
-    if not isinstance(model, SoftModel):
+    if not has_probabilities(model):
         raise InputError(f"model {model.name} gives no probabilities: leave --logprobs out")
     probabilities = model.predict_proba(prompts, texts, on_progress)
     array = hard_predictions(probabilities)
@@ -225,6 +225,6 @@ def no_labels(
     model: Model, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
 ) -> tuple[NoLabel, ...]:
     """Return the predictions that are N/A, with what was answered; none where the model can't tell."""
-    if not isinstance(model, ExplainingModel) or not (array == len(prompts[0].labels)).any():
+    if not has_explanations(model) or not (array == len(prompts[0].labels)).any():
         return ()
     return model.no_labels(prompts, texts, array)

@@ -5,26 +5,41 @@ from __future__ import annotations
 from typing import Any
 
 from psopt.models._answer_cache import AnswerCache, answer_key
-from psopt.models._base import ExplainingModel, JudgedModel, Model, OnProgress, SoftModel, is_quick, reads_order
+from psopt.models._base import Model, OnProgress
 from psopt.models._cache_folder import cache_folder
+from psopt.models._capabilities import (
+    Capabilities,
+    ExplainingModel,
+    MetricScoredModel,
+    ProbabilisticModel,
+    asks_in_chat,
+    capabilities_of,
+    has_explanations,
+    has_metric_scores,
+    has_probabilities,
+)
 from psopt.models._provider import ModelProvider
 from psopt.models._registry import NAMES, load_model
 
 __all__ = [
     "NAMES",
     "AnswerCache",
+    "Capabilities",
     "ExplainingModel",
-    "JudgedModel",
+    "MetricScoredModel",
     "Model",
     "ModelProvider",
     "OnProgress",
-    "SoftModel",
+    "ProbabilisticModel",
     "answer_key",
+    "asks_in_chat",
     "cache_folder",
-    "is_quick",
+    "capabilities_of",
+    "has_explanations",
+    "has_metric_scores",
+    "has_probabilities",
     "load_model",
     "minilm_lm",
-    "reads_order",
 ]
 
 

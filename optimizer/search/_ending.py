@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from psopt.errors import BudgetReachedError
 from psopt.evaluation import score
-from psopt.models.chat import ChatModel, Need, TokenRange, most_tokens_in, tokens_of_query
+from psopt.models import asks_in_chat
+from psopt.models.chat import Need, TokenRange, most_tokens_in, tokens_of_query
 from psopt.search._front import knee
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class PromptNeed:
     def of(cls, evaluator: Evaluator, prompt: Prompt, split: Split) -> PromptNeed:
         """Count it, of an evaluator with a chat model."""
         model = evaluator.model
-        if not isinstance(model, ChatModel):
+        if not asks_in_chat(model):
             raise TypeError(f"{model.name} is no chat model")
         queries = model.engine.missing(model.queries(evaluator.rephrased(prompt, split), evaluator.texts(split)))
         expected = TokenRange()
@@ -92,7 +93,7 @@ class Reserve:
     @property
     def is_needed(self) -> bool:
         """Whether anything is limited, and test is asked of a model that costs."""
-        return self._evaluator.budget.is_limited and isinstance(self._evaluator.model, ChatModel)
+        return self._evaluator.budget.is_limited and asks_in_chat(self._evaluator.model)
 
     def watch(self, search: Search) -> None:
         """Hold back from now on what this search needs."""
@@ -145,7 +146,7 @@ class Reserve:
 
     def _priced(self, asked: PromptNeed) -> Need:
         """What that comes to, by what the server has counted so far, failures among it."""
-        assert isinstance(self._evaluator.model, ChatModel)  # noqa: S101  # is_needed
+        assert asks_in_chat(self._evaluator.model)  # noqa: S101  # is_needed
         usage = self._evaluator.budget.usage
         most = self._evaluator.model.engine.meter.needs_of(asked.calls, asked.expected)[1]
         failing = _FAILURES_TO_COME * usage.failed / max(1, usage.made + usage.failed)

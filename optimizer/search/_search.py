@@ -13,7 +13,7 @@ import optuna
 from psopt.diagnosis import diagnose_predictions
 from psopt.errors import AnswersMissingError
 from psopt.evaluation import score
-from psopt.models import reads_order
+from psopt.models import capabilities_of
 from psopt.proposals import merged_notes, propose_edits, replace_merged
 from psopt.search import _study
 from psopt.search._front import Candidate, knee, pareto_front
@@ -79,7 +79,7 @@ class Search:
         self.pool: list[Edit] = []
         self.first_diagnosis: Diagnosis | None = None
         self._failed_in_a_row = 0
-        self._orders = ORDERS if reads_order(evaluator.model) else ORDERS[:1]
+        self._orders = ORDERS if capabilities_of(evaluator.model).reads_order else ORDERS[:1]
         self._rng = np.random.default_rng([options.seed, *worker.encode()] if worker else options.seed)
         self._worker, self._patience = worker, RetryPolicy(self.observer.phase)
         partners = SharedCoordinator if worker else LocalCoordinator

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from psopt.errors import InputError, MissingExtraError, ModelError
-from psopt.models import SoftModel, load_model
+from psopt.models import has_probabilities, load_model
 from psopt.models._answer_cache import AnswerCache
 from psopt.models.chat import LmOptions
 from psopt.search_spaces import Definition, Example, Prompt, render
@@ -201,7 +201,7 @@ def test_no_texts_no_answers(folder: Path) -> None:
 def test_it_is_found_by_its_name(folder: Path, task: Task, tmp_path: Path) -> None:
     model = load_model(f"hf/{folder}", task, cache_dir=tmp_path)
     assert model.name == f"hf/{folder}"
-    assert isinstance(model, SoftModel)
+    assert has_probabilities(model)
 
 
 # --- architectures -----------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.answers import NoLabel, read_answer, shown
+from psopt.models._capabilities import Capabilities
 from psopt.models.chat._address import public_address
 from psopt.models.chat._client import Query
 from psopt.models.chat._logprobs import label_probabilities
@@ -38,6 +39,8 @@ class ChatModel:
     few_may_fail : bool
         Whether fewer than the first twenty answers may all name no label: so where a prompt is used, not measured.
     """
+
+    capabilities = Capabilities(counts_calls=True, has_probabilities=True, has_explanations=True, asks_in_chat=True)
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.errors import InputError
 from psopt.models._answer_cache import AnswerCache, answer_key
+from psopt.models._capabilities import Capabilities
 from psopt.models.hf._quiet import import_transformers
 from psopt.models.hf._scorer import Scorer
 from psopt.models.hf._source import find_source
@@ -66,6 +67,8 @@ class HFModel:
     MissingExtraError
         If torch or transformers is not installed.
     """
+
+    capabilities = Capabilities(has_probabilities=True)
 
     def __init__(
         self,

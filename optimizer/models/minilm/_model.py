@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.errors import InputError
+from psopt.models._capabilities import Capabilities
 from psopt.models.minilm._encoder import Encoder
 from psopt.text import Statement, read_sentences, shows
 
@@ -43,8 +44,7 @@ class MiniLM:
     """
 
     name = "minilm"
-    is_quick = True
-    reads_order = False  # it takes the mean of a label's examples
+    capabilities = Capabilities(is_free=True, reads_order=False)  # it takes the mean of a label's examples
 
     def __init__(self, reference_texts: Sequence[str], *, cache_dir: Path | None = None) -> None:
         if not reference_texts:

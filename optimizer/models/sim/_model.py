@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.errors import InputError
+from psopt.models._capabilities import Capabilities
 from psopt.models.sim._bearing import Wording, bearings, pulls
 from psopt.models.sim._draws import key, keys, uniform
 from psopt.models.sim._expected import ExpectedScores, expected_scores
@@ -50,8 +51,7 @@ class SimulatedModel:
         If an option is unknown or has a value it can't have.
     """
 
-    is_quick = True
-    reads_order = False
+    capabilities = Capabilities(is_free=True, reads_order=False, has_probabilities=True)
 
     def __init__(self, options: str, task: Task) -> None:
         self.options = SimOptions.parse(options)

@@ -1,0 +1,119 @@
+"""What a model can do beside answering, said in one place: nobody else asks a model what it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from psopt.models._base import Model
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+    from psopt.answers import NoLabel
+    from psopt.models._base import OnProgress
+    from psopt.models.chat import ChatModel
+    from psopt.search_spaces import Prompt
+    from typing_extensions import TypeIs
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a model can do, and what its answers cost and depend on.
+
+    A model says it by an attribute of this type, `capabilities`. The defaults are what is safe to presume of a model
+    that says nothing.
+
+    Attributes
+    ----------
+    is_free : bool
+        Whether a further evaluation costs next to nothing.
+    reads_order : bool
+        Whether the order of few-shot examples can change its answers.
+    counts_calls : bool
+        Whether it counts what it is asked in the run's budget by itself.
+    has_probabilities : bool
+        Whether it is a `ProbabilisticModel`.
+    has_metric_scores : bool
+        Whether it is a `MetricScoredModel`.
+    has_explanations : bool
+        Whether it is an `ExplainingModel`.
+    asks_in_chat : bool
+        Whether it is a `ChatModel`: its requests can be counted and priced before they are sent.
+    """
+
+    is_free: bool = False
+    reads_order: bool = True
+    counts_calls: bool = False
+    has_probabilities: bool = False
+    has_metric_scores: bool = False
+    has_explanations: bool = False
+    asks_in_chat: bool = False
+
+
+def capabilities_of(model: Model) -> Capabilities:
+    """Return what a model says that it can do; of a model of the user's own that says nothing, what it shows.
+
+    `is_quick`, `reads_order` and `counts_calls` as attributes of their own are what psopt 0.1 looked for.
+    """
+    stated = getattr(model, "capabilities", None)
+    if isinstance(stated, Capabilities):
+        return stated
+    return Capabilities(
+        is_free=bool(getattr(model, "is_free", getattr(model, "is_quick", False))),
+        reads_order=bool(getattr(model, "reads_order", True)),
+        counts_calls=bool(getattr(model, "counts_calls", False)),
+        has_probabilities=hasattr(model, "predict_proba"),
+        has_metric_scores=hasattr(model, "metric_scores"),
+        has_explanations=hasattr(model, "no_labels"),
+    )
+
+
+class ProbabilisticModel(Model, Protocol):
+    """A model that can also say how probable each class is."""
+
+    def predict_proba(
+        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
+    ) -> NDArray[np.float64]:
+        """Return p(y|x, rho): (n_texts, n_prompts, C) float, rows sum to 1, N/A last."""
+        ...
+
+
+class MetricScoredModel(Model, Protocol):
+    """A model whose answers a metric judges, and not only whether they name the right class."""
+
+    def metric_scores(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> NDArray[np.float64] | None:
+        """Return what each answer is worth: (n_texts, n_prompts) in [0, 1], or None if the label alone tells."""
+        ...
+
+
+class ExplainingModel(Model, Protocol):
+    """A model that can say why its answers name no label."""
+
+    def no_labels(
+        self, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
+    ) -> tuple[NoLabel, ...]:
+        """Return those of the (n_texts, n_prompts) predictions that are N/A, with what was answered."""
+        ...
+
+
+def has_probabilities(model: Model) -> TypeIs[ProbabilisticModel]:
+    """Whether `predict_proba` may be called."""
+    return capabilities_of(model).has_probabilities
+
+
+def has_metric_scores(model: Model) -> TypeIs[MetricScoredModel]:
+    """Whether `metric_scores` may be called."""
+    return capabilities_of(model).has_metric_scores
+
+
+def has_explanations(model: Model) -> TypeIs[ExplainingModel]:
+    """Whether `no_labels` may be called."""
+    return capabilities_of(model).has_explanations
+
+
+def asks_in_chat(model: Model) -> TypeIs[ChatModel]:
+    """Whether the model has `queries` and an `engine` that knows which of them are answered."""
+    return capabilities_of(model).asks_in_chat
