@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.errors import InputError
-from psopt.evaluation import evaluate
+from psopt.evaluation import evaluate, rephrased_prompts
 from psopt.models import ModelProvider
 from psopt.models.chat import Budget, LmOptions
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
@@ -78,9 +78,8 @@ def measure(
     chosen = subset(_samples(task, options.split), options.samples, seed=options.seed)
     frozen = _frozen(task, prompt, options, models)
     answering = models.answering(model, task)
-    which = "heldout" if options.split == "test" else "search"
-    texts, forms = getattr(frozen, which), getattr(frozen, f"{which}_forms")
-    return evaluate(answering, prompt, texts, chosen, on_progress, soft=options.lm.logprobs, forms=forms)
+    texts, forms = frozen.on(options.split)
+    return evaluate(answering, prompt, texts, chosen, on_progress, from_probabilities=options.lm.logprobs, forms=forms)
 
 
 def grids(
@@ -96,8 +95,7 @@ def grids(
     chosen = subset(_samples(task, options.split), options.samples, seed=options.seed)
     for model in models:
         answering = provider.answering(model, task)
-        rephrased = frozen.worded("heldout" if options.split == "test" else "search")
-        yield answering, [prompt.described_as(*one) for one in rephrased], [sample.text for sample in chosen]
+        yield answering, rephrased_prompts(prompt, *frozen.on(options.split)), [sample.text for sample in chosen]
 
 
 def _frozen(task: Task, prompt: Prompt, options: MeasureOptions, models: ModelProvider) -> RephrasingSet:

@@ -257,7 +257,8 @@ def _search_in(
     options = SearchOptions(
         settings.trials, settings.rounds, cast("SamplerName", settings.sampler), settings.seed, settings.parts
     )
-    evaluator.on_progress, observer.budget = observer.answers, evaluator.budget
+    evaluator.show_progress(observer.answers)
+    observer.budget = evaluator.budget
     record = Record(directory, task, settings, evaluator)
     if resume and not force:
         record.check_same()
@@ -396,7 +397,7 @@ def make_evaluator(
     """Put together what all prompts of a task are compared on: a model, rephrasings, and a choice of samples."""
     answering = models.answering(model or settings.model, task)
     samples = split_samples(task, settings)
-    return Evaluator(answering, rephrasings, samples, soft=settings.lm.logprobs, budget=models.budget)
+    return Evaluator(answering, rephrasings, samples, from_probabilities=settings.lm.logprobs, budget=models.budget)
 
 
 def split_samples(task: Task, settings: RunSettings) -> dict[Split, tuple[Sample, ...]]:

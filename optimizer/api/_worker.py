@@ -72,7 +72,7 @@ def work(
     models = ModelProvider(cache_dir, settings.lm)
     evaluator = make_evaluator(task, settings, models, from_file(metadata.rephrasings))
     if observer is not None:
-        evaluator.on_progress = observer.answers
+        evaluator.show_progress(observer.answers)
         observer.started(task, Path(study_name))
     options = SearchOptions(
         settings.trials, settings.rounds, cast("SamplerName", settings.sampler), settings.seed, settings.parts

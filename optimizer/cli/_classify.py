@@ -88,7 +88,9 @@ def _line(one: Classified, choice: ModelChoice | None, *, vote: bool) -> str:
         why = {"na_kind": one.na_kind, "said": one.said} if one.na_kind else {}
         answer = {"text": one.text, "label": one.label, "agreement": one.agreement, **why}
         return as_json_text({**answer, **choice.to_dict()}, indent=None)
-    label = one.label or "N/A"
+    from psopt.evaluation import NA
+
+    label = one.label or NA
     return f"{label}\t{one.agreement:.2f}" if vote else label
 
 

@@ -9,7 +9,7 @@ from psopt.diagnosis._joint import JointView, carried_by, joint_view
 from psopt.diagnosis._phrase_index import PhraseIndex
 from psopt.diagnosis._prompt_report import PromptReport
 from psopt.diagnosis._telling_words import telling_words
-from psopt.diagnosis._views import need, share_right
+from psopt.diagnosis._views import need
 
 __all__ = [
     "Block",
@@ -29,6 +29,5 @@ __all__ = [
     "find_groups",
     "joint_view",
     "need",
-    "share_right",
     "telling_words",
 ]

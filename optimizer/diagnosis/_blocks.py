@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from psopt.diagnosis._phrase_index import PhraseIndex
 from psopt.diagnosis._telling_words import telling_words
-from psopt.diagnosis._views import share_right
 from psopt.metrics import pairwise_consistency
 
 if TYPE_CHECKING:
@@ -86,18 +85,17 @@ def find_blocks(predictions: Predictions, *, known: Sequence[Sample] = ()) -> tu
     if not predictions.is_labelled:
         return ()
     naming = _Naming(predictions, known or predictions.samples)
-    wrong = 1 - share_right(predictions)
+    wrong = predictions.share_wrong
     found = []
     for index, label in enumerate(predictions.labels):
         of_class = np.flatnonzero(predictions.truth == index)[:_MOST_OF_A_CLASS]
         for members, within, across in _blocks(predictions.p_tau, of_class):
             phrases, in_order, n_named = naming.name(members, of_class, index)
-            votes = predictions.counts[members].sum(axis=0)
             texts = [predictions.samples[i].text for i in of_class]
             found.append(
                 Block(
                     label=label,
-                    answered=(*predictions.labels, "N/A")[int(votes.argmax())],
+                    answered=str(predictions.most_answered(members)),
                     within=within,
                     across=across,
                     wrong=float(wrong[members].mean()),
@@ -154,7 +152,7 @@ class _Naming:
         labels = np.array([predictions.labels.index(str(sample.label)) for sample in known])
         texts = [sample.text for sample in known]
         self._purity = self._index.purity(texts, labels, len(predictions.labels)) if self._index.phrases else None
-        self._wrong = 1 - share_right(predictions)
+        self._wrong = predictions.share_wrong
 
     def name(self, members: Indices, of_class: Indices, label: int) -> tuple[tuple[str, ...], Indices, int]:
         """Phrases that cover most wrong answers and set the block apart in its class.

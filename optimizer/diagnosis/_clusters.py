@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from psopt.diagnosis._groups import Group
 from psopt.diagnosis._telling_words import telling_words
-from psopt.diagnosis._views import need, share_right
+from psopt.diagnosis._views import need
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,7 +75,7 @@ def _clusters(vectors: NDArray[np.float32], members: NDArray[np.int64]) -> list[
 
 def _group(predictions: Predictions, members: NDArray[np.int64], direction: tuple[int, int]) -> Group:
     label, other = direction
-    wrong = 1 - share_right(predictions)
+    wrong = predictions.share_wrong
     unstable = need(predictions, "sensitivity")[members]
     needs = np.maximum(wrong[members], unstable)
     in_order = members[np.argsort(-needs, kind="stable")]
@@ -83,7 +83,7 @@ def _group(predictions: Predictions, members: NDArray[np.int64], direction: tupl
     return Group(
         view="sensitivity" if unstable.sum() >= wrong[members].sum() else "accuracy",
         label=predictions.labels[label],
-        predicted=(*predictions.labels, "N/A")[other],
+        predicted=predictions.class_names[other],
         phrases=words,
         samples=tuple(predictions.samples[index].id for index in in_order),
         need=float(needs.sum()),

@@ -12,7 +12,6 @@ from psopt.diagnosis._evidence import Evidence, evidence
 from psopt.diagnosis._groups import Group, find_groups
 from psopt.diagnosis._joint import JointView, carried_by, joint_view
 from psopt.diagnosis._views import need
-from psopt.metrics import sample_consistency, sample_sensitivity
 from psopt.search_spaces import VIEWS, View
 
 if TYPE_CHECKING:
@@ -129,15 +128,14 @@ def _weakest(predictions: Predictions, view: View, n_weak: int) -> tuple[WeakSam
 
 
 def _weak_sample(predictions: Predictions, index: int) -> WeakSample:
-    sample, counts = predictions.samples[index], predictions.counts
-    names = (*predictions.labels, "N/A")
+    sample = predictions.samples[index]
     labelled = predictions.is_labelled
     return WeakSample(
         id=sample.id,
         text=sample.text,
         label=sample.label,
-        sensitivity=float(sample_sensitivity(predictions.p_tau[[index]])[0]),
-        consistency=float(sample_consistency(predictions.p_tau, predictions.truth)[index]) if labelled else None,
-        right=int(counts[index, predictions.truth[index]]) if labelled else None,
-        answers={names[k]: int(n) for k, n in enumerate(counts[index]) if n},
+        sensitivity=float(predictions.sensitivities[index]),
+        consistency=float(predictions.consistencies[index]) if labelled else None,
+        right=int(predictions.n_right[index]) if labelled else None,
+        answers=predictions.answers_to(index),
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from psopt.diagnosis._phrase_index import PhraseIndex
-from psopt.diagnosis._views import need, share_right
+from psopt.diagnosis._views import need
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,7 +97,7 @@ class _Cover:
 
     def __init__(self, predictions: Predictions, view: View, known: Sequence[Sample]) -> None:
         self._predictions, self._view = predictions, view
-        self._truth, self._right = predictions.truth, share_right(predictions)
+        self._truth, self._right = predictions.truth, predictions.share_right
         self._left = need(predictions, view).copy()
         texts = [sample.text for sample in predictions.samples]
         self._index = PhraseIndex.of(texts)
@@ -146,7 +146,7 @@ class _Cover:
         group = Group(
             view=self._view,
             label=self._predictions.labels[label],
-            predicted=_taken_for(self._predictions, members, label),
+            predicted=self._predictions.most_answered(members, besides=label),
             phrases=tuple(self._index.phrases[column] for column in columns),
             samples=tuple(self._predictions.samples[index].id for index in in_order),
             need=float(self._left[members].sum()),
@@ -173,15 +173,6 @@ def _unlabelled_groups(predictions: Predictions, most: int) -> tuple[Group, ...]
         groups.append(Group("sensitivity", None, None, (index.phrases[best],), ids, total, 0.0))
         excess[index.shown[:, [best]].toarray().ravel() > 0] = np.minimum(0, excess.min())
     return tuple(groups)
-
-
-def _taken_for(predictions: Predictions, members: NDArray[np.int64], label: int) -> str | None:
-    """The class other than `label` that these samples are given most often."""
-    votes = predictions.counts[members].sum(axis=0)
-    votes[label] = 0
-    if votes.sum() == 0:
-        return None
-    return (*predictions.labels, "N/A")[int(votes.argmax())]
 
 
 def _differ_in_one_word(one: str, other: str) -> bool:

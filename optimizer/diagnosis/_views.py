@@ -29,9 +29,4 @@ def need(predictions: Predictions, view: View) -> NDArray[np.float64]:
         return unstable
     if view == "consistency":
         return np.where(unstable > 0, 1 - sample_consistency(counts, predictions.truth), 0.0)
-    return 1 - share_right(predictions)
-
-
-def share_right(predictions: Predictions) -> NDArray[np.float64]:
-    """The share of right answers to each sample: (N,) in [0, 1]."""
-    return np.asarray(predictions.right.mean(axis=1))
+    return predictions.share_wrong

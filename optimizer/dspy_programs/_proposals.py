@@ -61,6 +61,6 @@ class ProgramProposals:
         on_val = {sample.text for sample in task.val}
         keep = np.array([sample.text not in on_val for sample in predictions.samples])
         if self.model.needs_traces:
-            keep &= predictions.array[:, 0] == predictions.truth
+            keep &= predictions.right[:, 0]
         samples = tuple(sample for sample, kept in zip(predictions.samples, keep, strict=True) if kept)
-        return replace(predictions, array=predictions.array[keep], samples=samples, merits=None)
+        return replace(predictions, array=predictions.array[keep], samples=samples, metric_scores=None)

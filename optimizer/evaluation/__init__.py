@@ -1,13 +1,15 @@
 """What prompts are compared on, what was predicted there, and what that is worth."""
 
+from psopt.evaluation._evaluate import evaluate, no_labels, rephrased_prompts
 from psopt.evaluation._evaluator import Evaluator, Split
 from psopt.evaluation._na_kinds import MOST_NA, kind_array, na_examples, na_kinds, na_lines, na_note, rests_on_na
-from psopt.evaluation._predictions import Predictions, compare_paired, evaluate, no_labels
+from psopt.evaluation._paired import OBJECTIVES, compare_paired, verdict
+from psopt.evaluation._predictions import NA, Predictions
 from psopt.evaluation._scores import Scores, score
-from psopt.evaluation._verdict import OBJECTIVES, verdict
 
 __all__ = [
     "MOST_NA",
+    "NA",
     "OBJECTIVES",
     "Evaluator",
     "Predictions",
@@ -21,6 +23,7 @@ __all__ = [
     "na_lines",
     "na_note",
     "no_labels",
+    "rephrased_prompts",
     "rests_on_na",
     "score",
     "verdict",

@@ -2,44 +2,73 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from psopt.evaluation._predictions import Predictions, evaluate, no_labels
+from psopt.evaluation._evaluate import evaluate, no_labels, rephrased_prompts
+from psopt.evaluation._predictions import Predictions
 from psopt.models import capabilities_of
 from psopt.models.chat import Budget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
     from psopt.models import Model, OnProgress
     from psopt.rephrasings import RephrasingSet
-    from psopt.search_spaces import Prompt, PromptFormat
+    from psopt.search_spaces import Prompt
     from psopt.tasks import Sample
 
 Split = Literal["train", "val", "test"]
 
 
-@dataclass(eq=False)
 class Evaluator:
     """Evaluate prompts on the same samples and rephrasings for all (common random numbers), each prompt once.
 
-    `soft` asks the model for probabilities; `budget` counts what was asked; `before` is told of each evaluation that is
-    about to be asked for, and may refuse it. On train and val a prompt meets the search
-    rephrasings, on test the held-out ones.
+    On train and val a prompt meets the search rephrasings, on test the held-out ones.
+
+    Parameters
+    ----------
+    model : Model
+    rephrasings : RephrasingSet
+    samples : dict of split to samples
+    from_probabilities : bool
+        Ask the model for probabilities, and score these.
+    budget : Budget, optional
+        Counts what was asked.
     """
 
-    model: Model
-    rephrasings: RephrasingSet
-    samples: dict[Split, tuple[Sample, ...]]
-    on_progress: OnProgress | None = None
-    soft: bool = False
-    budget: Budget = field(default_factory=Budget)
-    before: Callable[[Prompt, Split], None] | None = None
-    _known: dict[tuple[str, Split], Predictions] = field(default_factory=dict)
-    _remembered: set[tuple[str, Split]] = field(default_factory=set)
+    def __init__(
+        self,
+        model: Model,
+        rephrasings: RephrasingSet,
+        samples: Mapping[Split, tuple[Sample, ...]],
+        *,
+        from_probabilities: bool = False,
+        budget: Budget | None = None,
+    ) -> None:
+        self.model = model
+        self.rephrasings = rephrasings
+        self.samples = samples
+        self.from_probabilities = from_probabilities
+        self.budget = budget or Budget()
+        self._on_progress: OnProgress | None = None
+        self._on_ask: Callable[[Prompt, Split], None] | None = None
+        self._predictions: dict[tuple[str, Split], Predictions] = {}
+        self._recalled: set[tuple[str, Split]] = set()
+
+    def show_progress(self, on_progress: OnProgress) -> None:
+        """Tell of answers from now on, as they come in."""
+        self._on_progress = on_progress
+
+    def announce(self, on_ask: Callable[[Prompt, Split], None] | None) -> None:
+        """Tell of each evaluation that is about to be asked for, from now on; an error refuses it. None: of no more."""
+        self._on_ask = on_ask
+
+    def knows(self, prompt_id: str, split: Split) -> bool:
+        """Whether a prompt's predictions on a split are at hand."""
+        return (prompt_id, split) in self._predictions
 
     def remember(
         self,
@@ -48,52 +77,55 @@ class Evaluator:
         array: NDArray[np.int64],
         probabilities: NDArray[np.float64] | None = None,
     ) -> None:
-        """Take note of answers that are known from elsewhere; of no use where more counts than is known."""
-        if self.soft == (probabilities is not None) and not capabilities_of(self.model).has_metric_scores:
-            forms = self._forms(split) or (prompt.form,) * array.shape[1]
-            families = tuple(form.family for form in forms)
-            known = Predictions(array, self.samples[split], prompt.labels, probabilities, families)
-            if (prompt.id, split) not in self._known:
-                self._known[prompt.id, split] = known
-                self._remembered.add((prompt.id, split))
+        """Take over answers of an earlier run or another worker, where they are all that is scored."""
+        # a metric's scores are never among them
+        is_all = self.from_probabilities == (probabilities is not None)
+        if not is_all or capabilities_of(self.model).has_metric_scores or self.knows(prompt.id, split):
+            return
+        forms = self.rephrasings.on(split)[1] or (prompt.form,) * array.shape[1]
+        families = tuple(form.family for form in forms)
+        predictions = Predictions(array, self.samples[split], prompt.labels, probabilities, families)
+        self._predictions[prompt.id, split] = predictions
+        self._recalled.add((prompt.id, split))
 
     def predictions(self, prompt: Prompt, split: Split) -> Predictions:
         """Return a prompt's predictions on a split."""
         key = (prompt.id, split)
-        which = "heldout" if split == "test" else "search"
-        rephrasings, forms = getattr(self.rephrasings, which), getattr(self.rephrasings, f"{which}_forms")
-        n_answers = len(self.samples[split]) * len(rephrasings)
-        if key not in self._known:
-            if self.before is not None:
-                self.before(prompt, split)
-            self._known[key] = evaluate(
-                self.model, prompt, rephrasings, self.samples[split], self.on_progress, soft=self.soft, forms=forms
-            )
-            if not capabilities_of(self.model).counts_calls:
-                self.budget.usage.made += n_answers
-        elif key in self._remembered:
-            self._remembered.remove(key)
-            self.budget.usage.cached += n_answers
-            self._known[key] = self._explained(self._known[key], prompt, rephrasings, forms)
-        return self._known[key]
+        if key not in self._predictions:
+            self._predictions[key] = self._ask(prompt, split)
+        elif key in self._recalled:
+            self._recalled.remove(key)
+            self.budget.usage.cached += self._predictions[key].array.size
+            self._predictions[key] = self._explained(self._predictions[key], prompt, split)
+        return self._predictions[key]
 
-    def _explained(
-        self, known: Predictions, prompt: Prompt, rephrasings: Sequence[str], forms: Sequence[PromptFormat]
-    ) -> Predictions:
-        """Add to answers that are known from elsewhere why those that are N/A name no label."""
-        forms = forms or [prompt.form] * len(rephrasings)
-        prompts = [prompt.described_as(text, form) for text, form in zip(rephrasings, forms, strict=True)]
-        texts = [sample.text for sample in known.samples]
-        return replace(known, no_labels=no_labels(self.model, prompts, texts, known.array))
+    def _ask(self, prompt: Prompt, split: Split) -> Predictions:
+        if self._on_ask is not None:
+            self._on_ask(prompt, split)
+        texts, forms = self.rephrasings.on(split)
+        predictions = evaluate(
+            self.model,
+            prompt,
+            texts,
+            self.samples[split],
+            self._on_progress,
+            from_probabilities=self.from_probabilities,
+            forms=forms,
+        )
+        # Models that are asked over a client count by themselves: there an answer may be cached, or be asked for twice.
+        if not capabilities_of(self.model).counts_calls:
+            self.budget.usage.made += predictions.array.size
+        return predictions
+
+    def _explained(self, predictions: Predictions, prompt: Prompt, split: Split) -> Predictions:
+        """Add why answers that were taken over name no label, which was not kept with them."""
+        missed = no_labels(self.model, self.rephrased(prompt, split), self.texts(split), predictions.array)
+        return replace(predictions, no_labels=missed)
 
     def rephrased(self, prompt: Prompt, split: Split) -> list[Prompt]:
         """Return a prompt under each rephrasing of a split."""
-        rephrased = self.rephrasings.worded("heldout" if split == "test" else "search")
-        return [prompt.described_as(text, form) for text, form in rephrased]
+        return rephrased_prompts(prompt, *self.rephrasings.on(split))
 
     def texts(self, split: Split) -> list[str]:
         """Return the texts of a split's samples."""
         return [sample.text for sample in self.samples[split]]
-
-    def _forms(self, split: Split) -> tuple[PromptFormat, ...]:
-        return self.rephrasings.heldout_forms if split == "test" else self.rephrasings.search_forms

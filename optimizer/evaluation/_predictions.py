@@ -1,4 +1,4 @@
-"""From a prompt, its rephrasings and samples to predictions: the grid that every number is computed from."""
+"""What a model answered: the grid that every number is computed from, and the rules by which it is read."""
 
 from __future__ import annotations
 
@@ -6,29 +6,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from psopt.errors import InputError
-from psopt.metrics import (
-    PairedDifference,
-    hard_predictions,
-    paired_test,
-    prediction_counts,
-    prediction_distribution,
-    sample_consistency,
-    sample_sensitivity,
-)
-from psopt.models import has_explanations, has_metric_scores, has_probabilities
+from psopt.metrics import prediction_counts, prediction_distribution, sample_consistency, sample_sensitivity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
     from psopt.answers import NoLabel
-    from psopt.models import Model, OnProgress
-    from psopt.search_spaces import Family, Prompt, PromptFormat
+    from psopt.search_spaces import Family
     from psopt.tasks import Sample
 
-_REPLICATES = 1000
-_ROUNDING = 1e-12  # as in `psopt.metrics.paired_test`: summation order must not decide
+NA = "N/A"
+"""The name of the last class: answers that name no label."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +36,8 @@ class Predictions:
         What the model gave each class, where it was asked for that; `array` then holds the most probable ones.
     families : tuple of str
         The family of each of the Q rephrasings; empty where they are all of one.
-    merits : (N, Q) float or None
-        What each answer is worth, in [0, 1], where something else than the right class decides that.
+    metric_scores : (N, Q) float or None
+        What a metric gives each answer, in [0, 1], where something else than the right class decides.
     rephrasings : tuple of str
         The Q texts; empty where only the answers are known.
     no_labels : tuple of NoLabel
@@ -60,14 +49,29 @@ class Predictions:
     labels: tuple[str, ...]
     probabilities: NDArray[np.float64] | None = None
     families: tuple[Family, ...] = ()
-    merits: NDArray[np.float64] | None = None
+    metric_scores: NDArray[np.float64] | None = None
     rephrasings: tuple[str, ...] = ()
     no_labels: tuple[NoLabel, ...] = ()
+
+    @property
+    def n_rephrasings(self) -> int:
+        """Q."""
+        return int(self.array.shape[1])
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """The names of the C classes: the labels, then N/A."""
+        return (*self.labels, NA)
 
     @property
     def n_classes(self) -> int:
         """C, with N/A."""
         return len(self.labels) + 1
+
+    @property
+    def is_labelled(self) -> bool:
+        """Whether every sample has a label."""
+        return all(sample.label is not None for sample in self.samples)
 
     @property
     def truth(self) -> NDArray[np.int64]:
@@ -79,6 +83,10 @@ class Predictions:
             If a sample has no label.
         """
         return np.array([self.labels.index(sample.label) for sample in self.samples])
+
+    def members(self, label: str) -> NDArray[np.int64]:
+        """Which samples have a label: (n,) indices."""
+        return np.flatnonzero([sample.label == label for sample in self.samples])
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -107,27 +115,49 @@ class Predictions:
 
     @property
     def right(self) -> NDArray[np.bool_]:
-        """Which answers are right: (N, Q)."""
+        """Which answers are right: (N, Q). N/A never is."""
         return np.asarray(self.array == self.truth[:, None])
+
+    @property
+    def n_right(self) -> NDArray[np.int64]:
+        """How many answers to each sample are right: (N,) in [0, Q]."""
+        return np.asarray(self.right.sum(axis=1))
+
+    @property
+    def share_right(self) -> NDArray[np.float64]:
+        """The share of right answers to each sample: (N,) in [0, 1]."""
+        return np.asarray(self.right.mean(axis=1))
+
+    @property
+    def share_wrong(self) -> NDArray[np.float64]:
+        """The share of wrong answers to each sample, N/A among them: (N,) in [0, 1]."""
+        return 1 - self.share_right
+
+    def answers_to(self, index: int) -> dict[str, int]:
+        """How often a sample was answered with which class: those that it was answered with at all."""
+        return {name: int(n) for name, n in zip(self.class_names, self.counts[index], strict=True) if n}
+
+    def most_answered(self, members: NDArray[np.int64], *, besides: int | None = None) -> str | None:
+        """Return the class that some samples are given most often, `besides` left out; None if there is no other."""
+        votes = self.counts[members].sum(axis=0)
+        if besides is not None:
+            votes[besides] = 0
+        return self.class_names[int(votes.argmax())] if votes.any() else None
 
     @property
     def resample(self) -> Literal["both", "samples"]:
         """What a bootstrap draws anew: samples, and rephrasings where there are several."""
-        return "both" if self.array.shape[1] > 1 else "samples"
+        return "both" if self.n_rephrasings > 1 else "samples"
 
     def under(self, columns: Sequence[int]) -> Predictions:
         """The predictions under some of the rephrasings."""
-        soft = None if self.probabilities is None else self.probabilities[:, columns]
-        families = tuple(self.families[column] for column in columns) if self.families else ()
-        merits = None if self.merits is None else self.merits[:, columns]
-        texts = tuple(self.rephrasings[column] for column in columns) if self.rephrasings else ()
         return replace(
             self,
             array=self.array[:, columns],
-            probabilities=soft,
-            families=families,
-            merits=merits,
-            rephrasings=texts,
+            probabilities=None if self.probabilities is None else self.probabilities[:, columns],
+            families=tuple(self.families[column] for column in columns) if self.families else (),
+            metric_scores=None if self.metric_scores is None else self.metric_scores[:, columns],
+            rephrasings=tuple(self.rephrasings[column] for column in columns) if self.rephrasings else (),
             no_labels=self._no_labels_under(columns),
         )
 
@@ -138,93 +168,3 @@ class Predictions:
             for missed in self.no_labels
             if missed.rephrasing == column
         )
-
-    @property
-    def is_labelled(self) -> bool:
-        """Whether every sample has a label."""
-        return all(sample.label is not None for sample in self.samples)
-
-
-def compare_paired(first: Predictions, second: Predictions, seed: int = 42) -> dict[str, PairedDifference]:
-    """Test the difference of two prompts on the same samples and rephrasings, second minus first.
-
-    What is tested is what is scored: probabilities where both have them, and in the place of F1 the mean of merits
-    where answers have such. Keys are ``f1``, ``sensitivity``, ``consistency``; see `psopt.metrics.paired_test`.
-    """
-    differences = paired_test(
-        first.scored, second.scored, first.truth, first.n_classes, resample=first.resample, seed=seed
-    )
-    if first.merits is None or second.merits is None:
-        return differences
-    return {**differences, "f1": _paired_means(first.merits, second.merits, seed)}
-
-
-def _paired_means(first: NDArray[np.float64], second: NDArray[np.float64], seed: int) -> PairedDifference:
-    """The same test for a mean over samples and rephrasings, both drawn anew."""
-    differences = second - first
-    rng = np.random.default_rng(seed)
-    n_samples, n_rephrasings = differences.shape
-    rows = rng.integers(n_samples, size=(_REPLICATES, n_samples))
-    columns = rng.integers(n_rephrasings, size=(_REPLICATES, n_rephrasings))
-    drawn = np.array([differences[row][:, column].mean() for row, column in zip(rows, columns, strict=True)])
-    mean = float(differences.mean())
-    low, high = (float(bound) for bound in np.percentile(drawn, [2.5, 97.5]))
-    hits = int((np.abs(drawn - drawn.mean()) >= abs(mean) - _ROUNDING).sum())
-    return PairedDifference(mean, low, high, (1 + hits) / (1 + _REPLICATES))
-
-
-def evaluate(
-    model: Model,
-    prompt: Prompt,
-    rephrasings: Sequence[str],
-    samples: Sequence[Sample],
-    on_progress: OnProgress | None = None,
-    *,
-    soft: bool = False,
-    forms: Sequence[PromptFormat] = (),
-) -> Predictions:
-    """Let a model answer every sample under every rephrasing of a prompt's description, if `soft` in probabilities.
-
-    Raises
-    ------
-    InputError
-        If the model gives no probabilities.
-    """
-    forms = forms or [prompt.form] * len(rephrasings)
-    prompts = [prompt.described_as(text, form) for text, form in zip(rephrasings, forms, strict=True)]
-    families = tuple(form.family for form in forms)
-    texts = [sample.text for sample in samples]
-    if not soft:
-        array = model.predict(prompts, texts, on_progress)
-        merits = model.metric_scores(prompts, texts) if has_metric_scores(model) else None
-        return Predictions(
-            array,
-            tuple(samples),
-            prompt.labels,
-            families=families,
-            merits=merits,
-            rephrasings=tuple(rephrasings),
-            no_labels=no_labels(model, prompts, texts, array),
-        )
-    if not has_probabilities(model):
-        raise InputError(f"model {model.name} gives no probabilities: leave --logprobs out")
-    probabilities = model.predict_proba(prompts, texts, on_progress)
-    array = hard_predictions(probabilities)
-    return Predictions(
-        array,
-        tuple(samples),
-        prompt.labels,
-        probabilities,
-        families,
-        rephrasings=tuple(rephrasings),
-        no_labels=no_labels(model, prompts, texts, array),
-    )
-
-
-def no_labels(
-    model: Model, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
-) -> tuple[NoLabel, ...]:
-    """Return the predictions that are N/A, with what was answered; none where the model can't tell."""
-    if not has_explanations(model) or not (array == len(prompts[0].labels)).any():
-        return ()
-    return model.no_labels(prompts, texts, array)

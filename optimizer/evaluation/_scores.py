@@ -6,14 +6,12 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from psopt.evaluation._mean_scores import interval_of_mean
 from psopt.evaluation._na_kinds import NaExample, na_examples, na_kinds
 from psopt.metrics import bootstrap_ci, class_f1, consistency, macro_f1, micro_f1, na_rate, sensitivity
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from psopt.evaluation._predictions import Predictions
-
-_REPLICATES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +47,7 @@ class Scores:
     Attributes
     ----------
     f1 : float
-        micro-F1 over all N x Q predictions, in [0, 1]; higher is better. Where answers have merits, their mean.
+        micro-F1 over all N x Q predictions, in [0, 1]; higher is better. Where a metric scores the answers, its mean.
     macro_f1 : float
         Mean F1 over the labels that are true or predicted anywhere, N/A not among them.
     sensitivity : float
@@ -92,59 +90,52 @@ class Scores:
 
 def score(predictions: Predictions, *, intervals: bool = False, seed: int = 42) -> Scores:
     """Score labelled predictions, on request with bootstrap intervals (1,000 replicates, seeded)."""
-    p_tau, truth = predictions.p_tau, predictions.truth
+    p_tau = predictions.p_tau
+    truth = predictions.truth
     predicted = np.flatnonzero(predictions.counts.sum(axis=0))
-    names = (*predictions.labels, "N/A")
     return Scores(
-        f1=micro_f1(predictions.array, truth) if predictions.merits is None else float(predictions.merits.mean()),
+        f1=_f1(predictions),
         macro_f1=macro_f1(predictions.array, truth, labels=range(len(predictions.labels))),
         sensitivity=sensitivity(p_tau),
         consistency=consistency(p_tau, truth),
         na_rate=na_rate(predictions.counts),
         per_class=_per_class(predictions),
         ci=_intervals(predictions, seed) if intervals else {},
-        constant=names[int(predicted[0])] if len(predicted) == 1 else None,
+        constant=predictions.class_names[int(predicted[0])] if len(predicted) == 1 else None,
         per_family=_per_family(predictions),
         na_kinds=na_kinds(predictions),
         na_examples=na_examples(predictions),
     )
 
 
+def _f1(predictions: Predictions) -> float:
+    if predictions.metric_scores is not None:
+        return float(predictions.metric_scores.mean())
+    return micro_f1(predictions.array, predictions.truth)
+
+
 def _intervals(predictions: Predictions, seed: int) -> dict[str, tuple[float, float]]:
     """Intervals over samples and rephrasings; over samples alone for one rephrasing, and none for one sample."""
     if len(predictions.samples) < 2:
         return {}
-    found = bootstrap_ci(
-        predictions.scored,
-        predictions.truth,
-        predictions.n_classes,
-        resample=predictions.resample,
-        seed=seed,
+    intervals = bootstrap_ci(
+        predictions.scored, predictions.truth, predictions.n_classes, resample=predictions.resample, seed=seed
     )
-    bounds = {name: interval.bounds for name, interval in found.items()}
-    return bounds if predictions.merits is None else {**bounds, "f1": _interval_of_mean(predictions.merits, seed)}
-
-
-def _interval_of_mean(merits: NDArray[np.float64], seed: int) -> tuple[float, float]:
-    """95 % percentile interval of a mean over samples and rephrasings, both drawn anew 1,000 times."""
-    rng = np.random.default_rng(seed)
-    n_samples, n_rephrasings = merits.shape
-    means = [
-        merits[rng.integers(n_samples, size=n_samples)][:, rng.integers(n_rephrasings, size=n_rephrasings)].mean()
-        for _ in range(_REPLICATES)
-    ]
-    low, high = np.percentile(means, [2.5, 97.5])
-    return float(low), float(high)
+    bounds = {name: interval.bounds for name, interval in intervals.items()}
+    if predictions.metric_scores is not None:
+        bounds["f1"] = interval_of_mean(predictions.metric_scores, seed)
+    return bounds
 
 
 def _per_class(predictions: Predictions) -> dict[str, ClassScores]:
-    p_tau, truth = predictions.p_tau, predictions.truth
+    p_tau = predictions.p_tau
+    truth = predictions.truth
     f1 = class_f1(predictions.array, truth, labels=range(len(predictions.labels)))
     agreement = consistency(p_tau, truth, average=None)
     scores = {}
     for index, label in enumerate(predictions.labels):
-        members = truth == index
-        n = int(members.sum())
+        members = predictions.members(label)
+        n = len(members)
         scores[label] = ClassScores(
             n=n,
             f1=_number(f1[index]),
@@ -158,12 +149,12 @@ def _per_family(predictions: Predictions) -> dict[str, FamilyScores]:
     families = predictions.families
     if len(set(families)) < 2:
         return {}
-    found: dict[str, FamilyScores] = {}
+    scores: dict[str, FamilyScores] = {}
     for family in dict.fromkeys(families):
-        some = predictions.under([index for index, one in enumerate(families) if one == family])
-        f1 = micro_f1(some.array, some.truth)
-        found[family] = FamilyScores(some.array.shape[1], f1, sensitivity(some.p_tau))
-    return found
+        of_family = predictions.under([column for column, other in enumerate(families) if other == family])
+        f1 = micro_f1(of_family.array, of_family.truth)
+        scores[family] = FamilyScores(of_family.n_rephrasings, f1, sensitivity(of_family.p_tau))
+    return scores
 
 
 def _number(value: float) -> float | None:

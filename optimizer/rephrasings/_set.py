@@ -83,8 +83,12 @@ class RephrasingSet:
 
     def worded(self, which: Literal["search", "heldout"]) -> list[tuple[str, PromptFormat]]:
         """The texts of a set, each with its form."""
-        texts, forms = getattr(self, which), getattr(self, f"{which}_forms")
+        texts, forms = self.on("test" if which == "heldout" else "val")
         return list(zip(texts, forms or (PLAIN,) * len(texts), strict=True))
+
+    def on(self, split: str) -> tuple[tuple[str, ...], tuple[PromptFormat, ...]]:
+        """What prompts meet on a split: on test the held-out texts, else the search ones; and their forms, if any."""
+        return (self.heldout, self.heldout_forms) if split == "test" else (self.search, self.search_forms)
 
     @property
     def sha256(self) -> str:

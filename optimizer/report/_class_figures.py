@@ -156,7 +156,7 @@ def _labels(predictions: Predictions) -> list[str]:
 
 
 def _of(predictions: Predictions, label: str) -> Indices:
-    return np.flatnonzero(predictions.truth == predictions.labels.index(label))
+    return predictions.members(label)
 
 
 def _in_order(predictions: Predictions, members: Indices) -> Indices:

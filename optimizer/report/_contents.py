@@ -93,8 +93,10 @@ def _answers(directory: RunDirectory, prompt_id: str, samples: dict[str, Any]) -
     try:
         with np.load(path, allow_pickle=False) as arrays:
             answers, ids = arrays["test"].astype(np.int64), arrays["test_ids"].tolist()
-            more = {part: arrays.get(f"test_{part}") for part in ("probabilities", "merits")}
+            probabilities = arrays.get("test_probabilities")
+            metric_scores = arrays.get("test_merits")
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
         raise InputError(f"{path} can't be read{_anew(directory)}") from error
-    known = {one["id"]: Sample(**one) for one in samples["test"]}
-    return Predictions(answers, tuple(known[one] for one in ids), tuple(samples["labels"]), **more)
+    by_id = {sample["id"]: Sample(**sample) for sample in samples["test"]}
+    answered = tuple(by_id[sample_id] for sample_id in ids)
+    return Predictions(answers, answered, tuple(samples["labels"]), probabilities, metric_scores=metric_scores)

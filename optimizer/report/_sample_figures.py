@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from psopt.evaluation import NA
 from psopt.metrics import reference_scores
 from psopt.report._theme import Figure, color_of, shown, styled
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 _MOST_CHANGED = 8
 _CLASSES = ("#2f6fde", "#d97706", "#1a9c5f", "#c2410c", "#7c3aed", "#0891b2", "#be185d", "#65a30d", "#a16207")
-_NA = "#6b7280"
+_NA_COLOR = "#6b7280"
 
 
 def sample_sensitivity(prompts: Mapping[str, Predictions]) -> Figure:
@@ -61,8 +62,6 @@ def joint_view(prompts: Mapping[str, Predictions]) -> Figure:
             hoverinfo="name",
         )
     for number, (name, predictions) in enumerate(prompts.items()):
-        right = predictions.right.sum(axis=1)
-        n_rephrasings = predictions.array.shape[1]
         plot.add_scatter(
             x=predictions.sensitivities.round(4).tolist(),
             y=predictions.consistencies.round(4).tolist(),
@@ -71,8 +70,8 @@ def joint_view(prompts: Mapping[str, Predictions]) -> Figure:
             opacity=0.65,
             marker={"color": color_of(number), "size": 8},
             hovertext=[
-                f"{shown(sample.text)}<br>{shown(str(sample.label), 40)}, {n} of {n_rephrasings} right"
-                for sample, n in zip(predictions.samples, right, strict=True)
+                f"{shown(sample.text)}<br>{shown(str(sample.label), 40)}, {n} of {predictions.n_rephrasings} right"
+                for sample, n in zip(predictions.samples, predictions.n_right, strict=True)
             ],
             hovertemplate="%{hovertext}<br>S %{x:.2f}, mean consistency %{y:.2f}<extra></extra>",
         )
@@ -96,7 +95,7 @@ def changed_samples(before: tuple[str, Predictions], after: tuple[str, Predictio
     rows = [(index, who, some) for index in reversed(most) for who, some in ((name_after, second), (name, first))]
     heights = [number + number // 2 for number in range(len(rows))]  # a gap after every second row, for the text
     plot = go.Figure()
-    for place, label in enumerate((*first.labels, "N/A")):
+    for place, label in enumerate(first.class_names):
         shares = [some.p_tau[index][place] / some.p_tau[index].sum() for index, _, some in rows]
         if any(shares):
             plot.add_bar(
@@ -104,7 +103,7 @@ def changed_samples(before: tuple[str, Predictions], after: tuple[str, Predictio
                 x=shares,
                 orientation="h",
                 name=shown(label, 30),
-                marker_color=_NA if label == "N/A" else _CLASSES[place % len(_CLASSES)],
+                marker_color=_NA_COLOR if label == NA else _CLASSES[place % len(_CLASSES)],
                 hovertext=[f"{shown(first.samples[index].text)}<br>{who}" for index, who, _ in rows],
                 hovertemplate="%{hovertext}: %{x:.0%} " + shown(label, 30) + "<extra></extra>",
             )

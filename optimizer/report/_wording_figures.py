@@ -51,7 +51,7 @@ def flips(prompts: Mapping[str, Predictions]) -> Figure:
     import plotly.graph_objects as go
 
     first = next(iter(prompts.values()))
-    names = (*first.labels, "N/A")
+    names = first.class_names
     found = {
         who: {(pair.first, pair.second): pair.n_samples for pair in flip_pairs(some.p_tau)}
         for who, some in prompts.items()

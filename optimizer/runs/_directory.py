@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.errors import InputError
-from psopt.evaluation import kind_array
+from psopt.evaluation import NA, kind_array
 from psopt.search_spaces import render_instructions
 
 if TYPE_CHECKING:
@@ -115,17 +115,18 @@ class RunDirectory:
     def write_predictions(self, prompt: Prompt, splits: dict[str, Predictions]) -> None:
         """Write predictions/ID.npz: per split the N x Q array and the samples' ids; and the label names.
 
-        Where probabilities or merits are what is scored, they are there too: ``test_probabilities`` (N x Q x C) and
-        ``test_merits`` (N x Q).
+        Where probabilities or a metric's scores are what is scored, they are there too: ``test_probabilities``
+        (N x Q x C) and ``test_merits`` (N x Q).
         Where answers name no label, SPLIT_na_kinds is the N x Q array of their kinds, empty elsewhere.
         """
-        arrays: dict[str, Any] = {"labels": np.array([*prompt.labels, "N/A"])}
+        arrays: dict[str, Any] = {"labels": np.array([*prompt.labels, NA])}
         for split, predictions in splits.items():
             arrays[split] = predictions.array.astype(np.int16)
             arrays[f"{split}_ids"] = np.array([sample.id for sample in predictions.samples])
-            for part in ("probabilities", "merits"):
-                if getattr(predictions, part) is not None:
-                    arrays[f"{split}_{part}"] = getattr(predictions, part)
+            if predictions.probabilities is not None:
+                arrays[f"{split}_probabilities"] = predictions.probabilities
+            if predictions.metric_scores is not None:
+                arrays[f"{split}_merits"] = predictions.metric_scores
             if predictions.no_labels:
                 arrays[f"{split}_na_kinds"] = kind_array(predictions)
         content = io.BytesIO()

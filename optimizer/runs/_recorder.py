@@ -180,8 +180,7 @@ class Record:
             after = self.evaluator.predictions(chosen.prompt, "train")
         except BudgetReachedError:
             return {"before": diagnose_predictions(before, known=self.task.train).to_dict(), "after": {}}
-        right = after.right.sum(axis=1)
-        fares = zip(after.samples, right, after.sensitivities, strict=True)
+        fares = zip(after.samples, after.n_right, after.sensitivities, strict=True)
         return {
             "before": diagnose_predictions(before, known=self.task.train).to_dict(),
             "after": {sample.id: {"right": int(n), "sensitivity": float(s)} for sample, n, s in fares},

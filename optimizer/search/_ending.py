@@ -99,11 +99,11 @@ class Reserve:
         """Hold back from now on what this search needs."""
         if self.is_needed:
             self._evaluator.budget.in_whole = True
-            self._evaluator.before = lambda prompt, split: self._renew(search, prompt, split)
+            self._evaluator.announce(lambda prompt, split: self._renew(search, prompt, split))
 
     def end(self) -> None:
         """Let go of what was held back: now is what it was for."""
-        self._evaluator.before = None
+        self._evaluator.announce(None)
         self._evaluator.budget.held_back = Need()
 
     def least(self, prompt: Prompt, splits: Iterable[Split]) -> Need:

@@ -275,7 +275,7 @@ class Search:
         baseline = self.baseline if self.candidates else candidate
         with over_by_others(trial) as finished:
             record_trial(trial, candidate, baseline, predictions, effort, self.artifacts)
-            if predictions.merits is None:
+            if predictions.metric_scores is None:
                 _study.keep_answers(trial, predictions)
             _study.tell(self.study, trial, candidate.val, baseline.val.f1 - self.options.parts.margin)
         return finished.state == optuna.trial.TrialState.COMPLETE

@@ -103,14 +103,13 @@ def _weak_samples(predictions: Predictions) -> str:
     shaking = [index for index in order if predictions.sensitivities[index] > 0]
     if not shaking:
         return "No sample of val changes its answer."
-    n_rephrasings = predictions.array.shape[1]
     rows = ["| S | right | class | sample of val |", "|--:|--:|---|---|"]
     for index in shaking:
         sample = predictions.samples[index]
-        right = int((predictions.array[index] == predictions.truth[index]).sum())
         text = _escaped(sample.text[:200])
         label = _escaped(str(sample.label))
-        rows.append(f"| {predictions.sensitivities[index]:.2f} | {right}/{n_rephrasings} | {label} | {text} |")
+        share = f"{predictions.n_right[index]}/{predictions.n_rephrasings}"
+        rows.append(f"| {predictions.sensitivities[index]:.2f} | {share} | {label} | {text} |")
     return "\n".join(rows)
 
 
@@ -124,7 +123,7 @@ def _keep_files(
         arrays: dict[str, Any] = {
             "val": predictions.array.astype(np.int16),
             "val_ids": np.array([sample.id for sample in predictions.samples]),
-            "labels": np.array([*predictions.labels, "N/A"]),
+            "labels": np.array(predictions.class_names),
         }
         if predictions.probabilities is not None:
             arrays["val_probabilities"] = predictions.probabilities

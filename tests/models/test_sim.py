@@ -247,7 +247,9 @@ def test_probabilities_are_those_the_answers_are_drawn_from() -> None:
 
 
 def test_it_can_be_measured_by_its_probabilities(task: Task) -> None:
-    found = evaluate(SimulatedModel("", task), seed_prompt(task), ["one", "another"], task.test, soft=True)
+    found = evaluate(
+        SimulatedModel("", task), seed_prompt(task), ["one", "another"], task.test, from_probabilities=True
+    )
     assert found.probabilities.shape == (len(task.test), 2, 3)
 
 

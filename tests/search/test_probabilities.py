@@ -116,8 +116,8 @@ def candidate(n_edits: int, soft: Any) -> Any:
 def test_where_answers_have_merits_the_test_is_of_their_mean() -> None:
     array = np.zeros((30, 4), dtype=np.int64)
     first = predictions(np.tile([1.0, 0.0, 0.0], (30, 4, 1)))
-    worse = Predictions(array, first.samples, first.labels, merits=np.full((30, 4), 0.2))
-    better = Predictions(array, first.samples, first.labels, merits=np.full((30, 4), 0.7))
+    worse = Predictions(array, first.samples, first.labels, metric_scores=np.full((30, 4), 0.2))
+    better = Predictions(array, first.samples, first.labels, metric_scores=np.full((30, 4), 0.7))
     found = compare_paired(worse, better)["f1"]
     assert found.difference == pytest.approx(0.5)
     assert found.p_value < 0.05

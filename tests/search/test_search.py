@@ -82,7 +82,7 @@ def test_no_prompt_is_put_to_the_model_twice_on_the_same_split(
 ) -> None:
     found = search(task, evaluator, tmp_path, trials=12)
     found.run()
-    assert keyword_model.n_grids == 12 + len({c.id for c in found.candidates if (c.id, "train") in evaluator._known})
+    assert keyword_model.n_grids == 12 + len({c.id for c in found.candidates if evaluator.knows(c.id, "train")})
 
 
 def test_objectives_are_named_and_point_the_right_way(task: Task, evaluator: Any, tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ class LLMProposer:
 
     def _weak_labels(self, predictions: Predictions) -> list[str]:
         """Labels by how many answers to their samples are wrong, those without a wrong one left out."""
-        wrong = (predictions.array != predictions.truth[:, None]).sum(axis=1)
+        wrong = predictions.n_rephrasings - predictions.n_right
         n_wrong = {
             label: int(wrong[predictions.truth == index].sum()) for index, label in enumerate(predictions.labels)
         }
@@ -143,7 +143,7 @@ class _Asked:
 
 def _note(prompt: Prompt, group: Group, predictions: Predictions, rephrasings: Sequence[str]) -> _Asked:
     members = set(group.samples)
-    wrong = (predictions.array != predictions.truth[:, None]).mean(axis=1)
+    wrong = predictions.share_wrong
     at_stake = [wrong[index] for index, sample in enumerate(predictions.samples) if sample.id in members]
     gain = float(np.sum(at_stake) / len(wrong))
     messages = ask_for_note(prompt, group, predictions, rephrasings)
@@ -151,7 +151,7 @@ def _note(prompt: Prompt, group: Group, predictions: Predictions, rephrasings: S
 
 
 def _definition(prompt: Prompt, label: str, predictions: Predictions) -> _Asked:
-    wrong = (predictions.array != predictions.truth[:, None]).mean(axis=1)
+    wrong = predictions.share_wrong
     members = [index for index, sample in enumerate(predictions.samples) if sample.label == label and wrong[index] > 0]
     ids = tuple(predictions.samples[index].id for index in members)
     gain = float(wrong[members].sum() / len(wrong))

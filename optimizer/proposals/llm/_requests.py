@@ -115,19 +115,21 @@ def _samples(entries: Sequence[dict[str, Any]]) -> str:
 
 def _seen(index: int, predictions: Predictions) -> dict[str, Any]:
     sample = predictions.samples[index]
-    names = (*predictions.labels, "N/A")
-    answers = {names[k]: int(n) for k, n in enumerate(predictions.counts[index]) if n}
-    return {"text": sample.text[:_LONGEST], "label": sample.label, "answered": answers}
+    return {
+        "text": sample.text[:_LONGEST],
+        "label": sample.label,
+        "answered": predictions.answers_to(index),
+    }
 
 
 def _contrast(group: Group, members: Sequence[int], predictions: Predictions) -> list[dict[str, Any]]:
     """Samples that are always right, those of the class that the group is taken for first."""
-    right = predictions.right.mean(axis=1)
+    right = predictions.share_right
     good = [index for index in range(len(right)) if right[index] == 1.0 and index not in set(members)]
     good.sort(key=lambda index: (predictions.samples[index].label != group.predicted, predictions.samples[index].id))
     return [_seen(index, predictions) for index in good[: _MOST_SHOWN // 2]]
 
 
 def _worst_wordings(members: Sequence[int], predictions: Predictions, rephrasings: Sequence[str]) -> list[str]:
-    wrong = (predictions.array[members] != predictions.truth[members][:, None]).sum(axis=0)
+    wrong = (~predictions.right[members]).sum(axis=0)
     return [rephrasings[index] for index in sorted(range(len(wrong)), key=lambda q: -wrong[q])[:_MOST_WORDINGS]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.diagnosis import PhraseIndex, share_right
+from psopt.diagnosis import PhraseIndex
 from psopt.search_spaces import Edit, Provenance
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _TRAIN_FOR_WORDINGS = 5000
 
 def definitions_from_task(task: Task, predictions: Predictions) -> list[Edit]:
     """Offer the task's definition of each label that the model gets wrong on train."""
-    wrong = 1 - share_right(predictions)
+    wrong = predictions.share_wrong
     edits = []
     for label, text in task.definitions.items():
         members = [index for index, sample in enumerate(predictions.samples) if sample.label == label]
@@ -36,7 +36,7 @@ def definitions_from_task(task: Task, predictions: Predictions) -> list[Edit]:
 
 def definitions_from_subclasses(task: Task, predictions: Predictions) -> list[Edit]:
     """Offer to say that a label covers a subclass, for the subclasses that are most often wrong on train."""
-    wrong = 1 - share_right(predictions)
+    wrong = predictions.share_wrong
     edits = []
     for label, subclasses in task.subclasses.items():
         for subclass, text in subclasses.items():
@@ -55,7 +55,7 @@ def definitions_from_subclasses(task: Task, predictions: Predictions) -> list[Ed
 
 def definitions_from_blocks(predictions: Predictions, blocks: Sequence[Block]) -> list[Edit]:
     """Offer to say that a label covers what its wrongly answered blocks share, where a phrase names that."""
-    wrong = dict(zip((sample.id for sample in predictions.samples), 1 - share_right(predictions), strict=True))
+    wrong = dict(zip((sample.id for sample in predictions.samples), predictions.share_wrong, strict=True))
     edits = []
     for block in blocks:
         if block.phrases and block.answered != block.label:
@@ -69,7 +69,7 @@ def definitions_from_blocks(predictions: Predictions, blocks: Sequence[Block]) -
 def definitions_from_wordings(task: Task, predictions: Predictions) -> list[Edit]:
     """Define each label by the wordings that, in train, mean that label and little else."""
     train = [sample for sample in task.train if sample.label is not None][:_TRAIN_FOR_WORDINGS]
-    wrong = 1 - share_right(predictions)
+    wrong = predictions.share_wrong
     truth = predictions.truth
     edits = []
     for index, label in enumerate(task.labels):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.diagnosis import need, share_right
+from psopt.diagnosis import need
 from psopt.search_spaces import Edit, Provenance
 from psopt.text import words_of
 
@@ -79,7 +79,7 @@ def _next(
 
 def _merits(predictions: Predictions, vectors: Vector) -> dict[str, Vector]:
     """How well each sample serves as each kind of example, in [0, 1]; 0 is not at all."""
-    right = share_right(predictions)
+    right = predictions.share_right
     centres = np.stack([vectors[predictions.truth == index].sum(axis=0) for index in range(len(predictions.labels))])
     centres /= np.maximum(np.linalg.norm(centres, axis=1, keepdims=True), 1e-12)
     return {
