@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from psopt.rephrasings._set import comparable, shortened
+from psopt.text import names_label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -96,7 +97,7 @@ class Checks:
     def _named(self, text: str) -> str | None:
         if not self.keep_labels:
             return None
-        dropped = [label for label in named_labels(self.original, self.labels) if not _names(text, label)]
+        dropped = [label for label in named_labels(self.original, self.labels) if not names_label(text, label)]
         return f"drops the label {dropped[0]!r}" if dropped else None
 
 
@@ -125,9 +126,5 @@ def named_labels(description: str, labels: Sequence[str]) -> list[str]:
     >>> named_labels("Say how good the review is.", ["good", "bad"])
     []
     """
-    named = [label for label in labels if _names(description, label)]
+    named = [label for label in labels if names_label(description, label)]
     return named if len(named) > 1 else []
-
-
-def _names(text: str, label: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(label.casefold())}(?!\w)", text.casefold()) is not None

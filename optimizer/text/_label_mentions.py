@@ -1,4 +1,4 @@
-"""What sentences say of labels: each that names exactly one label outside quotation marks says something about it."""
+"""Where a text names a label, and what its sentences say of labels."""
 
 from __future__ import annotations
 
@@ -20,52 +20,80 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“])")
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
-    """What a sentence says of one label: a topic, and phrases it quotes as signs of it.
+class LabelMention:
+    """What a sentence says of one label: a topic, and the cues it quotes.
 
-    A phrase that starts with ``^`` is a sign only where a text opens with it.
+    A cue is a phrase by which a text of that label is known; one that starts with ``^`` only where a text opens with
+    it.
     """
 
     label: int
     topic: str
-    phrases: tuple[str, ...]
+    cues: tuple[str, ...]
 
 
-def read_sentences(text: str, labels: Sequence[str]) -> list[Statement]:
-    """Read the sentences that name exactly one label outside quotation marks.
+def names_label(text: str, label: str, *, match_case: bool = False) -> bool:
+    """Tell whether a text names a label, as a whole word or words.
 
-    >>> read_sentences('Questions that begin with "when" ask for Number.', ["Number", "Person"])
-    [Statement(label=0, topic='when', phrases=('^when',))]
+    Parameters
+    ----------
+    match_case : bool
+        Writers, of rephrasings and of notes, start sentences with a label or write it small: they are judged by the
+        words alone. Where a model reads a prompt by its labels (`label_mentions`), case is what tells the label Number
+        from the word number.
+
+    Examples
+    --------
+    >>> names_label("Is it a number or an entity?", "Number"), names_label("Numbers only.", "Number")
+    (True, False)
+    >>> names_label("Is it a number or an entity?", "Number", match_case=True)
+    False
     """
-    statements = (_read(sentence, labels) for sentence in _SENTENCE_END.split(text))
-    return [statement for statement in statements if statement is not None]
+    if not match_case:
+        text = text.casefold()
+        label = label.casefold()
+    return _label_pattern(label).search(text) is not None
 
 
-def _read(sentence: str, labels: Sequence[str]) -> Statement | None:
+def label_mentions(text: str, labels: Sequence[str]) -> list[LabelMention]:
+    """Read the sentences that name exactly one label, in its own case, outside quotation marks.
+
+    >>> label_mentions('Questions that begin with "when" ask for Number.', ["Number", "Person"])
+    [LabelMention(label=0, topic='when', cues=('^when',))]
+    """
+    mentions = (_mention(sentence, labels) for sentence in _SENTENCE_END.split(text))
+    return [mention for mention in mentions if mention is not None]
+
+
+def _mention(sentence: str, labels: Sequence[str]) -> LabelMention | None:
     unquoted = _QUOTED.sub(" ", sentence)
-    named = [index for index, label in enumerate(labels) if _names(unquoted, label)]
+    named = [index for index, label in enumerate(labels) if names_label(unquoted, label, match_case=True)]
     if len(named) != 1:
         return None
-    phrases = _phrases(sentence)
-    without_label = re.sub(rf"(?<!\w){re.escape(labels[named[0]])}(?!\w)", " ", sentence)
-    topic = ", ".join(phrase.removeprefix("^") for phrase in phrases) or " ".join(without_label.split())
-    return Statement(named[0], topic, phrases)
+    cues = _cues(sentence)
+    without_label = _label_pattern(labels[named[0]]).sub(" ", sentence)
+    topic = ", ".join(cue.removeprefix("^") for cue in cues) or " ".join(without_label.split())
+    return LabelMention(named[0], topic, cues)
 
 
-def _names(text: str, label: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(label)}(?!\w)", text) is not None
+def _label_pattern(label: str) -> re.Pattern[str]:
+    # not \b, which is no border beside a label that ends in a sign, such as C++
+    return re.compile(rf"(?<!\w){re.escape(label)}(?!\w)")
 
 
-def _phrases(sentence: str) -> tuple[str, ...]:
-    phrases, opening, end = [], False, 0
+def _cues(sentence: str) -> tuple[str, ...]:
+    """Quoted phrases; what stands between two quotations says where the latter is a cue, or nothing new."""
+    cues = []
+    opens = False
+    end = 0
     for match in _QUOTED.finditer(sentence):
         between = sentence[end : match.start()]
         if _ANYWHERE.search(between):
-            opening = False
+            opens = False
         if _OPENING.search(between):
-            opening = True
+            opens = True
         words = " ".join(words_of(match.group(1) or match.group(2)))
         if words:
-            phrases.append(("^" if opening else "") + words)
+            cues.append(("^" if opens else "") + words)
         end = match.end()
-    return tuple(phrases)
+    return tuple(cues)

@@ -8,7 +8,7 @@ import numpy as np
 from psopt.errors import InputError
 from psopt.models._capabilities import Capabilities
 from psopt.models.minilm._encoder import Encoder
-from psopt.text import Statement, read_sentences, shows
+from psopt.text import LabelMention, label_mentions, shows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,14 +102,14 @@ class MiniLM:
     def _from_notes(self, prompt: Prompt, texts: Sequence[str], alone: Vectors) -> Vectors:
         """What the notes add: for each label the note that bears on the text most."""
         added = np.zeros((len(texts), len(prompt.labels)), dtype=np.float32)
-        statements = [one for note in prompt.notes for one in read_sentences(note, prompt.labels)]
-        if not statements:
+        mentions = [mention for note in prompt.notes for mention in label_mentions(note, prompt.labels)]
+        if not mentions:
             return added
-        similarity = alone @ self.encoder.encode([one.topic for one in statements]).T
+        similarity = alone @ self.encoder.encode([mention.topic for mention in mentions]).T
         bearing = np.maximum(0, similarity - TOPIC_FLOOR)
-        for column, statement in enumerate(statements):
-            bearing[:, column] += QUOTE_BONUS * _shown(statement, texts)
-            added[:, statement.label] = np.maximum(added[:, statement.label], bearing[:, column])
+        for column, mention in enumerate(mentions):
+            bearing[:, column] += QUOTE_BONUS * _shown(mention, texts)
+            added[:, mention.label] = np.maximum(added[:, mention.label], bearing[:, column])
         return added
 
     def _from_examples(self, prompt: Prompt, centred_alone: Vectors, reference: Vectors) -> Vectors:
@@ -123,8 +123,8 @@ class MiniLM:
         return added
 
 
-def _shown(statement: Statement, texts: Sequence[str]) -> NDArray[np.bool_]:
-    return np.array([any(shows(text, phrase) for phrase in statement.phrases) for text in texts])
+def _shown(mention: LabelMention, texts: Sequence[str]) -> NDArray[np.bool_]:
+    return np.array([any(shows(text, cue) for cue in mention.cues) for text in texts])
 
 
 def _joint(prompt: Prompt, text: str) -> str:

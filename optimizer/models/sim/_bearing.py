@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.text import ARTICLES, FUNCTION_WORDS, read_sentences, words_of
+from psopt.text import ARTICLES, FUNCTION_WORDS, label_mentions, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,9 +64,9 @@ def bearings(prompt: Prompt, labels: Sequence[str]) -> list[Bearing]:
     nouns = _content(words_of(prompt.noun))
     found = []
     for note in prompt.notes:
-        for said in read_sentences(note, labels):
-            words = frozenset() if said.phrases else _content(words_of(said.topic)) - nouns
-            found.append(Bearing(said.label, NOTE, said.phrases, words))
+        for mention in label_mentions(note, labels):
+            words = frozenset() if mention.cues else _content(words_of(mention.topic)) - nouns
+            found.append(Bearing(mention.label, NOTE, mention.cues, words))
     for definition in prompt.definitions:
         pieces = [words_of(piece) for piece in _PIECES.split(definition.text)]
         longer = [word for words in pieces if len(words) > _LONGEST_PHRASE for word in words]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from psopt.text import words_of
+from psopt.text import names_label, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -71,7 +71,7 @@ class DraftChecks:
             raise DraftError(f"invents the label {str(given)[:40]!r}")
         if given != label:
             raise DraftError(f"is about {given}, not about {label}")
-        if field == "note" and not _names(text, label):
+        if field == "note" and not names_label(text, label):
             raise DraftError(f"does not name {label}")
         for named in _AS_A_LABEL.findall(text):
             if named.casefold() not in {one.casefold() for one in self.labels}:
@@ -126,7 +126,3 @@ def _parsed(written: str, field: str) -> dict[str, object]:
 
 def _runs(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
     return (tuple(words[start : start + length]) for start in range(len(words) - length + 1))
-
-
-def _names(text: str, label: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(label)}(?!\w)", text, re.IGNORECASE) is not None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from psopt.proposals.rules._notes import note_text
 from psopt.search_spaces import Edit, Provenance
-from psopt.text import read_sentences
+from psopt.text import label_mentions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -62,9 +62,9 @@ def notes_by_label(edits: Iterable[Edit], keep: Callable[[Edit], bool]) -> list[
 
 def _phrases(note: Edit, labels: Sequence[str], noun: str) -> tuple[str, ...]:
     """The phrases of a note that says nothing else; none for a note that was written otherwise."""
-    said = read_sentences(note.text, labels)
-    plain = len(said) == 1 and said[0].phrases and note_text(noun, said[0].phrases, note.label) == note.text
-    return said[0].phrases if plain else ()
+    mentions = label_mentions(note.text, labels)
+    plain = len(mentions) == 1 and mentions[0].cues and note_text(noun, mentions[0].cues, note.label) == note.text
+    return mentions[0].cues if plain else ()
 
 
 def _without_implied(phrases: Sequence[str]) -> list[str]:

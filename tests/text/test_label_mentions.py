@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from psopt.text import label_mentions, names_label
+
+LABELS = ("Number", "Person", "Entity")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "label", "cues"),
+    [
+        ('A question that begins with "when" belongs to Number.', 0, ("^when",)),
+        ('Anything about "what color" is an Entity.', 2, ("what color",)),
+        ('A text that begins with "how old" or "how far" belongs to Number.', 0, ("^how old", "^how far")),
+        ('It begins with "who" or contains "whose": Person.', 1, ("^who", "whose")),
+        ('It contains "whose" or begins with "who": Person.', 1, ("whose", "^who")),
+        ("Questions about dates ask for a Number.", 0, ()),
+        ('The word "Number" itself is an Entity.', 2, ("number",)),
+    ],
+)
+def test_a_sentence_that_names_one_label_is_read(sentence: str, label: int, cues: Any) -> None:
+    (mention,) = label_mentions(sentence, LABELS)
+    assert (mention.label, mention.cues) == (label, cues)
+
+
+@pytest.mark.parametrize("sentence", ["Number or Person, who knows.", "Think well.", "Numbers are not named here.", ""])
+def test_a_sentence_that_names_no_label_or_several_says_nothing(sentence: str) -> None:
+    assert label_mentions(sentence, LABELS) == []
+
+
+def test_sentences_are_read_one_by_one() -> None:
+    mentions = label_mentions("Dates are a Number. Colours are an Entity! Think well.", LABELS)
+    assert [mention.label for mention in mentions] == [0, 2]
+
+
+def test_without_quotes_the_rest_of_the_sentence_is_the_topic() -> None:
+    (mention,) = label_mentions("Questions about dates ask for a Number.", LABELS)
+    assert mention.topic == "Questions about dates ask for a ."
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "by_words", "by_case"),
+    [
+        ("It asks for a Number.", "Number", True, True),
+        ("It asks for a number.", "Number", True, False),
+        ("NUMBER: dates", "Number", True, False),
+        ("Numbers are many.", "Number", False, False),
+        ("Written in C++, not C.", "C++", True, True),
+        ("Written in C++ 20.", "C", True, True),  # a sign after a label ends it
+        ("die Straße", "STRASSE", True, False),
+        ("a.b", "axb", False, False),
+    ],
+)
+def test_a_text_names_a_label_as_whole_words_in_any_case_or_its_own(
+    text: str, label: str, by_words: bool, by_case: bool
+) -> None:
+    assert names_label(text, label) is by_words
+    assert names_label(text, label, match_case=True) is by_case
