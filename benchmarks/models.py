@@ -21,7 +21,7 @@ from time import perf_counter
 import models_trouble
 from models_peers import IN_FLIGHT, N_REQUESTS, N_WARM_UP, PEERS, PROMPT, answering_server, measure, texts
 from psopt.models._answer_cache import AnswerCache
-from psopt.models.chat import ChatModel, LmOptions, chat_model
+from psopt.models.chat import ChatModel, LMConfig, chat_model
 
 BARE, DSPY = "bare aiohttp", "dspy.Evaluate"
 LEAST_OF_BARE, LEAST_OF_DSPY, LEAST_CACHED = 0.6, 1.7, 5_000
@@ -32,7 +32,7 @@ def engine_rates(base_url: str, n_requests: int) -> tuple[float, float]:
     with tempfile.TemporaryDirectory() as folder:
 
         def model() -> ChatModel:
-            options = LmOptions(api_base=base_url, concurrency=IN_FLIGHT, max_tokens=64)
+            options = LMConfig(api_base=base_url, concurrency=IN_FLIGHT, max_tokens=64)
             return chat_model("openai", "test", AnswerCache(Path(folder)), options)
 
         first = model()

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from models_peers import DELAY_MS, IN_FLIGHT, PROMPT, texts
 from psopt.models._answer_cache import AnswerCache
-from psopt.models.chat import ChatModel, LmOptions, chat_model
+from psopt.models.chat import ChatModel, LMConfig, chat_model
 from psopt.testing import FakeServer
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ N_WARM_UP = 200
 @contextmanager
 def _fresh_model(url: str, **options: Any) -> Iterator[ChatModel]:
     with tempfile.TemporaryDirectory() as folder:
-        chosen = LmOptions(api_base=url, max_tokens=64, **options)
+        chosen = LMConfig(api_base=url, max_tokens=64, **options)
         yield chat_model("openai", "test", AnswerCache(Path(folder)), chosen)
 
 

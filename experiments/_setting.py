@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.api import carry_out
 from psopt.evaluation import evaluate
 from psopt.models import ModelProvider
-from psopt.models.chat import LmOptions
+from psopt.models.chat import LMConfig
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
 from psopt.runs import RunSettings
 from psopt.tasks import load_task, subset
@@ -47,7 +47,7 @@ class Setting:
     trials : int
         Of each search; of no use where nothing is searched.
     results : Path
-    lm : LmOptions
+    lm : LMConfig
     """
 
     models: list[str]
@@ -57,7 +57,7 @@ class Setting:
     seeds: list[int]
     trials: int
     results: Path
-    lm: LmOptions
+    lm: LMConfig
 
     @classmethod
     def read(cls, doc: str | None, **defaults: Any) -> Setting:
@@ -73,7 +73,7 @@ class Setting:
         parser.add_argument("--results", type=Path, default=HERE / "results")
         parser.add_argument("--api-base")
         read = parser.parse_args()
-        lm = LmOptions(api_base=read.api_base)
+        lm = LMConfig(api_base=read.api_base)
         return cls(read.model, read.dataset, read.samples, read.rephrasings, read.seeds, read.trials, read.results, lm)
 
     def cases(self) -> Iterator[tuple[str, str, int]]:

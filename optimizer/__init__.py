@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from psopt.api import MeasureOptions, Run, compare, diagnose, optimize
     from psopt.diagnosis import PromptReport
     from psopt.dspy_programs import ProgramCandidate, SensitivityOptimizer
-    from psopt.models.chat import LmOptions
+    from psopt.models.chat import LMConfig, LmOptions
     from psopt.search_spaces import Edit, Prompt, SearchParts, SearchRestriction
     from psopt.tasks import Sample, Task, load_task
 
 _HOMES = {
     "Edit": "psopt.search_spaces",
+    "LMConfig": "psopt.models.chat",
     "LmOptions": "psopt.models.chat",
     "MeasureOptions": "psopt.api",
     "ProgramCandidate": "psopt.dspy_programs",
@@ -39,6 +40,7 @@ _HOMES = {
 
 __all__ = [
     "Edit",
+    "LMConfig",
     "LmOptions",
     "MeasureOptions",
     "ProgramCandidate",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psopt.answers import NoLabel
     from psopt.models import Model, OnProgress
-    from psopt.models.chat import LmOptions
+    from psopt.models.chat import LMConfig
     from psopt.rephrasings import RephrasingSet
     from psopt.runs import PromptSource
     from psopt.search_spaces import Prompt
@@ -83,7 +83,7 @@ def classify_texts(
     vote: bool = False,
     rephrasings: int = 10,
     seed: int = 42,
-    lm: LmOptions | None = None,
+    lm: LMConfig | None = None,
     cache_dir: str | Path | None = None,
     on_progress: OnProgress | None = None,
 ) -> list[Classified]:

@@ -8,7 +8,7 @@ from psopt.api._measure import MeasureOptions, measure
 from psopt.diagnosis import PromptReport, diagnose_predictions
 from psopt.evaluation import score
 from psopt.metrics import na_rate, sensitivity
-from psopt.models.chat import LmOptions
+from psopt.models.chat import LMConfig
 from psopt.rephrasings import RephrasingOptions
 from psopt.search_spaces import seed_prompt
 
@@ -32,7 +32,7 @@ def diagnose(
     samples: int = 500,
     strategy: str = "simple",
     seed: int = 42,
-    lm: LmOptions | None = None,
+    lm: LMConfig | None = None,
     words: RephrasingOptions | None = None,
     cache_dir: str | Path | None = None,
     on_progress: OnProgress | None = None,
@@ -63,7 +63,7 @@ def diagnose(
     """
     prompt = prompt or seed_prompt(task, strategy, seed=seed)
     options = MeasureOptions(
-        rephrasings, split, samples, seed, lm or LmOptions(), words or RephrasingOptions(), cache_dir
+        rephrasings, split, samples, seed, lm or LMConfig(), words or RephrasingOptions(), cache_dir
     )
     models = options.models()
     predictions = measure(task, prompt, model, options, on_progress, models)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from psopt.api._measure import MeasureOptions
     from psopt.evaluation import Evaluator, Split
-    from psopt.models.chat import LmOptions
+    from psopt.models.chat import LMConfig
     from psopt.rephrasings import RephrasingOptions
     from psopt.runs import RunSettings
     from psopt.search_spaces import Prompt
@@ -149,7 +149,7 @@ class CostEstimate:
             total * spread[1], *above
         )
 
-    def trials_within(self, lm: LmOptions) -> tuple[int, int] | None:
+    def trials_within(self, lm: LMConfig) -> tuple[int, int] | None:
         """After how many trials a limit is reached, few and many; None if none is before the end."""
         limits = (
             (lm.max_calls, self.calls_range),

@@ -13,7 +13,7 @@ from psopt.search import Reserve
 
 if TYPE_CHECKING:
     from psopt.evaluation import Evaluator
-    from psopt.models.chat import LmOptions
+    from psopt.models.chat import LMConfig
     from psopt.runs import RunSettings
     from psopt.search_spaces import Prompt
 
@@ -23,7 +23,7 @@ def unwritten(settings: RunSettings) -> RunSettings:
     return replace(settings, rephraser=None, judge=None, proposer=None)
 
 
-def is_limited(lm: LmOptions) -> bool:
+def is_limited(lm: LMConfig) -> bool:
     """Whether these options limit calls, tokens or cost."""
     return Budget.of(lm).is_limited
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from psopt.errors import InputError
 from psopt.evaluation import evaluate, rephrased_prompts
 from psopt.models import ModelProvider
-from psopt.models.chat import Budget, LmOptions
+from psopt.models.chat import Budget, LMConfig
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
 from psopt.tasks import subset
 
@@ -38,7 +38,7 @@ class MeasureOptions:
     samples : int
         At most so many samples, stratified.
     seed : int
-    lm : LmOptions
+    lm : LMConfig
     words : RephrasingOptions
         Where rephrasings come from, and of which families they are.
     cache_dir : path or None
@@ -48,7 +48,7 @@ class MeasureOptions:
     split: SplitChoice = "test"
     samples: int = 500
     seed: int = 42
-    lm: LmOptions = field(default_factory=LmOptions)
+    lm: LMConfig = field(default_factory=LMConfig)
     words: RephrasingOptions = field(default_factory=RephrasingOptions)
     cache_dir: str | Path | None = None
 

@@ -12,7 +12,7 @@ from psopt.api._limits import check_limits, is_limited, unwritten
 from psopt.errors import BudgetReachedError, InputError, say_how_to_go_on
 from psopt.evaluation import Evaluator, Split
 from psopt.models import ModelProvider, capabilities_of
-from psopt.models.chat import CHAT_KINDS, LmOptions
+from psopt.models.chat import CHAT_KINDS, LMConfig
 from psopt.proposals import propose_edits
 from psopt.proposals.llm import LLMProposer
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings, read_families, to_file
@@ -102,7 +102,7 @@ def optimize(
     proposer: str | None = None,
     parts: SearchRestriction | None = None,
     leave_one_out: int | None = None,
-    lm: LmOptions | None = None,
+    lm: LMConfig | None = None,
     cache_dir: str | Path | None = None,
     resume: bool = False,
     observer: Observer | None = None,
@@ -157,7 +157,7 @@ def optimize(
         proposer=proposer,
         parts=parts or SearchRestriction(),
         leave_one_out=leave_one_out,
-        lm=lm or LmOptions(),
+        lm=lm or LMConfig(),
         own_model=not isinstance(model, str),
     )
     given = None if isinstance(model, str) else model

@@ -53,7 +53,7 @@ def work(
     cache_dir : path, optional
     observer : Observer, optional
     **lm_changes
-        Fields of `LmOptions` that differ here, such as ``api_base`` and ``concurrency``.
+        Fields of `LMConfig` that differ here, such as ``api_base`` and ``concurrency``.
 
     Raises
     ------

@@ -9,14 +9,14 @@ import click
 
 if TYPE_CHECKING:
     from psopt.api import CostEstimate
-    from psopt.models.chat import LmOptions
+    from psopt.models.chat import LMConfig
 
 DRY_RUN = click.option(
     "--dry-run", is_flag=True, help="Say how many calls and tokens this would take, and what they cost; send nothing."
 )
 
 
-def show_estimate(estimate: CostEstimate, model: str, lm: LmOptions, *, as_json: bool) -> int:
+def show_estimate(estimate: CostEstimate, model: str, lm: LMConfig, *, as_json: bool) -> int:
     """Print what a command would take, and whether its limits allow that."""
     if as_json:
         within = estimate.trials_within(lm)
@@ -27,7 +27,7 @@ def show_estimate(estimate: CostEstimate, model: str, lm: LmOptions, *, as_json:
     return 0
 
 
-def _print(estimate: CostEstimate, model: str, lm: LmOptions) -> None:
+def _print(estimate: CostEstimate, model: str, lm: LMConfig) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -45,7 +45,7 @@ def _print(estimate: CostEstimate, model: str, lm: LmOptions) -> None:
         console.print(line, markup=False)
 
 
-def estimate_lines(estimate: CostEstimate, model: str, lm: LmOptions, *, caveat: bool = True) -> list[str]:
+def estimate_lines(estimate: CostEstimate, model: str, lm: LMConfig, *, caveat: bool = True) -> list[str]:
     """Say in a few lines what will be taken, between what and what, and on request what is not counted."""
     if model.partition("/")[0] in {"minilm", "hf", "sim"} and not any(phase.cost for phase in estimate.phases):
         return ["This model costs nothing.", *_without_effect(model, lm)]
@@ -73,7 +73,7 @@ def estimate_lines(estimate: CostEstimate, model: str, lm: LmOptions, *, caveat:
     return lines
 
 
-def limit_named(estimate: CostEstimate, lm: LmOptions) -> str:
+def limit_named(estimate: CostEstimate, lm: LMConfig) -> str:
     """The first limit that may be reached; empty for none."""
     _, most_calls = estimate.calls_range
     _, most_tokens = estimate.tokens_range
@@ -86,7 +86,7 @@ def limit_named(estimate: CostEstimate, lm: LmOptions) -> str:
     return ""
 
 
-def _without_effect(model: str, lm: LmOptions) -> list[str]:
+def _without_effect(model: str, lm: LMConfig) -> list[str]:
     limits = {"--max-calls": lm.max_calls, "--max-tokens-total": lm.max_tokens_total, "--max-cost": lm.max_cost}
     given = [name for name, limit in limits.items() if limit is not None]
     return [f"{', '.join(given)}: nothing to limit, {model} asks no server."] if given else []

@@ -12,7 +12,7 @@ from psopt.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.models.chat import LmOptions
+    from psopt.models.chat import LMConfig
     from psopt.runs import Measured, PromptSource
 
 DEFAULT = "minilm"
@@ -29,14 +29,14 @@ class ModelChoice:
         The address that is asked, without secrets.
     origin : str
         Where that comes from, in words.
-    lm : LmOptions
+    lm : LMConfig
         How it is asked.
     """
 
     model: str
     server: str | None
     origin: str
-    lm: LmOptions
+    lm: LMConfig
 
     @property
     def line(self) -> str:
@@ -49,7 +49,7 @@ class ModelChoice:
         return {"model": self.model, "server": self.server, "model_origin": self.origin}
 
 
-def likelihood_note(model: str, lm: LmOptions) -> str:
+def likelihood_note(model: str, lm: LMConfig) -> str:
     """Say which likelihood a local model scores labels by; empty for other models."""
     if _kind(model) != "hf":
         return ""

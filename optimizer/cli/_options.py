@@ -13,7 +13,7 @@ from psopt.cli._notices import hush
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from psopt.models.chat import LmOptions
+    from psopt.models.chat import LMConfig
     from psopt.rephrasings import RephrasingOptions
 
 Decorator = "Callable[[Callable[..., Any]], Callable[..., Any]]"
@@ -178,7 +178,7 @@ REQUEST_OPTIONS = (
 
 
 def lm_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """How language models are asked, and what they may cost: the fields of LmOptions."""
+    """How language models are asked, and what they may cost: the fields of LMConfig."""
     options = [
         click.option(
             "--api-base",
@@ -248,13 +248,13 @@ def request_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def take_lm_options(options: dict[str, Any]) -> LmOptions:
+def take_lm_options(options: dict[str, Any]) -> LMConfig:
     """Take the options of `lm_options` out of a command's."""
-    from psopt.models.chat import LmOptions
+    from psopt.models.chat import LMConfig
 
-    names = [field.name for field in fields(LmOptions)]
+    names = [field.name for field in fields(LMConfig)]
     given = {name: options.pop(name) for name in names if name in options}
-    return LmOptions(**{**given, "headers": given.get("headers") or {}})
+    return LMConfig(**{**given, "headers": given.get("headers") or {}})
 
 
 def take_rephrasing_options(options: dict[str, Any]) -> RephrasingOptions:

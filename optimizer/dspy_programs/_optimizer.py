@@ -22,7 +22,7 @@ from psopt.dspy_programs._wordings import Checking, freeze_wordings
 from psopt.errors import DataError, InputError, import_extra
 from psopt.evaluation import Evaluator
 from psopt.models import ModelProvider
-from psopt.models.chat import Budget, LmOptions, stay_here
+from psopt.models.chat import Budget, LMConfig, stay_here
 from psopt.proposals.llm import LLMProposer
 from psopt.rephrasings import closeness
 from psopt.runs import MANIFEST, RunSettings, free_folder
@@ -66,7 +66,7 @@ class SensitivityOptimizer(Teleprompter):  # type: ignore[misc, valid-type]  # d
         asked through psopt's own client.
     judge_model : str or dspy.LM, optional
         Says of each rephrasing that `prompt_model` writes whether it asks for the same.
-    lm : LmOptions, optional
+    lm : LMConfig, optional
         How all of these models are asked, and what they may cost together. Where it is given, a `dspy.LM` too is asked
         through psopt's engine: counted call by call, limited, sent again, kept in the cache. DSPy's own cache, whose
         key holds no server, is never used.
@@ -109,7 +109,7 @@ class SensitivityOptimizer(Teleprompter):  # type: ignore[misc, valid-type]  # d
         prompt_model: Any = None,
         task_model: Any = None,
         judge_model: Any = None,
-        lm: LmOptions | None = None,
+        lm: LMConfig | None = None,
         cache_dir: str | Path | None = None,
         metric: Metric | None = None,
         equivalence: Equivalence | None = None,
@@ -276,8 +276,8 @@ class SensitivityOptimizer(Teleprompter):  # type: ignore[misc, valid-type]  # d
         )
 
     @property
-    def _options(self) -> LmOptions:
-        return self.lm or LmOptions()
+    def _options(self) -> LMConfig:
+        return self.lm or LMConfig()
 
     def _models(self) -> ModelProvider:
         """Where all models of the run come from, and what they may spend together."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.models._answer_cache import AnswerCache
 from psopt.models._cache_folder import cache_folder
 from psopt.models._registry import load_model
-from psopt.models.chat import Budget, LmOptions, chat_engine, load_writer, same_meaning
+from psopt.models.chat import Budget, LMConfig, chat_engine, load_writer, same_meaning
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,17 +27,17 @@ class ModelProvider:
     ----------
     cache_dir : path, optional
         Where answers and embeddings are kept; by default `cache_folder`.
-    lm : LmOptions, optional
+    lm : LMConfig, optional
         How language models are asked.
     budget : Budget, optional
         What they may spend together; by default what `lm` allows.
     """
 
     def __init__(
-        self, cache_dir: str | Path | None = None, lm: LmOptions | None = None, budget: Budget | None = None
+        self, cache_dir: str | Path | None = None, lm: LMConfig | None = None, budget: Budget | None = None
     ) -> None:
         self.cache_dir = cache_folder(cache_dir)
-        self.lm = lm or LmOptions()
+        self.lm = lm or LMConfig()
         self.budget = budget or Budget.of(self.lm)
 
     def answering(self, model: Any, task: Task) -> Model:

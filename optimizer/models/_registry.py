@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from psopt.models._base import Model
-    from psopt.models.chat import Budget, LmOptions
+    from psopt.models.chat import Budget, LMConfig
     from psopt.tasks import Task
 
 NAMES = {
@@ -30,7 +30,7 @@ def load_model(
     task: Task,
     *,
     cache_dir: Path | None = None,
-    options: LmOptions | None = None,
+    options: LMConfig | None = None,
     budget: Budget | None = None,
 ) -> Model:
     """Load a task model for a task.
@@ -41,7 +41,7 @@ def load_model(
     ----------
     model : str, Model or dspy.LM
         A name (see `NAMES`), a `Model` of one's own, which is returned as it is, or a `dspy.LM`.
-    options : LmOptions, optional
+    options : LMConfig, optional
         How language models are asked.
     budget : Budget, optional
         What they may spend, shared with other models; by default what `options` allow.
@@ -90,7 +90,7 @@ def _unknown(model: str) -> InputError:
     )
 
 
-def _given(model: Any, cache_dir: Path | None, options: LmOptions | None, budget: Budget | None) -> Model:
+def _given(model: Any, cache_dir: Path | None, options: LMConfig | None, budget: Budget | None) -> Model:
     """A model of the caller's own."""
     if hasattr(model, "predict") and hasattr(model, "name"):
         return model  # type: ignore[no-any-return]

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
-from psopt.models.chat import LmOptions, is_secret, public_address
+from psopt.models.chat import LMConfig, is_secret, public_address
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +41,7 @@ class Measured:
     server : str or None
         Where the model was asked, without secrets; None for models that are asked nowhere else.
     client : dict
-        How it was asked: fields of `LmOptions` by name, but for limits and secrets.
+        How it was asked: fields of `LMConfig` by name, but for limits and secrets.
     dataset : dict
         ``name`` and ``sha256``.
     rephrasings : dict
@@ -80,8 +80,8 @@ class Measured:
 
     @property
     def options(self) -> dict[str, Any]:
-        """Fields of `LmOptions` by which the model is asked again as it was, at the same server."""
-        names = {one.name for one in fields(LmOptions)} - LIMITS
+        """Fields of `LMConfig` by which the model is asked again as it was, at the same server."""
+        names = {one.name for one in fields(LMConfig)} - LIMITS
         options = {name: value for name, value in self.client.items() if name in names}
         return {**options, "api_base": self.server} if self.server else options
 
@@ -109,7 +109,7 @@ def measured(settings: RunSettings, task: Task, evaluator: Evaluator, candidate:
     )
 
 
-def client_options(lm: LmOptions) -> dict[str, Any]:
+def client_options(lm: LMConfig) -> dict[str, Any]:
     """Options as they may be written down: without limits, secrets, and what is secret in addresses."""
     kept = lm.to_dict()
     options = {name: value for name, value in kept.items() if name not in ONE_START and not is_secret(name)}
@@ -128,7 +128,7 @@ def _part(which: str, n_samples: int, n_rephrasings: int, scores: Scores) -> dic
 def measured_in(manifest: Mapping[str, Any], prompt_id: str) -> Measured:
     """How a prompt was measured, by the run.json of a run whose prompts don't say it themselves (psopt 0.1)."""
     settings, words = manifest["settings"], manifest["rephrasings"]
-    lm = LmOptions.from_dict(settings.get("lm", {}))
+    lm = LMConfig.from_dict(settings.get("lm", {}))
     entries = [manifest.get("baseline"), *manifest.get("front", ()), manifest.get("short")]
     entry: dict[str, Any] = next((one for one in entries if one and one["id"] == prompt_id), {})
     evaluated = manifest["dataset"].get("evaluated", {})

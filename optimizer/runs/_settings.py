@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from psopt.errors import InputError
-from psopt.models.chat import LmOptions, without_header_values
+from psopt.models.chat import LMConfig, without_header_values
 from psopt.search_spaces import SearchRestriction
 
 
@@ -48,7 +48,7 @@ class RunSettings:
         Refuse rephrasings that drop a label which the description enumerates.
     vary : str
         Families of rephrasings, with commas between, mixed in equal parts.
-    lm : LmOptions
+    lm : LMConfig
         How language models are asked, and what they may cost.
     parts : SearchRestriction
         Which views and kinds of edits the search may use, and the margin of its constraint.
@@ -87,7 +87,7 @@ class RunSettings:
     keep_labels: bool = True
     vary: str = "paraphrase"
     proposer: str | None = None
-    lm: LmOptions = field(default_factory=LmOptions)
+    lm: LMConfig = field(default_factory=LMConfig)
     parts: SearchRestriction = field(default_factory=SearchRestriction)
     leave_one_out: int | None = None
     program: str | None = None
@@ -106,7 +106,7 @@ class RunSettings:
         """
         try:
             parts = SearchRestriction.from_dict(data.get("parts", {}))
-            return cls(**{**data, "lm": LmOptions.from_dict(data.get("lm", {})), "parts": parts})
+            return cls(**{**data, "lm": LMConfig.from_dict(data.get("lm", {})), "parts": parts})
         except (TypeError, AttributeError) as error:
             raise InputError(
                 f"the run's settings can't be read: {error}; they are damaged, or of a later version of psopt"

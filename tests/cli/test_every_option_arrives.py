@@ -15,15 +15,15 @@ import click
 import pytest
 from psopt.cli import main
 from psopt.cli._main import _COMMANDS
-from psopt.models.chat import LmOptions
+from psopt.models.chat import LMConfig
 from psopt.models.chat._engine import Engine
 from psopt.testing import FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-LM = {field.name for field in fields(LmOptions)}
-# How `LmOptions` are told apart from their defaults; a server of the test's own is the address.
+LM = {field.name for field in fields(LMConfig)}
+# How `LMConfig` are told apart from their defaults; a server of the test's own is the address.
 VALUES = {
     "--concurrency": "3",
     "--timeout": "44",
@@ -111,7 +111,7 @@ def told(option: Any) -> Any:
 
 
 def lm_arguments(verb: str, server: FakeServer, kind: str = "") -> list[Any]:
-    """Every option of `LmOptions` that the verb has, other than by default; dspy/ refuses headers."""
+    """Every option of `LMConfig` that the verb has, other than by default; dspy/ refuses headers."""
     known = {flag for one in command(verb).params for flag in (*one.opts, *one.secondary_opts)}
     known -= {"--header"} if kind else set()
     given = [part for flag, value in VALUES.items() if flag in known for part in (flag, value) if part is not None]
@@ -165,7 +165,7 @@ def psopt(*words: Any) -> Any:
 def check_all(engines: Any, names: set[str], cache: Any) -> None:
     """All engines got everything, and those that asked share one budget; a plan asks nothing."""
     for client, options, budget, file in engines:
-        default = LmOptions()
+        default = LMConfig()
         same = [name for name in LM if getattr(options, name) == getattr(default, name)]
         by_design = {"headers"} if client.name.startswith("dspy/") else set()
         assert set(same) <= {"temperature", "request_seed", "logprobs", *by_design}, client.name

@@ -11,7 +11,7 @@ from psopt.testing import FakeServer
 
 dspy = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
 
-from psopt import LmOptions, SensitivityOptimizer  # noqa: E402
+from psopt import LMConfig, SensitivityOptimizer  # noqa: E402
 from psopt.errors import AnswersMissingError, BudgetReachedError, ModelError  # noqa: E402
 
 from tests.dspy_programs.programs_to_mend import examples, predict  # noqa: E402
@@ -37,10 +37,10 @@ def compiled(folder: Path, **options: Any) -> Any:
 def test_another_server_s_answers_are_nobody_s(tmp_path: Path) -> None:
     """A server that only fails has answered nothing, whatever another one has said to the same before."""
     with FakeServer() as good, FakeServer(faults="500", fault_rate=1.0) as bad:
-        one = compiled(tmp_path / "one", task_model="openai/test", lm=LmOptions(api_base=good.url, retries=1))
+        one = compiled(tmp_path / "one", task_model="openai/test", lm=LMConfig(api_base=good.url, retries=1))
         assert one.run.baseline.val.f1 > 0
         with pytest.raises(AnswersMissingError, match="HTTP 500"):
-            compiled(tmp_path / "two", task_model="openai/test", lm=LmOptions(api_base=bad.url, retries=1))
+            compiled(tmp_path / "two", task_model="openai/test", lm=LMConfig(api_base=bad.url, retries=1))
         assert bad.counts()["requests"] > 0
 
 
@@ -54,7 +54,7 @@ def test_a_dspy_lm_of_one_s_own_is_not_answered_from_dspy_s_cache(tmp_path: Path
 
 def test_answers_are_kept_in_the_cache_that_was_named_and_asked_for_once(tmp_path: Path) -> None:
     with FakeServer() as server:
-        lm = LmOptions(api_base=server.url)
+        lm = LMConfig(api_base=server.url)
         options = {"task_model": "openai/test", "lm": lm, "cache_dir": tmp_path / "own"}
         compiled(tmp_path / "one", **options)
         n_asked = server.counts()["requests"]
@@ -81,7 +81,7 @@ def test_limits_hold_for_requests_tokens_and_cost(tmp_path: Path, model: str, mo
         for limit in ({"max_calls": 20}, {"max_tokens_total": 9000}, {"max_cost": 9.0}):
             server.reset()
             name = next(iter(limit))
-            lm = LmOptions(api_base=server.url, concurrency=2, max_tokens=60, **limit)
+            lm = LMConfig(api_base=server.url, concurrency=2, max_tokens=60, **limit)
             given = "openai/test" if model == "by name" else dspy.LM("openai/test", api_base=server.url)
             with pytest.raises(BudgetReachedError, match=name.replace("_", "-")):
                 compiled(tmp_path / f"{name}", task_model=given, lm=lm, cache_dir=tmp_path / name)
@@ -97,7 +97,7 @@ def test_a_program_that_calls_tools_is_told_so(tmp_path: Path) -> None:
         return a + b
 
     with FakeServer() as server:
-        lm = counted_lm("openai/test", ModelProvider(tmp_path, LmOptions(api_base=server.url)))
+        lm = counted_lm("openai/test", ModelProvider(tmp_path, LMConfig(api_base=server.url)))
         request = dspy.lm15.Request(
             model=lm.model,
             messages=(dspy.lm15.Message.user("1 + 1"),),

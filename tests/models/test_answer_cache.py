@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from psopt.errors import InputError
 from psopt.models._answer_cache import AnswerCache, answer_key
-from psopt.models.chat import LmOptions, load_writer
+from psopt.models.chat import LMConfig, load_writer
 from psopt.testing import FakeServer
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def test_above_temperature_0_a_sample_index_tells_answers_apart(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
     question = [[{"role": "user", "content": "Write."}]]
     with FakeServer(answer="fixed:Well.") as server:
-        writer = load_writer("openai/test", cache_dir=tmp_path, options=LmOptions(api_base=server.url))
+        writer = load_writer("openai/test", cache_dir=tmp_path, options=LMConfig(api_base=server.url))
         for sample in (0, 1, 2, 0, 1, 2):
             writer.write(question, temperature=0.8, sample=sample)
         assert server.counts()["requests"] == 3

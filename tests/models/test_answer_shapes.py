@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from psopt.errors import AnswersMissingError, ModelError
 from psopt.models._answer_cache import AnswerCache
-from psopt.models.chat import LmOptions, chat_model
-from psopt.models.chat._client import Answer, FaultError, ModelRefusedError
+from psopt.models.chat import LMConfig, chat_model
+from psopt.models.chat._client import Answer
 from psopt.models.chat._completion import ErrorInAnswerError, read_completion
 from psopt.models.chat._empty_answers import EmptyAnswers
 from psopt.models.chat._error_bodies import error_of
-from psopt.models.chat._unanswerable import kind_of_refusal
+from psopt.models.chat._errors import ModelRefusedError, TransientError
+from psopt.models.chat._refusals import kind_of_refusal
 from psopt.search_spaces import Prompt
 from psopt.testing import FakeServer
 
@@ -33,14 +34,14 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def model_at(server: FakeServer, tmp_path: Path, **options: Any) -> Any:
-    return chat_model("openai", "test", AnswerCache(tmp_path), LmOptions(api_base=server.url, **options))
+    return chat_model("openai", "test", AnswerCache(tmp_path), LMConfig(api_base=server.url, **options))
 
 
 @pytest.fixture(scope="module")
 def expected() -> Any:
     """What is read where answers are plain."""
     with FakeServer() as server:
-        options = LmOptions(api_base=server.url)
+        options = LMConfig(api_base=server.url)
         return chat_model("openai", "test", AnswerCache(None), options).predict(PROMPTS, TEXTS)
 
 
@@ -83,7 +84,7 @@ def test_a_choice_that_ends_in_an_error_is_no_answer() -> None:
 
 def test_a_stream_that_breaks_off_is_a_fault() -> None:
     chunk = {"choices": [{"index": 0, "delta": {"content": "Num"}, "finish_reason": None}]}
-    with pytest.raises(FaultError, match="no chat completion"):
+    with pytest.raises(TransientError, match="no chat completion"):
         read_completion(b"data: " + json.dumps(chunk).encode() + b"\n\n")
 
 
@@ -96,7 +97,7 @@ def test_an_error_in_a_stream_is_an_error() -> None:
 @pytest.mark.parametrize("content", [[{"type": "text"}], 5, [5], {"text": "x"}])
 def test_content_of_no_known_shape_is_a_fault(content: Any) -> None:
     choice = {"message": {"content": content}, "finish_reason": "stop"}
-    with pytest.raises(FaultError):
+    with pytest.raises(TransientError):
         read_completion(json.dumps({"choices": [choice]}).encode())
 
 
@@ -186,7 +187,7 @@ def test_a_refused_key_still_stops_at_once(tmp_path: Path) -> None:
 def test_dspy_takes_a_text_that_is_never_answered_as_n_a(tmp_path: Path) -> None:
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
     with FakeServer(unanswerable="thing 7 :vllm_context") as server:
-        options = LmOptions(api_base=server.url)
+        options = LMConfig(api_base=server.url)
         model = chat_model("dspy", "openai/test", AnswerCache(tmp_path), options)
         answers = model.engine.answers(model.queries(PROMPTS[:1], TEXTS[:10]))
         assert [answer.unanswered for answer in answers] == [None] * 7 + ["context length"] + [None] * 2

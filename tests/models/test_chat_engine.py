@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from psopt.errors import AnswersMissingError, BudgetReachedError, InputError
 from psopt.models._answer_cache import AnswerCache
-from psopt.models.chat import Budget, LmOptions, chat_model
-from psopt.models.chat._client import ModelRefusedError
+from psopt.models.chat import Budget, LMConfig, chat_model
+from psopt.models.chat._errors import ModelRefusedError
 from psopt.search_spaces import Prompt
 from psopt.testing import FakeServer
 
@@ -30,7 +30,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def model_at(server: FakeServer, tmp_path: Path, budget: Any = None, **options: Any) -> Any:
-    chosen = LmOptions(api_base=server.url, **options)
+    chosen = LMConfig(api_base=server.url, **options)
     return chat_model("openai", "test", AnswerCache(tmp_path), chosen, budget)
 
 
@@ -97,7 +97,7 @@ def test_an_answer_that_stays_empty_is_no_label(tmp_path: Path) -> None:
 
 
 def test_a_server_that_is_not_there_is_said(tmp_path: Path) -> None:
-    options = LmOptions(api_base="http://127.0.0.1:9/v1")
+    options = LMConfig(api_base="http://127.0.0.1:9/v1")
     model = chat_model("openai", "test", AnswerCache(tmp_path), options)
     with pytest.raises(AnswersMissingError, match=r"no connection to http://127.0.0.1:9/v1"):
         model.predict(PROMPTS, TEXTS)
@@ -155,7 +155,7 @@ def test_too_many_requests_make_the_engine_ask_more_slowly(tmp_path: Path) -> No
         seen = server.counts()
     assert seen["answered"] == 200
     assert seen["statuses"]["429"] < 200
-    assert model.engine._traffic.limit.places < 16
+    assert model.engine._scheduler.limit.places < 16
 
 
 @pytest.mark.parametrize("limit", [{"max_calls": 20}, {"max_tokens": 1_500}, {"max_cost": 0.005}])

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from psopt.errors import AnswersMissingError, InputError
 from psopt.models import load_model
-from psopt.models.chat import LmOptions
-from psopt.models.chat._client import ModelRefusedError
+from psopt.models.chat import LMConfig
+from psopt.models.chat._errors import ModelRefusedError
 from psopt.search_spaces import Prompt
 from psopt.testing import FakeServer
 
@@ -47,8 +47,8 @@ class LengthEngine:
 
 def test_a_name_answers_as_the_server_does_and_is_asked_once(task: Task, tmp_path: Path) -> None:
     with FakeServer() as server:
-        options = LmOptions(api_base=server.url, concurrency=4)
-        direct = load_model("openai/test", task, cache_dir=tmp_path / "a", options=LmOptions(api_base=server.url))
+        options = LMConfig(api_base=server.url, concurrency=4)
+        direct = load_model("openai/test", task, cache_dir=tmp_path / "a", options=LMConfig(api_base=server.url))
         through = load_model("dspy/openai/test", task, cache_dir=tmp_path / "b", options=options)
         expected = direct.predict(PROMPTS, TEXTS)
         server.reset()
@@ -72,7 +72,7 @@ def test_an_engine_of_ones_own_is_used_and_not_kept_on_disk(task: Task, tmp_path
 
 def test_faults_are_retried_and_a_wrong_key_is_not_repeated(task: Task, tmp_path: Path) -> None:
     with FakeServer(faults="429,500,reset,badjson", fault_rate=0.3) as server:
-        options = LmOptions(api_base=server.url, concurrency=4)
+        options = LMConfig(api_base=server.url, concurrency=4)
         load_model("dspy/openai/test", task, cache_dir=tmp_path, options=options).predict(PROMPTS, TEXTS)
         server.change(fault_rate=0.0, key="sk-other")
         with pytest.raises(ModelRefusedError) as caught:
@@ -82,7 +82,7 @@ def test_faults_are_retried_and_a_wrong_key_is_not_repeated(task: Task, tmp_path
 
 def test_a_server_that_always_fails_fails_the_call(task: Task, tmp_path: Path) -> None:
     with FakeServer(faults="500", fault_rate=1.0) as server:
-        options = LmOptions(api_base=server.url, retries=1)
+        options = LMConfig(api_base=server.url, retries=1)
         model = load_model("dspy/openai/test", task, cache_dir=tmp_path, options=options)
         with pytest.raises(AnswersMissingError, match="failed 2 times"):
             model.predict(PROMPTS, TEXTS)
@@ -102,7 +102,7 @@ def test_what_a_provider_refuses_is_left_out_and_remembered(
     task: Task, tmp_path: Path, provider: str, name: str
 ) -> None:
     with FakeServer(provider=provider) as server:
-        options = LmOptions(api_base=server.url, concurrency=8)
+        options = LMConfig(api_base=server.url, concurrency=8)
         model = load_model(f"dspy/openai/{name}", task, cache_dir=tmp_path, options=options)
         assert model.predict(PROMPTS[:1], TEXTS).max() < 2
         statuses = server.counts()["statuses"]
@@ -114,4 +114,4 @@ def test_what_a_provider_refuses_is_left_out_and_remembered(
 
 def test_headers_are_refused_rather_than_lost(task: Task, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="send no --header"):
-        load_model("dspy/openai/test", task, cache_dir=tmp_path, options=LmOptions(headers={"X-Team": "a"}))
+        load_model("dspy/openai/test", task, cache_dir=tmp_path, options=LMConfig(headers={"X-Team": "a"}))

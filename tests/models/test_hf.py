@@ -14,7 +14,7 @@ import pytest
 from psopt.errors import InputError, MissingExtraError, ModelError
 from psopt.models import has_probabilities, load_model
 from psopt.models._answer_cache import AnswerCache
-from psopt.models.chat import LmOptions
+from psopt.models.chat import LMConfig
 from psopt.search_spaces import Definition, Example, Prompt, render
 
 pytest.importorskip("torch", reason="psopt[local] is not installed")
@@ -164,7 +164,7 @@ def test_mean_and_sum_pick_other_labels_and_share_no_answers(folder: Path, task:
     """Labels of one and of many tokens: the sum favours short ones."""
     prompts = make_prompts(LABEL_SETS["beginnings of each other"])
     mean, whole, mean_again = (
-        load_model(f"hf/{folder}", task, cache_dir=tmp_path, options=LmOptions(hf_likelihood=likelihood))
+        load_model(f"hf/{folder}", task, cache_dir=tmp_path, options=LMConfig(hf_likelihood=likelihood))
         for likelihood in ("mean", "sum", "mean")
     )
     by_mean, by_sum = (model.predict(prompts, TEXTS) for model in (mean, whole))
@@ -180,7 +180,7 @@ def test_another_likelihood_is_refused(folder: Path) -> None:
     with pytest.raises(InputError, match="mean or sum, not 'median'"):
         HFModel(str(folder), likelihood="median")
     with pytest.raises(InputError, match="mean or sum, not 'median'"):
-        LmOptions(hf_likelihood="median")
+        LMConfig(hf_likelihood="median")
 
 
 def test_labels_that_tie_give_the_first(tmp_path: Path) -> None:

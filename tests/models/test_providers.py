@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.models._answer_cache import AnswerCache
-from psopt.models.chat import LmOptions, chat_model
-from psopt.models.chat._client import ModelRefusedError
+from psopt.models.chat import LMConfig, chat_model
+from psopt.models.chat._errors import ModelRefusedError
 from psopt.search_spaces import Prompt
 from psopt.testing import FakeServer
 from psopt.testing.fake_server import PROVIDERS
@@ -30,7 +30,7 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def model_at(server: FakeServer, tmp_path: Path, name: str = "test", **options: Any) -> Any:
-    return chat_model("openai", name, AnswerCache(tmp_path), LmOptions(api_base=server.url, **options))
+    return chat_model("openai", name, AnswerCache(tmp_path), LMConfig(api_base=server.url, **options))
 
 
 def refused(server: FakeServer) -> Any:
@@ -187,7 +187,7 @@ def test_a_wrong_model_name_is_said_with_those_there_are(tmp_path: Path) -> None
 
 def test_an_address_without_v1_is_said(tmp_path: Path) -> None:
     with FakeServer() as server:
-        options = LmOptions(api_base=server.url.removesuffix("/v1"))
+        options = LMConfig(api_base=server.url.removesuffix("/v1"))
         model = chat_model("openai", "test", AnswerCache(tmp_path), options)
         with pytest.raises(ModelRefusedError, match=rf"HTTP 404.*most addresses end in /v1: --api-base {server.url}"):
             model.predict(PROMPTS[:1], TEXTS)

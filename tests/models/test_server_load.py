@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from psopt.models.chat._limits import Limit
-from psopt.models.chat._outage import Outage, is_nobody_there
-from psopt.models.chat._patience import Patience
-from psopt.models.chat._waits import asked_wait, breather
+from psopt.models.chat._concurrency_limit import ConcurrencyLimit
+from psopt.models.chat._reconnect_policy import ReconnectPolicy, is_unreachable
+from psopt.models.chat._retry_after import requested_pause, retry_after
+from psopt.models.chat._timeout_policy import TimeoutPolicy
 
 LATENCY = 0.05
 
@@ -33,7 +33,7 @@ def rounds(limit: Any, n: int, refused: Any, first: int = 0) -> int:
 
 @pytest.mark.parametrize("capacity", [1, 4, 13, 32])
 def test_the_limit_comes_to_what_the_server_takes(capacity: int) -> None:
-    limit = Limit(32)
+    limit = ConcurrencyLimit(32)
     rounds(limit, 12, lambda places, number: number >= capacity)
     settled = limit.places
     assert max(1, capacity - 3) <= settled <= capacity + 3
@@ -41,7 +41,7 @@ def test_the_limit_comes_to_what_the_server_takes(capacity: int) -> None:
 
 def test_refusals_that_do_not_grow_with_the_load_leave_the_limit_high() -> None:
     draw = random.Random(1)
-    limit, total = Limit(64), 0
+    limit, total = ConcurrencyLimit(64), 0
     for turn in range(400):
         for _ in range(limit.places):
             (limit.refused if draw.random() < 0.04 else limit.answered)(turn + 0.1, turn + 0.5)
@@ -50,7 +50,7 @@ def test_refusals_that_do_not_grow_with_the_load_leave_the_limit_high() -> None:
 
 
 def test_after_a_bad_minute_the_limit_is_won_back() -> None:
-    limit = Limit(64)
+    limit = ConcurrencyLimit(64)
     rounds(limit, 6, lambda places, number: True)
     assert limit.places == 1
     rounds(limit, 30, lambda places, number: False, first=6)
@@ -58,14 +58,14 @@ def test_after_a_bad_minute_the_limit_is_won_back() -> None:
 
 
 def test_one_burst_of_refusals_cuts_once() -> None:
-    limit = Limit(64)
+    limit = ConcurrencyLimit(64)
     for _ in range(640):
         limit.refused(0.1, 0.5)
     assert limit.places == 16
 
 
 def test_waiting_is_for_all_only_when_refusals_are_no_chance() -> None:
-    limit = Limit(64)
+    limit = ConcurrencyLimit(64)
     for _ in range(6):
         limit.refused(0.1, 0.5)
     assert not limit.is_refused
@@ -92,7 +92,7 @@ def serve(
     server: Any, n_calls: int, most: Any, timeout: float, *, hangs: Any = lambda number: False, until: float = 10_000.0
 ) -> tuple[Any, Any, Any]:
     """Ask for so many answers, with the patience and the limit under test; returns seconds, given up, most places."""
-    patience, limit = Patience(timeout), Limit(most)
+    patience, limit = TimeoutPolicy(timeout), ConcurrencyLimit(most)
     waiting = deque(range(n_calls))
     calls: dict[int, Any] = {}
     n_given_up = 0
@@ -159,7 +159,7 @@ def test_a_server_that_stops_answering_is_given_up() -> None:
 
 
 def test_the_time_allowed_follows_what_answers_take() -> None:
-    patience = Patience(10.0)
+    patience = TimeoutPolicy(10.0)
     assert patience.allowed() == 10.0
     for _ in range(20):
         patience.answered(patience.sent(0.0, 1), 1.0)
@@ -170,7 +170,7 @@ def test_the_time_allowed_follows_what_answers_take() -> None:
 
 def test_a_server_that_never_answered_is_looked_for_a_few_seconds_and_one_that_did_for_minutes() -> None:
     for reached, n_tries, low, high in [(False, 4, 1.0, 5.0), (True, 13, 120.0, 240.0)]:
-        outage, now, waited = Outage(retries=12), 0.0, 0.0
+        outage, now, waited = ReconnectPolicy(retries=12), 0.0, 0.0
         while (pause := outage.failed(now, now + 0.001, reached=reached)) is not None:
             waited += pause
             now += pause + 0.001
@@ -179,12 +179,12 @@ def test_a_server_that_never_answered_is_looked_for_a_few_seconds_and_one_that_d
 
 
 def test_requests_that_fail_together_are_one_look() -> None:
-    outage = Outage(retries=12)
+    outage = ReconnectPolicy(retries=12)
     for _ in range(32):
         outage.failed(1.0, 1.1, reached=True)
     assert outage.n_tries == 1
     assert outage.since == 1.1
-    outage.over()
+    outage.succeeded()
     assert outage.since is None
 
 
@@ -194,8 +194,8 @@ def test_a_connection_that_was_cut_is_not_nobody() -> None:
         return error
 
     timed_out = type("ConnectTimeout", (Exception,), {})  # as httpx calls it, over aiohttp for both
-    assert is_nobody_there(caused(timed_out(), ConnectionRefusedError()))
-    assert not is_nobody_there(caused(timed_out(), ConnectionResetError()))
+    assert is_unreachable(caused(timed_out(), ConnectionRefusedError()))
+    assert not is_unreachable(caused(timed_out(), ConnectionResetError()))
 
 
 @pytest.mark.parametrize(
@@ -235,11 +235,11 @@ def test_a_connection_that_was_cut_is_not_nobody() -> None:
     ],
 )
 def test_what_a_server_asks_to_wait_is_read(headers: dict[str, Any], message: str, seconds: float | None) -> None:
-    found = asked_wait(headers, message, lambda: datetime(2026, 11, 22, tzinfo=UTC))
+    found = retry_after(headers, message, lambda: datetime(2026, 11, 22, tzinfo=UTC))
     assert found == (None if seconds is None else pytest.approx(seconds))
 
 
 @pytest.mark.parametrize(("remaining", "reset", "seconds"), [("0", "1s", 1.0), ("3", "1s", 0.0), ("0", "6h", 0.0)])
 def test_an_answer_that_was_the_last_for_now_is_followed_by_a_pause(remaining: str, reset: str, seconds: float) -> None:
     headers = {"x-ratelimit-remaining-requests": remaining, "x-ratelimit-reset-requests": reset}
-    assert breather(headers) == seconds
+    assert requested_pause(headers) == seconds

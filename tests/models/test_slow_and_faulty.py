@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from psopt.errors import BudgetReachedError, ModelError
 from psopt.models._answer_cache import AnswerCache
-from psopt.models.chat import Budget, LmOptions, chat_model
+from psopt.models.chat import Budget, LMConfig, chat_model
 from psopt.search_spaces import Prompt
 from psopt.testing import FakeServer
 
@@ -22,7 +22,7 @@ FAULTS = "429,500,503,half,badjson,empty,null,nochoices,reset"
 
 
 def model_at(server: FakeServer, tmp_path: Path, budget: Any = None, **options: Any) -> Any:
-    return chat_model("openai", "test", AnswerCache(tmp_path), LmOptions(api_base=server.url, **options), budget)
+    return chat_model("openai", "test", AnswerCache(tmp_path), LMConfig(api_base=server.url, **options), budget)
 
 
 def test_a_server_that_takes_one_at_a_time_is_asked_once_for_each(
@@ -33,7 +33,7 @@ def test_a_server_that_takes_one_at_a_time_is_asked_once_for_each(
         model.predict(PROMPTS, TEXTS)
         seen = server.counts()
     assert seen["requests"] == len(PROMPTS) * len(TEXTS)
-    assert model.engine._traffic.limit.places < 32
+    assert model.engine._scheduler.limit.places < 32
     assert any("takes longer than --timeout" in record.getMessage() for record in caplog.records)
 
 
@@ -70,7 +70,7 @@ def test_a_wait_of_days_is_an_error_that_says_until_when(tmp_path: Path) -> None
 def test_a_python_user_hears_of_long_waits_by_logging(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("psopt.models.chat._traffic._WORTH_SAYING", 0.1)
+    monkeypatch.setattr("psopt.models.chat._request_scheduler._WORTH_SAYING", 0.1)
     with (
         caplog.at_level(logging.WARNING, logger="psopt.waiting"),
         FakeServer(rate_limit=1, delay_ms=5, retry_after=0.2) as server,

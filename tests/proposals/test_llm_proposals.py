@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import Predictions
-from psopt.models.chat import LmOptions, load_writer
+from psopt.models.chat import LMConfig, load_writer
 from psopt.proposals import replace_merged
 from psopt.proposals.llm import DraftChecks, LLMProposer
 from psopt.proposals.llm._draft_checks import DraftError
@@ -41,7 +41,7 @@ def shaking(task: Task, keyword_model: Any) -> tuple[Any, Any]:
 def propose(task: Task, shaking: Any, tmp_path: Path, **server: Any) -> tuple[Any, Any]:
     prompt, predictions = shaking
     with FakeServer(**server) as running:
-        writer = load_writer("openai/test", cache_dir=tmp_path, options=LmOptions(api_base=running.url))
+        writer = load_writer("openai/test", cache_dir=tmp_path, options=LMConfig(api_base=running.url))
         proposer = LLMProposer(writer)
         edits = proposer.propose(task, prompt, predictions, diagnose_predictions(predictions), WORDINGS)
     return edits, proposer.refused
@@ -88,7 +88,7 @@ def test_a_model_says_its_notes_of_a_label_in_one_and_an_empty_draft_changes_not
     task: Task, tmp_path: Path, drafts: str
 ) -> None:
     with FakeServer(drafts=drafts) as running:
-        writer = load_writer("openai/test", cache_dir=tmp_path, options=LmOptions(api_base=running.url))
+        writer = load_writer("openai/test", cache_dir=tmp_path, options=LMConfig(api_base=running.url))
         proposer = LLMProposer(writer)
         merged = proposer.merge(task, NOTES)
     if drafts == "bad":

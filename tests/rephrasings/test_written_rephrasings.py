@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.errors import InputError
-from psopt.models.chat import LmOptions, load_writer
+from psopt.models.chat import LMConfig, load_writer
 from psopt.rephrasings import Checks, read_file, to_file, write_rephrasings
 from psopt.rephrasings._checks import named_labels
 from psopt.testing import FakeServer
@@ -25,7 +25,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def writer_at(server: FakeServer, tmp_path: Path) -> Any:
-    return load_writer("openai/test", cache_dir=tmp_path, options=LmOptions(api_base=server.url))
+    return load_writer("openai/test", cache_dir=tmp_path, options=LMConfig(api_base=server.url))
 
 
 def test_a_model_writes_two_disjoint_sets_one_call_each_text(tmp_path: Path) -> None:

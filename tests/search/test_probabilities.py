@@ -10,7 +10,7 @@ import psopt
 import pytest
 from psopt.evaluation import Predictions, compare_paired
 from psopt.metrics import paired_test, prediction_distribution, sensitivity
-from psopt.models.chat import LmOptions
+from psopt.models.chat import LMConfig
 from psopt.report._contents import read_contents
 from psopt.runs import RunDirectory
 from psopt.search._shorten import shortest
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Prompt
 
 MODEL = "sim/wobble=0.6,accuracy=0.6,na=0"
-LM = LmOptions(logprobs=True)
+LM = LMConfig(logprobs=True)
 
 
 @pytest.fixture(scope="module")

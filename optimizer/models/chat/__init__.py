@@ -1,19 +1,19 @@
 """Language models that answer chat messages, and the engine around them."""
 
 from psopt.models.chat._address import public_address
+from psopt.models.chat._answer_monitor import FIRST, spread
 from psopt.models.chat._budget import Budget, Need, Usage
 from psopt.models.chat._client import Query
+from psopt.models.chat._config import LMConfig, LmOptions
 from psopt.models.chat._doctor import examine
-from psopt.models.chat._dspy import public_settings, stay_here
+from psopt.models.chat._dspy_client import public_settings, stay_here
 from psopt.models.chat._engine import Engine
 from psopt.models.chat._factory import CHAT_KINDS, chat_engine, chat_model, load_writer, server_of
 from psopt.models.chat._judge import same_meaning
 from psopt.models.chat._model import ChatModel
-from psopt.models.chat._options import LmOptions
 from psopt.models.chat._prices import Price, price_of
 from psopt.models.chat._secrets import is_secret, without_header_values
-from psopt.models.chat._tokens import TokenRange, most_tokens_in, tokens_of_query, tokens_of_text
-from psopt.models.chat._watch import FIRST, spread
+from psopt.models.chat._token_counts import TokenRange, most_tokens_in, tokens_of_query, tokens_of_text
 from psopt.models.chat._writer import Writer
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Budget",
     "ChatModel",
     "Engine",
+    "LMConfig",
     "LmOptions",
     "Need",
     "Price",

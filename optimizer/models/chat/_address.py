@@ -1,10 +1,150 @@
-"""Addresses of servers as they may be shown and written down: without what is secret in them."""
+"""Where requests go, and by which key: OpenAI, any server that speaks its protocol, Azure."""
 
 from __future__ import annotations
 
+import os
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+from psopt.errors import InputError
 from psopt.models.chat._secrets import is_secret
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from psopt.models.chat._config import LMConfig
+
+_OPENAI = "https://api.openai.com/"
+# The latest general release (learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle).
+_API_VERSION = "2024-10-21"
+_AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
+_CHAT = "/chat/completions"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a model is asked.
+
+    Attributes
+    ----------
+    base : str
+        The address before ``/chat/completions``, without a query.
+    query : mapping
+        Sent with every request.
+    headers : mapping
+        Sent with every request; their values are secrets.
+    key : str
+        The key, or nothing.
+    key_header : str
+        The header that the key goes in as it is; empty for ``Authorization: Bearer KEY``.
+    """
+
+    base: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    key: str
+    key_header: str = ""
+
+    @property
+    def endpoint(self) -> str:
+        """The address as the cache's keys and messages name it; without what a query may hold of keys."""
+        shown = {name: value for name, value in self.query.items() if not _is_key(name)}
+        return self.base + ("?" + "&".join(f"{name}={value}" for name, value in shown.items()) if shown else "")
+
+    @property
+    def lacks_a_version(self) -> bool:
+        """Whether the path holds no part such as ``v1``, which most servers' addresses end in."""
+        return re.search(r"/v\d", urlsplit(self.base).path) is None
+
+    @property
+    def secrets(self) -> list[str]:
+        """What must appear in no message."""
+        parts = [part for value in self.headers.values() for part in (value, value.rpartition(" ")[2])]
+        return [self.key, *parts, *(value for name, value in self.query.items() if _is_key(name))]
+
+
+def openai_address(model: str, options: LMConfig) -> Address:
+    """Return the address of ``openai/MODEL``: ``--api-base``, else ``$OPENAI_BASE_URL``, else OpenAI's.
+
+    Raises
+    ------
+    InputError
+        If OpenAI itself is meant and there is no key, or the address is none.
+    """
+    given, key = options.api_base or os.environ.get("OPENAI_BASE_URL"), os.environ.get("OPENAI_API_KEY", "")
+    headers = _headers(options)
+    if not key and not _has_credentials(headers) and (given or _OPENAI).startswith(_OPENAI):
+        raise InputError(
+            f"model openai/{model} needs a key: set OPENAI_API_KEY, or name a server of your own with --api-base URL"
+        )
+    base, query = _split(given or f"{_OPENAI}v1")
+    if options.api_version:
+        query["api-version"] = options.api_version
+    if (urlsplit(base).hostname or "").endswith(_AZURE_HOSTS):
+        return Address(base, query, headers, os.environ.get("AZURE_OPENAI_API_KEY") or key, "api-key")
+    return Address(base, query, headers, key)
+
+
+def azure_address(deployment: str, options: LMConfig) -> Address:
+    """Return the address of ``azure/DEPLOYMENT`` at a resource of Azure's.
+
+    The resource is ``--api-base`` (else ``$AZURE_OPENAI_ENDPOINT``): ``https://NAME.openai.azure.com``, or an address
+    that names the deployment already, or one that ends in ``/openai/v1`` and needs no version.
+
+    Raises
+    ------
+    InputError
+        If the resource or the key is missing.
+    """
+    given = options.api_base or os.environ.get("AZURE_OPENAI_ENDPOINT")
+    if not given:
+        raise InputError(
+            f"model azure/{deployment} needs its resource: --api-base https://NAME.openai.azure.com, "
+            "or AZURE_OPENAI_ENDPOINT"
+        )
+    headers, key = _headers(options), os.environ.get("AZURE_OPENAI_API_KEY", "")
+    if not key and not _has_credentials(headers):
+        raise InputError(f"model azure/{deployment} needs a key: set AZURE_OPENAI_API_KEY")
+    base, query = _split(given)
+    version = options.api_version or query.get("api-version") or os.environ.get("OPENAI_API_VERSION")
+    if not base.endswith("/v1"):
+        query["api-version"] = version or _API_VERSION
+        if "/deployments/" not in base:
+            base = f"{base.removesuffix('/openai')}/openai/deployments/{deployment}"
+    elif version:
+        query["api-version"] = version
+    return Address(base, query, headers, key, "api-key")
+
+
+def _split(address: str) -> tuple[str, dict[str, str]]:
+    """An address without its query, and the query; the path that the protocol adds is taken off."""
+    if not address.startswith(("http://", "https://")):
+        raise InputError(f"--api-base must be an address such as http://localhost:8000/v1, not {address!r}")
+    parts = urlsplit(address)
+    if "@" in parts.netloc:
+        raise InputError("--api-base holds a password, which belongs into OPENAI_API_KEY: leave it out")
+    path = parts.path.rstrip("/").removesuffix(_CHAT)
+    return urlunsplit((parts.scheme, parts.netloc, path, "", "")), dict(parse_qsl(parts.query))
+
+
+def _headers(options: LMConfig) -> dict[str, str]:
+    lost = [name for name, value in options.headers.items() if value is None]
+    if lost:
+        raise InputError(
+            f"this run sent the header {lost[0]}, whose value run.json does not keep: give it again with "
+            f"--header {lost[0]}=VALUE"
+        )
+    return {name: value for name, value in options.headers.items() if value is not None}
+
+
+def _is_key(name: str) -> bool:
+    return is_secret(name) or name in {"sig", "code"}  # signatures and codes of Azure's gateways
+
+
+def _has_credentials(headers: Mapping[str, str]) -> bool:
+    return any(name.casefold() in {"authorization", "api-key"} for name in headers)
 
 
 def public_address(address: str | None) -> str | None:

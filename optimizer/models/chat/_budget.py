@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from psopt.errors import BudgetReachedError
 
 if TYPE_CHECKING:
-    from psopt.models.chat._options import LmOptions
+    from psopt.models.chat._config import LMConfig
 
 
 @dataclass(slots=True)
@@ -94,7 +94,7 @@ class Budget:
     _reserved: Usage = field(default_factory=Usage)
 
     @classmethod
-    def of(cls, options: LmOptions) -> Budget:
+    def of(cls, options: LMConfig) -> Budget:
         """Return a budget with the limits that the options set, of which nothing is spent yet."""
         return cls(options.max_calls, options.max_tokens_total, options.max_cost)
 

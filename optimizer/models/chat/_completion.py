@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from psopt.models.chat._client import Answer, FaultError
+from psopt.models.chat._client import Answer
 from psopt.models.chat._error_bodies import error_of
-from psopt.models.chat._stream import merged_stream
-from psopt.models.chat._unanswerable import CONTENT_FILTER, REFUSED
-from psopt.models.chat._usage import TokenUsage, read_usage
+from psopt.models.chat._errors import TransientError
+from psopt.models.chat._event_stream import merged_stream
+from psopt.models.chat._refusals import CONTENT_FILTER, REFUSED
+from psopt.models.chat._usage_report import TokenUsage, read_usage
 
 _LARGEST_ANSWER = 4_000_000  # bytes; no label is that long
 _REASONING = ("reasoning_content", "reasoning")
@@ -38,13 +39,13 @@ def read_completion(content: bytes) -> Answer:
 
     Raises
     ------
-    FaultError
+    TransientError
         If it is no completion, or an empty one: a fault of the server or of the line.
     ErrorInAnswerError
         If it is an error after all.
     """
     if len(content) > _LARGEST_ANSWER:
-        raise FaultError(f"an answer of {len(content):,} bytes")
+        raise TransientError(f"an answer of {len(content):,} bytes")
     try:
         body = merged_stream(content) or json.loads(content)
         _raise_error(body)
@@ -53,7 +54,7 @@ def read_completion(content: bytes) -> Answer:
         return _read(choice, read_usage(body.get("usage")))
     except (ValueError, LookupError, TypeError, AttributeError):
         shown = content[:_SHOWN].decode("utf-8", "replace")
-        raise FaultError(f"no chat completion: {shown!r}", unreadable=True) from None
+        raise TransientError(f"no chat completion: {shown!r}", unreadable=True) from None
 
 
 def _read(choice: dict[str, Any], used: TokenUsage) -> Answer:
@@ -75,7 +76,7 @@ def _read(choice: dict[str, Any], used: TokenUsage) -> Answer:
         is_thought=is_thought,
     )
     if not text and not unanswered and not answer.truncated:
-        raise FaultError("an empty answer", empty=answer)
+        raise TransientError("an empty answer", empty=answer)
     return answer
 
 

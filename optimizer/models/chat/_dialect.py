@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from psopt.models.chat._client import ModelRefusedError
+from psopt.models.chat._errors import ModelRefusedError
 from psopt.models.chat._features import (
     ALTERNATIVES,
     FEWER_ALTERNATIVES,
@@ -15,14 +15,14 @@ from psopt.models.chat._features import (
     features_of,
     without_system,
 )
-from psopt.models.chat._profiles import profile_of
+from psopt.models.chat._model_profiles import profile_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from psopt.models.chat._client import Query
+    from psopt.models.chat._config import LMConfig
     from psopt.models.chat._features import Body, Feature
-    from psopt.models.chat._options import LmOptions
     from psopt.search_spaces import Messages
 
 
@@ -33,10 +33,10 @@ class Dialect:
     ----------
     model : str
         The model's name at the server; None in `body` for a server that has it in its address.
-    options : LmOptions
+    options : LMConfig
     """
 
-    def __init__(self, model: str, options: LmOptions) -> None:
+    def __init__(self, model: str, options: LMConfig) -> None:
         self._model, self._options = model, options
         self._profile = profile_of(model)
         self._extra = dict(options.extra_body or {})

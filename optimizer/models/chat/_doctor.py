@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import InputError, ModelError
 from psopt.models._answer_cache import AnswerCache
 from psopt.models.chat._address import public_address
-from psopt.models.chat._client import Answer, FaultError, ModelRefusedError, Query, UnsupportedError
+from psopt.models.chat._client import Answer, Query
+from psopt.models.chat._config import LMConfig
+from psopt.models.chat._errors import ModelRefusedError, TransientError, UnsupportedError
+from psopt.models.chat._event_loop import run
 from psopt.models.chat._factory import CHAT_KINDS, chat_client
-from psopt.models.chat._loop import run
 from psopt.models.chat._negotiation import Negotiation
-from psopt.models.chat._options import LmOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,7 +62,7 @@ class Examination:
         return asdict(self)
 
 
-def examine(model: str, *, cache_dir: Path | None = None, options: LmOptions | None = None) -> Examination:
+def examine(model: str, *, cache_dir: Path | None = None, options: LMConfig | None = None) -> Examination:
     """Ask a model's server for a chat, structured output, the same once more, and log-probabilities.
 
     What was learnt of the server before is found out anew, and kept.
@@ -77,10 +78,10 @@ def examine(model: str, *, cache_dir: Path | None = None, options: LmOptions | N
     if kind not in CHAT_KINDS or not name:
         meant = "" if "/" in model else f"; did you mean openai/{model}?"
         raise InputError(f"doctor looks at openai/NAME, azure/DEPLOYMENT and dspy/NAME, not at {model!r}{meant}")
-    options = options or LmOptions()
+    options = options or LMConfig()
     cache = AnswerCache(cache_dir)
-    plain = _Patient(kind, name, replace(options, logprobs=False, structured=True), cache, anew=True)
-    likely = _Patient(kind, name, replace(options, logprobs=True), cache)
+    plain = _ExaminedClient(kind, name, replace(options, logprobs=False, structured=True), cache, anew=True)
+    likely = _ExaminedClient(kind, name, replace(options, logprobs=True), cache)
     return run(_examined(model, plain, likely))
 
 
@@ -94,10 +95,10 @@ class _Call:
     seconds: float = 0.0
 
 
-class _Patient:
+class _ExaminedClient:
     """A client and what is learnt of its server; keeps the calls that were answered."""
 
-    def __init__(self, kind: str, name: str, options: LmOptions, cache: AnswerCache, *, anew: bool = False) -> None:
+    def __init__(self, kind: str, name: str, options: LMConfig, cache: AnswerCache, *, anew: bool = False) -> None:
         self.client: ChatClient = chat_client(kind, name, options)
         self._negotiation = Negotiation(self.client, cache, anew=anew)
         self._timeout = options.timeout
@@ -127,7 +128,7 @@ class _Patient:
                 continue
             except TimeoutError:
                 raise ModelError(f"{self.client.name}: no answer within {self._timeout:g} s") from None
-            except FaultError as fault:
+            except TransientError as fault:
                 tries += 1
                 if fault.empty is None:
                     if tries >= _TRIES:
@@ -138,7 +139,7 @@ class _Patient:
             return answer
 
 
-async def _examined(model: str, plain: _Patient, likely: _Patient) -> Examination:
+async def _examined(model: str, plain: _ExaminedClient, likely: _ExaminedClient) -> Examination:
     try:
         first = await plain.ask("A cat")
         structured = await plain.ask("A dog", _LABELS)
@@ -185,7 +186,7 @@ def _seed(first: _Call, again: _Call) -> Finding:
     return Finding("seed", _YES if name else _NO, f"{name or 'no seed'}; {same}")
 
 
-async def _logprobs(likely: _Patient) -> Finding:
+async def _logprobs(likely: _ExaminedClient) -> Finding:
     try:
         call = await likely.ask("An oak", _LABELS)
     except (ModelRefusedError, ModelError):

@@ -10,25 +10,26 @@ from typing import TYPE_CHECKING, NoReturn
 
 from psopt.errors import AnswersMissingError, PsoptError
 from psopt.models._answer_cache import AnswerCache, answer_key
-from psopt.models.chat._batch import Batch, Progress, Turn, in_turns
-from psopt.models.chat._client import Answer, FaultError, ModelRefusedError, ServerGoneError, UnsupportedError
+from psopt.models.chat._client import Answer
 from psopt.models.chat._empty_answers import EmptyAnswers
-from psopt.models.chat._limits import Pace
-from psopt.models.chat._loop import run, run_soon
-from psopt.models.chat._meter import Meter
+from psopt.models.chat._errors import ModelRefusedError, ServerGoneError, TransientError, UnsupportedError
+from psopt.models.chat._event_loop import run, run_soon
 from psopt.models.chat._negotiation import Negotiation
-from psopt.models.chat._notices import clock
 from psopt.models.chat._prices import check_price, price_of
-from psopt.models.chat._tokens import most_tokens_in, most_tokens_out
-from psopt.models.chat._traffic import Traffic
+from psopt.models.chat._rate_limiter import RateLimiter
+from psopt.models.chat._request_scheduler import RequestScheduler
+from psopt.models.chat._token_counts import most_tokens_in, most_tokens_out
+from psopt.models.chat._token_meter import TokenMeter
+from psopt.models.chat._wait_notices import clock
+from psopt.models.chat._worker_pool import Batch, Progress, Worker, run_workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from psopt.models.chat._answer_monitor import AnswerMonitor
     from psopt.models.chat._budget import Budget
     from psopt.models.chat._client import ChatClient, Query
-    from psopt.models.chat._options import LmOptions
-    from psopt.models.chat._watch import Watch
+    from psopt.models.chat._config import LMConfig
 
 _FIRST_WAIT, _LONGEST_WAIT = 0.25, 30.0
 _LONGEST_SERVED = 1.0  # seconds before the next try at a server that answers
@@ -51,17 +52,20 @@ class Engine:
     cache : AnswerCache
     budget : Budget
         Shared by all engines of a run.
-    options : LmOptions
+    options : LMConfig
     """
 
-    def __init__(self, client: ChatClient, cache: AnswerCache, budget: Budget, options: LmOptions) -> None:
+    def __init__(self, client: ChatClient, cache: AnswerCache, budget: Budget, options: LMConfig) -> None:
         self.client, self.budget, self._options = client, budget, options
         self._cache = cache if client.endpoint is not None else AnswerCache(None)
         self._price = price_of(client.name)
-        self.meter = Meter(self._price)
+        self.meter = TokenMeter(self._price)
         if budget.max_cost is not None:
             check_price(client.name)
-        self._traffic, self._pace = Traffic(client.name, options), Pace(options.requests_per_minute)
+        self._scheduler, self._rate_limiter = (
+            RequestScheduler(client.name, options),
+            RateLimiter(options.requests_per_minute),
+        )
         self._in_flight: dict[bytes, asyncio.Future[Answer]] = {}
         self._jitter = random.Random(0)  # noqa: S311  # spreads retries, nothing secret
         self._empty = EmptyAnswers()
@@ -69,7 +73,7 @@ class Engine:
         self._negotiation = Negotiation(client, self._cache, anew=options.renegotiate)
 
     @property
-    def options(self) -> LmOptions:
+    def options(self) -> LMConfig:
         """How the model is asked."""
         return self._options
 
@@ -77,7 +81,7 @@ class Engine:
         self,
         queries: Sequence[Query],
         on_progress: Callable[[int, int], None] | None = None,
-        watch: Watch[bytes] | None = None,
+        watch: AnswerMonitor[bytes] | None = None,
     ) -> list[Answer]:
         """Answer queries, in their order; equal ones get one answer. A watch sees each, and may stop the work.
 
@@ -96,7 +100,7 @@ class Engine:
         if missing and self.budget.in_whole:
             self.budget.check_room(self.meter.needs(missing.values())[1])
         if missing and not found:
-            self._traffic.progress = Progress(len(queries), 0, None).__str__
+            self._scheduler.progress = Progress(len(queries), 0, None).__str__
             n_asked = run(self._find_out(queries[:_MOST_FIRST]))
             keys, found = self._keys_and_answers(queries)
             missing = {key: query for key, query in zip(keys, queries, strict=True) if key not in found}
@@ -162,25 +166,27 @@ class Engine:
 
     async def _kept_or_asked(self, query: Query) -> Answer:
         kept = self._cache.get(self._key(query))
-        return Answer.from_dict(kept) if kept is not None else await self._answer(query, Turn(Batch()))
+        return Answer.from_dict(kept) if kept is not None else await self._answer(query, Worker(Batch()))
 
-    async def _ask_all(self, queries: list[Query], progress: Progress, watch: Watch[bytes] | None) -> list[Answer]:
+    async def _ask_all(
+        self, queries: list[Query], progress: Progress, watch: AnswerMonitor[bytes] | None
+    ) -> list[Answer]:
         """Let some workers take the queries in their order; after a failure the calls under way are the last."""
         self.client.prepare()
         answers: dict[int, Answer] = {}
-        self._traffic.progress = progress.__str__
+        self._scheduler.progress = progress.__str__
 
-        async def ask(index: int, turn: Turn) -> None:
-            answers[index] = await self._answer(queries[index], turn)
-            progress.one_more()
+        async def ask(index: int, worker: Worker) -> None:
+            answers[index] = await self._answer(queries[index], worker)
+            progress.count_answer()
             if watch is not None:
                 watch.saw(answers[index])
 
         n_places = self._options.concurrency
-        await in_turns(len(queries), ask, n_places, _WORKERS_A_PLACE * n_places, self._options.timeout)
+        await run_workers(len(queries), ask, n_places, _WORKERS_A_PLACE * n_places, self._options.timeout)
         return [answers[index] for index in range(len(queries))]
 
-    async def _answer(self, query: Query, turn: Turn) -> Answer:
+    async def _answer(self, query: Query, worker: Worker) -> Answer:
         """Answer one query: by another call for the same that is under way, else by asking."""
         key = self._key(query)
         while key in self._in_flight:
@@ -189,75 +195,75 @@ class Engine:
             if not other.cancelled():
                 self.budget.usage.cached += 1
                 return other.result()
-        asking = self._in_flight[key] = asyncio.ensure_future(self._ask(query, turn))
+        asking = self._in_flight[key] = asyncio.ensure_future(self._ask(query, worker))
         try:
             return await asking
         finally:
             del self._in_flight[key]
 
-    async def _ask(self, query: Query, turn: Turn) -> Answer:
+    async def _ask(self, query: Query, worker: Worker) -> Answer:
         """Ask until there is an answer, and keep it."""
         tries = _Tries()
         while True:
             try:
-                answer = await self._send(query, turn, tries)
+                answer = await self._send(query, worker, tries)
             except UnsupportedError as error:
                 self._negotiation.refused(error.feature)
                 if (kept := self._cache.get(self._key(query))) is not None:  # asked so before
                     return Answer.from_dict(kept)
             except PsoptError:
-                turn.batch.is_over = True  # at once: the place that this leaves is the next one's
+                worker.batch.is_over = True  # at once: the place that this leaves is the next one's
                 raise
-            except FaultError as fault:
+            except TransientError as fault:
                 tries.count(fault)
                 self.budget.usage.failed += 1
-                if turn.batch.is_over or self._is_enough(fault, tries.made):
+                if worker.batch.is_over or self._is_enough(fault, tries.made):
                     self._give_up(fault, tries.made)
                 await asyncio.sleep(self._wait(fault, tries.made))
             else:
                 self._cache.put(self._key(query), answer.to_dict())
                 return answer
 
-    def _is_enough(self, fault: FaultError, tries: int) -> bool:
+    def _is_enough(self, fault: TransientError, tries: int) -> bool:
         """Whether a call has failed for good; for a server that is away the looks count, not each query's tries."""
         if fault.final:
             return True
-        if fault.unreachable and self._traffic.outage.since is not None:
+        if fault.unreachable and self._scheduler.reconnection.since is not None:
             return False
         most = self._options.retries
-        if (fault.given_up or fault.unreadable) and not self._traffic.patience.n_answers:
+        if (fault.given_up or fault.unreadable) and not self._scheduler.timeouts.n_answers:
             most = min(most, _TRIES_UNANSWERED - 1)
         return tries > most
 
-    def _give_up(self, fault: FaultError, tries: int) -> NoReturn:
-        name, n_looks = self.client.name, self._traffic.outage.n_tries
-        if fault.final and self._traffic.patience.n_answers:
+    def _give_up(self, fault: TransientError, tries: int) -> NoReturn:
+        name, n_looks = self.client.name, self._scheduler.reconnection.n_tries
+        if fault.final and self._scheduler.timeouts.n_answers:
             raise ServerGoneError(f"{name}: the server was not there at any of {n_looks} tries: {fault}") from None
         tries = n_looks if fault.unreachable else tries
         raise AnswersMissingError(f"{name}: a call failed {tries} times, at last with: {fault}") from None
 
-    async def _send(self, query: Query, turn: Turn, tries: _Tries) -> Answer:
+    async def _send(self, query: Query, worker: Worker, tries: _Tries) -> Answer:
         """Send once, within the limits."""
         tokens, cost = self.most(query)
-        await self._traffic.enter()
+        await self._scheduler.enter()
         try:
-            turn.batch.go_on()
+            worker.batch.stop_if_over()
             while not self.budget.reserve(tokens, cost):
                 await asyncio.sleep(_SETTLING)
             try:
-                await self._pace.start()
-                turn.is_sending = True
-                answer = await self._traffic.send(self.client.send(self.client.request(query)), tries.given_up)
-            except FaultError as fault:
+                await self._rate_limiter.wait()
+                worker.is_sending = True
+                answer = await self._scheduler.send(self.client.send(self.client.request(query)), tries.given_up)
+            except TransientError as fault:
                 if fault.empty is None or not self._empty.is_final(tries.empty):
                     self._pay(fault.empty or Answer(None))
                     raise
                 answer = fault.empty
             finally:
-                turn.is_sending = False
+                worker.is_sending = False
                 self.budget.release(tokens, cost)
         finally:
-            self._traffic.leave()
+            self._scheduler.leave()
         self._breathe()
         self._empty.answered(answer.text, tries.empty)
         self.budget.usage.made += 1
@@ -267,9 +273,9 @@ class Engine:
 
     def _breathe(self) -> None:
         """Wait before more is sent, if the answers' headers say that nothing is left for now."""
-        if self.client.breather:
-            self._traffic.pause(self.client.breather, "the server's limits to begin anew")
-            self.client.breather = 0.0
+        if self.client.requested_pause:
+            self._scheduler.pause(self.client.requested_pause, "the server's limits to begin anew")
+            self.client.requested_pause = 0.0
 
     def most(self, query: Query) -> tuple[int, float]:
         """Return the tokens and US dollars that one query can't pass."""
@@ -286,7 +292,7 @@ class Engine:
         usage.cached_in += answer.cached_in
         usage.cost += self._price.of(answer.tokens_in, answer.tokens_out) if self._price else 0.0
 
-    def _wait(self, fault: FaultError, tries: int) -> float:
+    def _wait(self, fault: TransientError, tries: int) -> float:
         """Seconds until the next try: exponential backoff with jitter, or as long as the server asked.
 
         An empty answer asks for no patience, and a server for no more than it has been silent: while it answers others,
@@ -297,11 +303,11 @@ class Engine:
         asked = fault.wait or 0.0
         if asked > _LONGEST_ASKED:
             raise ModelRefusedError(f"{self.client.name} asks to wait until {clock(asked)}: {fault}") from None
-        silence = self._traffic.patience.silence(asyncio.get_running_loop().time())
+        silence = self._scheduler.timeouts.silence(asyncio.get_running_loop().time())
         longest = min(_LONGEST_WAIT, max(_LONGEST_SERVED, silence))
         backoff = min(longest, _FIRST_WAIT * 2.0 ** (tries - 1)) * self._jitter.uniform(0.5, 1.0)
         wait = max(backoff, asked)
-        self._traffic.say_wait(wait, f"the next try after: {fault}")
+        self._scheduler.say_wait(wait, f"the next try after: {fault}")
         return wait
 
 
@@ -317,7 +323,7 @@ class _Tries:
     empty: int = 0
     given_up: int = 0
 
-    def count(self, fault: FaultError) -> None:
+    def count(self, fault: TransientError) -> None:
         self.made += 1
         self.empty += fault.empty is not None
         self.given_up += fault.given_up

@@ -8,9 +8,9 @@ from psopt.errors import InputError
 from psopt.models._answer_cache import AnswerCache
 from psopt.models.chat._address import public_address
 from psopt.models.chat._budget import Budget
+from psopt.models.chat._config import LMConfig
 from psopt.models.chat._engine import Engine
 from psopt.models.chat._model import ChatModel
-from psopt.models.chat._options import LmOptions
 from psopt.models.chat._writer import Writer
 
 if TYPE_CHECKING:
@@ -23,30 +23,30 @@ CHAT_KINDS = frozenset({"openai", "azure", "dspy"})
 
 
 def chat_engine(
-    kind: str, model: Any, cache: AnswerCache, options: LmOptions | None = None, budget: Budget | None = None
+    kind: str, model: Any, cache: AnswerCache, options: LMConfig | None = None, budget: Budget | None = None
 ) -> Engine:
     """Make the engine of a kind of model, ``openai``, ``azure`` or ``dspy``; for dspy also from a `dspy.LM` itself."""
-    options = options or LmOptions()
+    options = options or LMConfig()
     return Engine(chat_client(kind, model, options), cache, budget or Budget.of(options), options)
 
 
-def chat_client(kind: str, model: Any, options: LmOptions) -> ChatClient:
+def chat_client(kind: str, model: Any, options: LMConfig) -> ChatClient:
     """Make what sends the requests to a kind of model, ``openai``, ``azure`` or ``dspy``."""
     if kind == "openai":
-        from psopt.models.chat._openai import OpenAIClient
+        from psopt.models.chat._openai_client import OpenAIClient
 
         return OpenAIClient(model, options)
     if kind == "azure":
-        from psopt.models.chat._openai import OpenAIClient
-        from psopt.models.chat._server import azure_address
+        from psopt.models.chat._address import azure_address
+        from psopt.models.chat._openai_client import OpenAIClient
 
         return OpenAIClient(model, options, azure_address(model, options), kind)
-    from psopt.models.chat._dspy import DspyClient
+    from psopt.models.chat._dspy_client import DspyClient
 
     return DspyClient(model, options)
 
 
-def server_of(model: str, options: LmOptions) -> str | None:
+def server_of(model: str, options: LMConfig) -> str | None:
     """The address that a model of this name is asked at, without secrets; None where psopt itself asks no server."""
     kind, _, name = model.partition("/")
     if kind not in CHAT_KINDS or not name:
@@ -55,14 +55,14 @@ def server_of(model: str, options: LmOptions) -> str | None:
 
 
 def chat_model(
-    kind: str, model: Any, cache: AnswerCache, options: LmOptions | None = None, budget: Budget | None = None
+    kind: str, model: Any, cache: AnswerCache, options: LMConfig | None = None, budget: Budget | None = None
 ) -> ChatModel:
     """Make a task model; see `chat_engine`."""
     return ChatModel(chat_engine(kind, model, cache, options, budget))
 
 
 def load_writer(
-    model: Any, *, cache_dir: Path | None = None, options: LmOptions | None = None, budget: Budget | None = None
+    model: Any, *, cache_dir: Path | None = None, options: LMConfig | None = None, budget: Budget | None = None
 ) -> Writer:
     """Load a model that writes, by the names of `load_model`, or from a `dspy.LM`.
 

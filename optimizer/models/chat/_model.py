@@ -8,10 +8,10 @@ import numpy as np
 from psopt.answers import NoLabel, read_answer, shown
 from psopt.models._capabilities import Capabilities
 from psopt.models.chat._address import public_address
+from psopt.models.chat._answer_monitor import FIRST, AnswerMonitor, check_probabilities
 from psopt.models.chat._client import Query
-from psopt.models.chat._logprobs import label_probabilities
-from psopt.models.chat._reading import kind_of
-from psopt.models.chat._watch import FIRST, Watch, check_probabilities
+from psopt.models.chat._label_probabilities import label_probabilities
+from psopt.models.chat._na_kinds import kind_of
 from psopt.search_spaces import render
 
 if TYPE_CHECKING:
@@ -101,7 +101,9 @@ class ChatModel:
     def _ask(self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None) -> list[Answer]:
         least = FIRST if self.few_may_fail else 1
         options = self.engine.options
-        watch: Watch[bytes] = Watch(self.name, prompts[0].labels, options, is_trusted=self._names_labels, least=least)
+        watch: AnswerMonitor[bytes] = AnswerMonitor(
+            self.name, prompts[0].labels, options, is_trusted=self._names_labels, least=least
+        )
         answers = self.engine.answers(self.queries(prompts, texts), on_progress, watch)
         self._names_labels = watch.is_trusted
         return answers

@@ -11,7 +11,7 @@ import functools
 from typing import TYPE_CHECKING
 
 from psopt.models._answer_cache import answer_key
-from psopt.models.chat._client import UnclearRefusalError
+from psopt.models.chat._errors import UnclearRefusalError
 from psopt.models.chat._features import OLDER_LESSONS
 
 if TYPE_CHECKING:
@@ -123,4 +123,4 @@ async def _unless_unclear(query: Query, ask: Callable[[Query], Awaitable[Answer]
 
 @functools.cache
 def _lock(_endpoint: str | None, _name: str) -> asyncio.Lock:
-    return asyncio.Lock()  # of the one loop that all models share (`_loop.py`)
+    return asyncio.Lock()  # of the one loop that all models share (`_event_loop.py`)

@@ -44,7 +44,7 @@ class FakeServer:
     Attributes
     ----------
     url : str
-        Such as ``http://127.0.0.1:43211/v1``, for ``--api-base`` and `LmOptions.api_base`.
+        Such as ``http://127.0.0.1:43211/v1``, for ``--api-base`` and `LMConfig.api_base`.
     port : int
 
     Raises

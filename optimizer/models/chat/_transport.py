@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 if TYPE_CHECKING:
     import httpx2
-    from psopt.models.chat._server import Address
+    from psopt.models.chat._address import Address
 
 
 class Line:

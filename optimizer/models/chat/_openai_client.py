@@ -7,26 +7,27 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psopt.errors import nearest
-from psopt.models.chat._client import Answer, FaultError, ModelRefusedError, UnclearRefusalError, UnsupportedError
+from psopt.models.chat._address import openai_address
+from psopt.models.chat._client import Answer
 from psopt.models.chat._completion import ErrorInAnswerError, read_completion
 from psopt.models.chat._dialect import Dialect
 from psopt.models.chat._error_bodies import error_of
+from psopt.models.chat._errors import ModelRefusedError, TransientError, UnclearRefusalError, UnsupportedError
 from psopt.models.chat._features import FEATURES
-from psopt.models.chat._line import Line
-from psopt.models.chat._outage import is_nobody_there
+from psopt.models.chat._reconnect_policy import is_unreachable
 from psopt.models.chat._refusals import read_refusal
+from psopt.models.chat._retry_after import requested_pause, retry_after
 from psopt.models.chat._secrets import redacted
-from psopt.models.chat._server import openai_address
-from psopt.models.chat._waits import asked_wait, breather
+from psopt.models.chat._transport import Line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import httpx2
+    from psopt.models.chat._address import Address
     from psopt.models.chat._client import Query
-    from psopt.models.chat._options import LmOptions
+    from psopt.models.chat._config import LMConfig
     from psopt.models.chat._refusals import Refusal
-    from psopt.models.chat._server import Address
 
 _PASSING = frozenset({408, 409, 425, 429})
 _TOO_MANY = frozenset({429, 529})  # 529: Anthropic's "overloaded"
@@ -53,7 +54,7 @@ class OpenAIClient:
     ----------
     model : str
         The model's name at the server.
-    options : LmOptions
+    options : LMConfig
     address : Address, optional
         Where the server is; by default as `openai_address` says.
     kind : str
@@ -67,12 +68,12 @@ class OpenAIClient:
 
     features = tuple(feature.name for feature in FEATURES)
 
-    def __init__(self, model: str, options: LmOptions, address: Address | None = None, kind: str = "openai") -> None:
+    def __init__(self, model: str, options: LMConfig, address: Address | None = None, kind: str = "openai") -> None:
         self.model, self._options, self._kind = model, options, kind
         self._address = address or openai_address(model, options)
         self._dialect = Dialect(model, options)
         self._line: Line | None = None
-        self.breather = 0.0
+        self.requested_pause = 0.0
 
     @property
     def name(self) -> str:
@@ -121,7 +122,7 @@ class OpenAIClient:
         if not response.is_success:
             refused = Refused(response.status_code, _json(response), response.text, response.headers)
             return await self._answer_of(refused, request), response.headers
-        self.breather = max(self.breather, breather(response.headers))
+        self.requested_pause = max(self.requested_pause, requested_pause(response.headers))
         try:
             return read_completion(response.content), response.headers
         except ErrorInAnswerError as error:
@@ -163,7 +164,7 @@ class OpenAIClient:
             return Answer(None, unanswered=refusal.text_kind, reason=message)
         if refusal.is_about_the_model or refusal.status == HTTPStatus.NOT_FOUND:
             raise await self._no_such_model(refusal, message)
-        raise self._explained(refusal, message, request, asked_wait(refused.headers, told.message))
+        raise self._explained(refusal, message, request, retry_after(refused.headers, told.message))
 
     def _explained(self, refusal: Refusal, message: str, request: dict[str, Any], wait: float | None) -> Exception:
         """Say which of the failures an HTTP error is."""
@@ -176,7 +177,7 @@ class OpenAIClient:
                 return UnsupportedError(feature.name, message)
         if status in _PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             overloaded = status in _TOO_MANY or (status == HTTPStatus.SERVICE_UNAVAILABLE and wait is not None)
-            return FaultError(f"HTTP {status}: {message}", wait=wait, overloaded=overloaded)
+            return TransientError(f"HTTP {status}: {message}", wait=wait, overloaded=overloaded)
         kind = UnclearRefusalError if refusal.is_about_the_request else ModelRefusedError
         return kind(f"{self.endpoint} answered HTTP {status} for {self.name}: {message}")
 
@@ -208,9 +209,9 @@ class OpenAIClient:
                 f"the certificate of {self.endpoint} is not trusted ({self._safe(str(cause))}): "
                 "set SSL_CERT_FILE to the file of the authority that signed it"
             )
-        if is_nobody_there(error):
-            return FaultError(f"no connection to {self.endpoint}: is the server running?", unreachable=True)
-        return FaultError(self._safe(f"{type(cause).__name__}: {cause}"))
+        if is_unreachable(error):
+            return TransientError(f"no connection to {self.endpoint}: is the server running?", unreachable=True)
+        return TransientError(self._safe(f"{type(cause).__name__}: {cause}"))
 
     def _sent_elsewhere(self, refused: Refused) -> str:
         """A redirect is not followed: what is asked is meant for the server that the user has named."""

@@ -36,7 +36,7 @@ class Call:
     n_given_up: int = 0
 
 
-class Patience:
+class TimeoutPolicy:
     """Tells requests that hang from those that wait in the server's queue, by counting answers.
 
     A server that answers in about the order in which it is asked has answered a request by the time that it has

@@ -10,7 +10,7 @@ LOGGER = logging.getLogger("psopt.waiting")
 _AGAIN = 30.0  # seconds between two words on the same thing
 
 
-class Notices:
+class WaitNotices:
     """Tells by the logger ``psopt.waiting``, which the command line shows and a program may listen to.
 
     Parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from psopt.models.chat._budget import Need
-from psopt.models.chat._tokens import TokenRange, tokens_of_query
+from psopt.models.chat._token_counts import TokenRange, tokens_of_query
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,7 +19,7 @@ _SPREAD = 1.1  # texts differ in what a token holds: so far from the mean anothe
 ANSWER = TokenRange(1, 12)
 
 
-class Meter:
+class TokenMeter:
     """Learns from answers how many tokens a model's texts and answers have.
 
     Parameters

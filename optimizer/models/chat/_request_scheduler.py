@@ -6,19 +6,19 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING
 
-from psopt.models.chat._client import FaultError
-from psopt.models.chat._limits import Limit
-from psopt.models.chat._notices import Notices, clock, span
-from psopt.models.chat._outage import Outage
-from psopt.models.chat._patience import Patience
+from psopt.models.chat._concurrency_limit import ConcurrencyLimit
+from psopt.models.chat._errors import TransientError
+from psopt.models.chat._reconnect_policy import ReconnectPolicy
+from psopt.models.chat._timeout_policy import TimeoutPolicy
+from psopt.models.chat._wait_notices import WaitNotices, clock, span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from typing import Any
 
     from psopt.models.chat._client import Answer
-    from psopt.models.chat._options import LmOptions
-    from psopt.models.chat._patience import Call
+    from psopt.models.chat._config import LMConfig
+    from psopt.models.chat._timeout_policy import Call
 
 _LOOKS_A_TIMEOUT = 4  # how often, while a time-out passes, is looked for requests that are overdue
 _OFTEN, _SELDOM = 0.05, 0.1  # seconds between two looks
@@ -26,17 +26,17 @@ _WORTH_SAYING = 5.0  # seconds of waiting
 _FAULTS_WORTH_SAYING, _FAULTS_FOR = 5, 10.0  # so many, in so many seconds
 
 
-class Traffic:
+class RequestScheduler:
     """Lets requests go when there is a place, waits for their answers, and learns from what becomes of them.
 
-    `Limit` says how many may be in flight, `Patience` how long each is waited for, `Outage` when to look for a server
-    that is away; here they meet the event loop.
+    `ConcurrencyLimit` says how many may be in flight, `TimeoutPolicy` how long each is waited for, `ReconnectPolicy`
+    when to look for a server that is away; here they meet the event loop.
 
     Parameters
     ----------
     name : str
         Whom the requests go to, for notices.
-    options : LmOptions
+    options : LMConfig
 
     Attributes
     ----------
@@ -44,17 +44,17 @@ class Traffic:
         Says how far the work has come, for notices.
     """
 
-    def __init__(self, name: str, options: LmOptions) -> None:
-        self.notices = Notices(name)
-        self.limit, self.patience = Limit(options.concurrency), Patience(options.timeout)
-        self.outage = Outage(options.retries)
+    def __init__(self, name: str, options: LMConfig) -> None:
+        self.notices = WaitNotices(name)
+        self.limit, self.timeouts = ConcurrencyLimit(options.concurrency), TimeoutPolicy(options.timeout)
+        self.reconnection = ReconnectPolicy(options.retries)
         self.progress: Callable[[], str] = lambda: "Ctrl-C saves"
         self._in_flight = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._resume_at = 0.0
         self._calls: dict[Call, asyncio.Timeout] = {}
         self._looking: asyncio.TimerHandle | None = None
-        self._faults = _Faults()
+        self._faults = _FailureCounter()
 
     async def enter(self) -> None:
         """Wait for a place, which `leave` gives back."""
@@ -85,11 +85,11 @@ class Traffic:
 
         Raises
         ------
-        FaultError
+        TransientError
             What the client raises; with `given_up` if no answer came in time.
         """
         loop = asyncio.get_running_loop()
-        call = self.patience.sent(loop.time(), self._places, n_given_up)
+        call = self.timeouts.sent(loop.time(), self._places, n_given_up)
         try:
             async with asyncio.timeout(None) as scope:
                 self._calls[call] = scope
@@ -97,10 +97,10 @@ class Traffic:
                 answer = await sending
         except TimeoutError:
             waited = span(loop.time() - call.sent_at)
-            fault = FaultError(f"no answer within {waited}", given_up=True)
+            fault = TransientError(f"no answer within {waited}", given_up=True)
             self._failed(call, fault)
             raise fault from None
-        except FaultError as fault:
+        except TransientError as fault:
             if fault.empty is not None:
                 self._answered(call)
             else:
@@ -124,7 +124,7 @@ class Traffic:
 
     @property
     def _places(self) -> int:
-        return 1 if self.outage.since is not None else self.limit.places
+        return 1 if self.reconnection.since is not None else self.limit.places
 
     def _wake(self) -> None:
         free = self._places - self._in_flight
@@ -136,19 +136,19 @@ class Traffic:
 
     def _answered(self, call: Call) -> None:
         now = asyncio.get_running_loop().time()
-        late = now - call.sent_at > self.patience.start / 2
-        self.patience.answered(call, now)
+        late = now - call.sent_at > self.timeouts.start / 2
+        self.timeouts.answered(call, now)
         self.limit.answered(call.sent_at, now, late=late)
         self._faults.answered()
-        if self.outage.since is not None:
-            self.outage.over()
+        if self.reconnection.since is not None:
+            self.reconnection.succeeded()
             if self.notices.told("away"):
                 self.notices.tell("back", "the server answers again")
                 self.notices.told("back")
 
-    def _failed(self, call: Call, fault: FaultError) -> None:
+    def _failed(self, call: Call, fault: TransientError) -> None:
         now = asyncio.get_running_loop().time()
-        if fault.unreachable and not self.patience.served(call):  # else it is the line that is bad
+        if fault.unreachable and not self.timeouts.served(call):  # else it is the line that is bad
             self._away(call, fault, now)
             return
         if fault.overloaded:
@@ -160,24 +160,24 @@ class Traffic:
         if said := self._faults.failed(now, fault):
             self.notices.tell("faults", f"{said}; {self.progress()}")
 
-    def _away(self, call: Call, fault: FaultError, now: float) -> None:
+    def _away(self, call: Call, fault: TransientError, now: float) -> None:
         """Nobody is there: all wait, and one looks."""
-        pause = self.outage.failed(call.sent_at, now, reached=self.patience.n_answers > 0)
+        pause = self.reconnection.failed(call.sent_at, now, reached=self.timeouts.n_answers > 0)
         if pause is None:
             fault.final = True
             return
         self._resume_at = max(self._resume_at, now + pause)
-        if self.patience.n_answers and pause >= 1:
-            since = clock((self.outage.since or now) - now)
+        if self.timeouts.n_answers and pause >= 1:
+            since = clock((self.reconnection.since or now) - now)
             self.notices.tell(
                 "away",
                 f"the server does not answer since {since} ({fault}); trying again at {clock(pause)}, "
-                f"until {clock(self.outage.patience())}; {self.progress()}",
+                f"until {clock(self.reconnection.seconds_left())}; {self.progress()}",
             )
 
     def _look_later(self) -> None:
         if self._looking is None:
-            often = min(_SELDOM, max(_OFTEN, self.patience.start / _LOOKS_A_TIMEOUT))
+            often = min(_SELDOM, max(_OFTEN, self.timeouts.start / _LOOKS_A_TIMEOUT))
             self._looking = asyncio.get_running_loop().call_later(often, self._look)
 
     def _look(self) -> None:
@@ -187,14 +187,14 @@ class Traffic:
         in_flight = len(self._calls)
         before = self.limit.places
         for call, scope in list(self._calls.items()):
-            if self.patience.is_jam(call, now, in_flight):
-                self.limit.jammed(call.sent_at, now, self.patience.served(call))
-            if now - call.sent_at >= self.patience.start and not self.patience.served(call):
+            if self.timeouts.is_jam(call, now, in_flight):
+                self.limit.jammed(call.sent_at, now, self.timeouts.served(call))
+            if now - call.sent_at >= self.timeouts.start and not self.timeouts.served(call):
                 self._say_overdue(call, now, in_flight)
-            if self.patience.is_hopeless(call, now, in_flight):
+            if self.timeouts.is_hopeless(call, now, in_flight):
                 del self._calls[call]
                 scope.reschedule(now)
-        self._say_places(before, f"takes longer than --timeout {self.patience.start:g} s with so many requests at once")
+        self._say_places(before, f"takes longer than --timeout {self.timeouts.start:g} s with so many requests at once")
         if self._calls:
             self._look_later()
 
@@ -207,7 +207,7 @@ class Traffic:
             self.notices.tell("places", f"the server {why}: now {self.limit.places} at once, not {before}")
 
 
-class _Faults:
+class _FailureCounter:
     """Counts what fails, until it is worth a word."""
 
     def __init__(self) -> None:
@@ -217,7 +217,7 @@ class _Faults:
     def answered(self) -> None:
         self._n_answered += 1
 
-    def failed(self, now: float, fault: FaultError) -> str | None:
+    def failed(self, now: float, fault: TransientError) -> str | None:
         """Say how many failed, if that has gone on for long enough."""
         if self._since is None or now - self._since > _FAULTS_FOR * 3:
             self._since, self._n_failed, self._n_answered = now, 0, 0

@@ -31,17 +31,17 @@ _FIRST_EPOCH, _FIRST_EPOCH_MS = 1e9, 1e12  # greater numbers are moments, in sec
 _LONGEST_BREATHER = 60.0  # seconds: longer periods (a day's) refill bit by bit, so that their end says nothing
 
 
-def asked_wait(headers: Mapping[str, str], message: str, now: Callable[[], datetime] | None = None) -> float | None:
+def retry_after(headers: Mapping[str, str], message: str, now: Callable[[], datetime] | None = None) -> float | None:
     """Seconds that a refusal asks to wait; None if it does not say.
 
     The most exact goes first: `retry-after-ms`, `retry-after` (seconds or an HTTP date), the words of the message, then
     the reset of a limit that is used up.
 
-    >>> asked_wait({"retry-after-ms": "1500", "retry-after": "2"}, "")
+    >>> retry_after({"retry-after-ms": "1500", "retry-after": "2"}, "")
     1.5
-    >>> asked_wait({}, "Rate limit reached for gpt-4o. Please try again in 1m2.5s. Visit https://..")
+    >>> retry_after({}, "Rate limit reached for gpt-4o. Please try again in 1m2.5s. Visit https://..")
     62.5
-    >>> asked_wait({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "6m0s"}, "")
+    >>> retry_after({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "6m0s"}, "")
     360.0
     """
     exact = _seconds(headers.get("retry-after-ms"), "ms", now)
@@ -52,10 +52,10 @@ def asked_wait(headers: Mapping[str, str], message: str, now: Callable[[], datet
     return _reset(headers, now) if exact is None else exact
 
 
-def breather(headers: Mapping[str, str], now: Callable[[], datetime] | None = None) -> float:
+def requested_pause(headers: Mapping[str, str], now: Callable[[], datetime] | None = None) -> float:
     """Seconds to wait after an answer that says that nothing more is left for now; 0 for none.
 
-    >>> breather({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "20ms"})
+    >>> requested_pause({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "20ms"})
     0.02
     """
     if "ratelimit" not in " ".join(headers).lower():  # one look, for this is done with every answer

@@ -11,7 +11,7 @@ from psopt.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
-class LmOptions:
+class LMConfig:
     """How language models are asked, and what a run may spend on them.
 
     Attributes
@@ -100,7 +100,7 @@ class LmOptions:
             if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name) or (value and not value.isprintable()):
                 raise InputError(f"{name!r} is no header that can be sent: give --header NAME=VALUE")
 
-    def changed(self, **changes: Any) -> LmOptions:
+    def changed(self, **changes: Any) -> LMConfig:
         """Return the options with those of these changes that are not None; headers are added to those there are."""
         given = {name: value for name, value in changes.items() if value is not None}
         if "headers" in given:
@@ -114,6 +114,10 @@ class LmOptions:
         return {**kept, "extra_body": extra, "headers": dict.fromkeys(self.headers), "renegotiate": False}
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> LmOptions:
+    def from_dict(cls, data: dict[str, Any]) -> LMConfig:
         """Read the options back from run.json."""
         return cls(**data)
+
+
+LmOptions = LMConfig
+"""The name of psopt 0.1."""

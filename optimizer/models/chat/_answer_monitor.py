@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from psopt.answers import CUT_OFF, EMPTY, UNKNOWN, read_answer, shown
 from psopt.errors import ModelError, NoLabelsError, UnansweredError
-from psopt.models.chat._reading import begins_with_thoughts, kind_of
+from psopt.models.chat._na_kinds import begins_with_thoughts, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from psopt.models.chat._client import Answer
-    from psopt.models.chat._options import LmOptions
+    from psopt.models.chat._config import LMConfig
 
 FIRST = 20  # answers of which one must name a label before the rest is asked for
 _SYSTEMATIC = 20  # refusals after which it is enough that most texts are refused, however large the grid
@@ -22,7 +22,7 @@ _GOLDEN = 0.6180339887498949  # steps of this share of a grid reach all its part
 Key = TypeVar("Key")
 
 
-class Watch(Generic[Key]):
+class AnswerMonitor(Generic[Key]):
     """The watch over the answers to one grid.
 
     Parameters
@@ -30,7 +30,7 @@ class Watch(Generic[Key]):
     name : str
         The model's.
     labels : sequence of str
-    options : LmOptions
+    options : LMConfig
     is_trusted : bool
         Whether the model is known to name labels.
     least : int
@@ -38,7 +38,7 @@ class Watch(Generic[Key]):
     """
 
     def __init__(
-        self, name: str, labels: Sequence[str], options: LmOptions, *, is_trusted: bool = False, least: int = 1
+        self, name: str, labels: Sequence[str], options: LMConfig, *, is_trusted: bool = False, least: int = 1
     ) -> None:
         self.is_trusted = is_trusted
         self._name, self._labels, self._options, self._least = name, labels, options, least
@@ -133,7 +133,7 @@ class Watch(Generic[Key]):
         return cure(kind, self._options)
 
 
-def cure(kind: str, options: LmOptions) -> str:
+def cure(kind: str, options: LMConfig) -> str:
     """Say what most likely helps against a kind of N/A."""
     if kind == CUT_OFF:
         return f"all their tokens went before the label came: raise --max-tokens ({options.max_tokens}), or think less"

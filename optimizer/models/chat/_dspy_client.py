@@ -7,22 +7,22 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, import_extra
-from psopt.models.chat._client import Answer, FaultError, ModelRefusedError, UnclearRefusalError, UnsupportedError
+from psopt.models.chat._client import Answer
+from psopt.models.chat._errors import ModelRefusedError, TransientError, UnclearRefusalError, UnsupportedError
+from psopt.models.chat._event_loop import in_a_thread
 from psopt.models.chat._features import FEATURES, LEAST_TEMPERATURE, alternating, features_of, without_system
-from psopt.models.chat._loop import in_a_thread
-from psopt.models.chat._outage import is_nobody_there
-from psopt.models.chat._profiles import profile_of
-from psopt.models.chat._refusals import read_refusal
+from psopt.models.chat._model_profiles import profile_of
+from psopt.models.chat._reconnect_policy import is_unreachable
+from psopt.models.chat._refusals import kind_of_refusal, read_refusal
+from psopt.models.chat._retry_after import retry_after
 from psopt.models.chat._secrets import is_secret, redacted, secret_values
-from psopt.models.chat._unanswerable import kind_of_refusal
-from psopt.models.chat._waits import asked_wait
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from psopt.models.chat._client import Query
+    from psopt.models.chat._config import LMConfig
     from psopt.models.chat._features import Feature
-    from psopt.models.chat._options import LmOptions
 
 _BAD_REQUEST = 400
 # What a `dspy.LM` lets one change; it writes all else itself.
@@ -36,12 +36,12 @@ class DspyClient:
     ----------
     lm : str or dspy.LM
         A name for `dspy.LM`, or one that is made already; its temperature and most tokens go before the options'.
-    options : LmOptions
+    options : LMConfig
     """
 
     features = tuple(feature.name for feature in FEATURES if feature.field in _NEGOTIABLE)
 
-    def __init__(self, lm: Any, options: LmOptions) -> None:
+    def __init__(self, lm: Any, options: LMConfig) -> None:
         dspy = import_extra("dspy", "a dspy/ model", "dspy")
         if options.headers:
             raise InputError("dspy/ models send no --header: use openai/NAME with --api-base")
@@ -57,7 +57,7 @@ class DspyClient:
         self._lm = lm.copy(cache=False, num_retries=0)
         self._options = options
         self.endpoint = _place(lm)
-        self.breather = 0.0
+        self.requested_pause = 0.0
 
     def prepare(self) -> None:
         """Do nothing: DSPy is imported."""
@@ -133,12 +133,12 @@ class DspyClient:
             raise ModelRefusedError(f"{self.name}: {said}") from None
         except dspy.LMError as error:
             said = self._safe(error)
-            wait = getattr(error, "retry_after", None) or asked_wait({}, said)
-            raise FaultError(
+            wait = getattr(error, "retry_after", None) or retry_after({}, said)
+            raise TransientError(
                 said,
                 wait=wait,
                 overloaded=isinstance(error, dspy.LMRateLimitError),
-                unreachable=isinstance(error, dspy.LMTransportError) and is_nobody_there(error),
+                unreachable=isinstance(error, dspy.LMTransportError) and is_unreachable(error),
             ) from None
         return _read(response)
 
@@ -155,7 +155,7 @@ class DspyClient:
         return redacted(f"{type(error).__name__}: {error}", secret_values(self._lm.kwargs))
 
 
-def _settings(name: str, options: LmOptions) -> dict[str, Any]:
+def _settings(name: str, options: LMConfig) -> dict[str, Any]:
     """What `dspy.LM` is made with: of reasoning models it takes neither a temperature nor a small limit on tokens."""
     profile = profile_of(name)
     if "temperature" in profile.lacks:
@@ -178,7 +178,7 @@ def _read(response: Any) -> Answer:
         reasoning=getattr(usage, "reasoning_tokens", None) or 0,
     )
     if not text and not answer.truncated:
-        raise FaultError("an empty answer", empty=answer)
+        raise TransientError("an empty answer", empty=answer)
     return answer
 
 

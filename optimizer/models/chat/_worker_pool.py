@@ -22,14 +22,14 @@ class Batch:
     def __init__(self) -> None:
         self.is_over = False
 
-    def go_on(self) -> None:
+    def stop_if_over(self) -> None:
         """Leave, quietly, if it is over."""
         if self.is_over:
             raise asyncio.CancelledError
 
 
-class Turn:
-    """What a worker is at.
+class Worker:
+    """One of those who send a batch's requests.
 
     Attributes
     ----------
@@ -49,13 +49,15 @@ class Progress:
     """Counts answers for whoever watches."""
 
     def __init__(self, total: int, done: int, on_progress: Callable[[int, int], None] | None) -> None:
-        self._total, self._done, self._tell = total, done, on_progress
+        self._total = total
+        self._done = done
+        self._on_progress = on_progress
 
-    def one_more(self) -> None:
+    def count_answer(self) -> None:
         """One more query is answered."""
         self._done += 1
-        if self._tell is not None:
-            self._tell(self._done, self._total)
+        if self._on_progress is not None:
+            self._on_progress(self._done, self._total)
 
     def __str__(self) -> str:
         """How far it has come, for notices; a program's calls come one by one."""
@@ -64,8 +66,8 @@ class Progress:
         return f"{self._done} of {self._total} answered; Ctrl-C saves"
 
 
-async def in_turns(
-    n: int, ask: Callable[[int, Turn], Awaitable[None]], n_places: int, n_workers: int, last_calls: float
+async def run_workers(
+    n: int, ask: Callable[[int, Worker], Awaitable[None]], n_places: int, n_workers: int, last_calls: float
 ) -> None:
     """Ask for the numbers below n; after a failure the calls under way are the last, and waited for so many seconds.
 
@@ -79,30 +81,29 @@ async def in_turns(
     """
     waiting = deque(range(n))
     batch = Batch()
-    turns = [Turn(batch) for _ in range(min(n_workers, n))]
-
+    workers = [Worker(batch) for _ in range(min(n_workers, n))]
     first_is_done = asyncio.Event()
 
-    async def work(number: int, turn: Turn) -> None:
+    async def work(number: int, worker: Worker) -> None:
         if number >= n_places:
             await first_is_done.wait()
         while waiting:
-            await ask(waiting.popleft(), turn)
+            await ask(waiting.popleft(), worker)
             first_is_done.set()
 
-    workers = [asyncio.ensure_future(work(number, turn)) for number, turn in enumerate(turns)]
+    tasks = [asyncio.ensure_future(work(number, worker)) for number, worker in enumerate(workers)]
     try:
-        await asyncio.wait(workers, return_when=asyncio.FIRST_EXCEPTION)
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
         waiting.clear()
         batch.is_over = True
-        for worker, turn in zip(workers, turns, strict=True):
-            if not turn.is_sending:
-                worker.cancel()
-        await asyncio.wait(workers, timeout=last_calls)
+        for task, worker in zip(tasks, workers, strict=True):
+            if not worker.is_sending:
+                task.cancel()
+        await asyncio.wait(tasks, timeout=last_calls)
     finally:
-        for worker in workers:
-            worker.cancel()
-        outcomes = await asyncio.gather(*workers, return_exceptions=True)
+        for task in tasks:
+            task.cancel()
+        outcomes = await asyncio.gather(*tasks, return_exceptions=True)
     for outcome in outcomes:
         if isinstance(outcome, Exception):
             raise outcome

@@ -10,7 +10,7 @@ TRIES_NEVER_REACHED = 4  # 1.75 s: a server that never answered is probably not 
 _NO_CONNECTION = {"ConnectError", "ConnectTimeout", "ClientConnectorError", "ClientConnectorDNSError"}
 
 
-def is_nobody_there(error: BaseException) -> bool:
+def is_unreachable(error: BaseException) -> bool:
     """Whether no connection came about, by the errors that an error comes from."""
     causes: list[BaseException] = []
     cause: BaseException | None = error
@@ -22,7 +22,7 @@ def is_nobody_there(error: BaseException) -> bool:
     return any(isinstance(cause, ConnectionRefusedError) or type(cause).__name__ in _NO_CONNECTION for cause in causes)
 
 
-class Outage:
+class ReconnectPolicy:
     """Counts what found no server since the last answer, and says how long to wait before the next look.
 
     Parameters
@@ -54,12 +54,12 @@ class Outage:
         most = self._retries + 1 if reached else min(self._retries + 1, TRIES_NEVER_REACHED)
         return None if self.n_tries >= most else self._pause(self.n_tries)
 
-    def over(self) -> None:
+    def succeeded(self) -> None:
         """The server is there."""
         self.since = None
         self.n_tries = 0
 
-    def patience(self) -> float:
+    def seconds_left(self) -> float:
         """Seconds from now until a server that answered before is given up."""
         return sum(self._pause(number) for number in range(self.n_tries, self._retries + 1))
 

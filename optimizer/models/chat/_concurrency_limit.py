@@ -1,8 +1,7 @@
-"""How many requests may be under way, and how fast they may start."""
+"""How many requests may be under way."""
 
 from __future__ import annotations
 
-import asyncio
 import math
 
 # A server that is full refuses what is above its capacity: at twice the capacity every second request. One that draws
@@ -16,7 +15,7 @@ _LEAST_LEFT = 0.25  # of the limit after one cut: a server that refuses all for 
 _WON_BACK = 0.2  # of the limit, by a round with no more refusals than are tolerated; at least one request
 
 
-class Limit:
+class ConcurrencyLimit:
     """How many requests may be in flight: all that are allowed, unless the server shows that it takes fewer.
 
     Outcomes are judged in rounds of about as many requests as are in flight, counting only those sent after the last
@@ -29,7 +28,7 @@ class Limit:
 
     Examples
     --------
-    >>> limit = Limit(32)
+    >>> limit = ConcurrencyLimit(32)
     >>> for number in range(32):  # four are taken, the others refused
     ...     limit.answered(0.0, 1.0) if number % 8 == 0 else limit.refused(0.0, 1.0)
     >>> limit.places
@@ -96,21 +95,3 @@ class Limit:
 def _by_chance(n: float) -> float:
     """The most refusals among `n` requests that may be the tolerated share of them."""
     return _TOLERATED * n + _CHANCE * math.sqrt(_TOLERATED * (1 - _TOLERATED) * n)
-
-
-class Pace:
-    """Spreads the starts of requests so that no more than so many begin in a minute."""
-
-    def __init__(self, per_minute: float | None) -> None:
-        self._gap = 60.0 / per_minute if per_minute else 0.0
-        self._next = 0.0
-
-    async def start(self) -> None:
-        """Wait for this request's turn."""
-        if not self._gap:
-            return
-        now = asyncio.get_running_loop().time()
-        turn = max(now, self._next)
-        self._next = turn + self._gap
-        if turn > now:
-            await asyncio.sleep(turn - now)

@@ -1,0 +1,67 @@
+"""How a call can fail: in passing, for want of a part of the request, or for good."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from psopt.errors import ModelError
+
+if TYPE_CHECKING:
+    from psopt.models.chat._client import Answer
+
+
+class TransientError(Exception):
+    """A call failed in a way that may pass: it is sent again.
+
+    Attributes
+    ----------
+    wait : float or None
+        How many seconds the server asked to wait.
+    overloaded : bool
+        Whether the server said that it gets too many requests.
+    unreachable : bool
+        Whether no connection came about at all.
+    empty : Answer or None
+        The answer, where all that is wrong with it is that it says nothing.
+    unreadable : bool
+        Whether what came is no answer at all; a server that never sent one will not learn it.
+    given_up : bool
+        Whether no answer came in time.
+    final : bool
+        Whether trying again has been tried for long enough.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        wait: float | None = None,
+        overloaded: bool = False,
+        unreachable: bool = False,
+        empty: Answer | None = None,
+        unreadable: bool = False,
+        given_up: bool = False,
+    ) -> None:
+        super().__init__(reason)
+        self.wait, self.overloaded, self.unreachable, self.empty = wait, overloaded, unreachable, empty
+        self.unreadable, self.given_up, self.final = unreadable, given_up, False
+
+
+class UnsupportedError(Exception):
+    """The server does not know a feature that the request uses; the request can be made without it."""
+
+    def __init__(self, feature: str, reason: str) -> None:
+        super().__init__(reason)
+        self.feature = feature
+
+
+class ModelRefusedError(ModelError):
+    """The server will not answer this client at all (key, model name, quota, malformed request): the run stops."""
+
+
+class ServerGoneError(ModelError):
+    """A server that answered before has not been there for as long as one waits: the run stops, resumable."""
+
+
+class UnclearRefusalError(ModelRefusedError):
+    """The server will not have the request, and doesn't say which part of it; the others may do."""
