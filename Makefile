@@ -46,7 +46,7 @@ lint: $(SETUP)  ## Check format and style
 	$(BIN)/ruff check .
 
 types: $(SETUP)  ## Check types, strictly
-	$(BIN)/mypy -p psopt
+	$(BIN)/mypy -p psopt -p tests
 
 wheel: $(SETUP)  ## Build the wheel, install it elsewhere, and use it there
 	scripts/check-wheel

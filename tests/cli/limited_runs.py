@@ -6,11 +6,15 @@ import json
 import os
 import subprocess
 import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SMALL = ["--trials", "4", "--samples", "30", "--rephrasings", "3", "--rounds", "2", "--concurrency", "8"]
 
 
-def make_data(folder):
+def make_data(folder: Path) -> Path:
     """Questions of two classes, 30 a split, and what openai/test costs."""
     rows = ["id,text,label,split"]
     for split in ("train", "val", "test"):
@@ -20,7 +24,7 @@ def make_data(folder):
     return folder
 
 
-def psopt(folder, *arguments):
+def psopt(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the command there, with a cache of its own."""
     environment = {
         **os.environ,
@@ -33,12 +37,14 @@ def psopt(folder, *arguments):
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
 
 
-def optimize(folder, server, *arguments, out="run", model="openai/test"):
+def optimize(
+    folder: Path, server: Any, *arguments: str, out: str = "run", model: str = "openai/test"
+) -> subprocess.CompletedProcess[str]:
     """Run `psopt optimize` against a server; later arguments go before the small ones."""
     given = ["--dataset", "data.csv", "--model", model, "--api-base", server.url, "--out", out]
     return psopt(folder, "optimize", *given, *SMALL, *arguments)
 
 
-def read(folder, name="run.json", run="run"):
+def read(folder: Path, name: str = "run.json", run: str = "run") -> Any:
     """Read a file of a run."""
     return json.loads((folder / run / name).read_text())

@@ -49,7 +49,7 @@ def test_a_name_answers_as_the_server_does_and_is_asked_once(task: Task, tmp_pat
     with FakeServer() as server:
         options = LMConfig(api_base=server.url, concurrency=4)
         direct = load_model("openai/test", task, cache_dir=tmp_path / "a", options=LMConfig(api_base=server.url))
-        through = load_model("dspy/openai/test", task, cache_dir=tmp_path / "b", options=options)
+        through: Any = load_model("dspy/openai/test", task, cache_dir=tmp_path / "b", options=options)
         expected = direct.predict(PROMPTS, TEXTS)
         server.reset()
         assert (through.predict(PROMPTS, TEXTS) == expected).all()

@@ -94,7 +94,7 @@ def serve(
     """Ask for so many answers, with the patience and the limit under test; returns seconds, given up, most places."""
     patience, limit = TimeoutPolicy(timeout), ConcurrencyLimit(most)
     waiting = deque(range(n_calls))
-    calls: dict[int, Any] = {}
+    calls: dict[Any, tuple[float, int]] = {}
     n_given_up = 0
     n_answered = 0
     now = 0.0

@@ -176,7 +176,10 @@ def test_wrong_input_is_refused_in_one_line(trec: Task, name: str, wrong: dict[s
 
 
 def test_numbers_of_numpy_are_numbers(trec: Task) -> None:
-    assert rephrasings_for(trec, np.int64(5), np.int64(3), seed=np.int64(1)) == rephrasings_for(trec, 5, 3, seed=1)
+    five: Any = np.int64(5)
+    three: Any = np.int64(3)
+    one: Any = np.int64(1)
+    assert rephrasings_for(trec, five, three, seed=one) == rephrasings_for(trec, 5, 3, seed=1)
 
 
 @pytest.mark.parametrize("name", ["trec", "toy"])

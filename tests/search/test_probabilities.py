@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Task, Any]:
         for split in ("train", "val", "test")
     ]
     info = DatasetInfo("toy", "memory", "0" * 64)
-    task = Task("toy", "Sort the question by what it asks for.", ("Number", "Person"), *parts, info, noun="question")
+    train, val, test = parts
+    description = "Sort the question by what it asks for."
+    task = Task("toy", description, ("Number", "Person"), train, val, test, info, noun="question")
     out = tmp_path_factory.mktemp("soft") / "run"
     return task, psopt.optimize(task, model=MODEL, trials=6, rephrasings=3, lm=LM, out=out)
 
@@ -104,7 +107,8 @@ def test_a_shorter_prompt_is_judged_by_probabilities() -> None:
     knee, short = (candidate(n_edits, one) for n_edits, one in zip((3, 1), soft, strict=True))
     short.val.sensitivity = knee.val.sensitivity + 1e-4  # less than the error of the difference
     assert (knee.soft.array == short.soft.array).all()
-    assert shortest([knee, short], knee, lambda one: one.soft, seed=1) is short
+    soft_of: Any = attrgetter("soft")
+    assert shortest([knee, short], knee, soft_of, seed=1) is short
 
 
 def candidate(n_edits: int, soft: Any) -> Any:

@@ -57,7 +57,7 @@ def test_a_trial_that_is_wrongly_said_to_be_finished_is_an_error(search: Any, mo
 def test_a_measure_that_is_no_number_is_an_error_and_no_endless_search(
     search: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    score = _search.score
+    score = vars(_search)["score"]
 
     def without_sensitivity(predictions: Any) -> Any:
         scores = score(predictions)
@@ -72,7 +72,8 @@ def test_a_measure_that_is_no_number_is_an_error_and_no_endless_search(
 def test_a_trial_that_others_have_finished_is_let_go_while_it_is_recorded(
     search: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    record_trial, taken = _search.record_trial, []
+    record_trial = vars(_search)["record_trial"]
+    taken: list[int] = []
 
     def late(trial: Any, *more: Any) -> None:
         if trial.number == 1 and not taken:
@@ -94,7 +95,9 @@ class Beats:
     """A beat that raises these errors, one after the other; `over` is set with the last."""
 
     def __init__(self, *errors: Any) -> None:
-        self.errors, self.over, self.said = list(errors), threading.Event(), []
+        self.errors = list(errors)
+        self.over = threading.Event()
+        self.said: list[str] = []
 
     def __call__(self, number: int) -> None:
         error = self.errors.pop(0) if self.errors else None

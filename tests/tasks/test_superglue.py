@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LABELS = {"cb": ("entailment", "contradiction", "neutral"), "rte": ("entailment", "not_entailment")}
 
 
-def line(i: Any, label: str, **changes: Any) -> Any:
+def line(i: Any, label: Any, **changes: Any) -> Any:
     pair = {"premise": f"It is known that\nthing {i} fell.", "hypothesis": f"thing {i} fell", "label": label, "idx": i}
     return json.dumps(pair | changes) + "\n"
 

@@ -122,7 +122,7 @@ def test_the_log_knows_each_request_by_its_canonical_json(server: FakeServer) ->
         {"sha256": digest(request(seed=1)), "count": 1, "answered": 1},
     ]
     seen = server.counts()
-    expected = {"requests": 3, "different": 2, "answered": 3, "answered_twice": 1, "most_in_flight": 1}
+    expected: dict[str, Any] = {"requests": 3, "different": 2, "answered": 3, "answered_twice": 1, "most_in_flight": 1}
     expected |= {"in_flight": 0, "authorized": 2, "keys": 2, "statuses": {"200": 3}}
     assert expected.items() <= seen.items()
 
