@@ -137,7 +137,7 @@ def _worded(home: Home, task: Task, n: int, seed: int) -> list[Prompt]:
     found, own = home.rephrasings, home.prompt.description
     if found is None or found.original.split() != own.split() or len(found.search) < n:
         found = freeze_rephrasings(task, home.prompt.description, n, 1, seed, RephrasingOptions())
-    return [home.prompt.described_as(text, form) for text, form in found.worded("search")[:n]]
+    return [home.prompt.described_as(text, form) for text, form in found.variants("search")[:n]]
 
 
 def _bare_task(prompt: Prompt, texts: Sequence[str]) -> Task:

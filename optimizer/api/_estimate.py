@@ -23,7 +23,7 @@ from psopt.models.chat import (
     tokens_of_text,
 )
 from psopt.proposals.llm import MOST_GROUPS, N_DRAFTS
-from psopt.rephrasings import SHOWN
+from psopt.rephrasings import N_SHOWN
 from psopt.runs import STUDY
 from psopt.search_spaces import KINDS, render, seed_prompt
 
@@ -375,7 +375,7 @@ def writing_phases(
         n_texts = (n_all or getattr(settings, "rephrasings", 10) + N_HELDOUT) - 1
         why = "more where texts are refused"
         own = price_of(settings.rephraser or "") or price
-        phases.append(_written("rephrasings, written", n_texts, length * (SHOWN + 3), (0.5, 1, 2), why, own))
+        phases.append(_written("rephrasings, written", n_texts, length * (N_SHOWN + 3), (0.5, 1, 2), why, own))
         if settings.judge is not None:
             judging = price_of(settings.judge) or price
             phases.append(_written("rephrasings, judged", n_texts, length * 3 + 80, (0.8, 1, 1.6), why, judging))

@@ -4,14 +4,14 @@ from psopt.rephrasings._checks import LEAST_CLOSENESS, Checks, Closeness, Judge,
 from psopt.rephrasings._families import read_families, vary
 from psopt.rephrasings._file import from_file, read_file, to_file
 from psopt.rephrasings._for_task import rephrasings_for
-from psopt.rephrasings._freezing import RephrasingOptions, check_judge, closeness, freeze_rephrasings
+from psopt.rephrasings._freeze import RephrasingOptions, check_judge, closeness, freeze_rephrasings
+from psopt.rephrasings._llm import N_SHOWN, write_rephrasings
 from psopt.rephrasings._rules import rephrase_by_rules
 from psopt.rephrasings._set import Rejected, RephrasingSet
-from psopt.rephrasings._written import SHOWN, write_rephrasings
 
 __all__ = [
     "LEAST_CLOSENESS",
-    "SHOWN",
+    "N_SHOWN",
     "Checks",
     "Closeness",
     "Judge",

@@ -97,8 +97,8 @@ def read_description(text: str, protect: Sequence[str] = ()) -> Description:
     """
     kept: list[str] = []
 
-    def put_away(found: re.Match[str]) -> str:
-        kept.append(found.group())
+    def put_away(part: re.Match[str]) -> str:
+        kept.append(part.group())
         return f"{KEPT}{len(kept) - 1}{_KEPT_END}"
 
     words = sorted((re.escape(word) for word in protect if word.strip()), key=len, reverse=True)

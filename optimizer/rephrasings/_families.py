@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Family
     from psopt.tasks import Task
 
-    Worded = tuple[str, PromptFormat]
+    Variant = tuple[str, PromptFormat]
 
 
 def read_families(names: str) -> tuple[Family, ...]:
@@ -34,13 +34,13 @@ def read_families(names: str) -> tuple[Family, ...]:
     >>> read_families("format, label-order")
     ('format', 'label-order')
     """
-    found = [name.strip() for name in names.split(",") if name.strip()]
-    for name in found:
+    chosen = [name.strip() for name in names.split(",") if name.strip()]
+    for name in chosen:
         if name not in FAMILIES:
             raise UnknownNameError("family of rephrasings", name, FAMILIES)
-    if not found:
+    if not chosen:
         raise InputError(f"--vary needs at least one of {', '.join(FAMILIES)}")
-    return tuple(family for family in FAMILIES if family in found)
+    return tuple(family for family in FAMILIES if family in chosen)
 
 
 def vary(paraphrases: RephrasingSet, task: Task, families: Sequence[Family], seed: int) -> RephrasingSet:
@@ -57,12 +57,13 @@ def vary(paraphrases: RephrasingSet, task: Task, families: Sequence[Family], see
     taken: set[PromptFormat] = {PLAIN}
     avoid = [paraphrases.original, *paraphrases.search, *paraphrases.heldout]
 
-    def members(kind: str, texts: Sequence[str]) -> dict[Family, Iterator[Worded]]:
-        original, rules = paraphrases.original, SEARCH if kind == "search" else HELDOUT
-        worded = rephrasings(original, task.noun, rules, seed, task.labels, avoid=avoid)
+    def members(kind: str, texts: Sequence[str]) -> dict[Family, Iterator[Variant]]:
+        original = paraphrases.original
+        rules = SEARCH if kind == "search" else HELDOUT
+        by_rule = rephrasings(original, task.noun, rules, seed, task.labels, avoid=avoid)
         return {
             "paraphrase": ((text, PLAIN) for text in texts),
-            "wording": ((text, PromptFormat("wording")) for text in worded),
+            "wording": ((text, PromptFormat("wording")) for text in by_rule),
             "format": _forms(original, _layouts(seed), taken),
             "label-order": _forms(original, _label_orders(task.labels), taken),
             "example-order": _forms(
@@ -85,21 +86,21 @@ def vary(paraphrases: RephrasingSet, task: Task, families: Sequence[Family], see
     )
 
 
-def _in_turn(members: dict[Family, Iterator[Worded]], families: Sequence[Family], n: int) -> list[Worded]:
-    found: list[Worded] = []
+def _in_turn(members: dict[Family, Iterator[Variant]], families: Sequence[Family], n: int) -> list[Variant]:
+    variants: list[Variant] = []
     for number in range(n):
         family = families[number % len(families)]
-        one = next(members[family], None)
-        if one is None:
+        variant = next(members[family], None)
+        if variant is None:
             raise InputError(
                 f"the family {family} has too few members for {n} rephrasings in {len(families)} families; "
                 "ask for fewer, or for more families"
             )
-        found.append(one)
-    return found
+        variants.append(variant)
+    return variants
 
 
-def _forms(original: str, forms: Iterable[PromptFormat], taken: set[PromptFormat]) -> Iterator[Worded]:
+def _forms(original: str, forms: Iterable[PromptFormat], taken: set[PromptFormat]) -> Iterator[Variant]:
     """Forms that nobody took yet."""
     for form in forms:
         if form.layout not in taken:

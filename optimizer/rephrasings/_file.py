@@ -31,9 +31,9 @@ def to_file(rephrasings: RephrasingSet) -> dict[str, Any]:
         "schema_version": SCHEMA_VERSION,
         "original": rephrasings.original,
         "source": rephrasings.source,
-        "search": [entry(*one) for one in rephrasings.worded("search")],
-        "heldout": [entry(*one) for one in rephrasings.worded("heldout")],
-        "rejected": [{"text": one.text, "reason": one.reason} for one in rephrasings.rejected],
+        "search": [entry(text, form) for text, form in rephrasings.variants("search")],
+        "heldout": [entry(text, form) for text, form in rephrasings.variants("heldout")],
+        "rejected": [{"text": rejected.text, "reason": rejected.reason} for rejected in rephrasings.rejected],
         "sha256": rephrasings.sha256,
     }
 
@@ -70,20 +70,21 @@ def from_file(data: Any) -> RephrasingSet:
     """
     if not isinstance(data, dict):
         raise InputError("expected an object with original, search and heldout")
-    search, heldout = (_entries(data.get(part), part) for part in ("search", "heldout"))
+    search = _entries(data.get("search"), "search")
+    heldout = _entries(data.get("heldout"), "heldout")
     plain = {
         "original": data.get("original", search[0]["text"] if search else None),
-        "search": [one["text"] for one in search],
-        "heldout": [one["text"] for one in heldout],
+        "search": [entry["text"] for entry in search],
+        "heldout": [entry["text"] for entry in heldout],
         "source": data.get("source", "file"),
     }
-    forms = {part: [_form(one) for one in entries] for part, entries in (("search", search), ("heldout", heldout))}
-    if any(any(some) for some in forms.values()):
-        plain |= {f"{part}_forms": some for part, some in forms.items()}
-    found = RephrasingSet.from_dict(plain)
-    checks = {one["text"]: one.get("checks") or {} for one in (*search, *heldout)}
-    rejected = tuple(Rejected(str(one["text"]), str(one["reason"])) for one in data.get("rejected") or ())
-    return replace(found, checks=checks, rejected=rejected)
+    forms = {"search_forms": list(map(_form, search)), "heldout_forms": list(map(_form, heldout))}
+    if any(map(any, forms.values())):  # a set without forms keeps the digest that it had before there were any
+        plain |= forms
+    rephrasings = RephrasingSet.from_dict(plain)
+    checks = {entry["text"]: entry.get("checks") or {} for entry in (*search, *heldout)}
+    rejected = tuple(Rejected(str(entry["text"]), str(entry["reason"])) for entry in data.get("rejected") or ())
+    return replace(rephrasings, checks=checks, rejected=rejected)
 
 
 def _form(entry: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.rephrasings._builtin import Written, read_written
+from psopt.rephrasings._curated import Curated, read_curated
 from psopt.rephrasings._recipes import HELDOUT, SEARCH
 from psopt.rephrasings._rules import check_enough, check_numbers, rephrase_by_rules, rephrasings
 from psopt.rephrasings._set import RephrasingSet, comparable
@@ -43,20 +43,20 @@ def rephrasings_for(
     """
     check_numbers(n_search, n_heldout, seed)
     original = " ".join((task.description if description is None else description).split())
-    written = read_written(task.name)
-    if written is None or comparable(written.original) != comparable(original):
+    curated = read_curated(task.name)
+    if curated is None or comparable(curated.original) != comparable(original):
         return rephrase_by_rules(original, task.noun, n_search, n_heldout, seed, protect=task.labels)
-    return _written_first(task, written, original, n_search, n_heldout, seed)
+    return _curated_first(task, curated, original, n_search, n_heldout, seed)
 
 
-def _written_first(
-    task: Task, written: Written, original: str, n_search: int, n_heldout: int, seed: int
+def _curated_first(
+    task: Task, curated: Curated, original: str, n_search: int, n_heldout: int, seed: int
 ) -> RephrasingSet:
     rng = np.random.default_rng([seed, 4])
-    search = [original, *(written.search[int(index)] for index in rng.permutation(len(written.search)))]
-    heldout = [written.heldout[int(index)] for index in rng.permutation(len(written.heldout))]
+    search = [original, *(curated.search[int(index)] for index in rng.permutation(len(curated.search)))]
+    heldout = [curated.heldout[int(index)] for index in rng.permutation(len(curated.heldout))]
     for kind, texts, wanted, rules in (("search", search, n_search, SEARCH), ("held-out", heldout, n_heldout, HELDOUT)):
-        more = rephrasings(original, task.noun, rules, seed, task.labels, avoid=(*search, *heldout))
-        texts += itertools.islice(more, max(0, wanted - len(texts)))
+        by_rule = rephrasings(original, task.noun, rules, seed, task.labels, avoid=(*search, *heldout))
+        texts += itertools.islice(by_rule, max(0, wanted - len(texts)))
         check_enough(kind, texts, wanted)
     return RephrasingSet(original, tuple(search[:n_search]), tuple(heldout[:n_heldout]), "builtin")

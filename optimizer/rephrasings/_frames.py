@@ -45,8 +45,11 @@ class Frames:
 
     def without(self, words: Sequence[str]) -> Frames:
         """The frames in which none of these words stands."""
-        kinds = (getattr(self, kind.name) for kind in fields(self))
-        return Frames(*(tuple(one for one in kind if not any(holds(one, word) for word in words)) for kind in kinds))
+
+        def allowed(frames: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(frame for frame in frames if not any(holds(frame, word) for word in words))
+
+        return Frames(*(allowed(getattr(self, kind.name)) for kind in fields(self)))
 
 
 SEARCH_FRAMES = Frames(

@@ -42,9 +42,9 @@ def _suits(frame: str, description: Description) -> bool:
     return not _begin_alike(frame, description.core)
 
 
-def _begin_alike(one: str, other: str) -> bool:
+def _begin_alike(first: str, second: str) -> bool:
     """Whether two texts begin with the same word: "Your task: Your task is .." reads badly."""
-    return one.split()[0].casefold().rstrip(":") == other.split()[0].casefold().rstrip(":")
+    return first.split()[0].casefold().rstrip(":") == second.split()[0].casefold().rstrip(":")
 
 
 def parts_of(description: Description, frame: str) -> dict[str, str]:

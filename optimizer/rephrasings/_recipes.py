@@ -64,8 +64,8 @@ class Recipe:
         """
         slots = parts_of(description, self.frame) if self.frame else {"{D}": description.text}
         slots = {slot: description.restore(self._swapped(text)) for slot, text in slots.items()}
-        thing = read_description(f"the {noun}", protect)
-        slots["{it}"] = thing.restore(self._swapped(thing.text))
+        sample = read_description(f"the {noun}", protect)
+        slots["{it}"] = sample.restore(self._swapped(sample.text))
         text = fill(self.frame or "{D}", slots)
         return with_sentence(text, fill(self.tail, {"{it}": slots["{it}"]})) if self.tail else text
 
@@ -79,7 +79,8 @@ def recipes_for(description: Description, rules: Rules) -> list[Recipe]:
     """Every recipe of at most three changes, and all swaps at once with every frame and tail."""
     swaps = tuple(swap for swap in rules.swaps if swap(description.text) != description.text)
     choices = [choice for n_swaps in range(3) for choice in itertools.combinations(swaps, n_swaps)]
-    frames, tails = fitting_frames(description, rules.frames), fitting_tails(description, rules.frames)
+    frames = fitting_frames(description, rules.frames)
+    tails = fitting_tails(description, rules.frames)
     recipes = [Recipe(*parts) for parts in itertools.product([*choices, swaps], ["", *frames], ["", *tails])]
     return [recipe for recipe in recipes if 0 < recipe.depth <= 3 or recipe.swaps == swaps != ()]
 
@@ -101,7 +102,7 @@ def _varied(recipes: Sequence[Recipe]) -> list[Recipe]:
     used: Counter[tuple[int, object]] = Counter()
     ranks = []
     for recipe in recipes:
-        what = (recipe.depth, recipe.frame or recipe.tail or recipe.swaps)
-        ranks.append(used[what])
-        used[what] += 1
+        main_part = (recipe.depth, recipe.frame or recipe.tail or recipe.swaps)
+        ranks.append(used[main_part])
+        used[main_part] += 1
     return [recipe for _, recipe in sorted(zip(ranks, recipes, strict=True), key=lambda ranked: ranked[0])]

@@ -50,14 +50,14 @@ def rephrase_by_rules(
 
     Examples
     --------
-    >>> found = rephrase_by_rules("Decide whether the review is positive.", "review", 5, 2, seed=1)
-    >>> print(*found.search, sep="\n")
+    >>> rephrased = rephrase_by_rules("Decide whether the review is positive.", "review", 5, 2, seed=1)
+    >>> print(*rephrased.search, sep="\n")
     Decide whether the review is positive.
     Can you please decide whether the review is positive?
     You need to decide whether the review is positive.
     Your task: Decide if the review is positive.
     You should decide whether the review is positive. Read the review closely first.
-    >>> print(*found.heldout, sep="\n")
+    >>> print(*rephrased.heldout, sep="\n")
     You are a specialist in work of this kind. Decide whether the review is positive.
     Turn to the review below. Decide whether the review is positive.
     """
@@ -92,7 +92,8 @@ def rephrasings(
     original: str, noun: str, rules: Rules, seed: int, protect: Sequence[str], avoid: Iterable[str]
 ) -> Iterator[str]:
     """Yield rephrasings by one side of the rules, distinct from each other and from those to avoid."""
-    description, noun = read_description(original, protect), " ".join(noun.split()) or "text"
+    description = read_description(original, protect)
+    noun = " ".join(noun.split()) or "text"
     seen = {comparable(text) for text in avoid}
     for recipe in in_turn(recipes_for(description, rules.without(protect)), seed):
         text = recipe.follow(description, noun, protect)

@@ -71,7 +71,7 @@ class RephrasingSet:
             if forms and len(forms) != len(texts):
                 raise InputError(f"{len(texts)} rephrasings can't have {len(forms)} forms")
         seen: dict[tuple[str, PromptFormat], str] = {}
-        for text, form in (*self.worded("search"), *self.worded("heldout")):
+        for text, form in (*self.variants("search"), *self.variants("heldout")):
             key = (comparable(text), form.layout)
             if not text.strip() or (text.splitlines() != [text] and text != self.original):
                 raise InputError(f"a rephrasing must be one paragraph of text, not {shortened(text)}")
@@ -81,8 +81,8 @@ class RephrasingSet:
                 raise InputError(f"the rephrasing {shortened(text)} stands twice{other}; change or remove one")
             seen[key] = text
 
-    def worded(self, which: Literal["search", "heldout"]) -> list[tuple[str, PromptFormat]]:
-        """The texts of a set, each with its form."""
+    def variants(self, which: Literal["search", "heldout"]) -> list[tuple[str, PromptFormat]]:
+        """The instruction variants of a set: its texts, each with its form."""
         texts, forms = self.on("test" if which == "heldout" else "val")
         return list(zip(texts, forms or (PLAIN,) * len(texts), strict=True))
 
@@ -104,7 +104,7 @@ class RephrasingSet:
     def _forms(self) -> dict[str, list[dict[str, Any]]]:
         """The forms as plain JSON data, where there are any."""
         forms = {name: [form.to_dict() for form in getattr(self, name)] for name in ("search_forms", "heldout_forms")}
-        return {name: some for name, some in forms.items() if some}
+        return {name: entries for name, entries in forms.items() if entries}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> RephrasingSet:
@@ -123,8 +123,8 @@ class RephrasingSet:
             _texts(data["search"], "search"),
             _texts(data["heldout"], "heldout"),
             data["source"],
-            search_forms=tuple(PromptFormat.from_dict(one) for one in data.get("search_forms", ())),
-            heldout_forms=tuple(PromptFormat.from_dict(one) for one in data.get("heldout_forms", ())),
+            search_forms=tuple(map(PromptFormat.from_dict, data.get("search_forms", ()))),
+            heldout_forms=tuple(map(PromptFormat.from_dict, data.get("heldout_forms", ()))),
         )
 
 

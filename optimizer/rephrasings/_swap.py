@@ -36,17 +36,18 @@ class Swap:
         >>> Swap((("text", "essay"),), before=r"\b(?:a|the) ")("The text. A text.")
         'The essay. An essay.'
         """
-        anywhere, here = _patterns(self)
-        if self.everywhere and len(anywhere.findall(text)) != len(here.findall(text)):
+        anywhere, in_place = _patterns(self)
+        if self.everywhere and len(anywhere.findall(text)) != len(in_place.findall(text)):
             return text
-        return here.sub(self._swapped, text)
+        return in_place.sub(self._swapped, text)
 
     def brings(self, protected: Sequence[str]) -> bool:
         """Tell whether a word that is protected (a label) would come into a text that does not hold it."""
         return any(holds(new, word) for _, new in self.words for word in protected)
 
-    def _swapped(self, found: re.Match[str]) -> str:
-        word, before = found["word"], found["before"]
+    def _swapped(self, match: re.Match[str]) -> str:
+        word = match["word"]
+        before = match["before"]
         new = dict(self.words).get(word.casefold().replace("’", "'"), word)
         article = "an " if new[0] in "aeiou" else "a "
         before = re.sub(r"\b(a)n? $", lambda old: old[1] + article[1:], before, flags=re.IGNORECASE)
@@ -68,5 +69,5 @@ def holds(text: str, word: str) -> bool:
 def _patterns(swap: Swap) -> tuple[re.Pattern[str], re.Pattern[str]]:
     longest_first = sorted((word for word, _ in swap.words), key=len, reverse=True)
     words = rf"\b(?P<word>{'|'.join(re.escape(word) for word in longest_first)})\b".replace("'", "['’]")
-    here = rf"(?P<before>{swap.before}){words}(?={swap.after})"
-    return re.compile(words, re.IGNORECASE), re.compile(here, re.IGNORECASE)
+    in_place = rf"(?P<before>{swap.before}){words}(?={swap.after})"
+    return re.compile(words, re.IGNORECASE), re.compile(in_place, re.IGNORECASE)

@@ -32,8 +32,8 @@ def test_families_take_turns_and_the_original_comes_first(task: Task, mixed: Any
 
 
 def test_what_is_held_out_was_not_searched(mixed: Any) -> None:
-    search = {(text, form.layout) for text, form in mixed.worded("search")}
-    heldout = {(text, form.layout) for text, form in mixed.worded("heldout")}
+    search = {(text, form.layout) for text, form in mixed.variants("search")}
+    heldout = {(text, form.layout) for text, form in mixed.variants("heldout")}
     assert len(search) == 11
     assert len(heldout) == 10
     assert not search & heldout

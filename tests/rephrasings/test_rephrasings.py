@@ -14,7 +14,7 @@ import pytest
 from psopt.errors import InputError
 from psopt.models import ModelProvider
 from psopt.rephrasings import Checks, RephrasingSet, closeness, rephrasings_for
-from psopt.rephrasings._builtin import read_written
+from psopt.rephrasings._curated import read_curated
 from psopt.rephrasings._set import comparable
 from psopt.tasks import Task, load_task
 from psopt.tasks._builtin import BUILTINS
@@ -31,7 +31,7 @@ BUILTIN = [
 
 @pytest.fixture
 def trec(task: Task) -> Task:
-    return dataclasses.replace(task, name="trec", description=read_written("trec").original)
+    return dataclasses.replace(task, name="trec", description=read_curated("trec").original)
 
 
 @pytest.fixture
@@ -45,10 +45,10 @@ def bundled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
 
 @pytest.mark.parametrize("name", BUILTIN)
 def test_what_is_written_for_a_task_is_enough_and_sound(name: Any) -> None:
-    written = read_written(name)
-    assert len(written.search) >= 30
-    assert len(written.heldout) >= 10
-    RephrasingSet(written.original, (written.original, *written.search), written.heldout, "builtin")
+    curated = read_curated(name)
+    assert len(curated.search) >= 30
+    assert len(curated.heldout) >= 10
+    RephrasingSet(curated.original, (curated.original, *curated.search), curated.heldout, "builtin")
     file = resources.files("psopt.rephrasings.builtin").joinpath(f"{name}.json")
     assert json.loads(file.read_text("utf-8"))["task"] == name
 
@@ -60,16 +60,16 @@ def test_every_built_in_task_has_its_rephrasings() -> None:
 @pytest.mark.parametrize("name", BUILTIN)
 def test_the_original_is_the_task_s_description(name: Any, bundled: Any) -> None:
     task = bundled(name)
-    assert comparable(task.description) == comparable(read_written(name).original)
+    assert comparable(task.description) == comparable(read_curated(name).original)
     assert rephrasings_for(task, 30, 10).source == "builtin"
 
 
 @pytest.mark.parametrize("name", BUILTIN)
 def test_what_is_written_passes_the_checks_for_what_models_write(name: Any, bundled: Any, cache_dir: Path) -> None:
     """But for three of TREC's, which were written before the checks were and are longer than a model may write."""
-    written, task = read_written(name), bundled(name)
-    checks = Checks(written.original, task.labels, closeness=closeness(ModelProvider(cache_dir)))
-    texts = (*written.search, *written.heldout)
+    curated, task = read_curated(name), bundled(name)
+    checks = Checks(curated.original, task.labels, closeness=closeness(ModelProvider(cache_dir)))
+    texts = (*curated.search, *curated.heldout)
     verdicts = [checks.verdict(text, texts[:number]) for number, text in enumerate(texts)]
     refused = [str(one) for one in verdicts if not one.accepted]
     assert len(refused) == (3 if name == "trec" else 0), refused
@@ -78,8 +78,8 @@ def test_what_is_written_passes_the_checks_for_what_models_write(name: Any, bund
 
 @pytest.mark.parametrize("name", BUILTIN)
 def test_what_is_written_differs_in_length_and_form(name: Any) -> None:
-    written = read_written(name)
-    for texts in (written.search, written.heldout):
+    curated = read_curated(name)
+    for texts in (curated.search, curated.heldout):
         lengths = sorted(map(len, texts))
         assert lengths[-1] > 3 * lengths[0]
         assert any(text.endswith("?") for text in texts)
@@ -88,8 +88,8 @@ def test_what_is_written_differs_in_length_and_form(name: Any) -> None:
 
 @pytest.mark.parametrize("name", BUILTIN)
 def test_no_rephrasing_names_a_class(name: Any, bundled: Any) -> None:
-    written = read_written(name)
-    for text in (*written.search, *written.heldout):
+    curated = read_curated(name)
+    for text in (*curated.search, *curated.heldout):
         for label in bundled(name).labels:
             assert not re.search(rf"\b{label}\b", text), text
 
@@ -98,9 +98,9 @@ def test_the_original_comes_first_and_is_one_of_q(trec: Task) -> None:
     found = rephrasings_for(trec, 10, 10)
     assert found.search[0] == trec.description
     assert (len(found.search), len(found.heldout), found.source) == (10, 10, "builtin")
-    written = read_written("trec")
-    assert set(found.search[1:]) <= set(written.search)
-    assert set(found.heldout) <= set(written.heldout)
+    curated = read_curated("trec")
+    assert set(found.search[1:]) <= set(curated.search)
+    assert set(found.heldout) <= set(curated.heldout)
 
 
 @pytest.mark.parametrize("name", ["trec", "toy"])
@@ -130,11 +130,11 @@ def test_the_seed_decides_and_0_is_a_seed(trec: Task, name: str) -> None:
 
 
 def test_rules_fill_up_what_is_not_written(trec: Task) -> None:
-    written = read_written("trec")
+    curated = read_curated("trec")
     found = rephrasings_for(trec, 100, 60)
     assert (len(found.search), len(found.heldout), found.source) == (100, 60, "builtin")
-    assert set(written.search) < set(found.search)
-    assert set(written.heldout) < set(found.heldout)
+    assert set(curated.search) < set(found.search)
+    assert set(curated.heldout) < set(found.heldout)
 
 
 def test_another_description_of_a_built_in_task_is_rephrased_by_rule(trec: Task) -> None:

@@ -15,9 +15,12 @@ if TYPE_CHECKING:
     from psopt.rephrasings._checks import Checks, Verdict
     from psopt.search_spaces import Messages
 
-SHOWN = 10
-_TRIES = 4
+N_SHOWN = 10  # the latest of its own texts that the model sees (Errica et al. 2025, section 4)
+_KEPT = 1000  # characters of a refused text that the run directory keeps; some are pages long
+# One for each try at a text. At 0 a refused text would come again word for word, so the next tries draw; how much
+# hotter each is was set by hand.
 _TEMPERATURES = (0.0, 0.5, 0.8, 1.0)
+# "varying its length" (section 4); held-out ones begin with the second, so that the two sets don't run in parallel.
 _LENGTHS = (
     "Make it about as long as the original.",
     "Make it shorter than the original.",
@@ -30,7 +33,7 @@ _SYSTEM = (
 )
 
 
-class Writes(Protocol):
+class TextWriter(Protocol):
     """A model that writes, as `psopt.models.chat.Writer`."""
 
     @property
@@ -44,7 +47,7 @@ class Writes(Protocol):
 
 
 def write_rephrasings(
-    writer: Writes,
+    writer: TextWriter,
     checks: Checks,
     n_search: int = 10,
     n_heldout: int = 10,
@@ -57,7 +60,7 @@ def write_rephrasings(
 
     Parameters
     ----------
-    writer : Writes
+    writer : TextWriter
     checks : Checks
         Hold the original, and what a rephrasing must pass.
     n_search, n_heldout : int
@@ -75,19 +78,20 @@ def write_rephrasings(
     refused: list[Verdict] = []
     for kind, wanted in (("search", n_search - 1), ("held-out", n_heldout)):
         conversation = _Conversation(writer, checks, kind)
-        for verdict in conversation.texts(wanted, [one.text for one in accepted]):
+        for verdict in conversation.texts(wanted, [verdict.text for verdict in accepted]):
             (accepted if verdict.accepted else refused).append(verdict)
             if on_text:
                 on_text(verdict)
-        _check_enough(writer.name, kind, len(accepted) - (n_search - 1 if kind == "held-out" else 0), wanted, refused)
-    texts = [one.text for one in accepted]
+        n_before = n_search - 1 if kind == "held-out" else 0
+        _check_enough(writer.name, kind, len(accepted) - n_before, wanted, refused)
+    texts = [verdict.text for verdict in accepted]
     return RephrasingSet(
         checks.original,
         (checks.original, *texts[: n_search - 1]),
         tuple(texts[n_search - 1 :]),
         writer.name,
-        checks={one.text: one.facts for one in accepted},
-        rejected=tuple(Rejected(one.text[:1000], one.reason or "") for one in refused),
+        checks={verdict.text: verdict.facts for verdict in accepted},
+        rejected=tuple(Rejected(verdict.text[:_KEPT], verdict.reason or "") for verdict in refused),
     )
 
 
@@ -95,7 +99,7 @@ def write_rephrasings(
 class _Conversation:
     """Asks for one text after the other; it knows only the texts of its own kind."""
 
-    writer: Writes
+    writer: TextWriter
     checks: Checks
     kind: str
 
@@ -103,9 +107,9 @@ class _Conversation:
         """Yield verdicts until so many texts were accepted, or one place was tried in vain."""
         own: list[str] = []
         while len(own) < wanted:
-            for attempt in range(_TRIES):
-                messages = ask_for_one(self.checks, own[-SHOWN:], len(own), self.kind)
-                text = _clean(self.writer.write([messages], temperature=_TEMPERATURES[attempt], sample=attempt)[0])
+            for attempt, temperature in enumerate(_TEMPERATURES):
+                messages = ask_for_one(self.checks, own[-N_SHOWN:], len(own), self.kind)
+                text = _clean(self.writer.write([messages], temperature=temperature, sample=attempt)[0])
                 verdict = self.checks.verdict(text, (*taken, *own))
                 yield verdict
                 if verdict.accepted:
@@ -143,10 +147,10 @@ def _clean(text: str) -> str:
     return text
 
 
-def _check_enough(name: str, kind: str, found: int, wanted: int, refused: Sequence[Verdict]) -> None:
-    if found < wanted:
+def _check_enough(name: str, kind: str, n_usable: int, wanted: int, refused: Sequence[Verdict]) -> None:
+    if n_usable < wanted:
         last = f"; at last it wrote {refused[-1]}" if refused else ""
         raise InputError(
-            f"the rephraser {name} gave {found} of {wanted} usable {kind} rephrasings{last}; "
+            f"the rephraser {name} gave {n_usable} of {wanted} usable {kind} rephrasings{last}; "
             "ask for less, or try another --rephraser"
         )

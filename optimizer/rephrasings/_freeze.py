@@ -11,7 +11,7 @@ from psopt.rephrasings._checks import Checks
 from psopt.rephrasings._families import vary
 from psopt.rephrasings._file import read_file
 from psopt.rephrasings._for_task import rephrasings_for
-from psopt.rephrasings._written import write_rephrasings
+from psopt.rephrasings._llm import write_rephrasings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,23 +91,23 @@ def freeze_rephrasings(
         return _from_file(options.file, description, n_search, n_heldout)
     check_judge(options.rephraser, options.judge)
     if options.is_written:
-        paraphrases = _written(task, description, n_search, n_heldout, options, models or ModelProvider(), on_text)
+        paraphrases = _by_llm(task, description, n_search, n_heldout, options, models or ModelProvider(), on_text)
     else:
         paraphrases = rephrasings_for(task, n_search, n_heldout, description=description, seed=seed)
     paraphrases = _on_its_lines(paraphrases, description)
     return paraphrases if options.families == ("paraphrase",) else vary(paraphrases, task, options.families, seed)
 
 
-def _on_its_lines(found: RephrasingSet, description: str) -> RephrasingSet:
+def _on_its_lines(rephrasings: RephrasingSet, description: str) -> RephrasingSet:
     """The same set with the original on the lines that it was written on; what is made of it is one paragraph."""
     lines = [line.rstrip() for line in description.strip().splitlines()]
     if len(lines) < 2:
-        return found
+        return rephrasings
     original = "\n".join(lines)
-    return replace(found, original=original, search=(original, *found.search[1:]))
+    return replace(rephrasings, original=original, search=(original, *rephrasings.search[1:]))
 
 
-def _written(
+def _by_llm(
     task: Task,
     description: str,
     n_search: int,
@@ -134,24 +134,24 @@ def closeness(models: ModelProvider) -> Closeness | None:
     except MissingExtraError:
         return None
 
-    def cosine(one: str, other: str) -> float:
-        first, second = encoder.encode([one, other])
-        return float(first @ second)
+    def cosine(first: str, second: str) -> float:
+        first_vector, second_vector = encoder.encode([first, second])
+        return float(first_vector @ second_vector)
 
     return cosine
 
 
 def _from_file(path: Path, description: str, n_search: int, n_heldout: int) -> RephrasingSet:
-    found = read_file(path)
-    if description.split() != found.original.split():
-        raise InputError(f"{path} rephrases another description: {found.original[:80]!r}")
-    for kind, texts, wanted in (("search", found.search, n_search), ("held-out", found.heldout, n_heldout)):
+    rephrasings = read_file(path)
+    if description.split() != rephrasings.original.split():
+        raise InputError(f"{path} rephrases another description: {rephrasings.original[:80]!r}")
+    for kind, texts, wanted in (("search", rephrasings.search, n_search), ("held-out", rephrasings.heldout, n_heldout)):
         if len(texts) < wanted:
             raise InputError(f"{path} holds {len(texts)} {kind} rephrasings; {wanted} were asked for")
     return replace(
-        found,
-        search=found.search[:n_search],
-        heldout=found.heldout[:n_heldout],
-        search_forms=found.search_forms[:n_search],
-        heldout_forms=found.heldout_forms[:n_heldout],
+        rephrasings,
+        search=rephrasings.search[:n_search],
+        heldout=rephrasings.heldout[:n_heldout],
+        search_forms=rephrasings.search_forms[:n_search],
+        heldout_forms=rephrasings.heldout_forms[:n_heldout],
     )

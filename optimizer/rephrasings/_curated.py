@@ -8,7 +8,7 @@ from importlib import resources
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class Curated:
     """The rephrasings written for a task's original description; the original itself is in neither list."""
 
     original: str
@@ -16,10 +16,10 @@ class Written:
     heldout: tuple[str, ...]
 
 
-def read_written(task_name: str) -> Written | None:
+def read_curated(task_name: str) -> Curated | None:
     """Return what is written for a built-in task, or None."""
     file = resources.files("psopt.rephrasings.builtin").joinpath(f"{task_name}.json")
     if not task_name.isidentifier() or not file.is_file():
         return None
     data = json.loads(file.read_text("utf-8"))
-    return Written(data["original"], tuple(data["search"]), tuple(data["heldout"]))
+    return Curated(data["original"], tuple(data["search"]), tuple(data["heldout"]))
