@@ -31,7 +31,7 @@ run: $(SETUP)  ## Optimize a prompt for TREC with the embedded model: the main j
 debian:
 	@scripts/debian-packages
 
-test: $(SETUP) debian  ## Run the tests
+test: $(SETUP) debian  ## Run the tests; SYSTEM_PACKAGES=no installs no Debian packages
 	$(BIN)/pytest -n 2 --dist loadscope --no-loadscope-reorder
 
 $(SERVERS)/.set-up: tests/servers/requirements.txt scripts/server-packages | $(SETUP)

@@ -1,6 +1,6 @@
 """How minilm's constants were chosen: each one varied alone, scored on TREC's train questions, never on its test set.
 
-Run it with real TREC at hand: ``PSOPT_DATA_DIR=../shared/data python experiments/minilm_constants.py``. It prints
+Run it with real TREC at hand: ``PSOPT_DATA_DIR=FOLDER python experiments/minilm_constants.py``. It prints
 F1, S and C on val questions (a part of train_5500) under ten rephrasings: of the bare prompt, and of the prompt with
 all edits proposed from train.
 """

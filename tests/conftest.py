@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +20,22 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 
 
+@pytest.fixture(scope="session", autouse=True)
+def heed_ctrl_c() -> None:
+    """Let the processes that tests start hear SIGINT, which ``make test &`` inherits as ignored from its shell."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """The folder of real data sets; tests that need it are skipped, with this reason, where it is not."""
-    folder = Path(os.environ.get("PSOPT_DATA_DIR", ROOT.parent / "shared" / "data"))
-    if not (folder / "trec" / "TREC_10.label").is_file():
+    folder = os.environ.get("PSOPT_DATA_DIR")
+    if not folder:
+        pytest.skip("PSOPT_DATA_DIR is not set: it names the folder that holds trec/TREC_10.label")
+    if not Path(folder, "trec", "TREC_10.label").is_file():
         pytest.skip(f"real TREC is not in {folder}: set PSOPT_DATA_DIR to the folder that holds trec/TREC_10.label")
-    return folder
+    return Path(folder)
 
 
 @pytest.fixture(scope="session")

@@ -121,9 +121,7 @@ def test_a_signal_leaves_a_run_that_can_be_gone_on_with(data: Path, name: str) -
         "--out",
         "run",
     ]
-    started = subprocess.Popen(
-        command, cwd=data, env=environment(data), stderr=subprocess.PIPE, text=True, preexec_fn=heed_ctrl_c
-    )
+    started = subprocess.Popen(command, cwd=data, env=environment(data), stderr=subprocess.PIPE, text=True)
     wait_for_trials(data, 4)
     started.send_signal(getattr(signal, name))
     _, said = started.communicate(timeout=60)
@@ -136,11 +134,6 @@ def test_a_signal_leaves_a_run_that_can_be_gone_on_with(data: Path, name: str) -
     states = [trial.state for trial in study_of(data).trials]
     assert optuna.trial.TrialState.RUNNING not in states
     assert states.count(optuna.trial.TrialState.COMPLETE) == n_before + 2
-
-
-def heed_ctrl_c() -> None:
-    """Set SIGINT back, which a process inherits as ignored from a shell that runs it in the background."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def wait_for_trials(folder: Path, number: int) -> None:
