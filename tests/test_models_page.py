@@ -7,10 +7,10 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
-from psopt.cli._main import cli
-from psopt.cli._options import take_lm_options
+from psopt.cli import command_line
+from psopt.cli._flags import ModelFlags, collect
+from psopt.cli._settings import lm_options
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "models.md").read_text("utf-8")
@@ -25,7 +25,7 @@ def parsed(line: str) -> Any:
     start = words.index("psopt")
     assert all(re.fullmatch(r"OPENAI_API_KEY=\$[A-Z_]+", word) for word in words[:start])
     name, *arguments = words[start + 1 :]
-    command = cli.get_command(click.Context(cli), name)
+    command = command_line().load(name)
     assert command is not None
     return command.make_context(name, arguments).params
 
@@ -35,7 +35,7 @@ def test_its_commands_parse(line: Any) -> None:
     params = parsed(line)
     kind, _, name = params["model"].partition("/")
     assert name
-    options = take_lm_options(params)
+    options = lm_options(collect(ModelFlags, params))
     if kind == "openai" and options.api_base:
         assert f"`{options.api_base}`" in PAGE.replace("NAME", "my-resource")
 

@@ -11,9 +11,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
-from psopt.cli._main import cli
+from psopt.cli import command_line
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
@@ -28,7 +27,7 @@ def test_its_examples_of_the_metrics_are_right() -> None:
 @pytest.mark.parametrize("line", COMMANDS)
 def test_its_commands_and_options_exist(line: Any) -> None:
     words = shlex.split(line)[1:]
-    command = cli.get_command(click.Context(cli), words[0])
+    command = command_line().load(words[0])
     assert command is not None
     known = {option for parameter in command.params for option in parameter.opts}
     assert {word for word in words if word.startswith("--")} <= known

@@ -1,5 +1,6 @@
 """The command line: `psopt`."""
 
+from psopt.cli._commands import command_line
 from psopt.cli._main import main
 
-__all__ = ["main"]
+__all__ = ["command_line", "main"]

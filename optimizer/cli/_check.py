@@ -4,42 +4,60 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
-import click
-from psopt.cli._dry_run import DRY_RUN, show_estimate
-from psopt.cli._measured import SPLIT, take_measure_options, take_task
-from psopt.cli._options import dataset_options, lm_options, output_options, prompt_model_options, rephrasing_options
+import typer
+from psopt.cli._dry_run import show_estimate
+from psopt.cli._flags import DataFlags, MeasuringFlags, ModelFlags, OutputFlags, RephrasingFlags, verb
+from psopt.cli._options import DryRun, HeldoutSplit, PromptModel, option
+from psopt.cli._typer import UsageError
 from psopt.cli._writing import print_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from psopt.evaluation import Scores
 
-_Command = TypeVar("_Command", bound="Callable[..., Any] | click.Command")
-_EXAMPLE = "Example: psopt check --dataset tickets.csv --prompt p.json --max-sensitivity 0.1 --min-f1 0.8"
+Prompt = Annotated[
+    Path | None, option("Prompt", "--prompt", "The prompt to check", "P", show_default="the strategy's seed prompt")
+]
+MaxSensitivity = Annotated[
+    float | None, option("Bounds", "--max-sensitivity", "S must not be above this.", "X", min=0, max=1)
+]
+MinF1 = Annotated[float | None, option("Bounds", "--min-f1", "F1 must not be below this.", "X", min=0, max=1)]
+MinConsistency = Annotated[
+    float | None, option("Bounds", "--min-consistency", "C must not be below this.", "X", min=0, max=1)
+]
+MaxNaRate = Annotated[
+    float | None,
+    option(
+        "Bounds",
+        "--max-na-rate",
+        "The share of answers that name no label must not be above this.",
+        "X",
+        min=0,
+        max=1,
+    ),
+]
+Sure = Annotated[bool, option("Bounds", "--sure", "Ask it of the bad end of the 95 % interval, not of the estimate.")]
 
 
-def _bound(name: str, what: str) -> Callable[[_Command], _Command]:
-    return click.option(name, type=click.FloatRange(0, 1), metavar="X", help=what)
-
-
-@click.command(epilog=_EXAMPLE)
-@dataset_options
-@click.option("--prompt", type=click.Path(path_type=Path), metavar="P", help="[default: the strategy's seed prompt]")
-@_bound("--max-sensitivity", "S must not be above this.")
-@_bound("--min-f1", "F1 must not be below this.")
-@_bound("--min-consistency", "C must not be below this.")
-@_bound("--max-na-rate", "The share of answers that name no label must not be above this.")
-@click.option("--sure", is_flag=True, help="Ask it of the bad end of the 95 % interval, not of the estimate.")
-@SPLIT
-@prompt_model_options
-@rephrasing_options
-@lm_options
-@DRY_RUN
-@output_options
-def check(prompt: Path | None, *, sure: bool, dry_run: bool, **options: Any) -> int:
+@verb("psopt check --dataset tickets.csv --prompt p.json --max-sensitivity 0.1 --min-f1 0.8")
+def check(
+    *,
+    data: DataFlags,
+    prompt: Prompt = None,
+    max_sensitivity: MaxSensitivity = None,
+    min_f1: MinF1 = None,
+    min_consistency: MinConsistency = None,
+    max_na_rate: MaxNaRate = None,
+    sure: Sure = False,
+    split: HeldoutSplit = "test",
+    model: PromptModel = None,
+    measuring: MeasuringFlags,
+    rephrasing: RephrasingFlags,
+    lm: ModelFlags,
+    dry_run: DryRun = False,
+    output: OutputFlags,
+) -> int:
     """Check a prompt against bounds, for continuous integration: exit code 0 if all are kept, 1 if not.
 
     A prompt of a run is checked with the run's model, server and options, unless others are named.
@@ -47,44 +65,48 @@ def check(prompt: Path | None, *, sure: bool, dry_run: bool, **options: Any) -> 
     from psopt.api import RESTS_ON_NA, estimate_measuring, measure, requirements
     from psopt.cli._model_choice import choose_model
     from psopt.cli._reading import reading_bar
+    from psopt.cli._settings import load_data, measure_options
     from psopt.evaluation import score
     from psopt.runs import read_source
     from psopt.search_spaces import seed_prompt
 
-    as_json, quiet = options.pop("as_json"), options.pop("quiet")
-    names = ("max_sensitivity", "min_f1", "min_consistency", "max_na_rate")
-    bounds = {name: options.pop(name) for name in names}
-    if not any(bound is not None for bound in bounds.values()):
-        raise click.UsageError("nothing to check: give --max-sensitivity, --min-f1, --min-consistency or --max-na-rate")
+    bounds = {
+        "max_sensitivity": max_sensitivity,
+        "min_f1": min_f1,
+        "min_consistency": min_consistency,
+        "max_na_rate": max_na_rate,
+    }
+    if all(bound is None for bound in bounds.values()):
+        raise UsageError("nothing to check: give --max-sensitivity, --min-f1, --min-consistency or --max-na-rate")
     source = read_source(prompt) if prompt else None
-    task = take_task(options, require_labels=True, quiet=quiet or as_json)
-    strategy = options.pop("strategy")
-    given = source.for_task(task) if source else seed_prompt(task, strategy, seed=options["seed"])
-    choice = choose_model(options, [source] if source else [], silent=quiet or as_json)
-    measured = take_measure_options(options)
+    task = load_data(data, measuring.seed, require_labels=True, silent=output.silent)
+    checked = source.for_task(task) if source else seed_prompt(task, measuring.strategy, seed=measuring.seed)
+    choice = choose_model(model, lm, [source] if source else [], silent=output.silent)
+    options = measure_options(measuring, split, rephrasing, choice.lm)
     if dry_run:
-        estimate = estimate_measuring(task, {"": given}, [choice.model], measured)
-        return show_estimate(estimate, choice.model, measured.lm, as_json=as_json)
-    with reading_bar(quiet=quiet or as_json) as on_progress:
-        scores = score(measure(task, given, choice.model, measured, on_progress), intervals=True, seed=measured.seed)
-    found = requirements(scores, bounds, sure=sure)
-    met = all(one.met for one in found)
-    if as_json:
-        checks = [{**asdict(one), "met": one.met} for one in found]
+        estimate = estimate_measuring(task, {"": checked}, [choice.model], options)
+        return show_estimate(estimate, choice.model, options.lm, as_json=output.as_json)
+    with reading_bar(quiet=output.silent) as on_progress:
+        predictions = measure(task, checked, choice.model, options, on_progress)
+    scores = score(predictions, intervals=True, seed=options.seed)
+    results = requirements(scores, bounds, sure=sure)
+    met = all(result.met for result in results)
+    if output.as_json:
+        checks = [{**asdict(result), "met": result.met} for result in results]
         print_json({"met": met, "checks": checks, **choice.to_dict(), **scores.to_dict()})
-    else:
-        for one in found:
-            if not (quiet and one.met):
-                click.echo(str(one), err=not one.met)
-        if not quiet:
-            _note_na(scores, said=any(one.option == RESTS_ON_NA for one in found))
+        return 0 if met else 1
+    for result in results:
+        if not (output.quiet and result.met):
+            typer.echo(str(result), err=not result.met)
+    if not output.quiet:
+        _note_na(scores, told=any(result.option == RESTS_ON_NA for result in results))
     return 0 if met else 1
 
 
-def _note_na(scores: Scores, *, said: bool) -> None:
+def _note_na(scores: Scores, *, told: bool) -> None:
     """Say what rests on N/A, where no missed bound has said it, and what the answers are."""
     from psopt.evaluation import na_lines, rests_on_na
 
     lines = na_lines(scores.to_dict())
-    for line in lines[1:] if said and rests_on_na(scores.na_rate) else lines:
-        click.echo(f"Note: {line}", err=True)
+    for line in lines[1:] if told and rests_on_na(scores.na_rate) else lines:
+        typer.echo(f"Note: {line}", err=True)

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import json
+from typing import Annotated, Literal
 
-import click
-from psopt.cli._options import JSON
+import typer
+from psopt.cli._flags import verb
+from psopt.cli._options import Json
+from psopt.cli._typer import script_for
 
-_EXAMPLE = "Example: psopt completion bash >> ~/.bashrc"
+Shell = Annotated[
+    Literal["bash", "zsh", "fish", "powershell"], typer.Argument(metavar="SHELL", help="bash, zsh, fish or powershell.")
+]
 
 
-@click.command(epilog=_EXAMPLE)
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-@JSON
-def completion(shell: str, *, as_json: bool) -> int:
+@verb("psopt completion bash >> ~/.bashrc")
+def completion(*, shell: Shell, as_json: Json = False) -> int:
     """Print what lets a shell complete psopt's commands and options.
 
     bash and zsh: append it to ~/.bashrc or ~/.zshrc. fish: save it as ~/.config/fish/completions/psopt.fish.
+    PowerShell: append it to $PROFILE.
     """
-    from click.shell_completion import get_completion_class
-    from psopt.cli._main import cli
-
-    made = get_completion_class(shell)
-    if made is None:  # pragma: no cover  # all three are click's own
-        raise click.UsageError(f"no completion for {shell}")
-    script = made(cli, {}, "psopt", "_PSOPT_COMPLETE").source()
-    click.echo(json.dumps({"shell": shell, "script": script}) if as_json else script)
+    script = script_for(shell)
+    typer.echo(json.dumps({"shell": shell, "script": script}) if as_json else script)
     return 0

@@ -7,21 +7,30 @@ import socket
 import threading
 import webbrowser
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import click
-from psopt.cli._options import JSON
+import typer
+from psopt.cli._flags import verb
+from psopt.cli._options import Json, option
 from psopt.errors import InputError
 
+Run = Annotated[Path | None, typer.Argument(metavar="RUN", help="A run directory.")]
+Storage = Annotated[str | None, option("Search", "--storage", "An Optuna storage in place of a run directory.", "URL")]
+Host = Annotated[str, option("Output", "--host", "Address to listen on.", "ADDRESS")]
+Port = Annotated[int, option("Output", "--port", "Port to listen on.", "N", min=1, max=65535)]
+Open = Annotated[bool, option("Output", "--open", "Open it in a browser.")]
 
-@click.command(epilog="Example: psopt dashboard runs/trec-minilm --port 8081")
-@click.argument("run", type=click.Path(path_type=Path), required=False)
-@click.option("--storage", metavar="URL", help="An Optuna storage in place of a run directory.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", default=8080, show_default=True, type=click.IntRange(1, 65535), help="Port to listen on.")
-@click.option("--open", "and_open", is_flag=True, help="Open it in a browser.")
-@JSON
-def dashboard(run: Path | None, storage: str | None, host: str, port: int, *, and_open: bool, as_json: bool) -> int:
+
+@verb("psopt dashboard runs/trec-minilm --port 8081")
+def dashboard(
+    *,
+    run: Run = None,
+    storage: Storage = None,
+    host: Host = "127.0.0.1",
+    port: Port = 8080,
+    and_open: Open = False,
+    as_json: Json = False,
+) -> int:
     """Serve Optuna's dashboard on a run, until Ctrl-C."""
     import optuna_dashboard
     from psopt.search import open_storage
@@ -30,12 +39,12 @@ def dashboard(run: Path | None, storage: str | None, host: str, port: int, *, an
         raise InputError("say which run: psopt dashboard RUN, or --storage URL")
     url = storage or _storage_of(run)  # type: ignore[arg-type]
     _check_free(host, port)
-    kept = open_storage(url)
+    opened = open_storage(url)
     address = f"http://{host}:{port}/"
-    click.echo(json.dumps({"url": address}) if as_json else f"Optuna's dashboard: {address}  (Ctrl-C ends it)")
+    typer.echo(json.dumps({"url": address}) if as_json else f"Optuna's dashboard: {address}  (Ctrl-C ends it)")
     if and_open:
         threading.Timer(1.0, webbrowser.open, [address]).start()
-    optuna_dashboard.run_server(kept, host=host, port=port, artifact_store=_artifacts_of(run))
+    optuna_dashboard.run_server(opened, host=host, port=port, artifact_store=_artifacts_of(run))
     return 0
 
 

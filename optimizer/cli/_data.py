@@ -1,36 +1,42 @@
 """`psopt data`: the built-in data sets."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
+from typing import Annotated
 
-import click
-from psopt.cli._options import JSON
+import typer
+from psopt.cli._options import Json
+from psopt.cli._typer import SETTINGS, Command, Group
+
+data = typer.Typer(cls=Group, add_completion=False, invoke_without_command=True, context_settings=SETTINGS)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A built-in name.")]
 
 
-@click.group()
-def data() -> None:
+@data.callback()
+def alone(context: typer.Context) -> None:
     """List and fetch the built-in data sets."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
-@data.command("list", epilog="Example: psopt data list --json")
-@JSON
-def list_(*, as_json: bool) -> int:
+@data.command("list", cls=Command, epilog="Example: psopt data list --json")
+def list_(*, as_json: Json = False) -> int:
     """List the built-in data sets, and where their files are."""
     from psopt.tasks import list_datasets
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
+    statuses = list_datasets()
     if as_json:
-        found = [{**asdict(one), "path": str(one.path) if one.path else None} for one in list_datasets()]
-        click.echo(json.dumps(found, indent=2))
+        listed = [{**asdict(status), "path": str(status.path) if status.path else None} for status in statuses]
+        typer.echo(json.dumps(listed, indent=2))
         return 0
     table = Table(box=SIMPLE_HEAD)
     for name in ("name", "files", "what it is"):
         table.add_column(name, overflow="fold")
-    for status in list_datasets():
+    for status in statuses:
         where = "not at hand: a bundled sample takes its place"
         if status.path:
             where = f"{status.source}: {status.path} ({status.n_bytes:,} bytes) {status.note}".strip()
@@ -39,13 +45,11 @@ def list_(*, as_json: bool) -> int:
     return 0
 
 
-@data.command("fetch", epilog="Example: psopt data fetch trec")
-@click.argument("name")
-@JSON
-def fetch(name: str, *, as_json: bool) -> int:
+@data.command("fetch", cls=Command, epilog="Example: psopt data fetch trec")
+def fetch(*, name: Name, as_json: Json = False) -> int:
     """Download a built-in data set from its origin into the user's cache; digests are checked."""
     from psopt.tasks import fetch_dataset
 
     folder = str(fetch_dataset(name))
-    click.echo(json.dumps({"name": name, "path": folder}) if as_json else folder)
+    typer.echo(json.dumps({"name": name, "path": folder}) if as_json else folder)
     return 0

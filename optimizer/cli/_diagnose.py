@@ -3,112 +3,111 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
-import click
-from psopt.cli._diagnosis_tables import blocks_table, families_table, groups_table, scores_table, weakest_table
-from psopt.cli._dry_run import DRY_RUN, show_estimate
-from psopt.cli._options import (
-    dataset_options,
-    lm_options,
-    output_options,
-    prompt_model_options,
-    rephrasing_options,
-    take_lm_options,
-    take_rephrasing_options,
-)
+import typer
+from psopt.cli._dry_run import show_estimate
+from psopt.cli._flags import DataFlags, MeasuringFlags, ModelFlags, OutputFlags, RephrasingFlags, verb
+from psopt.cli._options import DryRun, PromptModel, SplitName, option
 from psopt.cli._writing import print_json, write_file
-from psopt.evaluation import na_lines
 
 if TYPE_CHECKING:
     from psopt.api import PromptReport
     from rich.console import Console
 
-_EXAMPLE = "Example: psopt diagnose --dataset tickets.csv --prompt prompt.txt --model openai/gpt-4o-mini"
+Prompt = Annotated[
+    Path | None,
+    option(
+        "Prompt",
+        "--prompt",
+        "A run's prompts/ID.json, or a text file with the task description",
+        "P",
+        show_default="the strategy's",
+    ),
+]
+Split = Annotated[SplitName, option("Data", "--split", "Which samples.")]
+Html = Annotated[
+    Path | None,
+    option(
+        "Output",
+        "--html",
+        "Also write a page with the paper's figures; opens offline.",
+        "FILE",
+        dir_okay=False,
+    ),
+]
 
 
-@click.command(epilog=_EXAMPLE)
-@dataset_options
-@click.option(
-    "--prompt",
-    type=click.Path(path_type=Path),
-    metavar="P",
-    help="A run's prompts/ID.json, or a text file with the task description [default: the strategy's].",
-)
-@click.option(
-    "--split",
-    default="train",
-    show_default=True,
-    type=click.Choice(["train", "val", "test", "all"]),
-    help="Which samples.",
-)
-@prompt_model_options
-@rephrasing_options
-@lm_options
-@click.option(
-    "--html",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Also write a page with the paper's figures; opens offline.",
-)
-@DRY_RUN
-@output_options
-def diagnose(prompt: Path | None, html: Path | None, *, dry_run: bool, **options: Any) -> int:
+@verb("psopt diagnose --dataset tickets.csv --prompt prompt.txt --model openai/gpt-4o-mini")
+def diagnose(
+    *,
+    data: DataFlags,
+    prompt: Prompt = None,
+    split: Split = "train",
+    model: PromptModel = None,
+    measuring: MeasuringFlags,
+    rephrasing: RephrasingFlags,
+    lm: ModelFlags,
+    html: Html = None,
+    dry_run: DryRun = False,
+    output: OutputFlags,
+) -> int:
     """Measure a prompt's sensitivity and consistency, and find the samples that shake.
 
     Labels are optional: without them only the sensitivity is known. A prompt of a run is measured with the run's model,
     server and options, unless others are named.
     """
-    from psopt.api import MeasureOptions, estimate_measuring
     from psopt.api import diagnose as run_diagnosis
+    from psopt.api import estimate_measuring
     from psopt.cli._model_choice import choose_model
     from psopt.cli._reading import reading_bar
+    from psopt.cli._settings import load_data, measure_options
     from psopt.runs import read_source
     from psopt.search_spaces import seed_prompt
-    from psopt.tasks import load_task
     from rich.console import Console
 
-    as_json, quiet = options.pop("as_json"), options.pop("quiet")
     source = read_source(prompt) if prompt else None
-    words = take_rephrasing_options(options)
-    data = {
-        name: options.pop(name) for name in ("text_column", "label_column", "task_file", "test_file", "strict_data")
-    }
-    task = load_task(options.pop("dataset"), seed=options["seed"], require_labels=False, **data)
-    given = source.for_task(task) if source else None
-    if task.info.note and not (quiet or as_json):
-        click.echo(f"Note: {task.info.note}", err=True)
-    choice = choose_model(options, [source] if source else [], silent=quiet or as_json)
-    take_lm_options(options)
+    task = load_data(data, measuring.seed, require_labels=False, silent=output.silent)
+    diagnosed = source.for_task(task) if source else None
+    choice = choose_model(model, lm, [source] if source else [], silent=output.silent)
+    options = measure_options(measuring, split, rephrasing, choice.lm)
     if dry_run:
-        measured = MeasureOptions(
-            lm=choice.lm,
-            words=words,
-            **{name: options[name] for name in ("rephrasings", "split", "samples", "seed", "cache_dir")},
-        )
-        named = {"": given or seed_prompt(task, options["strategy"], seed=options["seed"])}
-        return show_estimate(
-            estimate_measuring(task, named, [choice.model], measured), choice.model, choice.lm, as_json=as_json
-        )
-    with reading_bar(quiet=quiet or as_json) as on_progress:
+        diagnosed = diagnosed or seed_prompt(task, measuring.strategy, seed=measuring.seed)
+        estimate = estimate_measuring(task, {"": diagnosed}, [choice.model], options)
+        return show_estimate(estimate, choice.model, choice.lm, as_json=output.as_json)
+    with reading_bar(quiet=output.silent) as on_progress:
         report = run_diagnosis(
-            task, given, model=choice.model, lm=choice.lm, words=words, on_progress=on_progress, **options
+            task,
+            diagnosed,
+            model=choice.model,
+            rephrasings=measuring.rephrasings,
+            split=split,
+            samples=measuring.samples,
+            strategy=measuring.strategy,
+            seed=measuring.seed,
+            lm=choice.lm,
+            words=options.words,
+            cache_dir=measuring.cache_dir,
+            on_progress=on_progress,
         )
     if html is not None:
         from psopt.report import diagnosis_page
 
-        page = diagnosis_page(report, task.name, choice.model, options["split"], task.info.note, options["seed"])
+        page = diagnosis_page(report, task.name, choice.model, split, task.info.note, measuring.seed)
         write_file("--html", html, page)
-    if as_json:
+    if output.as_json:
         print_json({**choice.to_dict(), **report.to_dict()})
-    elif not quiet:
+    elif not output.quiet:
         _show(Console(highlight=False), report)
         if html is not None:
-            click.echo(f"Page: {html}")
+            typer.echo(f"Page: {html}")
     return 0
 
 
 def _show(console: Console, report: PromptReport) -> None:
+    from psopt.cli._diagnosis_tables import blocks_table, families_table, groups_table, scores_table, weakest_table
+    from psopt.evaluation import na_lines
+
     n_samples, n_rephrasings = report.predictions.array.shape
     console.print(f"{n_samples} samples × {n_rephrasings} rephrasings")
     console.print(scores_table(report))

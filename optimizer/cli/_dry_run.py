@@ -5,23 +5,18 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-import click
+import typer
 
 if TYPE_CHECKING:
     from psopt.api import CostEstimate
     from psopt.models.chat import LMConfig
-
-DRY_RUN = click.option(
-    "--dry-run", is_flag=True, help="Say how many calls and tokens this would take, and what they cost; send nothing."
-)
 
 
 def show_estimate(estimate: CostEstimate, model: str, lm: LMConfig, *, as_json: bool) -> int:
     """Print what a command would take, and whether its limits allow that."""
     if as_json:
         within = estimate.trials_within(lm)
-        told = {**estimate.to_dict(), "trials_within_limits": within}
-        click.echo(json.dumps(told, indent=2))
+        typer.echo(json.dumps({**estimate.to_dict(), "trials_within_limits": within}, indent=2))
     else:
         _print(estimate, model, lm)
     return 0

@@ -3,39 +3,42 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
 
-import click
+import typer
+from psopt.cli._flags import verb
 from psopt.cli._front_entry import read_entry
+from psopt.cli._options import RunFolder, option
 from psopt.cli._writing import as_json_text, print_json
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from psopt.search_spaces import Prompt
 
-_EXAMPLE = "Example: psopt export runs/trec-minilm --pick sensitivity --format json > prompt.json"
+Pick = Annotated[
+    str,
+    option(
+        "Prompt",
+        "--pick",
+        "knee, short, f1, sensitivity, consistency, a prompt's id, or 'max F1 with S <= .05' and the like.",
+        "WHICH",
+    ),
+]
+FormatName = Literal["json", "text", "dspy", "openai"]
+Format = Annotated[
+    FormatName,
+    option(
+        "Output",
+        "--format",
+        "text to paste, json to use with psopt, dspy for program.load(), openai for chat messages.",
+    ),
+]
+Json = Annotated[bool, option("Output", "--json", "Print the prompt with its edits and scores as JSON.")]
 
 
-@click.command(epilog=_EXAMPLE)
-@click.argument("run", type=click.Path(path_type=Path))
-@click.option(
-    "--pick",
-    "which",
-    default="knee",
-    show_default=True,
-    metavar="WHICH",
-    help="knee, short, f1, sensitivity, consistency, a prompt's id, or 'max F1 with S <= .05' and the like.",
-)
-@click.option(
-    "--format",
-    "form",
-    default="text",
-    show_default=True,
-    type=click.Choice(["json", "text", "dspy", "openai"]),
-    help="text to paste, json to use with psopt, dspy for program.load(), openai for chat messages.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the prompt with its edits and scores as JSON.")
-def export(run: Path, which: str, form: str, *, as_json: bool) -> int:
+@verb("psopt export runs/trec-minilm --pick sensitivity --format json > prompt.json")
+def export(*, run: RunFolder, pick: Pick = "knee", form: Format = "text", as_json: Json = False) -> int:
     """Print a prompt of the front: as text to paste, or as JSON to use elsewhere.
 
     The format dspy is the state of a program that `program.load()` takes: of the program that was optimized, or of a
@@ -43,15 +46,14 @@ def export(run: Path, which: str, form: str, *, as_json: bool) -> int:
     """
     from psopt.search_spaces import Prompt, render_instructions
 
-    entry = read_entry(run, which)
+    entry = read_entry(run, pick)
     prompt = Prompt.from_dict(entry["prompt"])
     if as_json:
-        whole = {"run": str(run), **entry, "text": render_instructions(prompt)}
-        print_json(whole)
+        print_json({"run": str(run), **entry, "text": render_instructions(prompt)})
     elif form == "json":
         print_json({**prompt.to_dict(), "measured": entry["measured"]})
     else:
-        click.echo(_in_form(run, prompt, form))
+        typer.echo(_in_form(run, prompt, form))
     return 0
 
 
@@ -68,7 +70,7 @@ def _in_form(run: Path, prompt: Prompt, form: str) -> str:
 def _program_state(run: Path, prompt: Prompt) -> str:
     from psopt.dspy_programs import PROGRAMS, predict_state
 
-    kept = run / PROGRAMS / f"{prompt.id}.json"
-    if kept.is_file():
-        return as_json_text(json.loads(kept.read_text("utf-8")))
+    state = run / PROGRAMS / f"{prompt.id}.json"
+    if state.is_file():
+        return as_json_text(json.loads(state.read_text("utf-8")))
     return as_json_text(predict_state(prompt))

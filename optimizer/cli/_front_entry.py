@@ -26,8 +26,8 @@ def read_entry(run: Path, which: str) -> Mapping[str, Any]:
     directory = RunDirectory.open(run)
     if not (directory.path / FRONT).exists():
         raise InputError(f"{run} has no front yet: go on with `psopt resume {run}`")
-    found = directory.read_json(FRONT)
-    entry = pick_entry(found["prompts"], which, found.get("short"))
+    front = directory.read_json(FRONT)
+    entry = pick_entry(front["prompts"], which, front.get("short"))
     if "measured" in entry:
         return entry
     return {**entry, "measured": measured_in(directory.read_json(MANIFEST), entry["id"]).to_dict()}

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import click
-from psopt.cli._options import take_lm_options
+import typer
+from psopt.cli._settings import lm_options
+from psopt.cli._typer import has_option, is_given
 from psopt.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from psopt.cli._flags import ModelFlags
     from psopt.models.chat import LMConfig
     from psopt.runs import Measured, PromptSource
 
@@ -56,8 +58,8 @@ def likelihood_note(model: str, lm: LMConfig) -> str:
     return f" (labels scored by {'mean' if lm.hf_likelihood == 'mean' else 'whole'} log-likelihood)"
 
 
-def choose_model(options: dict[str, Any], sources: Sequence[PromptSource], *, silent: bool) -> ModelChoice:
-    """Choose the model of prompts, and put into a command's options how the run has asked it; say it on stderr.
+def choose_model(named: str | None, flags: ModelFlags, sources: Sequence[PromptSource], *, silent: bool) -> ModelChoice:
+    """Choose the model of prompts, and how it is asked: as the run has asked it; say it on stderr.
 
     What is given on the command line goes before what a prompt says. Where a model is named, the prompt's server and
     options are still those to use, as long as both models are asked in the same way.
@@ -69,23 +71,22 @@ def choose_model(options: dict[str, Any], sources: Sequence[PromptSource], *, si
     """
     from psopt.models.chat import server_of
 
-    given: str | None = options.pop("model")
-    measured = [(one, one.measured) for one in sources if one.measured is not None]
-    origin = "as --model says" if given else _origin(sources, measured)
-    name = given or (measured[0][1].model if measured else DEFAULT)
-    alike = [one for _, one in measured if _kind(one.model) == _kind(name)]
+    measured = [(source, source.measured) for source in sources if source.measured is not None]
+    origin = "as --model says" if named else _origin(sources, measured)
+    model = named or (measured[0][1].model if measured else DEFAULT)
+    alike = [how for _, how in measured if _kind(how.model) == _kind(model)]
+    lm = lm_options(flags)
     if alike:
-        _take_over(options, alike[0])
-    lm = take_lm_options(dict(options))
-    server = server_of(name, lm)
+        lm = _taken_over(lm, alike[0])
+    server = server_of(model, lm)
     others = [
-        f"{one.path} was measured with {_place(how)}"
-        for one, how in measured
-        if (how.model, how.server or server) != (name, server)
+        f"{source.path} was measured with {_place(how)}"
+        for source, how in measured
+        if (how.model, how.server or server) != (model, server)
     ]
-    choice = ModelChoice(name, server, "; ".join([origin, *others]), lm)
+    choice = ModelChoice(model, server, "; ".join([origin, *others]), lm)
     if not silent:
-        click.echo(choice.line, err=True)
+        typer.echo(choice.line, err=True)
     return choice
 
 
@@ -117,28 +118,21 @@ def _check_usable(source: PromptSource, how: Measured) -> None:
 
 
 def _check_same(first: PromptSource, how: Measured, other: PromptSource, different: Measured) -> None:
-    ours, theirs = how.deciding, different.deciding
-    context = click.get_current_context()
+    ours = how.deciding
+    theirs = different.deciding
     for name in sorted(ours.keys() | theirs.keys(), key=lambda name: (name != "model", name != "server", name)):
         option = "api_base" if name == "server" else name
-        if ours.get(name) != theirs.get(name) and not _is_given(context, option):
-            flag = "--" + option.replace("_", "-") if option in context.params else "--model"
+        if ours.get(name) != theirs.get(name) and not is_given(option):
+            flag = "--" + option.replace("_", "-") if has_option(option) else "--model"
             raise InputError(
                 f"the prompts were measured differently: {first.path} with {name} {ours.get(name)}, {other.path} with "
                 f"{theirs.get(name)}; say with {flag} what both are to be measured with"
             )
 
 
-def _take_over(options: dict[str, Any], how: Measured) -> None:
+def _taken_over(lm: LMConfig, how: Measured) -> LMConfig:
     """Put what a run has set in the place of defaults."""
-    context = click.get_current_context()
-    options |= {name: value for name, value in how.options.items() if not _is_given(context, name)}
-
-
-def _is_given(context: click.Context, name: str) -> bool:
-    from click.core import ParameterSource
-
-    return context.get_parameter_source(name) in {ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT}
+    return replace(lm, **{name: value for name, value in how.options.items() if not is_given(name)})
 
 
 def _kind(model: str) -> str:

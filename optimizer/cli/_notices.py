@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 
-import click
+import typer
 
 
 class _OnStandardError(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Say it; rich puts it above its bar, for that stands on standard error too."""
-        click.echo(f"psopt: {record.getMessage()}", err=True)
+        typer.echo(f"psopt: {record.getMessage()}", err=True)
 
 
 _HANDLER = _OnStandardError()
@@ -23,7 +23,7 @@ def show_notices() -> None:
     logger.propagate = False
 
 
-def hush(_: click.Context, __: click.Parameter, quiet: bool) -> bool:  # click's signature
+def hush(*, quiet: bool) -> bool:
     """Show nothing of the kind where --quiet is given."""
     logging.getLogger("psopt.waiting").disabled = quiet
     return quiet

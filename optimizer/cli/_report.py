@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Annotated
 
-import click
-from psopt.cli._options import JSON
+import typer
+from psopt.cli._flags import verb
+from psopt.cli._options import Json, RunFolder, option
+
+Figures = Annotated[
+    Path | None,
+    option(
+        "Output",
+        "--figures",
+        "Also save every figure there as PNG and SVG (pip install 'psopt[figures]', and a Chrome or Chromium).",
+        "DIR",
+        file_okay=False,
+    ),
+]
 
 
-@click.command(epilog="Example: psopt report runs/trec-minilm --figures figures")
-@click.argument("run", type=click.Path(path_type=Path))
-@click.option(
-    "--figures",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="Also save every figure there as PNG and SVG (pip install 'psopt[figures]', and a Chrome or Chromium).",
-)
-@JSON
-def report(run: Path, figures: Path | None, *, as_json: bool) -> int:
+@verb("psopt report runs/trec-minilm --figures figures")
+def report(*, run: RunFolder, figures: Figures = None, as_json: Json = False) -> int:
     """Rebuild report.html from a run directory, and print where it is."""
     from psopt.report import save_figures, write_report
     from psopt.runs import REPORT, RunDirectory
@@ -29,7 +34,7 @@ def report(run: Path, figures: Path | None, *, as_json: bool) -> int:
     if figures is not None:
         written += save_figures(drawn, figures)
     if as_json:
-        click.echo(json.dumps({"report": str(written[0]), "figures": [str(path) for path in written[1:]]}, indent=2))
+        typer.echo(json.dumps({"report": str(written[0]), "figures": [str(path) for path in written[1:]]}, indent=2))
     else:
-        click.echo("\n".join(map(str, written)))
+        typer.echo("\n".join(map(str, written)))
     return 0

@@ -3,36 +3,34 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import click
+import typer
+from psopt.cli._flags import OutputFlags, verb
 from psopt.cli._front_entry import read_entry
-from psopt.cli._options import output_options
+from psopt.cli._options import RunFolder
 from psopt.cli._writing import print_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
-_EXAMPLE = "Example: psopt select runs/trec-minilm 'max F1 with S <= .05 and tokens < 500'"
+Query = Annotated[str, typer.Argument(metavar="WISH", help="What is asked of it; see above.")]
 
 
-@click.command(epilog=_EXAMPLE)
-@click.argument("run", type=click.Path(path_type=Path))
-@click.argument("wish", default="knee")
-@output_options
-def select(run: Path, wish: str, *, as_json: bool, quiet: bool) -> int:
+@verb("psopt select runs/trec-minilm 'max F1 with S <= .05 and tokens < 500'")
+def select(*, run: RunFolder, query: Query = "knee", output: OutputFlags) -> int:
     """Select a prompt of a run's front by what is asked of it, and print its id and scores.
 
     WISH is 'max F1 with S <= .05' and the like: the best by one measure among those that keep to bounds on others.
     Measures are F1, S, C and tokens (the prompt's length); they are those on val, so that test stays unseen by the
     choice. Or: knee (the default), short, f1, sensitivity, consistency, an id.
     """
-    entry = read_entry(run, wish)
-    if as_json:
-        print_json({"run": str(run), "wish": wish, **entry})
-    elif quiet:
-        click.echo(entry["id"])
+    entry = read_entry(run, query)
+    if output.as_json:
+        print_json({"run": str(run), "wish": query, **entry})
+    elif output.quiet:
+        typer.echo(entry["id"])
     else:
         _show(run, entry)
     return 0

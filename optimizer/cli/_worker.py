@@ -3,39 +3,43 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-import click
-from psopt.cli._options import output_options, request_options
+import typer
+from psopt.cli._flags import OutputFlags, RequestFlags, verb
+from psopt.cli._options import CacheDir, option
 
-_EXAMPLE = "Example: psopt worker --storage postgresql://user@host/db --study-name tickets"
+Storage = Annotated[str, option("Search", "--storage", "The Optuna storage that `psopt optimize` was given.", "URL")]
+StudyName = Annotated[str, option("Search", "--study-name", "The study's name.", "NAME")]
+Trials = Annotated[
+    int | None,
+    option("Search", "--trials", "Stop after so many of one's own", "N", min=1, show_default="when all are done"),
+]
+Dataset = Annotated[
+    str | None, option("Data", "--dataset", "Where the data are here", "D", show_default="as in the study")
+]
+ApiBase = Annotated[
+    str | None,
+    option("Model", "--api-base", "The model's server as seen from here", "URL", show_default="as in the study"),
+]
+Concurrency = Annotated[
+    int | None,
+    option("Model", "--concurrency", "Most requests in flight", "N", min=1, show_default="as in the study"),
+]
 
 
-@click.command(epilog=_EXAMPLE)
-@click.option("--storage", required=True, metavar="URL", help="The Optuna storage that `psopt optimize` was given.")
-@click.option("--study-name", required=True, metavar="NAME", help="The study's name.")
-@click.option("--trials", type=click.IntRange(1), help="Stop after so many of one's own [default: when all are done].")
-@click.option("--dataset", metavar="D", help="Where the data are here [default: as in the study].")
-@click.option("--api-base", metavar="URL", help="The model's server as seen from here [default: as in the study].")
-@request_options
-@click.option("--concurrency", type=click.IntRange(1), help="Most requests in flight [default: as in the study].")
-@click.option(
-    "--cache-dir", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Where answers are kept."
-)
-@output_options
+@verb("psopt worker --storage postgresql://user@host/db --study-name tickets")
 def worker(
-    storage: str,
-    study_name: str,
-    trials: int | None,
-    dataset: str | None,
-    api_base: str | None,
-    concurrency: int | None,
-    cache_dir: Path | None,
     *,
-    as_json: bool,
-    quiet: bool,
-    **lm_changes: Any,
+    storage: Storage,
+    study_name: StudyName,
+    trials: Trials = None,
+    dataset: Dataset = None,
+    api_base: ApiBase = None,
+    request: RequestFlags,
+    concurrency: Concurrency = None,
+    cache_dir: CacheDir = None,
+    output: OutputFlags,
 ) -> int:
     """Join a study that `psopt optimize --storage` has started, on any machine.
 
@@ -44,8 +48,9 @@ def worker(
     """
     from psopt.api import work
     from psopt.cli._screen import Screen
+    from psopt.cli._settings import request_options
 
-    with Screen(quiet=quiet or as_json) as screen:
+    with Screen(quiet=output.silent) as screen:
         n_own = work(
             storage,
             study_name,
@@ -55,10 +60,10 @@ def worker(
             observer=screen,
             api_base=api_base,
             concurrency=concurrency,
-            **lm_changes,
+            **request_options(request),
         )
-    if as_json:
-        click.echo(json.dumps({"study_name": study_name, "evaluated": n_own}))
-    elif not quiet:
-        click.echo(f"This worker evaluated {n_own} prompts; the study's trials are done.")
+    if output.as_json:
+        typer.echo(json.dumps({"study_name": study_name, "evaluated": n_own}))
+    elif not output.quiet:
+        typer.echo(f"This worker evaluated {n_own} prompts; the study's trials are done.")
     return 0

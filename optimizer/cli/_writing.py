@@ -7,7 +7,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-import click
+import typer
 from psopt.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def as_json_text(data: Any, indent: int | None = 2) -> str:
 
 def print_json(data: Any, indent: int | None = 2) -> None:
     """Print data as JSON."""
-    click.echo(as_json_text(data, indent))
+    typer.echo(as_json_text(data, indent))
 
 
 def _is_utf8() -> bool:

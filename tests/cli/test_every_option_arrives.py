@@ -5,16 +5,13 @@ A new option without a place here fails the first test.
 
 from __future__ import annotations
 
-import importlib
 import json
 import sys
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-import click
 import pytest
-from psopt.cli import main
-from psopt.cli._main import _COMMANDS
+from psopt.cli import command_line, main
 from psopt.models.chat import LMConfig
 from psopt.models.chat._engine import Engine
 from psopt.testing import FakeServer
@@ -93,12 +90,12 @@ ROLES = {"openai/model", "openai/writer", "openai/judge"}
 
 
 def command(verb: str) -> Any:
-    return getattr(importlib.import_module(_COMMANDS[verb]), verb)
+    return command_line().load(verb)
 
 
 @pytest.mark.parametrize("verb", ASKING)
 def test_every_option_has_a_place(verb: Any) -> None:
-    options = [one for one in command(verb).params if isinstance(one, click.Option)]
+    options = [one for one in command(verb).params if one.param_type_name == "option"]
     unknown = [one.opts[0] for one in options if one.opts[0] not in OWN | ELSEWHERE | VALUES.keys() and not told(one)]
     assert unknown == [], "say in this file where it arrives"
     by_name = {one.name for one in options}

@@ -11,12 +11,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
-from psopt.cli._main import cli
+from psopt.cli import command_line
 
 SIM = ["--model", "sim/accuracy=0.6,wobble=0.4", "--rephrasings", "4", "--samples", "40"]
-COMMANDS = [name for name in cli.list_commands(click.Context(cli)) if name != "data"]
+COMMANDS = [name for name in command_line().commands if name != "data"]
 ANSI = re.compile(r"\x1b\[")
 
 
@@ -97,11 +96,11 @@ def test_alone_it_shows_a_short_guide(folder: Any) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_has_an_example_and_json(folder: Any, name: Any) -> None:
-    command = cli.get_command(click.Context(cli), name)
+    command = command_line().load(name)
     assert str(command.epilog).startswith("Example: ")
     assert f"psopt {name}" in str(command.epilog)
     assert any("--json" in parameter.opts for parameter in command.params)
-    assert all(getattr(option, "help", True) for option in command.params if isinstance(option, click.Option))
+    assert all(getattr(option, "help", True) for option in command.params)
 
 
 @pytest.mark.parametrize(

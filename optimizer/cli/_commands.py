@@ -1,0 +1,102 @@
+"""The commands of psopt, and what stands above them: `psopt` alone, `--help`, `--version`."""
+
+from __future__ import annotations
+
+from typing import Annotated, cast
+
+import typer
+from psopt._version import __version__
+from psopt.cli._typer import SETTINGS, Group, get_command
+
+# A command's module is imported when it is used, so that the help of all comes at once: their first sentences are
+# repeated here, and a test compares them.
+COMMANDS = {
+    "optimize": (
+        "psopt.cli._optimize",
+        "Search for prompts that are right, insensitive to wording and consistent.",
+    ),
+    "resume": ("psopt.cli._resume", "Go on with an interrupted run, or add trials to a finished one."),
+    "worker": (
+        "psopt.cli._worker",
+        "Join a study that `psopt optimize --storage` has started, on any machine.",
+    ),
+    "diagnose": (
+        "psopt.cli._diagnose",
+        "Measure a prompt's sensitivity and consistency, and find the samples that shake.",
+    ),
+    "compare": (
+        "psopt.cli._compare",
+        "Compare prompts, or models, on the same samples and rephrasings: who is better in what, and is it chance?",
+    ),
+    "check": (
+        "psopt.cli._check",
+        "Check a prompt against bounds, for continuous integration: exit code 0 if all are kept, 1 if not.",
+    ),
+    "classify": (
+        "psopt.cli._classify",
+        "Classify texts, one a line, from FILE or standard input: a label a line, in the same order.",
+    ),
+    "rephrase": (
+        "psopt.cli._rephrase",
+        "Write the task's description in other words, check each, and save them as a file for `--rephrasings-file`.",
+    ),
+    "doctor": (
+        "psopt.cli._doctor",
+        "Find out what a model's server takes, by four short calls, and say what will be used.",
+    ),
+    "report": ("psopt.cli._report", "Rebuild report.html from a run directory, and print where it is."),
+    "select": (
+        "psopt.cli._select",
+        "Select a prompt of a run's front by what is asked of it, and print its id and scores.",
+    ),
+    "export": ("psopt.cli._export", "Print a prompt of the front: as text to paste, or as JSON to use elsewhere."),
+    "dashboard": ("psopt.cli._dashboard", "Serve Optuna's dashboard on a run, until Ctrl-C."),
+    "data": ("psopt.cli._data", "List and fetch the built-in data sets."),
+    "completion": ("psopt.cli._completion", "Print what lets a shell complete psopt's commands and options."),
+}
+
+_GUIDE = """makes the prompts of LLM classifiers robust
+
+Say a task in other words, and a prompt's answers change. psopt measures that
+(sensitivity S, consistency C, beside F1), finds the samples that shake, and
+searches for edits that mend the prompt.
+
+  psopt optimize --dataset trec             try it: offline, free, some minutes
+  psopt diagnose --dataset my.csv           where does my prompt shake?
+  psopt optimize --dataset my.csv --model openai/gpt-4o-mini --dry-run
+                                            what would mending it cost?
+  psopt select runs/my 'max F1 with S<=.05' choose from what was found
+  psopt export runs/my                      use it: text, JSON, DSPy, OpenAI
+  psopt check --dataset my.csv --prompt p.json --max-sensitivity .1
+                                            guard it: exit code 1 if missed
+
+my.csv has the columns text and label. All commands: psopt --help;
+of one: psopt optimize --help.
+"""
+
+app = typer.Typer(cls=Group, add_completion=False, invoke_without_command=True, context_settings=SETTINGS)
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"psopt, version {__version__}")
+        raise typer.Exit
+
+
+Version = Annotated[
+    bool, typer.Option("--version", help="Show the version and exit.", is_eager=True, callback=_say_version)
+]
+
+
+@app.callback()
+def psopt(context: typer.Context, *, version: Version = False) -> None:  # noqa: ARG001  # its callback has used it
+    """Make the prompts of LLM classifiers robust: right, insensitive to wording, consistent."""
+    if context.invoked_subcommand is None:
+        typer.echo(f"psopt {__version__}: {_GUIDE}", nl=False)
+
+
+def command_line() -> Group:
+    """The whole command line, its commands not yet imported."""
+    group = cast("Group", get_command(app))
+    group.add_late(COMMANDS)
+    return group

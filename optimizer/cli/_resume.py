@@ -1,0 +1,127 @@
+"""`psopt resume`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+from psopt.cli._flags import OutputFlags, RequestFlags, verb
+from psopt.cli._options import CacheDir, DryRun, MaxCalls, MaxCost, MaxTokensTotal, RunFolder, option, positive
+from psopt.errors import InputError
+
+_AS_BEFORE = "the run's"
+
+Trials = Annotated[
+    int | None, option("Search", "--trials", "A new total of trials", "N", min=1, show_default=_AS_BEFORE)
+]
+LeaveOneOut = Annotated[
+    int | None, option("Search", "--leave-one-out", "Measure what so many edits contribute.", "N", min=0)
+]
+MaxTokens = Annotated[
+    int | None,
+    option("Model", "--max-tokens", "Most tokens of one answer", "N", min=1, show_default=_AS_BEFORE),
+]
+MaxUnanswered = Annotated[
+    float | None,
+    option(
+        "Limits",
+        "--max-unanswered",
+        "Texts that may be refused",
+        "X",
+        min=0,
+        max=1,
+        show_default=_AS_BEFORE,
+    ),
+]
+ApiBase = Annotated[
+    str | None,
+    option("Model", "--api-base", "Where the server is now", "URL", show_default="where it was"),
+]
+Storage = Annotated[
+    str | None,
+    option("Search", "--storage", "The storage, where it needs a password that is not in PGPASSWORD.", "URL"),
+]
+Concurrency = Annotated[
+    int | None,
+    option("Model", "--concurrency", "Most requests in flight", "N", min=1, show_default=_AS_BEFORE),
+]
+Timeout = Annotated[
+    float | None,
+    option(
+        "Model",
+        "--timeout",
+        "Seconds to wait for an answer at first",
+        "S",
+        callback=positive,
+        show_default=_AS_BEFORE,
+    ),
+]
+Retries = Annotated[
+    int | None,
+    option("Model", "--retries", "How often a failed call is sent again", "N", min=0, show_default=_AS_BEFORE),
+]
+Force = Annotated[
+    bool,
+    option("Search", "--force", "Even if the data, the rephrasings or psopt's version have changed."),
+]
+
+
+@verb("psopt resume runs/trec-minilm")
+def resume(
+    *,
+    run: RunFolder,
+    trials: Trials = None,
+    leave_one_out: LeaveOneOut = None,
+    max_calls: MaxCalls = None,
+    max_tokens_total: MaxTokensTotal = None,
+    max_cost: MaxCost = None,
+    max_tokens: MaxTokens = None,
+    max_unanswered: MaxUnanswered = None,
+    api_base: ApiBase = None,
+    storage: Storage = None,
+    request: RequestFlags,
+    concurrency: Concurrency = None,
+    timeout: Timeout = None,
+    retries: Retries = None,
+    cache_dir: CacheDir = None,
+    force: Force = False,
+    dry_run: DryRun = False,
+    output: OutputFlags,
+) -> int:
+    """Go on with an interrupted run, or add trials to a finished one.
+
+    Answers that were paid for are not asked again. Limits count from now on.
+    """
+    from psopt.cli._run import run as carry_on
+    from psopt.cli._run import show_run_estimate
+    from psopt.cli._settings import request_options
+    from psopt.runs import MANIFEST, RunDirectory, RunSettings
+
+    settings = RunSettings.from_dict(RunDirectory.open(run).read_json(MANIFEST)["settings"])
+    if settings.program == "python":
+        raise InputError(
+            f"{run} is of a program that was compiled in Python: compile it again with log_dir={str(run)!r}"
+        )
+    if settings.own_model:
+        raise InputError(
+            f"{run} was made with a model object in Python ({settings.model}), which no name loads: go on with "
+            f"psopt.optimize(task, model=.., out={str(run)!r}, resume=True)"
+        )
+    lm = settings.lm.changed(
+        api_base=api_base,
+        concurrency=concurrency,
+        timeout=timeout,
+        retries=retries,
+        max_tokens=max_tokens,
+        max_unanswered=max_unanswered,
+        max_calls=max_calls,
+        max_tokens_total=max_tokens_total,
+        max_cost=max_cost,
+        **request_options(request),
+    )
+    settings = replace(settings, lm=lm, trials=trials or settings.trials, storage=storage or settings.storage)
+    if leave_one_out is not None:
+        settings = replace(settings, leave_one_out=leave_one_out)
+    if dry_run:
+        return show_run_estimate(settings, cache_dir, as_json=output.as_json, run=run)
+    return carry_on(settings, run, cache_dir, output, resume=True, force=force)

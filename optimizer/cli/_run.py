@@ -1,0 +1,103 @@
+"""A run that the command line starts or goes on with, and what is shown of it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import typer
+from psopt.cli._interrupting import INTERRUPTED
+from psopt.errors import BudgetReachedError, InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from psopt.api import Run
+    from psopt.cli._flags import OutputFlags
+    from psopt.cli._screen import Screen
+    from psopt.runs import RunSettings
+    from psopt.tasks import Task
+
+
+def show_run_estimate(settings: RunSettings, cache_dir: Path | None, *, as_json: bool, run: Path | None = None) -> int:
+    """Say what a run, or what is left of one, would take."""
+    from psopt.api import estimate_run
+    from psopt.cli._dry_run import show_estimate
+    from psopt.runs import task_of
+
+    if settings.program:
+        raise InputError("--dry-run does not know how often a --program calls its model; use --max-calls")
+    estimate = estimate_run(task_of(settings), settings, cache_dir, run=run)
+    return show_estimate(estimate, settings.model, settings.lm, as_json=as_json)
+
+
+def run(
+    settings: RunSettings, out: Path | None, cache_dir: Path | None, output: OutputFlags, *, resume: bool, force: bool
+) -> int:
+    """Start a run or go on with one, show how it goes and what came out; returns the exit code."""
+    from psopt.api import carry_out
+    from psopt.cli._screen import Screen
+    from psopt.runs import task_of
+
+    screen = Screen(quiet=output.silent)
+    task = task_of(settings)
+    with screen:
+        try:
+            if not output.silent:
+                _expect(screen, task, settings, cache_dir, out if resume else None)
+            if settings.program:
+                result = _optimize_program(task, settings, out, cache_dir, screen, resume=resume, force=force)
+            else:
+                result = carry_out(
+                    task, settings, out=out, cache_dir=cache_dir, resume=resume, force=force, observer=screen
+                )
+        except KeyboardInterrupt:
+            if screen.interrupted():
+                return INTERRUPTED
+            raise
+        except BudgetReachedError as error:
+            if error.run is not None:
+                _show(error.run, screen, as_json=output.as_json)
+            raise
+    _show(result, screen, as_json=output.as_json)
+    return 0
+
+
+def _expect(screen: Screen, task: Task, settings: RunSettings, cache_dir: Path | None, run: Path | None) -> None:
+    """Say what the run will take, where that costs something and can be known."""
+    from psopt.api import estimate_run
+    from psopt.cli._dry_run import estimate_lines
+    from psopt.models.chat import CHAT_KINDS
+
+    if settings.program or settings.model.partition("/")[0] not in CHAT_KINDS:
+        return
+    estimate = estimate_run(task, settings, cache_dir, run=run)
+    screen.expect(estimate, estimate_lines(estimate, settings.model, settings.lm, caveat=False))
+
+
+def _show(run: Run, screen: Screen, *, as_json: bool) -> None:
+    from psopt.runs import MANIFEST, RunDirectory
+
+    if as_json:
+        manifest = RunDirectory.open(run.path).read_json(MANIFEST)
+        typer.echo(json.dumps({"run": str(run.path), **manifest}, indent=2))
+    else:
+        screen.result(run)
+
+
+def _optimize_program(
+    task: Task,
+    settings: RunSettings,
+    out: Path | None,
+    cache_dir: Path | None,
+    screen: Screen,
+    *,
+    resume: bool,
+    force: bool,
+) -> Run:
+    from psopt.dspy_programs import optimize_program
+    from psopt.runs import MANIFEST, has_found_nothing
+
+    if out is not None and (out / MANIFEST).exists() and not resume and not has_found_nothing(out):
+        raise InputError(f"--out {out} holds a run already: go on with `psopt resume {out}`, or name another folder")
+    return optimize_program(task, settings, out=out, cache_dir=cache_dir, observer=screen, force=force)

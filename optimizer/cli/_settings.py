@@ -1,0 +1,137 @@
+"""From flags to settings: the one place where what a command was given becomes what psopt's verbs take."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from psopt.api import MeasureOptions
+    from psopt.cli._flags import DataFlags, MeasuringFlags, ModelFlags, RephrasingFlags, RequestFlags
+    from psopt.cli._options import SplitName
+    from psopt.models.chat import LMConfig
+    from psopt.rephrasings import RephrasingOptions
+    from psopt.runs import RunSettings
+    from psopt.tasks import Task
+
+
+def load_data(data: DataFlags, seed: int, *, require_labels: bool, silent: bool) -> Task:
+    """Load the task, and say what is to be said of it."""
+    from psopt.tasks import load_task
+
+    task = load_task(
+        data.dataset,
+        seed=seed,
+        require_labels=require_labels,
+        text_column=data.text_column,
+        label_column=data.label_column,
+        task_file=data.task_file,
+        test_file=data.test_file,
+        strict_data=data.strict_data,
+    )
+    if task.info.note and not silent:
+        typer.echo(f"Note: {task.info.note}", err=True)
+    return task
+
+
+def request_options(request: RequestFlags) -> dict[str, Any]:
+    """What goes with each request, as fields of `LMConfig`."""
+    pairs = [header.partition("=") for header in request.headers or []]
+    return {
+        "extra_body": request.extra_body,
+        "headers": {name.strip(): value.strip() for name, _, value in pairs},
+        "api_version": request.api_version,
+        "renegotiate": request.renegotiate,
+    }
+
+
+def lm_options(lm: ModelFlags) -> LMConfig:
+    """How language models are asked."""
+    from psopt.models.chat import LMConfig
+
+    return LMConfig(
+        api_base=lm.api_base,
+        concurrency=lm.concurrency,
+        timeout=lm.timeout,
+        retries=lm.retries,
+        max_tokens=lm.max_tokens,
+        structured=lm.structured,
+        logprobs=lm.logprobs,
+        hf_likelihood=lm.hf_likelihood,
+        requests_per_minute=lm.requests_per_minute,
+        max_unanswered=lm.max_unanswered,
+        max_calls=lm.max_calls,
+        max_tokens_total=lm.max_tokens_total,
+        max_cost=lm.max_cost,
+        **request_options(lm.request),
+    )
+
+
+def rephrasing_options(rephrasing: RephrasingFlags) -> RephrasingOptions:
+    """Where rephrasings come from."""
+    from psopt.rephrasings import RephrasingOptions, check_judge, read_families
+
+    check_judge(rephrasing.rephraser, rephrasing.judge)
+    return RephrasingOptions(
+        rephraser=rephrasing.rephraser,
+        judge=rephrasing.judge,
+        file=rephrasing.rephrasings_file,
+        keep_labels=rephrasing.keep_labels,
+        families=read_families(rephrasing.vary),
+    )
+
+
+def measure_options(
+    measuring: MeasuringFlags, split: SplitName, rephrasing: RephrasingFlags, lm: LMConfig
+) -> MeasureOptions:
+    """On what a prompt is measured."""
+    from psopt.api import MeasureOptions
+
+    return MeasureOptions(
+        lm=lm,
+        words=rephrasing_options(rephrasing),
+        rephrasings=measuring.rephrasings,
+        split=split,
+        samples=measuring.samples,
+        seed=measuring.seed,
+        cache_dir=measuring.cache_dir,
+    )
+
+
+def run_settings(
+    data: DataFlags, measuring: MeasuringFlags, rephrasing: RephrasingFlags, lm: ModelFlags, **search: Any
+) -> RunSettings:
+    """The settings of a run; `search` holds the options of `psopt optimize` alone."""
+    from psopt.rephrasings import check_judge
+    from psopt.runs import RunSettings
+
+    check_judge(rephrasing.rephraser, rephrasing.judge)
+    return RunSettings(
+        dataset=data.dataset,
+        text_column=data.text_column,
+        label_column=data.label_column,
+        task_file=_text(data.task_file),
+        test_file=_text(data.test_file),
+        strict_data=data.strict_data,
+        strategy=measuring.strategy,
+        rephrasings=measuring.rephrasings,
+        samples=measuring.samples,
+        seed=measuring.seed,
+        rephraser=rephrasing.rephraser,
+        judge=rephrasing.judge,
+        rephrasings_file=_text(rephrasing.rephrasings_file),
+        vary=rephrasing.vary,
+        keep_labels=rephrasing.keep_labels,
+        lm=lm_options(lm),
+        command=shlex.join(["psopt", *sys.argv[1:]]),
+        folder=str(Path.cwd()),
+        **search,
+    )
+
+
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)
