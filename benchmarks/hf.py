@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.models.hf._attention import describe_attention
-from psopt.models.hf._labels import LabelTree, label_tree
-from psopt.models.hf._limit import TokenLimit
+from psopt.models.hf._full_reading import score_in_full
+from psopt.models.hf._label_tree import LabelTree, label_tree
 from psopt.models.hf._network import Network
-from psopt.models.hf._plain import score_plain
-from psopt.models.hf._shared import score_shared
+from psopt.models.hf._shared_prefix import score_behind_prefix
+from psopt.models.hf._token_limit import TokenLimit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -147,8 +147,8 @@ def main() -> None:
     tree = label_tree(labels)
     ways: dict[str, tuple[int, Way]] = {
         "every label in full": (n_full, lambda some: every_label_in_full(network, some, labels, ROWS[device])),
-        "prompt in full": (n_full, lambda some: collected(score_plain, network, some, tree, batch_tokens)),
-        "shared prefix": (len(prompts), lambda some: collected(score_shared, network, some, tree, batch_tokens)),
+        "prompt in full": (n_full, lambda some: collected(score_in_full, network, some, tree, batch_tokens)),
+        "shared prefix": (len(prompts), lambda some: collected(score_behind_prefix, network, some, tree, batch_tokens)),
     }
     rates, scores = {}, {}
     for name, (n_texts, way) in ways.items():

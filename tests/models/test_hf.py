@@ -22,7 +22,7 @@ pytest.importorskip("transformers", reason="psopt[local] is not installed")
 
 import torch
 from psopt.models.hf import HFModel
-from psopt.models.hf._chat import find_format
+from psopt.models.hf._chat_template import find_format
 
 from tests.models.hub_server import COMMIT, GATED, REPO, serving
 from tests.models.tiny_lm import CHAT_ML, make_network, make_tokenizer, save_model

@@ -38,7 +38,8 @@ def describe_attention(config: Any) -> Attention | None:
     text = config.get_text_config(decoder=True)
     if any(value for name, value in text.to_dict().items() if _is_window(name)):
         return None
-    window, kinds = getattr(text, "sliding_window", None), set(getattr(text, "layer_types", None) or ())
+    window = getattr(text, "sliding_window", None)
+    kinds = set(getattr(text, "layer_types", None) or ())
     turns = list(_turning_lengths(getattr(text, "rope_parameters", None)))
     if not kinds:
         return Attention({_FULL: None}, min([*turns, window] if window else turns, default=None))

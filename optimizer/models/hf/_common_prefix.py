@@ -17,5 +17,5 @@ def common_length(sequences: Sequence[str] | Sequence[list[int]]) -> int:
     2
     """
     first, last = min(sequences), max(sequences)
-    pairs = enumerate(zip(first, last, strict=False))
-    return next((index for index, (one, other) in pairs if one != other), min(len(first), len(last)))
+    shorter = min(len(first), len(last))
+    return next((index for index in range(shorter) if first[index] != last[index]), shorter)

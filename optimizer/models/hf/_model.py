@@ -10,7 +10,7 @@ import numpy as np
 from psopt.errors import InputError
 from psopt.models._answer_cache import AnswerCache, answer_key
 from psopt.models._capabilities import Capabilities
-from psopt.models.hf._quiet import import_transformers
+from psopt.models.hf._loading import import_transformers
 from psopt.models.hf._scorer import Scorer
 from psopt.models.hf._source import find_source
 from psopt.search_spaces import render
@@ -146,19 +146,19 @@ class HFModel:
         conversations = [render(prompt, text) for text in texts]
         keys = [self._key(messages, prompt.labels) for messages in conversations]
         times = Counter(keys)
-        known = self._cache.get_many(times)
-        count(sum(times[key] for key in known))
-        missing = {key: one for key, one in zip(keys, conversations, strict=True) if key not in known}
+        scores_of = self._cache.get_many(times)
+        count(sum(times[key] for key in scores_of))
+        missing = {key: messages for key, messages in zip(keys, conversations, strict=True) if key not in scores_of}
         if missing:
-            unknown = list(missing)
+            missing_keys = list(missing)
             per_token = self._likelihood == "mean"
             for indices, scores in self._scorer.score(list(missing.values()), prompt.labels, per_token=per_token):
                 rows = scores.round(_DIGITS).tolist()
-                answered = {unknown[index]: row for index, row in zip(indices, rows, strict=True)}
+                answered = {missing_keys[index]: row for index, row in zip(indices, rows, strict=True)}
                 self._cache.put_many(answered)
-                known.update(answered)
+                scores_of.update(answered)
                 count(sum(times[key] for key in answered))
-        return np.array([known[key] for key in keys], dtype=np.float64).reshape(len(texts), len(prompt.labels))
+        return np.array([scores_of[key] for key in keys], dtype=np.float64).reshape(len(texts), len(prompt.labels))
 
     def _key(self, messages: Any, labels: Sequence[str]) -> bytes:
         return answer_key(

@@ -6,16 +6,17 @@ import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from psopt.errors import ModelError
 from psopt.models.hf._attention import describe_attention
-from psopt.models.hf._faults import explain_loading
-from psopt.models.hf._quiet import import_transformers, quiet
+from psopt.models.hf._loading import explain_loading, import_transformers, quiet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
     from psopt.models.hf._attention import Attention
-    from psopt.models.hf._packs import Pack
+    from psopt.models.hf._shared_prefix import PackedRow
     from psopt.models.hf._source import Source
 
     KeysValues = list[tuple[Any, Any]]
@@ -49,7 +50,7 @@ class Network:
         ids = torch.tensor(rows, device=self.device)
         return self._logits(keep, input_ids=ids, use_cache=False)[0]
 
-    def read_pack(self, pack: Pack, past: KeysValues) -> tuple[Any, KeysValues]:
+    def read_row(self, pack: PackedRow, past: KeysValues) -> tuple[Any, KeysValues]:
         """Read texts in one row behind what was read before.
 
         Parameters
@@ -123,3 +124,20 @@ def load_network(source: Source, device: Any, dtype: Any) -> Network:
         raise ModelError(f"{source.name} does not fit into the GPU's memory: give a smaller model") from error
     except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
         raise explain_loading(source.name, source.place, error) from error
+
+
+def log_probabilities(logits: Any, columns: Sequence[int], targets: Sequence[int]) -> NDArray[np.float64]:
+    """Return the log-probability of each target token where it would follow: (n_texts, n_targets) float.
+
+    Parameters
+    ----------
+    logits : (n_texts, n_nodes, n_vocabulary) tensor
+    columns, targets : sequence of int
+        The node, and the token.
+    """
+    import torch
+
+    # Text by text: a vocabulary in single precision is large.
+    totals = torch.stack([torch.logsumexp(text.float(), dim=-1) for text in logits])
+    picked = logits[:, list(columns), list(targets)].float() - totals[:, list(columns)]
+    return np.asarray(picked.cpu().numpy(), dtype=np.float64)

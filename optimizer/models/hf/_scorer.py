@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.errors import ModelError
-from psopt.models.hf._faults import explain_loading, first_line
-from psopt.models.hf._labels import label_tree
-from psopt.models.hf._limit import TokenLimit
+from psopt.models.hf._full_reading import score_in_full
+from psopt.models.hf._label_tree import label_tree
+from psopt.models.hf._loading import explain_loading, first_line, import_transformers, quiet
 from psopt.models.hf._network import load_network
-from psopt.models.hf._plain import score_plain
-from psopt.models.hf._quiet import import_transformers, quiet
-from psopt.models.hf._shared import score_shared
-from psopt.models.hf._tokens import PromptTokenizer
-from psopt.models.hf._trial import can_share
+from psopt.models.hf._shared_prefix import can_share, score_behind_prefix
+from psopt.models.hf._token_limit import TokenLimit
+from psopt.models.hf._tokenizer import PromptTokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -70,13 +68,14 @@ class Scorer:
         ModelError
             If a conversation is too long for the model, or it answers with what is no number.
         """
-        known = self._tokenizer.labels(labels)
-        prompts = [tokens[: len(tokens) - known.n_open] for tokens in self._tokenizer.prompts(conversations)]
-        n_prompt, n_label = max(map(len, prompts)), max(map(len, known.tokens))
+        tokenized = self._tokenizer.labels(labels)
+        prompts = [tokens[: len(tokens) - tokenized.n_open] for tokens in self._tokenizer.prompts(conversations)]
+        n_prompt = max(map(len, prompts))
+        n_label = max(map(len, tokenized.tokens))
         self._check_length(n_prompt, n_label)
-        self._check_vocabulary([*prompts, *known.tokens])
-        tree = label_tree(known.tokens)
-        score = score_shared if self._shares(n_prompt + n_label) else score_plain
+        self._check_vocabulary([*prompts, *tokenized.tokens])
+        tree = label_tree(tokenized.tokens)
+        score = score_behind_prefix if self._shares(n_prompt + n_label) else score_in_full
         try:
             for indices, steps in score(self._network, prompts, tree, self._limit):
                 scores = tree.log_likelihoods(steps, per_token=per_token)
@@ -99,11 +98,12 @@ class Scorer:
             )
 
     def _check_vocabulary(self, sequences: Sequence[Sequence[int]]) -> None:
-        n_known, largest = self._network.n_vocabulary, max(map(max, sequences))
-        if largest >= n_known:
+        n_vocabulary = self._network.n_vocabulary
+        largest = max(map(max, sequences))
+        if largest >= n_vocabulary:
             raise ModelError(
                 f"{self._name} has a tokenizer that does not belong to it: it gives token {largest}, and the network "
-                f"knows {n_known}"
+                f"knows {n_vocabulary}"
             )
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, ModelError
-from psopt.models.hf._faults import explain_loading, explain_repository, unreachable
-from psopt.models.hf._quiet import import_transformers, quiet
+from psopt.models.hf._loading import explain_loading, explain_repository, import_transformers, quiet, unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -81,13 +80,13 @@ def _in_folder(name: str, folder: Path, revision: str | None) -> Source:
 
 
 def _on_the_hub(name: str, repo: str, revision: str | None) -> Source:
-    given = revision or "main"
+    branch = revision or "main"
     commit = _current_commit(name, repo, revision)
     is_reached = commit is not None
-    commit = commit or _fetched_commit(name, repo, given)
+    commit = commit or _fetched_commit(name, repo, branch)
     options: dict[str, Any] = {"local_files_only": not is_reached, "trust_remote_code": False}
     # Asked for under the name given, so that the name is known when the hub can't be reached.
-    config = _config(name, repo, {**options, "revision": given if is_reached else commit})
+    config = _config(name, repo, {**options, "revision": branch if is_reached else commit})
     return Source(name, repo, commit, {**options, "revision": commit}, config)
 
 
@@ -131,8 +130,8 @@ def _check_is_causal(source: Source) -> None:
     heads = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
     is_causal = config.model_type in CAUSAL and any(kind.endswith(heads) for kind in kinds)
     if not is_causal or getattr(config, "is_encoder_decoder", False):
-        what = config.architectures[0] if config.architectures else config.model_type
-        raise ModelError(f"{source.name} is no causal language model but a {what}: give one that generates text")
+        kind = config.architectures[0] if config.architectures else config.model_type
+        raise ModelError(f"{source.name} is no causal language model but a {kind}: give one that generates text")
 
 
 def _digest(files: Iterable[Path]) -> str:

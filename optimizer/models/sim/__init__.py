@@ -3,21 +3,22 @@
 How it is made
 --------------
 Every text has hidden traits, drawn once by hashing it with the seed: its true label (the task's own where it has one),
-one label it is confused with, a *habit* (the class it is usually given) and a *shakiness* w in [0, 1]. Answers that are
-not from habit follow q: `accuracy` on the true label; of the rest a share `na` on N/A and the remainder on the label it
-is confused with. The habit is itself one draw from q, and w has mean `wobble`. Under any wording of the prompt's
-description a text is answered with class c with probability
+one label it is confused with, a *default answer* (the class it is usually given) and an *instability* w in [0, 1].
+Answers other than the default follow q: `accuracy` on the true label; of the rest a share `na` on N/A and the remainder
+on the label it is confused with. The default answer is itself one draw from q, and w has mean `instability` (typed
+`wobble`). Under any wording of the prompt's description a text is answered with class c with probability
 
-    p(c | text) = (1 - w) [c is the habit] + w q(c),
+    p(c | text) = (1 - w) [c is the default answer] + w q(c),
 
 drawn by hashing text and description: independent between texts and between descriptions, the same in any process and
 order. So p is p_tau in the limit of many rephrasings, and S, C_y and F1 follow from it: see
 `SimulatedModel.expected_scores`, which also gives their means at finite Q.
 
-What a prompt says moves p (`_bearing` tells how much): what bears on a text pulls it to a label with a rate r,
+What a prompt says moves p (`_cues` tells how much): a cue that concerns a text pulls it to a label with a rate r,
 and rates add up, to r_L for label L and R in all. Then exp(-R) of q remains, and a share (1 - exp(-R)) r_L / R of it
-moves to L. The habit becomes L with the same probability, by a draw of the text's own: a text that obeys does so under
-every wording. Averaged over texts an edit alone moves the share 1 - exp(-r) of the mass of those it bears on.
+moves to L. The default answer becomes L with the same probability, by a draw of the text's own: a text that
+complies does so under every wording. Averaged over texts an edit alone moves the share 1 - exp(-r) of the mass of those
+it concerns.
 """
 
 from psopt.models.sim._expected import ExpectedScores

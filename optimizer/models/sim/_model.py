@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from psopt.errors import InputError
 from psopt.models._capabilities import Capabilities
-from psopt.models.sim._bearing import Wording, bearings, pulls
+from psopt.models.sim._cues import TextWords, pulls, read_cues
 from psopt.models.sim._draws import key, keys, uniform
 from psopt.models.sim._expected import ExpectedScores, expected_scores
 from psopt.models.sim._options import SimOptions
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _TextKeys:
     """What is kept of a text: the keys of its own draws and of its group's, its true label, its words."""
 
     own: int
     group: int
     truth: int
-    wording: Wording
+    words: TextWords
 
 
 class SimulatedModel:
@@ -60,7 +60,7 @@ class SimulatedModel:
         for sample in (*task.train, *task.val, *task.test):
             if sample.label is not None:
                 self._truth.setdefault(sample.text, task.labels.index(sample.label))
-        self._known: dict[str, _Known] = {}
+        self._texts: dict[str, _TextKeys] = {}
 
     @property
     def name(self) -> str:
@@ -74,7 +74,7 @@ class SimulatedModel:
 
         The draw hangs on text and description alone, so that prompts differ by what they say and not by luck.
         """
-        own = keys([self._know(text).own for text in texts])
+        own = keys([self._read(text).own for text in texts])
         descriptions = keys([key(prompt.description) for prompt in prompts])
         draws = uniform(own[:, None], descriptions)
         answers = np.zeros(draws.shape, dtype=np.int64)
@@ -101,12 +101,13 @@ class SimulatedModel:
     def profiles(self, prompt: Prompt, texts: Sequence[str]) -> NDArray[np.float64]:
         """Return p(c | text) under a prompt, whatever its description: (n_texts, C), rows sum to 1, N/A last."""
         positions = self._positions(prompt)
-        known = [self._know(text) for text in texts]
-        truth = np.array([one.truth for one in known], dtype=np.int64)
-        own, group = keys([one.own for one in known]), keys([one.group for one in known])
+        read = [self._read(text) for text in texts]
+        truth = np.array([text.truth for text in read], dtype=np.int64)
+        own = keys([text.own for text in read])
+        group = keys([text.group for text in read])
         traits = draw_traits(own, group, truth, len(self.labels), self.options)
-        rates = pulls(bearings(prompt, self.labels), [one.wording for one in known], len(self.labels))
-        return profiles(traits, self.options.obey * rates)[:, [*positions, -1]]
+        rates = pulls(read_cues(prompt, self.labels), [text.words for text in read], len(self.labels))
+        return profiles(traits, self.options.compliance * rates)[:, [*positions, -1]]
 
     def expected_scores(
         self, prompt: Prompt, texts: Sequence[str], labels: Sequence[str], n_rephrasings: int | None = None
@@ -127,16 +128,15 @@ class SimulatedModel:
 
     def true_labels(self, texts: Sequence[str]) -> tuple[str, ...]:
         """Return the hidden true labels: the task's own, or by hash."""
-        return tuple(self.labels[self._know(text).truth] for text in texts)
+        return tuple(self.labels[self._read(text).truth] for text in texts)
 
-    def _know(self, text: str) -> _Known:
-        known = self._known.get(text)
-        if known is None:
-            seed, wording = self.options.seed, Wording.of(text)
+    def _read(self, text: str) -> _TextKeys:
+        if text not in self._texts:
+            seed = self.options.seed
             truth = self._truth.get(text, key(seed, "truth", text) % len(self.labels))
             group = key(seed, "group", truth, *words_of(text)[:1])
-            known = self._known[text] = _Known(key(seed, "text", text), group, truth, wording)
-        return known
+            self._texts[text] = _TextKeys(key(seed, "text", text), group, truth, TextWords.of(text))
+        return self._texts[text]
 
     def _positions(self, prompt: Prompt) -> list[int]:
         """Where the prompt's labels stand among the task's."""

@@ -22,37 +22,41 @@ class Traits:
 
     Attributes
     ----------
-    habit : (N,) int
+    default_answer : (N,) int
         The class a text is usually given, in [0, C).
-    shakiness : (N,) float
+    instability : (N,) float
         Share of its answers that are drawn anew for every wording, in [0, 1].
     anew : (N, C) float
         q, which those are drawn from.
-    obedience : (N, C - 1) float
-        Exponential clocks of mean 1, one a label: a pull of rate r turns the habit if the clock, divided by r, stands
-        below 1, and the lowest one wins.
+    compliance_clocks : (N, C - 1) float
+        Exponential clocks of mean 1, one a label: a pull of rate r turns the default answer if the clock, divided
+        by r, stands below 1, and the lowest one wins.
     """
 
-    habit: NDArray[np.int64]
-    shakiness: Floats
+    default_answer: NDArray[np.int64]
+    instability: Floats
     anew: Floats
-    obedience: Floats
+    compliance_clocks: Floats
 
 
 def draw_traits(own: Keys, group: Keys, truth: NDArray[np.int64], n_labels: int, options: SimOptions) -> Traits:
     """Draw the traits of texts from their own keys and those of their groups, both (N,)."""
+    # The traits' names go into the hash: another name is another draw, and other answers under the same model name.
     shared = np.where(_drawn(own, "grouped") < options.grouped, group, own)
-    rows, right, wrong = np.arange(len(own)), options.accuracy, 1 - options.accuracy
+    rows = np.arange(len(own))
+    right = options.accuracy
+    wrong = 1 - options.accuracy
     confused = (truth + 1 + (_drawn(shared, "confused") * (n_labels - 1)).astype(np.int64)) % n_labels
     anew = np.zeros((len(own), n_labels + 1))
     anew[rows, truth] = right
     anew[rows, confused] = wrong * (1 - options.na)
     anew[:, n_labels] = wrong * options.na
     usual = _drawn(shared, "habit")
-    habit = np.select([usual < right, usual < 1 - wrong * options.na], [truth, confused], n_labels)
+    default_answer = np.select([usual < right, usual < 1 - wrong * options.na], [truth, confused], n_labels)
     clocks = keys([key("obedience", label) for label in range(n_labels)])
-    obedience = -np.log1p(-uniform(own[:, None], clocks))
-    return Traits(habit, _shakiness(_drawn(shared, "shakiness"), options.wobble), anew, obedience)
+    compliance_clocks = -np.log1p(-uniform(own[:, None], clocks))
+    instability = _instability(_drawn(shared, "shakiness"), options.instability)
+    return Traits(default_answer, instability, anew, compliance_clocks)
 
 
 def profiles(traits: Traits, pulls: Floats) -> Floats:
@@ -62,21 +66,21 @@ def profiles(traits: Traits, pulls: Floats) -> Floats:
     moved = pulls * ((1 - kept) / np.where(total > 0, total, 1))
     anew = traits.anew * kept
     anew[:, :-1] += moved
-    shaky = traits.shakiness[:, None]
-    return np.asarray(shaky * anew + (1 - shaky) * np.eye(anew.shape[1])[_habits(traits, pulls)])
+    unstable = traits.instability[:, None]
+    return np.asarray(unstable * anew + (1 - unstable) * np.eye(anew.shape[1])[_default_answers(traits, pulls)])
 
 
-def _habits(traits: Traits, pulls: Floats) -> NDArray[np.int64]:
-    """The habits under a prompt: of the labels that a text obeys the one whose clock rings first."""
-    rings = np.divide(traits.obedience, pulls, out=np.full_like(pulls, np.inf), where=pulls > 0)
-    return np.where(rings.min(axis=1) < 1, rings.argmin(axis=1), traits.habit)
+def _default_answers(traits: Traits, pulls: Floats) -> NDArray[np.int64]:
+    """The default answers under a prompt: of the labels that a text complies with the one whose clock rings first."""
+    rings = np.divide(traits.compliance_clocks, pulls, out=np.full_like(pulls, np.inf), where=pulls > 0)
+    return np.where(rings.min(axis=1) < 1, rings.argmin(axis=1), traits.default_answer)
 
 
-def _shakiness(uniforms: Floats, wobble: float) -> Floats:
-    """Beta(a, 1) with mean `wobble`: where it is low most texts are firm and some shake much."""
-    if wobble == 0:
+def _instability(uniforms: Floats, mean: float) -> Floats:
+    """Beta(a, 1) with this mean: where it is low most texts are stable and some are very unstable."""
+    if mean == 0:
         return np.zeros_like(uniforms)
-    return np.asarray(uniforms ** ((1 - wobble) / wobble))
+    return np.asarray(uniforms ** ((1 - mean) / mean))
 
 
 def _drawn(of: Keys, trait: str) -> Floats:

@@ -1,7 +1,7 @@
-"""What a prompt says of labels, and which texts it bears on.
+"""What a prompt says of labels, and which texts that concerns.
 
 ================  =====  ==========================================================================================
-Part              Pull   It bears on a text that shows
+Part              Pull   It concerns a text that shows
 ================  =====  ==========================================================================================
 note              1.5    for each sentence that names one label: a phrase quoted in it (one that texts begin with,
                          at the beginning); if it quotes none, a content word of it
@@ -30,13 +30,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psopt.search_spaces import Prompt
 
-NOTE, DEFINITION, EXAMPLE = 1.5, 0.5, 0.25
+# Chosen, not measured: a note should decide most texts that it is about, an example hardly one, and all be told apart.
+NOTE = 1.5
+DEFINITION = 0.5
+EXAMPLE = 0.25
 _LONGEST_PHRASE = 3
 _PIECES = re.compile(r"[,;:.()?!\"“”]")
 
 
 @dataclass(frozen=True, slots=True)
-class Bearing:
+class Cue:
     """Something that a prompt says of a label: its rate of pull, and the phrases and content words that concern it."""
 
     label: int
@@ -44,53 +47,56 @@ class Bearing:
     phrases: tuple[str, ...]
     words: frozenset[str] = frozenset()
 
+    def concerns(self, text: TextWords) -> bool:
+        """Whether a text shows one of its phrases or content words."""
+        return not self.words.isdisjoint(text.content) or any(map(text.shows, self.phrases))
+
 
 @dataclass(frozen=True, slots=True)
-class Wording:
-    """A text as bearings see it: its words between single spaces, and its content words."""
+class TextWords:
+    """A text as cues see it: its words between single spaces, and its content words."""
 
     spaced: str
-    words: frozenset[str]
+    content: frozenset[str]
 
     @classmethod
-    def of(cls, text: str) -> Wording:
+    def of(cls, text: str) -> TextWords:
         """Read a text."""
         words = words_of(text)
         return cls(f" {' '.join(words)} ", _content(words))
 
+    def shows(self, phrase: str) -> bool:
+        """Whether a phrase stands in the text; one that starts with ``^`` at its beginning."""
+        if phrase[0] == "^":
+            return self.spaced.startswith(f" {phrase[1:]} ")
+        return f" {phrase} " in self.spaced
 
-def bearings(prompt: Prompt, labels: Sequence[str]) -> list[Bearing]:
+
+def read_cues(prompt: Prompt, labels: Sequence[str]) -> list[Cue]:
     """Read a prompt: everything in it that pulls texts to one of `labels`."""
     nouns = _content(words_of(prompt.noun))
-    found = []
+    cues = []
     for note in prompt.notes:
         for mention in label_mentions(note, labels):
             words = frozenset() if mention.cues else _content(words_of(mention.topic)) - nouns
-            found.append(Bearing(mention.label, NOTE, mention.cues, words))
+            cues.append(Cue(mention.label, NOTE, mention.cues, words))
     for definition in prompt.definitions:
         pieces = [words_of(piece) for piece in _PIECES.split(definition.text)]
         longer = [word for words in pieces if len(words) > _LONGEST_PHRASE for word in words]
         phrases = tuple(_short_phrases(pieces))
-        found.append(Bearing(labels.index(definition.label), DEFINITION, phrases, _content(longer) - nouns))
-    shown = [(labels.index(example.label), _content(words_of(example.text))) for example in prompt.examples]
-    return found + [Bearing(label, EXAMPLE, (), words) for label, words in shown]
+        cues.append(Cue(labels.index(definition.label), DEFINITION, phrases, _content(longer) - nouns))
+    shown = [
+        Cue(labels.index(example.label), EXAMPLE, (), _content(words_of(example.text))) for example in prompt.examples
+    ]
+    return cues + shown
 
 
-def pulls(said: Sequence[Bearing], texts: Sequence[Wording], n_labels: int) -> NDArray[np.float64]:
+def pulls(cues: Sequence[Cue], texts: Sequence[TextWords], n_labels: int) -> NDArray[np.float64]:
     """Return the rate at which each text is pulled to each label: (n_texts, n_labels), 0 or more."""
     rates = np.zeros((len(texts), n_labels))
-    for one in said:
-        rates[:, one.label] += one.pull * np.array([_concerns(one, text) for text in texts], dtype=bool)
+    for cue in cues:
+        rates[:, cue.label] += cue.pull * np.array([cue.concerns(text) for text in texts], dtype=bool)
     return rates
-
-
-def _concerns(one: Bearing, text: Wording) -> bool:
-    if not one.words.isdisjoint(text.words):
-        return True
-    return any(
-        text.spaced.startswith(f" {phrase[1:]} ") if phrase[0] == "^" else f" {phrase} " in text.spaced
-        for phrase in one.phrases
-    )
 
 
 def _short_phrases(pieces: Sequence[list[str]]) -> Iterator[str]:
@@ -101,5 +107,5 @@ def _short_phrases(pieces: Sequence[list[str]]) -> Iterator[str]:
 
 
 def _content(words: Sequence[str]) -> frozenset[str]:
-    telling = (word for word in words if word not in FUNCTION_WORDS)
-    return frozenset(word[:-1] if len(word) > 2 and word.endswith("s") else word for word in telling)
+    content = (word for word in words if word not in FUNCTION_WORDS)
+    return frozenset(word[:-1] if len(word) > 2 and word.endswith("s") else word for word in content)

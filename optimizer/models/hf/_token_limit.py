@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     Result = TypeVar("Result")
 
-_FEWEST = 8
+_FEWEST = 8  # tokens: where these don't fit, the network's own weights fill the memory
 
 
 class TokenLimit:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
-from psopt.models.hf._chat import SAMPLE, ChatFormat, find_format
+from psopt.models.hf._chat_template import SAMPLE, ChatFormat, find_format
 from psopt.models.hf._common_prefix import common_length
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class PromptTokenizer:
         (prompt,) = self._encode([written])
         together = self._encode([written + label.strip() for label in labels])
         n_shared = common_length([prompt, *together])
-        tokens = tuple(one[n_shared:] for one in together)
+        tokens = tuple(sequence[n_shared:] for sequence in together)
         if not all(tokens):
             raise InputError(f"label {labels[tokens.index([])]!r} has no tokens: give every label a name")
         return TokenizedLabels(len(prompt) - n_shared, tokens)

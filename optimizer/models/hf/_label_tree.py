@@ -72,15 +72,15 @@ def label_tree(labels: Sequence[Sequence[int]]) -> LabelTree:
     >>> tree.tokens, tree.parents, tree.paths()
     ((5, 7, 8), (0, 0, 2), [[0, 1], [0, 2, 3]])
     """
-    known: dict[tuple[int, ...], int] = {(): 0}
+    node_of: dict[tuple[int, ...], int] = {(): 0}  # by the tokens on the way to it
     tokens, parents, steps = [], [], []
-    for label, whole in enumerate(labels):
-        for n_read, target in enumerate(whole):
-            read = tuple(whole[:n_read])
-            if read not in known:
-                known[read] = len(known)
+    for label, label_tokens in enumerate(labels):
+        for n_read, target in enumerate(label_tokens):
+            read = tuple(label_tokens[:n_read])
+            if read not in node_of:
+                node_of[read] = len(node_of)
                 tokens.append(read[-1])
-                parents.append(known[read[:-1]])
-            steps.append((label, known[read], target))
+                parents.append(node_of[read[:-1]])
+            steps.append((label, node_of[read], target))
     label_of, nodes, targets = zip(*steps, strict=True)
     return LabelTree(tuple(tokens), tuple(parents), label_of, nodes, targets)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import TemplateError
 from psopt.errors import ModelError
 from psopt.models.hf._common_prefix import common_length
-from psopt.models.hf._faults import first_line
+from psopt.models.hf._loading import first_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,8 +55,8 @@ class ChatFormat:
             If the template does not take the conversations.
         """
         if self.template is None:
-            return ["\n\n".join(message["content"] for message in one) + " " for one in conversations]
-        rendered = _render(self.tokenizer, self.template, [self._folded(one) for one in conversations])
+            return ["\n\n".join(message["content"] for message in messages) + " " for messages in conversations]
+        rendered = _render(self.tokenizer, self.template, [self._folded(messages) for messages in conversations])
         return [text.removesuffix(self.cut) + self.added for text in rendered]
 
     def _folded(self, conversation: Messages) -> Messages:

@@ -1,17 +1,49 @@
-"""What loading a model raises, said in one line that helps."""
+"""Loading by transformers: without its progress bars and advice, and what it raises in one line that helps."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import contextlib
+import os
+from typing import TYPE_CHECKING, Any
 
-from psopt.errors import InputError, ModelError
+from psopt.errors import InputError, ModelError, import_extra
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from psopt.errors import PsoptError
 
+# Of huggingface_hub and the HTTP clients that it has used; by name, since which is installed depends on its version.
 _NOT_FETCHED = {"LocalEntryNotFoundError", "OfflineModeIsEnabled", "ConnectError", "ConnectTimeout", "ReadTimeout"}
+
+
+def import_transformers(name: str) -> Any:
+    """Import transformers for the model of this name.
+
+    Raises
+    ------
+    MissingExtraError
+        If transformers or torch is not installed.
+    """
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    import_extra("torch", f"the model {name}", "local")
+    return import_extra("transformers", f"the model {name}", "local")
+
+
+@contextlib.contextmanager
+def quiet(transformers: Any) -> Iterator[None]:
+    """Let transformers report errors only, and leave its settings as they were."""
+    logging = transformers.utils.logging
+    verbosity = logging.get_verbosity()
+    shows_bars = logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if shows_bars:
+            logging.enable_progress_bar()
 
 
 def explain_repository(name: str, repo: str, revision: str | None, error: BaseException) -> PsoptError:
@@ -57,7 +89,7 @@ def first_line(error: BaseException) -> str:
 
 
 def _kinds(error: BaseException | None) -> set[str]:
-    return {kind.__name__ for one in _chain(error) for kind in type(one).__mro__}
+    return {kind.__name__ for cause in _chain(error) for kind in type(cause).__mro__}
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
