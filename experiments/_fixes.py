@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from _setting import panels
-from psopt.diagnosis import need
+from psopt.diagnosis import severity
 from psopt.evaluation import score
 from psopt.search_spaces import seed_prompt
 
@@ -69,7 +69,7 @@ def study(setting: Setting, view: View, fixes: tuple[Fix, ...], name: str) -> No
 def _compared(fix: Fix, view: View, columns: dict[str, Predictions]) -> dict[str, Any]:
     """The topic's weakest samples under the seed prompt, and how the same samples fare under the other prompts."""
     before = columns["before"]
-    needs, samples = need(before, view), before.samples
+    needs, samples = severity(before, view), before.samples
     topic = np.array([fix.belongs(sample) for sample in samples])
     of_class = np.array([sample.label == fix.label for sample in samples])
     pool = np.flatnonzero((of_class if view == "consistency" else needs >= 0) & (needs > 0))  # B: of all classes

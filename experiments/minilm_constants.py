@@ -34,7 +34,7 @@ def main() -> None:
     model = _model.MiniLM([sample.text for sample in task.train], cache_dir=cache_folder())
     bare = seed_prompt(task)
     on_train = evaluate(model, bare, rephrasings, train)
-    edits = propose_edits(task, bare, on_train, diagnose_predictions(on_train, known=task.train))
+    edits = propose_edits(task, bare, on_train, diagnose_predictions(on_train, labelled=task.train))
     full = apply_edits(bare, edits)
     print("constant           value   bare F1/S/C        all edits F1/S/C")
     for name, values in TRIED.items():

@@ -33,7 +33,7 @@ def test_the_baseline_shakes(run: Any) -> None:
 def test_dates_and_colours_are_found_among_the_weak_spots_unasked(trec: Any, cache_dir: Path) -> None:
     report = psopt.diagnose(trec, rephrasings=5, samples=500, seed=0, cache_dir=cache_dir)
     topics = {
-        label: " ".join(group.topic for group in report.diagnosis.groups if group.label == label)
+        label: " ".join(group.topic for group in report.diagnosis.slices if group.label == label)
         for label in trec.labels
     }
     assert "when" in topics["Number"]

@@ -67,14 +67,14 @@ def diagnose(
     )
     models = options.models()
     predictions = measure(task, prompt, model, options, on_progress, models)
-    known = task.train if split == "train" else ()
+    labelled = task.train if split == "train" else ()
     return PromptReport(
         prompt,
         predictions,
         sensitivity(predictions.p_tau),
         na_rate(predictions.counts),
         score(predictions, intervals=True, seed=seed) if predictions.is_labelled else None,
-        diagnose_predictions(predictions, known=known, embed=_embedder(model, models)),
+        diagnose_predictions(predictions, labelled=labelled, embed=_embedder(model, models)),
     )
 
 

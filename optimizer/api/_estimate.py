@@ -22,7 +22,7 @@ from psopt.models.chat import (
     tokens_of_query,
     tokens_of_text,
 )
-from psopt.proposals.llm import MOST_GROUPS, N_DRAFTS
+from psopt.proposals.llm import MOST_SLICES, N_DRAFTS
 from psopt.rephrasings import N_SHOWN
 from psopt.runs import STUDY
 from psopt.search_spaces import KINDS, render, seed_prompt
@@ -382,7 +382,7 @@ def writing_phases(
     proposer = getattr(settings, "proposer", None)
     if proposer not in {None, "rules"}:
         rounds = min(getattr(settings, "rounds", 1), getattr(settings, "trials", 2) - 1)
-        n_drafts = rounds * N_DRAFTS * (MOST_GROUPS + min(MOST_GROUPS, len(task.labels)))
+        n_drafts = rounds * N_DRAFTS * (MOST_SLICES + min(MOST_SLICES, len(task.labels)))
         few, middle, many = _TOKENS_OF_A_DRAFT
         span = (few / middle / rounds / 2 if rounds else 0.0, 1, many / middle)
         why = "fewer where fewer groups shake"

@@ -9,7 +9,7 @@ from psopt.evaluation import evaluate
 from psopt.models.chat import TokenRange, tokens_of_text
 from psopt.models.sim import SimulatedModel
 from psopt.proposals import propose_edits
-from psopt.proposals.llm import MOST_GROUPS
+from psopt.proposals.llm import MOST_SLICES
 from psopt.search import SearchOptions, first_parameters
 from psopt.search_spaces import apply_edits, render_instructions
 from psopt.tasks import subset
@@ -47,12 +47,12 @@ def tokens_of_all_edits(
     grown = []
     for options in _LIKE:
         predictions = evaluate(SimulatedModel(options, task), prompt, rephrasings.search, samples)
-        seen = diagnose_predictions(predictions, known=task.train).of_views(parts.views)
+        seen = diagnose_predictions(predictions, labelled=task.train).of_views(parts.views)
         edits = parts.allowed(propose_edits(task, prompt, predictions, seen))
         longest = apply_edits(prompt, first_parameters(edits, SearchOptions().most_edits))
         grown.append(tokens_of_text(render_instructions(longest)))
-    most = min(MOST_GROUPS, len(task.labels)) if drafted else 0
-    drafts = TokenRange(_DRAFT.low * most, _DRAFT.high * (most + MOST_GROUPS if drafted else 0))
+    most = min(MOST_SLICES, len(task.labels)) if drafted else 0
+    drafts = TokenRange(_DRAFT.low * most, _DRAFT.high * (most + MOST_SLICES if drafted else 0))
     low = min(one.low for one in grown) - before.low
     high = max(one.high for one in grown) - before.high
     return TokenRange(max(0.0, low), max(0.0, high)) + drafts

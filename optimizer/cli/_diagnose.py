@@ -105,7 +105,7 @@ def diagnose(
 
 
 def _show(console: Console, report: PromptReport) -> None:
-    from psopt.cli._diagnosis_tables import blocks_table, families_table, groups_table, scores_table, weakest_table
+    from psopt.cli._diagnosis_tables import clusters_table, families_table, scores_table, slices_table, weakest_table
     from psopt.evaluation import na_lines
 
     n_samples, n_rephrasings = report.predictions.array.shape
@@ -115,12 +115,12 @@ def _show(console: Console, report: PromptReport) -> None:
         console.print(line, style="yellow", markup=False, soft_wrap=True)
     if report.scores and report.scores.per_family:
         console.print(families_table(report.scores))
-    if report.diagnosis.groups:
-        console.print(groups_table(report))
+    if report.diagnosis.slices:
+        console.print(slices_table(report))
     else:
         console.print("No group of samples with a common wording stands out.")
-    if any(block.answered != block.label for block in report.diagnosis.blocks):
-        console.print(blocks_table(report))
+    if any(cluster.answered != cluster.label for cluster in report.diagnosis.clusters):
+        console.print(clusters_table(report))
     if report.scores is None:
         console.print("Without labels F1, consistency and the right class of a group can't be told.")
     console.print(weakest_table(report))

@@ -50,7 +50,7 @@ def _with_interval(scores: Scores, name: str) -> str:
     return _percent(getattr(scores, name)) + interval
 
 
-def groups_table(report: PromptReport) -> Table:
+def slices_table(report: PromptReport) -> Table:
     """The groups with most need."""
     from rich.table import Table
     from rich.text import Text
@@ -62,16 +62,16 @@ def groups_table(report: PromptReport) -> Table:
     table.add_column("samples", justify="right", no_wrap=True)
     table.add_column("of S", justify="right", no_wrap=True)
     table.add_column("seen by", no_wrap=True)
-    found = zip(report.diagnosis.groups, report.diagnosis.evidence, strict=True)
-    for group, facts in sorted(found, key=lambda one: -one[0].need)[:_ROWS]:
+    found = zip(report.diagnosis.slices, report.diagnosis.evidence, strict=True)
+    for group, facts in sorted(found, key=lambda one: -one[0].severity)[:_ROWS]:
         cells = [group.topic, group.label or "–", group.predicted or "–", str(len(group.samples))]
         cells += [f"{100 * facts.share:.0f} %", group.view if group.how == "phrases" else "meaning"]
         table.add_row(*(Text(cell) for cell in cells))
     return table
 
 
-def blocks_table(report: PromptReport) -> Table:
-    """Blocks of classes that fall apart, if they are answered as another class."""
+def clusters_table(report: PromptReport) -> Table:
+    """Clusters of classes that fall apart, if they are answered as another class."""
     from rich.table import Table
     from rich.text import Text
 
@@ -80,10 +80,10 @@ def blocks_table(report: PromptReport) -> Table:
         table.add_column(name, overflow="fold")
     for name in ("samples", "C within", "C across"):
         table.add_column(name, justify="right", no_wrap=True)
-    amiss = [block for block in report.diagnosis.blocks if block.answered != block.label]
-    for block in amiss[:_ROWS]:
-        cells = [block.label, block.answered, ", ".join(block.words), str(len(block.samples))]
-        cells += [_percent(block.within), _percent(block.across)]
+    amiss = [cluster for cluster in report.diagnosis.clusters if cluster.answered != cluster.label]
+    for cluster in amiss[:_ROWS]:
+        cells = [cluster.label, cluster.answered, ", ".join(cluster.words), str(len(cluster.samples))]
+        cells += [_percent(cluster.within), _percent(cluster.across)]
         table.add_row(*(Text(cell) for cell in cells))
     return table
 
@@ -100,7 +100,7 @@ def weakest_table(report: PromptReport) -> Table:
     table.add_column("class", overflow="ellipsis", no_wrap=True, min_width=min(16, max(map(len, labels), default=1)))
     table.add_column("text", overflow="fold")
     n_rephrasings = report.predictions.array.shape[1]
-    for sample in report.diagnosis.weak["sensitivity"][:_ROWS]:
+    for sample in report.diagnosis.failure_cases["sensitivity"][:_ROWS]:
         right = "–" if sample.right is None else f"{sample.right}/{n_rephrasings}"
         table.add_row(f"{sample.sensitivity:.2f}", right, Text(sample.label or "–"), Text(_short(sample.text)))
     return table

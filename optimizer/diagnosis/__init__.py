@@ -1,33 +1,33 @@
 """Diagnosis: which samples a prompt fails, and what they have in common."""
 
-from psopt.diagnosis._blocks import Block, find_blocks
-from psopt.diagnosis._clusters import Embed, find_clusters
-from psopt.diagnosis._diagnosis import Diagnosis, WeakSample, diagnose_predictions
+from psopt.diagnosis._clusters import AnswerCluster, find_clusters
+from psopt.diagnosis._diagnosis import Diagnosis, FailureCase, diagnose_predictions
+from psopt.diagnosis._distinctive_words import distinctive_words
 from psopt.diagnosis._evidence import Evidence, evidence
-from psopt.diagnosis._groups import Group, find_groups
 from psopt.diagnosis._joint import JointView, carried_by, joint_view
 from psopt.diagnosis._phrase_index import PhraseIndex
 from psopt.diagnosis._prompt_report import PromptReport
-from psopt.diagnosis._telling_words import telling_words
-from psopt.diagnosis._views import need
+from psopt.diagnosis._severity import severity
+from psopt.diagnosis._slices import FailureSlice, find_slices
+from psopt.diagnosis._slices_by_meaning import Embed, find_slices_by_meaning
 
 __all__ = [
-    "Block",
+    "AnswerCluster",
     "Diagnosis",
     "Embed",
     "Evidence",
-    "Group",
+    "FailureCase",
+    "FailureSlice",
     "JointView",
     "PhraseIndex",
     "PromptReport",
-    "WeakSample",
     "carried_by",
     "diagnose_predictions",
+    "distinctive_words",
     "evidence",
-    "find_blocks",
     "find_clusters",
-    "find_groups",
+    "find_slices",
+    "find_slices_by_meaning",
     "joint_view",
-    "need",
-    "telling_words",
+    "severity",
 ]

@@ -1,4 +1,4 @@
-"""A whole diagnosis: the scores, the samples in need, and what they share."""
+"""A whole diagnosis: the samples that fail, and what they share."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.diagnosis._blocks import Block, find_blocks
-from psopt.diagnosis._clusters import find_clusters
+from psopt.diagnosis._clusters import AnswerCluster, find_clusters
 from psopt.diagnosis._evidence import Evidence, evidence
-from psopt.diagnosis._groups import Group, find_groups
 from psopt.diagnosis._joint import JointView, carried_by, joint_view
-from psopt.diagnosis._views import need
+from psopt.diagnosis._severity import severity
+from psopt.diagnosis._slices import FailureSlice, find_slices
+from psopt.diagnosis._slices_by_meaning import find_slices_by_meaning
 from psopt.search_spaces import VIEWS, View
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.diagnosis._clusters import Embed
+    from psopt.diagnosis._slices_by_meaning import Embed
     from psopt.evaluation import Predictions
     from psopt.tasks import Sample
 
 
 @dataclass(frozen=True, slots=True)
-class WeakSample:
-    """One sample in need: S, mean consistency with its class, and how many of its Q answers are right."""
+class FailureCase:
+    """One sample that fails: S, mean consistency with its class, and how many of its Q answers are right."""
 
     id: str
     text: str
@@ -37,105 +37,108 @@ class WeakSample:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Where a prompt shakes.
+    """Where a prompt fails.
 
     Attributes
     ----------
-    weak : dict of view to WeakSamples
-        Most in need first.
-    groups : tuple of Group
+    failure_cases : dict of view to FailureCases
+        The most severe first.
+    slices : tuple of FailureSlice
         Over all views.
     evidence : tuple of Evidence
-        What speaks for each group, in their order.
+        What speaks for each slice, in their order.
     joint : JointView or None
         S against mean consistency; None without labels.
     carried : dict of share to int
         How few samples carry half, 80 % and 90 % of the whole S.
-    blocks : tuple of Block
+    clusters : tuple of AnswerCluster
         What classes fall apart into.
     """
 
-    weak: dict[View, tuple[WeakSample, ...]]
-    groups: tuple[Group, ...]
+    failure_cases: dict[View, tuple[FailureCase, ...]]
+    slices: tuple[FailureSlice, ...]
     evidence: tuple[Evidence, ...] = ()
     joint: JointView | None = None
     carried: dict[str, int] = field(default_factory=dict)
-    blocks: tuple[Block, ...] = ()
+    clusters: tuple[AnswerCluster, ...] = ()
+
+    @property
+    def groups(self) -> tuple[FailureSlice, ...]:
+        """The slices, by their name of 0.1."""
+        return self.slices
 
     def of_views(self, views: Sequence[str]) -> Diagnosis:
-        """Return the diagnosis as far as it is of these views; blocks are seen by consistency."""
+        """Return the diagnosis as far as it is of these views; clusters are seen by consistency."""
         if set(views) == set(VIEWS):
             return self
-        kept = [index for index, group in enumerate(self.groups) if group.view in views]
+        kept = [index for index, failing in enumerate(self.slices) if failing.view in views]
         return replace(
             self,
-            groups=tuple(self.groups[index] for index in kept),
+            slices=tuple(self.slices[index] for index in kept),
             evidence=tuple(self.evidence[index] for index in kept) if self.evidence else (),
-            blocks=self.blocks if "consistency" in views else (),
+            clusters=self.clusters if "consistency" in views else (),
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the diagnosis as plain JSON data (`groups` and `weak` of the contract)."""
-        facts = [asdict(one) for one in self.evidence] or [{}] * len(self.groups)
-        groups = [
-            {**asdict(group), "size": len(group.samples), "topic": group.topic, **of_group}
-            for group, of_group in zip(self.groups, facts, strict=True)
-        ]
+        facts = [asdict(of_slice) for of_slice in self.evidence] or [{}] * len(self.slices)
         return {
-            "groups": groups,
-            "blocks": [{**asdict(block), "size": len(block.samples)} for block in self.blocks],
+            "groups": [{**failing.to_dict(), **of_slice} for failing, of_slice in zip(self.slices, facts, strict=True)],
+            "blocks": [{**asdict(cluster), "size": len(cluster.samples)} for cluster in self.clusters],
             "joint": self.joint.to_dict() if self.joint else None,
             "carried": self.carried,
-            "weak": {view: [asdict(one) for one in weak] for view, weak in self.weak.items()},
+            "weak": {view: [asdict(case) for case in cases] for view, cases in self.failure_cases.items()},
         }
 
 
 def diagnose_predictions(
     predictions: Predictions,
     *,
-    known: Sequence[Sample] = (),
-    n_weak: int = 20,
-    n_groups: int = 12,
+    labelled: Sequence[Sample] = (),
+    n_cases: int = 20,
+    n_slices: int = 12,
     embed: Embed | None = None,
 ) -> Diagnosis:
     """Diagnose predictions by every view that their labels allow.
 
-    See `find_groups` for `known`, and `find_clusters` for `embed`.
+    See `find_slices` for `labelled`, and `find_slices_by_meaning` for `embed`.
     """
     views = VIEWS if predictions.is_labelled else VIEWS[:1]
-    groups = [group for view in views for group in find_groups(predictions, view, most=n_groups, known=known)]
-    groups += find_clusters(predictions, embed=embed, most=n_groups)
+    slices: list[FailureSlice] = []
+    for view in views:
+        slices += find_slices(predictions, view, most=n_slices, labelled=labelled)
+    slices += find_slices_by_meaning(predictions, embed=embed, most=n_slices)
     return Diagnosis(
-        {view: _weakest(predictions, view, n_weak) for view in views},
-        tuple(groups),
-        tuple(evidence(group, predictions) for group in groups),
+        {view: _most_severe(predictions, view, n_cases) for view in views},
+        tuple(slices),
+        tuple(evidence(failing, predictions) for failing in slices),
         joint_view(predictions),
         carried_by(predictions.sensitivities.tolist()),
-        find_blocks(predictions, known=known),
+        find_clusters(predictions, labelled=labelled),
     )
 
 
-def _weakest(predictions: Predictions, view: View, n_weak: int) -> tuple[WeakSample, ...]:
-    """Samples in need, most first; for consistency class by class, as the paper does."""
-    needs = need(predictions, view)
-    order = np.argsort(-needs, kind="stable")
+def _most_severe(predictions: Predictions, view: View, n_cases: int) -> tuple[FailureCase, ...]:
+    """Failing samples, the most severe first; for consistency class by class, as the paper does."""
+    severities = severity(predictions, view)
+    order = np.argsort(-severities, kind="stable")
     if view == "consistency":
         truth = predictions.truth
-        of_class = max(1, n_weak // len(predictions.labels))
+        of_class = max(1, n_cases // len(predictions.labels))
         by_class = [order[truth[order] == label][:of_class] for label in range(len(predictions.labels))]
         order = np.concatenate(by_class)
-    return tuple(_weak_sample(predictions, int(index)) for index in order[:n_weak] if needs[index] > 0)
+    return tuple(_failure_case(predictions, int(index)) for index in order[:n_cases] if severities[index] > 0)
 
 
-def _weak_sample(predictions: Predictions, index: int) -> WeakSample:
+def _failure_case(predictions: Predictions, index: int) -> FailureCase:
     sample = predictions.samples[index]
-    labelled = predictions.is_labelled
-    return WeakSample(
+    is_labelled = predictions.is_labelled
+    return FailureCase(
         id=sample.id,
         text=sample.text,
         label=sample.label,
         sensitivity=float(predictions.sensitivities[index]),
-        consistency=float(predictions.consistencies[index]) if labelled else None,
-        right=int(predictions.n_right[index]) if labelled else None,
+        consistency=float(predictions.consistencies[index]) if is_labelled else None,
+        right=int(predictions.n_right[index]) if is_labelled else None,
         answers=predictions.answers_to(index),
     )

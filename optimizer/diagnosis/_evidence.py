@@ -1,4 +1,4 @@
-"""What speaks for a group: its share of the whole, the wordings that break it, its typical members."""
+"""What speaks for a slice: its share of the whole, the wordings that break it, its typical members."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.diagnosis._telling_words import telling_words
+from psopt.diagnosis._distinctive_words import distinctive_words
 
 if TYPE_CHECKING:
-    from psopt.diagnosis._groups import Group
+    from psopt.diagnosis._slices import FailureSlice
     from psopt.evaluation import Predictions
 
-_MOST = 3
+_MOST = 3  # of wordings and of members: a table cell holds no more
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Facts about a group.
+    """Facts about a slice.
 
     Attributes
     ----------
@@ -38,18 +38,18 @@ class Evidence:
     typical: tuple[str, ...]
 
 
-def evidence(group: Group, predictions: Predictions) -> Evidence:
-    """Collect what speaks for a group."""
-    ids = set(group.samples)
+def evidence(failing: FailureSlice, predictions: Predictions) -> Evidence:
+    """Collect what speaks for a slice."""
+    ids = set(failing.samples)
     members = np.array([index for index, sample in enumerate(predictions.samples) if sample.id in ids])
     unstable = predictions.sensitivities
     texts = [sample.text for sample in predictions.samples]
-    words = telling_words(texts, members)
+    words = distinctive_words(texts, members)
     usual = predictions.truth if predictions.is_labelled else predictions.counts.argmax(axis=1)
     broken = (predictions.array[members] != usual[members, None]).sum(axis=0)
     worst = [int(column) for column in np.argsort(-broken, kind="stable")[:_MOST] if broken[column]]
-    telling = [sum(word in texts[index].casefold() for word in words) for index in members]
-    typical = members[np.argsort(-np.array(telling), kind="stable")[:_MOST]]
+    n_shown = [sum(word in texts[index].casefold() for word in words) for index in members]
+    typical = members[np.argsort(-np.array(n_shown), kind="stable")[:_MOST]]
     total = float(unstable.sum())
     return Evidence(
         share=float(unstable[members].sum() / total) if total else 0.0,

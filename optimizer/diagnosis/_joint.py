@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from psopt.evaluation import Predictions
+    from psopt.metrics import Reference
 
 SHARES = (0.5, 0.8, 0.9)
+_ROUNDING = 1e-12  # a sum that reaches a share but for rounding has reached it
 
 
 @dataclass(frozen=True)
@@ -45,13 +47,16 @@ def joint_view(predictions: Predictions, *, seed: int = 42) -> JointView | None:
     """Return the joint view; None without labels."""
     if not predictions.is_labelled:
         return None
-    found = reference_scores(predictions.array, predictions.truth, predictions.n_classes, seed=seed)
-    names = ("f1", "sensitivity", "consistency")
+    references = reference_scores(predictions.array, predictions.truth, predictions.n_classes, seed=seed)
     return JointView(
         tuple(predictions.sensitivities.tolist()),
         tuple(predictions.consistencies.tolist()),
-        {who: {name: float(getattr(one, name)) for name in names} for who, one in found.items()} | _own(predictions),
+        {name: _scores(reference) for name, reference in references.items()} | _own(predictions),
     )
+
+
+def _scores(reference: Reference) -> dict[str, float]:
+    return {"f1": reference.f1, "sensitivity": reference.sensitivity, "consistency": reference.consistency}
 
 
 def _own(predictions: Predictions) -> dict[str, dict[str, float]]:
@@ -65,7 +70,7 @@ def _own(predictions: Predictions) -> dict[str, dict[str, float]]:
 def carried_by(sensitivities: Sequence[float], shares: Sequence[float] = SHARES) -> dict[str, int]:
     """How few samples carry so much of the whole S: the fewest whose S sums to each share of the total.
 
-    It says how many samples to look at, or to label first. All 0 where nothing shakes.
+    It says how many samples to look at, or to label first. All 0 where every sample is stable.
 
     >>> carried_by([0.0, 0.6, 0.2, 0.2], [0.5, 0.8])
     {'50%': 1, '80%': 2}
@@ -74,6 +79,6 @@ def carried_by(sensitivities: Sequence[float], shares: Sequence[float] = SHARES)
     total = ordered.sum()
     summed = np.cumsum(ordered)
     return {
-        f"{100 * share:.0f}%": int(np.searchsorted(summed, share * total - 1e-12) + 1) if total else 0
+        f"{100 * share:.0f}%": int(np.searchsorted(summed, share * total - _ROUNDING) + 1) if total else 0
         for share in shares
     }

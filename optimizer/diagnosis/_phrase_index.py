@@ -1,4 +1,4 @@
-"""Which samples show which phrase: the table that groups and notes are found in."""
+"""Which samples show which phrase: the table that slices and notes are found in."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ class PhraseIndex:
     @classmethod
     def of(cls, texts: Sequence[str], *, min_texts: int = 3, phrases: Sequence[str] | None = None) -> PhraseIndex:
         """Index the phrases that at least `min_texts` texts show, or just the given `phrases`."""
-        found = [phrases_of(text) for text in texts]
+        by_text = [phrases_of(text) for text in texts]
         if phrases is None:
-            frequency = Counter(phrase for of_text in found for phrase in of_text)
+            frequency = Counter(phrase for of_text in by_text for phrase in of_text)
             frequent = (phrase for phrase, n in frequency.items() if n >= min_texts)
             phrases = sorted(frequent, key=lambda phrase: (-len(phrase.split()), -len(phrase), phrase))
         column = {phrase: index for index, phrase in enumerate(phrases)}
-        rows, columns = [], []
-        for row, of_text in enumerate(found):
+        rows = []
+        columns = []
+        for row, of_text in enumerate(by_text):
             for phrase in of_text:
                 if phrase in column:
                     rows.append(row)
                     columns.append(column[phrase])
-        ones = np.ones(len(rows))
-        shown = sparse.csr_array((ones, (rows, columns)), shape=(len(texts), len(column)))
+        shown = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(texts), len(column)))
         return cls(tuple(phrases), shown)
 
     def purity(self, texts: Sequence[str], labels: NDArray[np.int64], n_labels: int) -> NDArray[np.float64]:
@@ -56,7 +56,7 @@ class PhraseIndex:
 
         Counted with two texts of no label added, so that three of three says less than thirty of thirty.
         """
-        elsewhere = PhraseIndex.of(texts, phrases=self.phrases)
+        in_labelled = PhraseIndex.of(texts, phrases=self.phrases)
         one_hot = np.eye(n_labels)[labels]
-        counts = np.asarray(elsewhere.shown.T @ one_hot)
+        counts = np.asarray(in_labelled.shown.T @ one_hot)
         return np.asarray(counts / (counts.sum(axis=1, keepdims=True) + 2))

@@ -29,7 +29,7 @@ class PromptReport:
     scores : Scores or None
         F1, C and the rest, with intervals; None without labels.
     diagnosis : Diagnosis
-        Weak samples, and groups of them with a topic.
+        Failure cases, and slices of them with a topic.
     """
 
     prompt: Prompt

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from psopt.proposals.rules._definitions import (
-    definitions_from_blocks,
+    definitions_from_clusters,
     definitions_from_subclasses,
     definitions_from_task,
     definitions_from_wordings,
 )
 from psopt.proposals.rules._examples import examples_from_train
-from psopt.proposals.rules._notes import notes_from_groups
+from psopt.proposals.rules._notes import notes_from_slices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,10 +30,10 @@ def propose_edits(
     Every edit names the train samples it was drawn from. What the prompt already holds is not proposed, and no example
     that is in the pool.
     """
-    notes = notes_from_groups(diagnosis.groups, task.noun)
+    notes = notes_from_slices(diagnosis.slices, task.noun)
     definitions = definitions_from_task(task, predictions)
     definitions += definitions_from_subclasses(task, predictions)
-    definitions += definitions_from_blocks(predictions, diagnosis.blocks)
+    definitions += definitions_from_clusters(predictions, diagnosis.clusters)
     definitions += definitions_from_wordings(task, predictions)
     shown = {example.text for example in prompt.examples} | {edit.text for edit in pool if edit.kind == "example"}
     edits = definitions + notes + examples_from_train(predictions, taken=shown)

@@ -179,10 +179,10 @@ class Record:
         try:
             after = self.evaluator.predictions(chosen.prompt, "train")
         except BudgetReachedError:
-            return {"before": diagnose_predictions(before, known=self.task.train).to_dict(), "after": {}}
+            return {"before": diagnose_predictions(before, labelled=self.task.train).to_dict(), "after": {}}
         fares = zip(after.samples, after.n_right, after.sensitivities, strict=True)
         return {
-            "before": diagnose_predictions(before, known=self.task.train).to_dict(),
+            "before": diagnose_predictions(before, labelled=self.task.train).to_dict(),
             "after": {sample.id: {"right": int(n), "sensitivity": float(s)} for sample, n, s in fares},
         }
 

@@ -169,7 +169,7 @@ class Search:
         incumbent = knee(self.front, self.baseline)
         self.observer.phase(f"round {len(self._rounds) + 1}: diagnosing {incumbent.id} on train")
         on_train = self.evaluator.predictions(incumbent.prompt, "train")
-        diagnosis = diagnose_predictions(on_train, known=self.task.train)
+        diagnosis = diagnose_predictions(on_train, labelled=self.task.train)
         self.first_diagnosis = self.first_diagnosis or diagnosis
         known = {edit.id for edit in self.pool}
         parts = self.options.parts

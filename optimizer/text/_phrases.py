@@ -1,4 +1,4 @@
-"""Words and phrases of texts: what groups of samples are named by, and what notes quote.
+"""Words and phrases of texts: what slices of samples are named by, and what notes quote.
 
 A phrase is one to three words, lower-case and joined by spaces. A phrase that starts with ``^`` opens the text:
 ``^who`` stands for texts that begin with "who".

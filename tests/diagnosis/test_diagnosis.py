@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from psopt.diagnosis import PhraseIndex, diagnose_predictions, find_groups, need
+from psopt.diagnosis import PhraseIndex, diagnose_predictions, find_slices, severity
 from psopt.evaluation import Predictions, evaluate
 from psopt.tasks import Sample, Task
 
@@ -27,22 +27,22 @@ def predictions(task: Task, keyword_model: Any) -> Any:
 def test_need_by_sensitivity_is_the_entropy_of_the_answers(predictions: Any) -> None:
     # "when" and "whose": two answers of each of two of three classes: ln 2 / ln 3; the others never change.
     expected = np.where(np.arange(40) % 4 % 3 == 0, np.log(2) / np.log(3), 0)
-    np.testing.assert_allclose(need(predictions, "sensitivity"), expected)
+    np.testing.assert_allclose(severity(predictions, "sensitivity"), expected)
 
 
 def test_need_by_consistency_is_the_mean_distance_from_the_class_where_answers_change(predictions: Any) -> None:
     # Number: 10 samples at (1/2, 1/2) and 10 at (1, 0): distance 1/2 to half of the class, itself among it: 1/4.
     expected = np.where(np.arange(40) % 4 % 3 == 0, 0.25, 0)
-    np.testing.assert_allclose(need(predictions, "consistency"), expected)
+    np.testing.assert_allclose(severity(predictions, "consistency"), expected)
 
 
 def test_need_by_accuracy_is_the_share_of_wrong_answers(predictions: Any) -> None:
-    np.testing.assert_allclose(need(predictions, "accuracy"), np.where(np.arange(40) % 4 % 3 == 0, 0.5, 0))
+    np.testing.assert_allclose(severity(predictions, "accuracy"), np.where(np.arange(40) % 4 % 3 == 0, 0.5, 0))
 
 
 @pytest.mark.parametrize("view", ["sensitivity", "consistency", "accuracy"])
 def test_every_view_finds_the_two_groups_that_shake_and_nothing_else(predictions: Any, view: Any) -> None:
-    groups = find_groups(predictions, view)
+    groups = find_slices(predictions, view)
     assert {(group.label, group.predicted) for group in groups} == {
         ("Number", "Person"),
         ("Person", "Number"),
@@ -61,21 +61,21 @@ def test_a_phrase_that_other_classes_share_names_no_group(task: Task, keyword_mo
     samples = [Sample(f"a{i}", f"when did {i} end ?", "Number") for i in range(6)]
     samples += [Sample(f"b{i}", f"who did {i} love ?", "Person") for i in range(6)]
     predictions = evaluate(keyword_model, seed_prompt(task), REPHRASINGS, samples)
-    phrases = {phrase for group in find_groups(predictions, "accuracy") for phrase in group.phrases}
+    phrases = {phrase for group in find_slices(predictions, "accuracy") for phrase in group.phrases}
     assert "did" not in phrases
 
 
 def test_without_labels_the_shaking_samples_are_grouped_and_no_class_is_named(predictions: Any) -> None:
     unlabelled = tuple(dataclasses.replace(sample, label=None) for sample in predictions.samples)
     diagnosis = diagnose_predictions(Predictions(predictions.array, unlabelled, predictions.labels))
-    assert set(diagnosis.weak) == {"sensitivity"}
-    assert diagnosis.groups
-    assert all(group.label is None and group.gain == 0 for group in diagnosis.groups)
-    assert all(one.right is None and one.consistency is None for one in diagnosis.weak["sensitivity"])
+    assert set(diagnosis.failure_cases) == {"sensitivity"}
+    assert diagnosis.slices
+    assert all(group.label is None and group.gain == 0 for group in diagnosis.slices)
+    assert all(one.right is None and one.consistency is None for one in diagnosis.failure_cases["sensitivity"])
 
 
 def test_weak_samples_come_most_sensitive_first_with_their_answers(predictions: Any) -> None:
-    weak = diagnose_predictions(predictions).weak["sensitivity"]
+    weak = diagnose_predictions(predictions).failure_cases["sensitivity"]
     assert [one.sensitivity for one in weak] == sorted((one.sensitivity for one in weak), reverse=True)
     assert weak[0].answers == {"Number": 2, "Person": 2}
     assert weak[0].right == 2
@@ -86,7 +86,7 @@ def test_the_order_of_samples_changes_no_group(predictions: Any) -> None:
     order = np.random.default_rng(0).permutation(40)
     shuffled = Predictions(predictions.array[order], tuple(predictions.samples[i] for i in order), predictions.labels)
     found = [
-        {(g.label, g.phrases, frozenset(g.samples)) for g in find_groups(p, "accuracy")}
+        {(g.label, g.phrases, frozenset(g.samples)) for g in find_slices(p, "accuracy")}
         for p in (predictions, shuffled)
     ]
     assert found[0] == found[1]
@@ -94,7 +94,7 @@ def test_the_order_of_samples_changes_no_group(predictions: Any) -> None:
 
 def test_texts_too_few_to_share_a_phrase_give_no_group(predictions: Any) -> None:
     few = Predictions(predictions.array[:2], predictions.samples[:2], predictions.labels)
-    assert find_groups(few, "sensitivity") == ()
+    assert find_slices(few, "sensitivity") == ()
 
 
 def test_purity_counts_two_texts_of_no_label() -> None:

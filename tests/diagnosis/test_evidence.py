@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from psopt.diagnosis import carried_by, diagnose_predictions, evidence, find_clusters, joint_view, telling_words
+from psopt.diagnosis import (
+    carried_by,
+    diagnose_predictions,
+    distinctive_words,
+    evidence,
+    find_slices_by_meaning,
+    joint_view,
+)
 from psopt.evaluation import Predictions
 from psopt.tasks import Sample
 
@@ -32,7 +39,7 @@ def predictions() -> Any:
 
 
 def test_clusters_are_of_one_class_and_one_confusion(predictions: Any) -> None:
-    found = {(group.label, group.predicted): group for group in find_clusters(predictions)}
+    found = {(group.label, group.predicted): group for group in find_slices_by_meaning(predictions)}
     assert set(found) == {("Entity", "Number"), ("Number", "Entity")}
     assert set(found["Entity", "Number"].samples) == {"s0", "s1", "s2", "s3"}
     assert set(found["Number", "Entity"].samples) == {"s4", "s5", "s6", "s7"}
@@ -44,25 +51,25 @@ def test_an_encoder_of_ones_own_decides_what_means_alike(predictions: Any) -> No
         """Every text by itself."""
         return np.eye(len(texts), dtype=np.float32)
 
-    assert find_clusters(predictions, embed=embed) == ()
+    assert find_slices_by_meaning(predictions, embed=embed) == ()
 
 
 def test_evidence_names_the_wording_that_breaks_a_group_and_its_share(predictions: Any) -> None:
-    for group in find_clusters(predictions):
+    for group in find_slices_by_meaning(predictions):
         facts = evidence(group, predictions)
         assert facts.share == pytest.approx(0.5)
         assert facts.worst_rephrasings == ((1,) if group.label == "Entity" else (2,))
         assert set(facts.typical) <= set(group.samples)
     assert (
         "when"
-        in evidence(find_clusters(predictions)[1], predictions).words
-        + evidence(find_clusters(predictions)[0], predictions).words
+        in evidence(find_slices_by_meaning(predictions)[1], predictions).words
+        + evidence(find_slices_by_meaning(predictions)[0], predictions).words
     )
 
 
 def test_words_of_all_texts_tell_nothing() -> None:
-    assert telling_words(["a b", "a c", "a b"], [0, 2]) == ("b",)
-    assert telling_words([], []) == ()
+    assert distinctive_words(["a b", "a c", "a b"], [0, 2]) == ("b",)
+    assert distinctive_words([], []) == ()
 
 
 def test_the_joint_view_has_a_point_a_sample_and_noise_beside_it(predictions: Any) -> None:
@@ -78,7 +85,7 @@ def test_without_labels_there_is_no_joint_view_and_the_rest_works(predictions: A
     bare = tuple(Sample(one.id, one.text, None) for one in predictions.samples)
     unlabelled = Predictions(predictions.array, bare, LABELS)
     assert joint_view(unlabelled) is None
-    assert find_clusters(unlabelled) == ()
+    assert find_slices_by_meaning(unlabelled) == ()
     data = diagnose_predictions(unlabelled).to_dict()
     assert data["joint"] is None
     assert data["carried"] == {"50%": 4, "80%": 7, "90%": 8}
@@ -91,4 +98,4 @@ def test_nothing_shakes_and_nothing_is_carried() -> None:
 def test_texts_without_a_word_are_no_reason_to_fail(predictions: Any) -> None:
     wordless = tuple(Sample(one.id, "???", one.label) for one in predictions.samples)
     found = diagnose_predictions(Predictions(predictions.array, wordless, LABELS))
-    assert len(found.evidence) == len(found.groups)
+    assert len(found.evidence) == len(found.slices)

@@ -172,7 +172,7 @@ def test_an_instruction_in_a_sample_stays_data_and_changes_nothing(
     prompt, predictions = shaking
     predictions = replace(predictions, samples=train)
     diagnosis = diagnose_predictions(predictions)
-    groups = [group for group in diagnosis.groups if group.label]
+    groups = [group for group in diagnosis.slices if group.label]
     message = ask_for_note(prompt, groups[0], predictions, WORDINGS)[1]["content"]
     assert message.count("</samples>") == message.count("<samples>\n") == 2
     edits, refused = propose(task, (prompt, predictions), tmp_path, drafts="obedient")

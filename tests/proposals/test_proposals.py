@@ -8,7 +8,7 @@ import pytest
 from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import Predictions, evaluate
 from psopt.proposals import note_text, propose_edits
-from psopt.proposals.rules._definitions import definitions_from_blocks
+from psopt.proposals.rules._definitions import definitions_from_clusters
 from psopt.proposals.rules._examples import examples_from_train
 from psopt.search_spaces import Prompt, apply_edits, seed_prompt
 from psopt.tasks import Sample, Task
@@ -98,13 +98,13 @@ def test_a_block_that_is_answered_alike_and_wrong_is_offered_as_part_of_the_defi
     array = np.array([[i % 2] * 4 for i in range(12)])
     predictions = Predictions(array, samples, ("Number", "Person"))
     diagnosis = diagnose_predictions(predictions)
-    assert [(block.label, block.answered, len(block.samples)) for block in diagnosis.blocks] == [
+    assert [(block.label, block.answered, len(block.samples)) for block in diagnosis.clusters] == [
         ("Number", "Person", 6),
         ("Number", "Number", 6),
     ]
-    assert diagnosis.blocks[0].within == 1
-    assert diagnosis.blocks[0].across == 0
-    (edit,) = definitions_from_blocks(predictions, diagnosis.blocks)
+    assert diagnosis.clusters[0].within == 1
+    assert diagnosis.clusters[0].across == 0
+    (edit,) = definitions_from_clusters(predictions, diagnosis.clusters)
     assert edit.label == "Number"
     assert "date" in edit.text
     assert edit.gain == 0.5
@@ -113,7 +113,7 @@ def test_a_block_that_is_answered_alike_and_wrong_is_offered_as_part_of_the_defi
 
 def test_a_class_that_is_answered_alike_throughout_has_no_blocks(task: Task) -> None:
     samples = tuple(Sample(str(i), f"how many {i}", "Number") for i in range(12))
-    assert diagnose_predictions(Predictions(np.zeros((12, 4), int), samples, ("Number", "Person"))).blocks == ()
+    assert diagnose_predictions(Predictions(np.zeros((12, 4), int), samples, ("Number", "Person"))).clusters == ()
 
 
 def test_edits_with_most_to_gain_come_first(task: Task, on_train: Any) -> None:

@@ -1,4 +1,4 @@
-"""A language model as proposer: drafts for the biggest groups and the weakest classes, each checked."""
+"""A language model as proposer: drafts for the biggest slices and the weakest classes, each checked."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from psopt.search_spaces import Edit, Provenance
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.diagnosis import Block, Diagnosis, Group
+    from psopt.diagnosis import AnswerCluster, Diagnosis, FailureSlice
     from psopt.evaluation import Predictions
     from psopt.models.chat import Writer
     from psopt.search_spaces import EditKind, Messages, Prompt
     from psopt.tasks import Task
 
-MOST_GROUPS, N_DRAFTS, _LATER_TEMPERATURE = 8, 2, 0.8
+MOST_SLICES, N_DRAFTS, _LATER_TEMPERATURE = 8, 2, 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class RefusedDraft:
 
 @dataclass(eq=False)
 class LLMProposer:
-    """Lets a model write notes for groups of weak samples and definitions of weak classes.
+    """Lets a model write notes for slices of weak samples and definitions of weak classes.
 
     Several drafts are asked for each: the first at temperature 0, the others higher.
 
@@ -45,9 +45,9 @@ class LLMProposer:
     ----------
     writer : Writer
     n_drafts : int
-        Drafts for each group and class.
-    most_groups : int
-        How many groups and classes a round, those most in need first: what is common costs no more calls than what is
+        Drafts for each slice and class.
+    most_slices : int
+        How many slices and classes a round, the most severe first: what is common costs no more calls than what is
         rare.
     refused : list of RefusedDraft
         Every draft that was not used.
@@ -55,7 +55,7 @@ class LLMProposer:
 
     writer: Writer
     n_drafts: int = N_DRAFTS
-    most_groups: int = MOST_GROUPS
+    most_slices: int = MOST_SLICES
     refused: list[RefusedDraft] = field(default_factory=list)
 
     def propose(
@@ -69,9 +69,9 @@ class LLMProposer:
     ) -> list[Edit]:
         """Return edits that passed the checks; `predictions` are of train samples under `rephrasings`."""
         checks = DraftChecks(tuple(task.labels), tuple(sample.text for sample in task.train))
-        asked = [_note(prompt, group, predictions, rephrasings) for group in self._groups(diagnosis)]
+        asked = [_note(prompt, failing, predictions, rephrasings) for failing in self._slices(diagnosis)]
         asked += [_definition(prompt, label, predictions) for label in self._weak_labels(predictions)]
-        asked += [_subclass(prompt, block, predictions) for block in self._weak_blocks(diagnosis)]
+        asked += [_subclass(prompt, cluster, predictions) for cluster in self._confused_clusters(diagnosis)]
         edits: dict[str, Edit] = {edit.id: edit for edit in pool}
         new: list[Edit] = []
         for draft in range(self.n_drafts):
@@ -109,14 +109,14 @@ class LLMProposer:
         origin = Provenance(self.writer.name, asked.view, asked.topic, asked.samples)
         return Edit(asked.kind, asked.label, text, origin, asked.gain)
 
-    def _groups(self, diagnosis: Diagnosis) -> list[Group]:
-        named = [group for group in diagnosis.groups if group.label is not None]
-        unique = {(group.label, group.topic): group for group in reversed(named)}
-        return sorted(unique.values(), key=lambda group: -group.need)[: self.most_groups]
+    def _slices(self, diagnosis: Diagnosis) -> list[FailureSlice]:
+        named = [failing for failing in diagnosis.slices if failing.label is not None]
+        unique = {(failing.label, failing.topic): failing for failing in reversed(named)}
+        return sorted(unique.values(), key=lambda failing: -failing.severity)[: self.most_slices]
 
-    def _weak_blocks(self, diagnosis: Diagnosis) -> list[Block]:
-        """Blocks that are answered as another class."""
-        return [block for block in diagnosis.blocks if block.answered != block.label][: self.most_groups]
+    def _confused_clusters(self, diagnosis: Diagnosis) -> list[AnswerCluster]:
+        """Clusters that are answered as another class."""
+        return [cluster for cluster in diagnosis.clusters if cluster.answered != cluster.label][: self.most_slices]
 
     def _weak_labels(self, predictions: Predictions) -> list[str]:
         """Labels by how many answers to their samples are wrong, those without a wrong one left out."""
@@ -125,7 +125,7 @@ class LLMProposer:
             label: int(wrong[predictions.truth == index].sum()) for index, label in enumerate(predictions.labels)
         }
         weak = [label for label, n in sorted(n_wrong.items(), key=lambda item: -item[1]) if n]
-        return weak[: self.most_groups]
+        return weak[: self.most_slices]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +141,13 @@ class _Asked:
     messages: Messages
 
 
-def _note(prompt: Prompt, group: Group, predictions: Predictions, rephrasings: Sequence[str]) -> _Asked:
-    members = set(group.samples)
+def _note(prompt: Prompt, failing: FailureSlice, predictions: Predictions, rephrasings: Sequence[str]) -> _Asked:
+    members = set(failing.samples)
     wrong = predictions.share_wrong
     at_stake = [wrong[index] for index, sample in enumerate(predictions.samples) if sample.id in members]
     gain = float(np.sum(at_stake) / len(wrong))
-    messages = ask_for_note(prompt, group, predictions, rephrasings)
-    return _Asked("note", str(group.label), group.topic, group.view, group.samples, gain, messages)
+    messages = ask_for_note(prompt, failing, predictions, rephrasings)
+    return _Asked("note", str(failing.label), failing.topic, failing.view, failing.samples, gain, messages)
 
 
 def _definition(prompt: Prompt, label: str, predictions: Predictions) -> _Asked:
@@ -158,11 +158,11 @@ def _definition(prompt: Prompt, label: str, predictions: Predictions) -> _Asked:
     return _Asked("definition", label, label, "accuracy", ids, gain, ask_for_definition(prompt, label, predictions))
 
 
-def _subclass(prompt: Prompt, block: Block, predictions: Predictions) -> _Asked:
-    gain = block.wrong * len(block.samples) / len(predictions.samples)
-    messages = ask_for_subclass(prompt, block, predictions)
-    topic = f"{block.label}: answered {block.answered}"
-    return _Asked("definition", block.label, topic, "consistency", block.samples, gain, messages)
+def _subclass(prompt: Prompt, cluster: AnswerCluster, predictions: Predictions) -> _Asked:
+    gain = cluster.wrong * len(cluster.samples) / len(predictions.samples)
+    messages = ask_for_subclass(prompt, cluster, predictions)
+    topic = f"{cluster.label}: answered {cluster.answered}"
+    return _Asked("definition", cluster.label, topic, "consistency", cluster.samples, gain, messages)
 
 
 def _merged(notes: Sequence[Edit]) -> _Asked:

@@ -11,7 +11,7 @@ from psopt.search_spaces import render_instructions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.diagnosis import Block, Group
+    from psopt.diagnosis import AnswerCluster, FailureSlice
     from psopt.evaluation import Predictions
     from psopt.search_spaces import Messages, Prompt
 
@@ -22,22 +22,24 @@ _SYSTEM = (
 _MOST_SHOWN, _MOST_WORDINGS, _LONGEST = 12, 3, 400
 
 
-def ask_for_note(prompt: Prompt, group: Group, predictions: Predictions, rephrasings: Sequence[str]) -> Messages:
-    """Ask for one general sentence that would mend a group of weak samples."""
-    members = [index for index, sample in enumerate(predictions.samples) if sample.id in set(group.samples)]
-    taken_for = f" They are mostly taken for {group.predicted}." if group.predicted else ""
+def ask_for_note(
+    prompt: Prompt, failing: FailureSlice, predictions: Predictions, rephrasings: Sequence[str]
+) -> Messages:
+    """Ask for one general sentence that would mend a slice of failing samples."""
+    members = [index for index, sample in enumerate(predictions.samples) if sample.id in set(failing.samples)]
+    taken_for = f" They are mostly taken for {failing.predicted}." if failing.predicted else ""
     worst = _worst_wordings(members, predictions, rephrasings)
     parts = [
         _current(prompt),
-        f"These {prompt.noun}s belong to {group.label}, but the model often answers otherwise.{taken_for}",
+        f"These {prompt.noun}s belong to {failing.label}, but the model often answers otherwise.{taken_for}",
         _samples([_seen(index, predictions) for index in members[:_MOST_SHOWN]]),
         "It fails them most when the task is worded like this:\n" + "\n".join(f"- {text}" for text in worst),
         f"For comparison, these {prompt.noun}s are answered well:",
-        _samples(_contrast(group, members, predictions)),
-        f"Write one general sentence to add to the prompt, after which such {prompt.noun}s are given {group.label} and "
-        f"the others keep their labels. Name {group.label} in it. Describe the kind of {prompt.noun}; quote none of "
-        f"them. At most {MOST_WORDS} words.",
-        f'Answer with JSON alone: {{"label": {json.dumps(group.label)}, "note": "..."}}',
+        _samples(_contrast(failing, members, predictions)),
+        f"Write one general sentence to add to the prompt, after which such {prompt.noun}s are given {failing.label} "
+        f"and the others keep their labels. Name {failing.label} in it. Describe the kind of {prompt.noun}; quote none "
+        f"of them. At most {MOST_WORDS} words.",
+        f'Answer with JSON alone: {{"label": {json.dumps(failing.label)}, "note": "..."}}',
     ]
     return _conversation(parts)
 
@@ -60,24 +62,24 @@ def ask_for_definition(prompt: Prompt, label: str, predictions: Predictions) -> 
     return _conversation(parts)
 
 
-def ask_for_subclass(prompt: Prompt, block: Block, predictions: Predictions) -> Messages:
-    """Ask what a block of a class has in common, in one phrase that its definition could add."""
+def ask_for_subclass(prompt: Prompt, cluster: AnswerCluster, predictions: Predictions) -> Messages:
+    """Ask what a cluster of a class has in common, in one phrase that its definition could add."""
     index_of = {sample.id: index for index, sample in enumerate(predictions.samples)}
-    members = [index_of[sample] for sample in block.samples]
+    members = [index_of[sample] for sample in cluster.samples]
     others = [
         index
         for index, sample in enumerate(predictions.samples)
-        if sample.label == block.label and index not in set(members)
+        if sample.label == cluster.label and index not in set(members)
     ]
     parts = [
         _current(prompt),
-        f"These {prompt.noun}s belong to {block.label}, but the model takes them alike for {block.answered}.",
+        f"These {prompt.noun}s belong to {cluster.label}, but the model takes them alike for {cluster.answered}.",
         _samples([_seen(index, predictions) for index in members[:_MOST_SHOWN]]),
-        f"Other {prompt.noun}s of {block.label} are answered differently:",
+        f"Other {prompt.noun}s of {cluster.label} are answered differently:",
         _samples([_seen(index, predictions) for index in others[: _MOST_SHOWN // 2]]),
         f"Name in one phrase the kind of {prompt.noun} that the first ones have in common, as a part of what "
-        f"{block.label} covers. Quote no {prompt.noun}. At most {MOST_WORDS} words.",
-        f'Answer with JSON alone: {{"label": {json.dumps(block.label)}, "definition": "..."}}',
+        f"{cluster.label} covers. Quote no {prompt.noun}. At most {MOST_WORDS} words.",
+        f'Answer with JSON alone: {{"label": {json.dumps(cluster.label)}, "definition": "..."}}',
     ]
     return _conversation(parts)
 
@@ -122,11 +124,11 @@ def _seen(index: int, predictions: Predictions) -> dict[str, Any]:
     }
 
 
-def _contrast(group: Group, members: Sequence[int], predictions: Predictions) -> list[dict[str, Any]]:
-    """Samples that are always right, those of the class that the group is taken for first."""
+def _contrast(failing: FailureSlice, members: Sequence[int], predictions: Predictions) -> list[dict[str, Any]]:
+    """Samples that are always right, those of the class that the slice is taken for first."""
     right = predictions.share_right
     good = [index for index in range(len(right)) if right[index] == 1.0 and index not in set(members)]
-    good.sort(key=lambda index: (predictions.samples[index].label != group.predicted, predictions.samples[index].id))
+    good.sort(key=lambda index: (predictions.samples[index].label != failing.predicted, predictions.samples[index].id))
     return [_seen(index, predictions) for index in good[: _MOST_SHOWN // 2]]
 
 

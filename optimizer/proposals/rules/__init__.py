@@ -1,18 +1,18 @@
 """Proposals by rule, free of charge: one file for each kind of edit, and one for merging notes."""
 
 from psopt.proposals.rules._definitions import (
-    definitions_from_blocks,
+    definitions_from_clusters,
     definitions_from_subclasses,
     definitions_from_task,
     definitions_from_wordings,
 )
 from psopt.proposals.rules._examples import EXAMPLE_LAYERS, examples_from_train
 from psopt.proposals.rules._merging import merged_edit, merged_notes, notes_by_label, replace_merged
-from psopt.proposals.rules._notes import note_text, notes_from_groups
+from psopt.proposals.rules._notes import note_text, notes_from_slices
 
 __all__ = [
     "EXAMPLE_LAYERS",
-    "definitions_from_blocks",
+    "definitions_from_clusters",
     "definitions_from_subclasses",
     "definitions_from_task",
     "definitions_from_wordings",
@@ -21,6 +21,6 @@ __all__ = [
     "merged_notes",
     "note_text",
     "notes_by_label",
-    "notes_from_groups",
+    "notes_from_slices",
     "replace_merged",
 ]

@@ -1,4 +1,4 @@
-"""Definitions of labels: the task's own, those of weak subclasses, of weak blocks, and the wordings of train."""
+"""Definitions of labels: the task's own, those of weak subclasses, of weak clusters, and the wordings of train."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from psopt.search_spaces import Edit, Provenance
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.diagnosis import Block
+    from psopt.diagnosis import AnswerCluster
     from psopt.evaluation import Predictions
     from psopt.tasks import Sample, Task
 
 _MOST_SUBCLASSES = 10
-_MOST_BLOCKS = 8
+_MOST_CLUSTERS = 8
 _WORDINGS = 6
 _TRAIN_FOR_WORDINGS = 5000
 
@@ -53,17 +53,17 @@ def definitions_from_subclasses(task: Task, predictions: Predictions) -> list[Ed
     return sorted(edits, key=lambda edit: -edit.gain)[:_MOST_SUBCLASSES]
 
 
-def definitions_from_blocks(predictions: Predictions, blocks: Sequence[Block]) -> list[Edit]:
-    """Offer to say that a label covers what its wrongly answered blocks share, where a phrase names that."""
+def definitions_from_clusters(predictions: Predictions, clusters: Sequence[AnswerCluster]) -> list[Edit]:
+    """Offer to say that a label covers what its wrongly answered clusters share, where a phrase names that."""
     wrong = dict(zip((sample.id for sample in predictions.samples), predictions.share_wrong, strict=True))
     edits = []
-    for block in blocks:
-        if block.phrases and block.answered != block.label:
-            named = block.samples[: block.n_named]
+    for cluster in clusters:
+        if cluster.phrases and cluster.answered != cluster.label:
+            named = cluster.samples[: cluster.n_named]
             gain = float(sum(wrong[sample] for sample in named) / len(wrong))
-            origin = Provenance("rules", "consistency", f"{block.label}: answered {block.answered}", named)
-            edits.append(Edit("definition", block.label, f"also {', '.join(block.phrases)}", origin, gain))
-    return sorted(edits, key=lambda edit: -edit.gain)[:_MOST_BLOCKS]
+            origin = Provenance("rules", "consistency", f"{cluster.label}: answered {cluster.answered}", named)
+            edits.append(Edit("definition", cluster.label, f"also {', '.join(cluster.phrases)}", origin, gain))
+    return sorted(edits, key=lambda edit: -edit.gain)[:_MOST_CLUSTERS]
 
 
 def definitions_from_wordings(task: Task, predictions: Predictions) -> list[Edit]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.diagnosis import need
+from psopt.diagnosis import severity
 from psopt.search_spaces import Edit, Provenance
 from psopt.text import words_of
 
@@ -85,7 +85,7 @@ def _merits(predictions: Predictions, vectors: Vector) -> dict[str, Vector]:
     return {
         "typical": (vectors * centres[predictions.truth]).sum(axis=1),
         "borderline": np.where((right > 0.5) & (right < 1), 1 - right, 0),
-        "weak spot": need(predictions, "sensitivity"),
+        "weak spot": severity(predictions, "sensitivity"),
     }
 
 

@@ -1,4 +1,4 @@
-"""Clarifying notes: one sentence that tells where a group of weak samples belongs."""
+"""Clarifying notes: one sentence that tells where a slice of failing samples belongs."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from psopt.search_spaces import Edit, Provenance
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from psopt.diagnosis import Group
+    from psopt.diagnosis import FailureSlice
 
 
-def notes_from_groups(groups: Iterable[Group], noun: str) -> list[Edit]:
-    """Write a note for every group whose phrases, if obeyed, would do more good than harm.
+def notes_from_slices(slices: Iterable[FailureSlice], noun: str) -> list[Edit]:
+    """Write a note for every slice whose phrases, if obeyed, would do more good than harm.
 
-    Groups of several views that say the same make one note, credited to the first.
+    Slices of several views that say the same make one note, credited to the first.
     """
     notes: dict[tuple[str, frozenset[str]], Edit] = {}
-    for group in groups:
-        if group.label is None or group.gain <= 0:
+    for failing in slices:
+        if failing.label is None or failing.gain <= 0:
             continue
-        key = (group.label, frozenset(group.phrases))
-        origin = Provenance("rules", group.view, group.topic, group.samples)
-        text = note_text(noun, group.phrases, group.label)
-        notes.setdefault(key, Edit("note", group.label, text, origin, group.gain))
+        key = (failing.label, frozenset(failing.phrases))
+        origin = Provenance("rules", failing.view, failing.topic, failing.samples)
+        text = note_text(noun, failing.phrases, failing.label)
+        notes.setdefault(key, Edit("note", failing.label, text, origin, failing.gain))
     return list(notes.values())
 
 

@@ -1,0 +1,111 @@
+"""Slices of failing samples that mean alike: within a class, and taken for the same other class."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from psopt.diagnosis._distinctive_words import distinctive_words
+from psopt.diagnosis._slices import FailureSlice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+    from psopt.evaluation import Predictions
+
+
+class Embed(Protocol):
+    """Texts to unit vectors, (n, d)."""
+
+    def __call__(self, texts: Sequence[str], /) -> NDArray[np.float32]: ...
+
+
+_LEAST_MEMBERS = 3
+_FARTHEST = 0.75  # mean cosine distance within a cluster; texts of one topic are at .5 to .7, chance pairs at .9
+_DIMENSIONS = 50
+
+
+def find_slices_by_meaning(
+    predictions: Predictions, *, embed: Embed | None = None, most: int = 12
+) -> tuple[FailureSlice, ...]:
+    """Cluster the failing samples by average linkage on cosine distance; the most severe slice comes first.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        With labels; without them there is nothing to be confused, and no slice.
+    embed : callable, optional
+        By default latent semantic analysis of the texts themselves.
+    most : int
+    """
+    if not predictions.is_labelled:
+        return ()
+    texts = [sample.text for sample in predictions.samples]
+    vectors = (embed or _by_words)(texts)
+    slices = [
+        _slice(predictions, members, direction)
+        for direction, candidates in _directions(predictions)
+        for members in _clusters(vectors, candidates)
+    ]
+    return tuple(sorted(slices, key=lambda failing: -failing.severity)[:most])
+
+
+def _directions(predictions: Predictions) -> Iterator[tuple[tuple[int, int], NDArray[np.int64]]]:
+    """Failing samples by (class, what they are taken for most)."""
+    truth = predictions.truth
+    counts = predictions.counts
+    counts[np.arange(len(truth)), truth] = 0
+    taken_for = counts.argmax(axis=1)
+    fails = counts.sum(axis=1) > 0
+    for label in range(len(predictions.labels)):
+        for other in range(predictions.n_classes):
+            members = np.flatnonzero(fails & (truth == label) & (taken_for == other))
+            if len(members) >= _LEAST_MEMBERS:
+                yield (label, other), members
+
+
+def _clusters(vectors: NDArray[np.float32], members: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    from sklearn.cluster import AgglomerativeClustering
+
+    linked = AgglomerativeClustering(
+        n_clusters=None, distance_threshold=_FARTHEST, metric="cosine", linkage="average"
+    ).fit_predict(vectors[members])
+    clusters = [members[linked == number] for number in range(linked.max() + 1)]
+    return [cluster for cluster in clusters if len(cluster) >= _LEAST_MEMBERS]
+
+
+def _slice(predictions: Predictions, members: NDArray[np.int64], direction: tuple[int, int]) -> FailureSlice:
+    label, other = direction
+    wrong = predictions.share_wrong[members]
+    unstable = predictions.sensitivities[members]
+    severities = np.maximum(wrong, unstable)
+    in_order = members[np.argsort(-severities, kind="stable")]
+    words = distinctive_words([sample.text for sample in predictions.samples], members)
+    return FailureSlice(
+        view="sensitivity" if unstable.sum() >= wrong.sum() else "accuracy",
+        label=predictions.labels[label],
+        predicted=predictions.class_names[other],
+        phrases=words,
+        samples=tuple(predictions.samples[index].id for index in in_order),
+        severity=float(severities.sum()),
+        gain=0.0,  # no phrase, so no rule can tell where a note would do harm
+        how="meaning",
+    )
+
+
+def _by_words(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Latent semantic analysis: unit vectors, or zeros for a text without a known word."""
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    try:
+        weights = TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2)).fit_transform(texts)
+    except ValueError:  # not a single word in any text
+        return np.eye(len(texts), dtype=np.float32)
+    n_dimensions = min(_DIMENSIONS, min(weights.shape) - 1)
+    if n_dimensions < 1:
+        return np.eye(len(texts), dtype=np.float32)
+    vectors = TruncatedSVD(n_dimensions, random_state=0).fit_transform(weights)
+    vectors += 1e-9  # a text of nothing but rare words has no direction, and cosine needs one
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)
