@@ -7,7 +7,7 @@ SETUP := $(VENV)/.set-up
 SOURCES := $(shell find optimizer metrics search_spaces -name '*.py' -o -name '*.toml' -o -name '*.label' -o -name '*.jsonl' -o -name '*.json' -o -name '*.html')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-servers lint types wheel check constraints bench-metrics bench-models bench-estimates bench-workers experiments debian clean
+.PHONY: help setup run test test-servers lint types wheel check docs-commands constraints bench-metrics bench-models bench-estimates bench-workers experiments debian clean
 
 help:  ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -52,6 +52,9 @@ wheel: $(SETUP)  ## Build the wheel, install it elsewhere, and use it there
 	scripts/check-wheel
 
 check: lint types test wheel  ## Everything CI checks
+
+docs-commands: $(SETUP)  ## Write docs/commands anew, a page a command
+	scripts/write-commands
 
 constraints: $(SETUP)  ## Write constraints.txt anew from what is installed
 	scripts/write-constraints

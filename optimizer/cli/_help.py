@@ -2,81 +2,42 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from psopt.cli._entries import by_panel, paragraphs, usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
+    from psopt.cli._entries import Entry
     from rich.panel import Panel
     from rich.text import Text
 
-PANELS = ("Arguments", "Commands", "Data", "Prompt", "Model", "Rephrasings", "Search", "Bounds", "Limits", "Output")
 # Lines longer than this are hard to read; the help was never wider.
 _WIDEST = 110
-# Leaves 46 of 80 columns for what an option means; the one longer name is broken at its slash.
-_LONGEST_NAME = 28
+# The longest name that there is, `--format json|text|dspy|openai`; of 80 columns 44 are left for what options mean.
+_LONGEST_NAME = 30
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A line of a command's help.
-
-    Attributes
-    ----------
-    panel : str
-        The box that it stands in.
-    name : str
-        An option with what it takes, an argument or a command.
-    meaning : str
-    notes : tuple of str
-        Said in brackets after it: default, range, whether it is required.
-    """
-
-    panel: str
-    name: str
-    meaning: str
-    notes: tuple[str, ...] = ()
-
-    @property
-    def note(self) -> str:
-        """The notes in their brackets; empty for none."""
-        return f"[{'; '.join(self.notes)}]" if self.notes else ""
-
-
-def by_panel(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
-    """Group entries by their panel; panels come in one order for all commands, entries in their own."""
-    panels: dict[str, list[Entry]] = {}
-    for entry in entries:
-        panels.setdefault(entry.panel, []).append(entry)
-    order = {name: place for place, name in enumerate(PANELS)}
-    return dict(sorted(panels.items(), key=lambda item: order.get(item[0], len(PANELS))))
-
-
-def paragraphs(text: str) -> list[str]:
-    """A docstring's paragraphs, a line each."""
-    return [" ".join(paragraph.split()) for paragraph in inspect.cleandoc(text).split("\n\n") if paragraph.strip()]
-
-
-def draw_help(usage: str, text: str, entries: Sequence[Entry], epilog: str) -> str:
+def draw_help(command: Any, context: Any) -> str:
     """Draw a command's help for standard output as it is: its width, its signs, its colours."""
     from rich.console import Console
     from rich.text import Text
 
     console = Console(highlight=False, file=sys.stdout)
     console.width = min(console.width, _WIDEST)
-    name_width = min(_LONGEST_NAME, max(len(entry.name) for entry in entries))
+    panels = by_panel(command, context)
+    name_width = min(_LONGEST_NAME, max(len(entry.name) for listed in panels.values() for entry in listed))
     with console.capture() as drawn:
-        console.print(Text.assemble("Usage: ", (usage, "bold")), end="\n\n")
-        for paragraph in paragraphs(text):
+        console.print(Text.assemble("Usage: ", (usage(command, context), "bold")), end="\n\n")
+        for paragraph in paragraphs(command.help):
             console.print(Text(paragraph), end="\n\n")
-        for panel, listed in by_panel(entries).items():
+        for panel, listed in panels.items():
             console.print(_panel(panel, listed, name_width))
-        if epilog:
+        if command.epilog:
             console.print()
-            console.print(Text(epilog), soft_wrap=True)  # a command that is broken in two can't be copied
+            console.print(Text(command.epilog), soft_wrap=True)  # a command that is broken in two can't be copied
     return drawn.get()
 
 
@@ -92,14 +53,12 @@ def _panel(title: str, entries: Sequence[Entry], name_width: int) -> Panel:
         meaning = Text(entry.meaning)
         if entry.note:
             meaning.append(f" {entry.note}" if entry.meaning else entry.note, style="dim")
-        table.add_row(_name(entry.name, name_width), meaning)
+        table.add_row(_name(entry.name), meaning)
     return Panel(table, title=title, title_align="left", border_style="dim")
 
 
-def _name(name: str, width: int) -> Text:
+def _name(name: str) -> Text:
     from rich.text import Text
 
     flags, space, metavar = name.partition(" ") if name.startswith("-") else (name, "", "")
-    if len(name) > width:
-        flags = flags.replace("/", "/\n")
     return Text.assemble((flags, "bold cyan"), space, (metavar, "yellow"))

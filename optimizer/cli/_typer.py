@@ -13,38 +13,36 @@ import sys
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import typer
-from psopt.cli._help import Entry, draw_help
+from psopt.cli._help import draw_help
 from psopt.cli._nearest import did_you_mean
 from typer._click.core import ParameterSource
-from typer._click.exceptions import BadParameter, MissingParameter, NoSuchOption, UsageError
+from typer._click.exceptions import BadParameter, NoSuchOption, UsageError
 from typer._click.globals import get_current_context
 from typer._click.shell_completion import get_completion_class
 from typer._completion_classes import completion_init
 from typer._completion_shared import get_completion_script
-from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableMapping
 
-    from typer._click.core import Context, Parameter
+    from typer._click.core import Context
     from typer._click.formatting import HelpFormatter
+    from typer.core import TyperOption
 
 __all__ = [
     "BadParameter",
     "Command",
     "Group",
     "Interrupted",
-    "MissingParameter",
     "NoSuchOption",
     "UsageError",
-    "choices_of",
-    "entries",
+    "context_of",
     "get_command",
     "has_option",
     "is_given",
     "script_for",
-    "usage",
 ]
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
@@ -60,7 +58,14 @@ class Command(TyperCommand):
 
     def format_help(self, ctx: Context, formatter: HelpFormatter) -> None:
         """Draw the help."""
-        _draw(self, ctx, formatter)
+        formatter.write(draw_help(self, ctx))
+
+    def get_help_option(self, ctx: Context) -> TyperOption | None:
+        """Make --help a flag that is off: as Typer leaves it, pydantic is imported to find that out (.1 s)."""
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.default = False
+        return option
 
 
 class _Late(Command):
@@ -88,7 +93,14 @@ class Group(TyperGroup):
 
     def format_help(self, ctx: Context, formatter: HelpFormatter) -> None:
         """Draw the help."""
-        _draw(self, ctx, formatter)
+        formatter.write(draw_help(self, ctx))
+
+    def get_help_option(self, ctx: Context) -> TyperOption | None:
+        """Make --help a flag that is off: as Typer leaves it, pydantic is imported to find that out (.1 s)."""
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.default = False
+        return option
 
     def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Find the command that the first word names."""
@@ -129,8 +141,13 @@ class Group(TyperGroup):
         return command.load() if isinstance(command, _Late) else command
 
 
-def _draw(command: Command | Group, ctx: Context, formatter: HelpFormatter) -> None:
-    formatter.write(draw_help(usage(command, ctx), command.help or "", entries(command, ctx), command.epilog or ""))
+def context_of(group: Group, *words: str) -> Any:
+    """The context of a command, as ``data list``, without reading any arguments: what its help is made from."""
+    context = group.context_class(group, info_name="psopt", help_option_names=SETTINGS["help_option_names"])
+    for word in words:
+        command = cast("Group", context.command).load(word)
+        context = command.context_class(command, info_name=word, parent=context)
+    return context
 
 
 def _complete_as_before(group: Group, shell: str, ctx_args: MutableMapping[str, Any], prog_name: str) -> NoReturn:
@@ -142,71 +159,6 @@ def _complete_as_before(group: Group, shell: str, ctx_args: MutableMapping[str, 
         for item in asked.get_completions(*asked.get_completion_args()):
             typer.echo(f"plain,{item.value}" if shell == "bash" else f"plain\n{item.value}\n{item.help or '_'}")
     sys.exit(0)
-
-
-def usage(command: Any, ctx: Context) -> str:
-    """How a command is called, as ``psopt export [OPTIONS] RUN``."""
-    arguments = [parameter for parameter in command.get_params(ctx) if isinstance(parameter, TyperArgument)]
-    rest = ["COMMAND [ARGS]..."] if isinstance(command, TyperGroup) else map(_argument_name, arguments)
-    return " ".join([ctx.command_path, "[OPTIONS]", *rest])
-
-
-def entries(command: Any, ctx: Context) -> list[Entry]:
-    """What a command's help lists: arguments, options, and a group's commands."""
-    listed = [_entry(parameter) for parameter in command.get_params(ctx) if not getattr(parameter, "hidden", False)]
-    if isinstance(command, TyperGroup):
-        names = command.list_commands(ctx)
-        listed = [
-            Entry("Commands", name, _first_sentence(command.commands[name].help or "")) for name in names
-        ] + listed
-    return listed
-
-
-def _first_sentence(text: str) -> str:
-    return " ".join(text.partition("\n\n")[0].split())
-
-
-def _entry(parameter: Parameter) -> Entry:
-    if isinstance(parameter, TyperArgument):
-        return Entry("Arguments", _argument_name(parameter), parameter.help or "", _notes(parameter))
-    option = cast("TyperOption", parameter)
-    if "--help" in option.opts:
-        return Entry("Output", "-h,--help", option.help or "")
-    name = "/".join([*option.opts, *option.secondary_opts])
-    metavar = "" if option.is_flag else option.metavar or "|".join(choices_of(option)) or "TEXT"
-    return Entry(option.rich_help_panel or "Output", f"{name} {metavar}".strip(), option.help or "", _notes(option))
-
-
-def _argument_name(argument: TyperArgument) -> str:
-    name = argument.metavar or "|".join(choices_of(argument)) or str(argument.name).upper()
-    return name if argument.required else f"[{name}]"
-
-
-def _notes(parameter: TyperOption | TyperArgument) -> tuple[str, ...]:
-    """What is said in brackets after an option's help."""
-    notes = []
-    if isinstance(parameter.show_default, str):
-        notes.append(f"default: {parameter.show_default}")
-    elif parameter.show_default and parameter.default not in {None, False, ""}:
-        value = parameter.opts[0].lstrip("-") if parameter.default is True else parameter.default
-        notes.append(f"default: {value:g}" if isinstance(value, float) else f"default: {value}")
-    if parameter.max is not None or (parameter.min or 0) > 1:  # that a count is no less than none goes without saying
-        notes.append(described_range(parameter))
-    if parameter.required and isinstance(parameter, TyperOption):
-        notes.append("required")
-    return tuple(notes)
-
-
-def described_range(parameter: TyperOption | TyperArgument) -> str:
-    """Which numbers an option takes, in words; empty for all."""
-    if parameter.min is not None and parameter.max is not None:
-        return f"{parameter.min} to {parameter.max}"
-    return f"{parameter.min} or more" if parameter.min is not None else ""
-
-
-def choices_of(parameter: Any) -> tuple[str, ...]:
-    """The words among which an option's value is; empty for any."""
-    return tuple(map(str, parameter.type_descriptor.choices or ()))
 
 
 def is_given(name: str) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from psopt.cli._entries import choices_of, described_range
 from psopt.cli._nearest import did_you_mean
-from psopt.cli._typer import BadParameter, NoSuchOption, choices_of, described_range
+from psopt.cli._typer import BadParameter, NoSuchOption
 
 if TYPE_CHECKING:
     import typer
