@@ -1,9 +1,10 @@
 """DSPy programs: `SensitivityOptimizer` makes them robust as `psopt.optimize` does prompts."""
 
 from psopt.dspy_programs._candidate import ProgramCandidate
-from psopt.dspy_programs._named import load_program, optimize_program
+from psopt.dspy_programs._command import optimize_program
+from psopt.dspy_programs._loading import load_program
 from psopt.dspy_programs._optimizer import SensitivityOptimizer
-from psopt.dspy_programs._state import PROGRAMS, predict_state, write_program
+from psopt.dspy_programs._saving import PROGRAMS, predict_state, write_program
 
 __all__ = [
     "PROGRAMS",

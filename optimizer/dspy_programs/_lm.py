@@ -1,83 +1,23 @@
-"""The language model of a program, asked through psopt's own engine: counted, limited, retried, and kept on disk."""
+"""The language model of a program: which one it is, where it is, and how it is asked."""
 
 from __future__ import annotations
 
-import asyncio
-import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from psopt.errors import InputError, ModelError, PsoptError
-from psopt.models.chat import CHAT_KINDS, Query, public_address
+from psopt.dspy_programs._dspy import dspy
+from psopt.dspy_programs._engine import AsyncCountedEngine, CountedEngine
+from psopt.errors import InputError
+from psopt.models.chat import CHAT_KINDS, public_address
 
 if TYPE_CHECKING:
     from psopt.models import ModelProvider
-    from psopt.models.chat import Engine
-    from psopt.search_spaces import Messages
 
 
-class CountedEngine:
-    """An engine of DSPy's that asks through one of psopt's.
-
-    Parameters
-    ----------
-    engine : Engine
-    """
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-
-    @property
-    def server(self) -> str | None:
-        """The address that is asked, without secrets; None where DSPy decides it."""
-        return public_address(self._engine.client.endpoint)
-
-    @property
-    def place(self) -> str:
-        """What decides an answer beside the messages: where it is asked, and how."""
-        request = self._engine.client.request(Query([]))
-        return json.dumps([self._engine.client.endpoint, request], sort_keys=True, default=str)
-
-    def dump_state(self) -> dict[str, Any]:
-        """Return what may be written down of it."""
-        return {"model": self._engine.client.name, "server": self.server}
-
-    def complete(self, request: Any) -> Any:
-        """Answer one request (an `lm15.Request`) with an `lm15.Response`; DSPy's threads may call it at once.
-
-        Raises
-        ------
-        ModelError
-            If the request holds more than texts.
-        PsoptError
-            As `Engine.answers`.
-        """
-        from dspy import lm15
-
-        query = Query(_messages(request), (), request.config.temperature)
-        answer = self._engine.answers([query])[0]
-        return lm15.Response(
-            id=None,
-            model=request.model,
-            message=lm15.Message(role="assistant", parts=(lm15.TextPart(answer.text or " "),)),
-            finish_reason="length" if answer.truncated else "stop",
-            usage=lm15.Usage(input_tokens=answer.tokens_in, output_tokens=answer.tokens_out),
-        )
-
-
-class AsyncCountedEngine:
-    """The same for programs that are awaited."""
-
-    def __init__(self, engine: CountedEngine) -> None:
-        self._engine = engine
-
-    def dump_state(self) -> dict[str, Any]:
-        """Return what may be written down of it."""
-        return self._engine.dump_state()
-
-    async def complete(self, request: Any) -> Any:
-        """Answer one request; see `CountedEngine.complete`."""
-        return await asyncio.to_thread(self._engine.complete, request)
+def lm_of(program: Any) -> Any:
+    """The model that a program asks: the first one that a step brings along, else the one of DSPy's settings."""
+    of_steps = (predictor.lm for _, predictor in program.named_predictors())
+    return next((lm for lm in of_steps if lm is not None), None) or dspy.settings.lm
 
 
 def counted_lm(model: Any, models: ModelProvider) -> Any:
@@ -95,19 +35,27 @@ def counted_lm(model: Any, models: ModelProvider) -> Any:
     InputError
         If it is no language model.
     """
-    import dspy
+    kind, name = _kind_and_name(model)
+    engine = CountedEngine(models.engine(kind, name))
+    settings = {"temperature": models.lm.temperature, "max_tokens": models.lm.max_tokens}
+    if isinstance(model, str):
+        full_name = name if kind == "dspy" else model
+    else:
+        full_name = model.model
+        settings |= {part: model.kwargs[part] for part in settings if model.kwargs.get(part) is not None}
+    engines = {"engine": engine, "async_engine": AsyncCountedEngine(engine)}
+    return dspy.LM(full_name, **engines, cache=False, num_retries=0, **settings)
 
-    kind, _, name = model.partition("/") if isinstance(model, str) else ("dspy", "", model)
+
+def _kind_and_name(model: Any) -> tuple[str, Any]:
+    if not isinstance(model, str):
+        return "dspy", model
+    kind, _, name = model.partition("/")
     if kind not in CHAT_KINDS or not name:
         raise InputError(
             f"a program needs a language model: minilm, openai/NAME, azure/NAME or dspy/NAME, not {model!r}"
         )
-    engine = CountedEngine(models.engine(kind, name))
-    full = model.model if not isinstance(model, str) else name if kind == "dspy" else model
-    own = {} if isinstance(model, str) else {part: model.kwargs.get(part) for part in ("temperature", "max_tokens")}
-    asked = {"temperature": models.lm.temperature, "max_tokens": models.lm.max_tokens}
-    asked |= {part: value for part, value in own.items() if value is not None}
-    return dspy.LM(full, engine=engine, async_engine=AsyncCountedEngine(engine), cache=False, num_retries=0, **asked)
+    return kind, name
 
 
 def is_counted(lm: Any) -> bool:
@@ -115,9 +63,21 @@ def is_counted(lm: Any) -> bool:
     return isinstance(getattr(lm, "_engine_spec", None), CountedEngine)
 
 
+def is_free(lm: Any) -> bool:
+    """Whether an LM is the embedded one, which needs no engine around it; or already asked through psopt's."""
+    return is_counted(lm) or lm.model == "psopt/minilm"
+
+
 def without_cache(lm: Any) -> Any:
     """An LM that DSPy keeps no answers of: its key does not hold the server."""
     return lm.copy(cache=False) if getattr(lm, "cache", False) else lm
+
+
+def server_of(lm: Any) -> str | None:
+    """The address that an LM is asked at, without secrets, where that is known."""
+    if is_counted(lm):
+        return str(lm._engine_spec.server) if lm._engine_spec.server else None
+    return public_address(lm.kwargs.get("api_base") or lm.kwargs.get("base_url"))
 
 
 def place_of(lm: Any) -> list[str]:
@@ -127,29 +87,3 @@ def place_of(lm: Any) -> list[str]:
         return [engine.place]
     bases = [os.environ.get(name) for name in ("OPENAI_BASE_URL", "OPENAI_API_BASE")]
     return [base for base in bases if base] if isinstance(engine, str) else []
-
-
-def reason_of(error: BaseException) -> PsoptError | None:
-    """The error of psopt's that another one was raised from; DSPy wraps what an engine raises."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, PsoptError):
-            return cause
-        cause = cause.__cause__ or cause.__context__
-    return None
-
-
-def _messages(request: Any) -> Messages:
-    """A request's messages, as chat completions have them."""
-    if request.tools:
-        raise ModelError("the program calls tools, which psopt's own client does not send: use a dspy.LM in Python")
-    messages = [{"role": "system", "content": _text(request.system)}] if request.system else []
-    return messages + [{"role": one.role, "content": _text(one.parts)} for one in request.messages]
-
-
-def _text(parts: Any) -> str:
-    if isinstance(parts, str):
-        return parts
-    if any(not isinstance(getattr(part, "text", None), str) for part in parts):
-        raise ModelError("the program sends more than text, which psopt's own client does not: use a dspy.LM in Python")
-    return "\n".join(part.text for part in parts)

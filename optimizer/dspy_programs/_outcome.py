@@ -1,14 +1,13 @@
-"""The outcome of a program: which step gives the class, in which field, and what the classes are."""
+"""The outcome of a program: which step gives the class, in which field, and what its answers are as classes."""
 
 from __future__ import annotations
 
 import enum
-import types
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any
 
-from psopt.errors import DataError, InputError, nearest
+from psopt.errors import DataError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +37,10 @@ class Outcome:
     equivalence: Equivalence | None = None
 
     def classes(self, n_rephrasings: int) -> tuple[str, ...]:
-        """The classes that predictions are counted in; free text is right, or one of several other answers."""
+        """The classes that predictions are counted in; free text is right, or one of several other answers.
+
+        There are as many others as rephrasings: no more of them can differ.
+        """
         return self.labels or (RIGHT, *(f"other answer {number}" for number in range(1, n_rephrasings + 1)))
 
     def truth(self, example: Any, where: str) -> str:
@@ -50,77 +52,54 @@ class Outcome:
             If the example has none, or one that the program can't give.
         """
         if example.get(self.field) is None:
-            known = ", ".join(sorted(example.keys()))
-            raise DataError(f"{where} has no {self.field!r}, which the program is to predict; it has {known}")
+            fields = ", ".join(sorted(example.keys()))
+            raise DataError(f"{where} has no {self.field!r}, which the program is to predict; it has {fields}")
         label = as_text(example[self.field])
         if self.labels and label not in self.labels:
             hint = nearest(label, self.labels) or f"; the program knows {', '.join(self.labels)}"
             raise DataError(f"{where}: {self.field} {label!r} is none of the program's labels{hint}")
         return label if self.labels else RIGHT
 
+    def is_label(self, answer: str | None) -> bool:
+        """Whether an answer is one of the classes; of free text, whether there is an answer."""
+        return answer is not None and (self.equivalence is not None or answer in self.labels)
 
-def find_outcome(
-    program: Any, examples: Sequence[Any], label_field: str | None, equivalence: Equivalence | None
-) -> Outcome:
-    """Find the output that is a class: that of the last step that has one.
+    def is_right(self, answer: str | None, example: Any) -> bool:
+        """Whether an answer is that of the example, or means the same."""
+        if answer is None:
+            return False
+        truth = as_text(example[self.field])
+        return answer == truth if self.equivalence is None else bool(self.equivalence(answer, truth))
 
-    Raises
-    ------
-    InputError
-        If there is none, or `label_field` is no output.
-    """
-    steps = list(program.named_predictors())
-    if not steps:
-        raise InputError(
-            "the program has no predictor (dspy.Predict or a module built on it): there is nothing to mend"
-        )
-    fields = [
-        (step, name, labels_of(field.annotation))
-        for step, predictor in steps
-        for name, field in predictor.signature.output_fields.items()
-    ]
-    if label_field is None:
-        of_class = [one for one in fields if len(one[2]) > 1]
-        if not of_class:
-            raise InputError(
-                "the program has no output of a class: give an output field the type Literal[..], an Enum or bool, "
-                "or name a field with label_field=.."
-            )
-        shown = [one for one in of_class if all(one[1] in example for example in examples)]
-        step, label_field, labels = (shown or of_class)[-1]
-    else:
-        named = [one for one in fields if one[1] == label_field]
-        step, labels = (named[-1][0], named[-1][2]) if named else (steps[-1][0], ())
-    if equivalence is not None:
-        return Outcome(step, label_field, (), equivalence)
-    if not labels:  # the program's own code may make the class, or the type not say it
-        found = {as_text(example[label_field]) for example in examples if example.get(label_field) is not None}
-        labels = tuple(sorted(found))
-    if len(labels) < 2:
-        known = ", ".join(name for _, name, _ in fields)
-        raise InputError(
-            f"label_field {label_field!r} has fewer than two classes among the examples (outputs: {known}); "
-            "for free text give equivalence=.."
-        )
-    return Outcome(step, label_field, labels)
+    def class_indices(self, answers: Sequence[str | None], example: Any, labels: Sequence[str]) -> list[int]:
+        """The answers to one example as indices into `labels`; ``len(labels)`` is N/A."""
+        if self.equivalence is not None:
+            return self._indices_by_meaning(answers, as_text(example[self.field]), len(labels))
+        return [labels.index(answer) if answer in labels else len(labels) for answer in answers]
 
+    def _indices_by_meaning(self, answers: Sequence[str | None], truth: str, n_labels: int) -> list[int]:
+        """Free text by what means the same: 0 is right, others are numbered as they come.
 
-def labels_of(annotation: Any) -> tuple[str, ...]:
-    """The classes that a type allows; none if it is no type of classes.
+        An answer is compared with the first of every kind alone, since `equivalence` may be slow.
+        """
+        kinds, indices = [truth], []
+        for answer in answers:
+            if answer is None:
+                indices.append(n_labels)
+                continue
+            number = self._kind_of(answer, kinds)
+            if number == len(kinds):
+                kinds.append(answer)
+            indices.append(min(number, n_labels - 1))
+        return indices
 
-    >>> labels_of(Literal["yes", "no"]), labels_of(bool), labels_of(str)
-    (('yes', 'no'), ('True', 'False'), ())
-    """
-    if get_origin(annotation) in {Union, types.UnionType}:
-        rest = [one for one in get_args(annotation) if one is not type(None)]
-        return labels_of(rest[0]) if len(rest) == 1 else ()
-    if get_origin(annotation) is Literal:
-        return tuple(as_text(value) for value in get_args(annotation))
-    if annotation is bool:
-        return ("True", "False")
-    if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
-        return tuple(as_text(member) for member in annotation)
-    return ()
+    def _kind_of(self, answer: str, kinds: Sequence[str]) -> int:
+        """The number of the first kind that an answer means the same as; that of a new kind where there is none."""
+        assert self.equivalence is not None  # noqa: S101  # for the type checker
+        for number, kind in enumerate(kinds):
+            if self.equivalence(answer, kind):
+                return number
+        return len(kinds)
 
 
 def as_text(value: Any) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.dspy_programs._steps import layers_by_step
+from psopt.dspy_programs._step_sensitivity import layers_by_step
 from psopt.proposals import EXAMPLE_LAYERS, examples_from_train, propose_edits
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class ProgramProposals:
     ----------
     model : ProgramModel
     shares : dict of step to float
-        How much each step shakes: most demonstrations are offered for those that shake most.
+        S of each step: most demonstrations are offered for the most unstable ones.
     """
 
     model: ProgramModel
@@ -37,26 +37,25 @@ class ProgramProposals:
         self, task: Task, prompt: Prompt, predictions: Predictions, diagnosis: Diagnosis, pool: Sequence[Edit]
     ) -> list[Edit]:
         """Return edits, those with most to gain first."""
-        labelled = self.model.outcome.equivalence is None  # of free text no note can say where it belongs
-        edits = propose_edits(task, prompt, predictions, diagnosis, pool) if labelled else []
-        written = [edit for edit in edits if edit.kind != "example"]
-        return written + self._demonstrations(task, prompt, predictions, pool)
+        is_labelled = self.model.outcome.equivalence is None  # of free text no note can say where it belongs
+        edits = propose_edits(task, prompt, predictions, diagnosis, pool) if is_labelled else []
+        texts = [edit for edit in edits if edit.kind != "example"]
+        return texts + self._demonstrations(task, prompt, predictions, pool)
 
     def _demonstrations(self, task: Task, prompt: Prompt, predictions: Predictions, pool: Sequence[Edit]) -> list[Edit]:
-        fit = self._fit(task, predictions)
-        several = len(self.model.steps) > 1
+        usable = self._usable(task, predictions)
         layers = layers_by_step(self.shares, self.model.outcome.step, len(EXAMPLE_LAYERS))
         edits: list[Edit] = []
         for step, n_layers in layers.items():
-            own = step if several else ""
-            taken = {one.text for one in prompt.examples if one.step in {"", own}}
+            own = step if len(self.model.steps) > 1 else ""
+            taken = {example.text for example in prompt.examples if example.step in {"", own}}
             taken |= {edit.text for edit in pool if edit.kind == "example" and edit.step in {"", own}}
-            chosen = examples_from_train(fit, EXAMPLE_LAYERS[:n_layers], taken=taken)
+            chosen = examples_from_train(usable, EXAMPLE_LAYERS[:n_layers], taken=taken)
             shown = [edit for edit in chosen if self.model.demonstration(step, edit.text) is not None]
             edits += [replace(edit, step=own, bundle=f"{own} {edit.bundle}".strip()) for edit in shown]
         return edits
 
-    def _fit(self, task: Task, predictions: Predictions) -> Predictions:
+    def _usable(self, task: Task, predictions: Predictions) -> Predictions:
         """Samples that may be shown: none of val, and where the way to the answer is shown only right ones."""
         on_val = {sample.text for sample in task.val}
         keep = np.array([sample.text not in on_val for sample in predictions.samples])

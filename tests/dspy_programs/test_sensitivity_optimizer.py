@@ -15,10 +15,10 @@ import pytest
 dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
 
 from psopt import SensitivityOptimizer  # noqa: E402
-from psopt.dspy_programs._data import make_data  # noqa: E402
+from psopt.dspy_programs._examples import make_data  # noqa: E402
+from psopt.dspy_programs._find_outcome import find_outcome, labels_of  # noqa: E402
+from psopt.dspy_programs._instruction_variants import by_rules, rephrase_instructions  # noqa: E402
 from psopt.dspy_programs._model import ProgramModel  # noqa: E402
-from psopt.dspy_programs._outcome import find_outcome, labels_of  # noqa: E402
-from psopt.dspy_programs._wordings import freeze_wordings  # noqa: E402
 from psopt.errors import BudgetReachedError, InputError, ModelError  # noqa: E402
 from psopt.models.chat import Budget  # noqa: E402
 from psopt.testing import FakeServer  # noqa: E402
@@ -148,8 +148,8 @@ def model_of(program: Any, folder: Path) -> Any:
     outcome = find_outcome(program, TRAIN, None, None)
     splits = {"train": TRAIN, "val": VAL, "test": VAL}
     data = make_data("x", "Sort the question by what it asks for.", outcome, splits, 6)
-    wordings = freeze_wordings(program, outcome.step, data.task, 6, 10, 42, None)
-    return ProgramModel(program, outcome, data.examples, wordings, folder, Budget())
+    variants = rephrase_instructions(program, outcome.step, by_rules(data.task, 6, 10, 42))
+    return ProgramModel(program, outcome, data.examples, variants, folder, Budget())
 
 
 def test_a_teacher_gives_the_demonstrations(tmp_path: Path) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from psopt.errors import import_extra
+from psopt.dspy_programs._dspy import dspy
 from psopt.search_spaces import render_additions
 
 if TYPE_CHECKING:
@@ -29,23 +29,14 @@ def predict_state(prompt: Prompt) -> dict[str, Any]:
 
     Its signature has one input, the prompt's noun (spaces as underscores), and the output ``label``, a Literal of the
     prompt's labels.
-
-    Raises
-    ------
-    MissingExtraError
-        If dspy is not installed.
     """
-    dspy = import_extra("dspy", "the format dspy", "dspy")
-    from typing import Literal
-
     noun = prompt.noun.replace(" ", "_")
     instructions = "\n\n".join(part for part in (prompt.description, render_additions(prompt)) if part)
     kind: Any = Literal[prompt.labels]
     fields = {noun: (str, dspy.InputField()), "label": (kind, dspy.OutputField())}
     program = dspy.Predict(dspy.Signature(fields, instructions))
-    program.demos = [dspy.Example({noun: one.text, "label": one.label}) for one in prompt.examples]
-    from dspy.utils.saving import get_dependency_versions
-
-    state = {**program.dump_state(), "metadata": {"dependency_versions": get_dependency_versions()}}
+    program.demos = [dspy.Example({noun: example.text, "label": example.label}) for example in prompt.examples]
+    versions = dspy.utils.saving.get_dependency_versions()  # without them `program.load` refuses the file
+    state = {**program.dump_state(), "metadata": {"dependency_versions": versions}}
     plain: dict[str, Any] = json.loads(json.dumps(state, default=str))
     return plain

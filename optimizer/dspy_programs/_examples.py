@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from psopt.dspy_programs._dspy import dspy
 from psopt.errors import DataError
 from psopt.tasks import DatasetInfo, Sample, Task
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Data:
+class ProgramData:
     """The examples of a program.
 
     Attributes
@@ -48,12 +49,10 @@ def check_examples(name: str, examples: Any) -> list[Any]:
     DataError
         If they are none, or not dspy.Example with inputs.
     """
-    import dspy
-
-    found = list(examples if examples is not None else ())
-    if not found:
+    checked = list(examples if examples is not None else ())
+    if not checked:
         raise DataError(f"{name} is empty: give some dspy.Example with inputs and a label")
-    for number, example in enumerate(found):
+    for number, example in enumerate(checked):
         if not isinstance(example, dspy.Example):
             raise DataError(f"{name}[{number}] is no dspy.Example but a {type(example).__name__}")
         try:
@@ -62,7 +61,7 @@ def check_examples(name: str, examples: Any) -> list[Any]:
             inputs = None
         if not inputs:
             raise DataError(f'{name}[{number}] does not say what its inputs are: use example.with_inputs("question")')
-    return found
+    return checked
 
 
 def make_data(
@@ -71,7 +70,7 @@ def make_data(
     outcome: Outcome,
     splits: Mapping[str, Sequence[Any]],
     n_rephrasings: int,
-) -> Data:
+) -> ProgramData:
     """Put examples of train, val and test together.
 
     Raises
@@ -82,15 +81,35 @@ def make_data(
     by_text: dict[str, Any] = {}
     samples: dict[str, tuple[Sample, ...]] = {}
     for split, examples in splits.items():
-        found = []
+        of_split = []
         for number, example in enumerate(examples):
             text = text_of(example)
             by_text.setdefault(text, example)
-            found.append(Sample(f"{split}-{number}", text, outcome.truth(example, f"{split}set[{number}]")))
-        samples[split] = tuple(found)
-    rows = [[split, one.text, one.label] for split, of_split in samples.items() for one in of_split]
+            of_split.append(Sample(f"{split}-{number}", text, outcome.truth(example, f"{split}set[{number}]")))
+        samples[split] = tuple(of_split)
+    rows = [[split, sample.text, sample.label] for split in samples for sample in samples[split]]
     digest = hashlib.sha256(json.dumps(rows).encode()).hexdigest()
     noun = next(iter(dict(splits["train"][0].inputs().items()))).replace("_", " ")
-    info = DatasetInfo(name, "memory", digest)
-    train, val, test = (samples[split] for split in ("train", "val", "test"))
-    return Data(Task(name, description, outcome.classes(n_rephrasings), train, val, test, info, noun=noun), by_text)
+    task = Task(
+        name,
+        description,
+        outcome.classes(n_rephrasings),
+        samples["train"],
+        samples["val"],
+        samples["test"],
+        DatasetInfo(name, "memory", digest),
+        noun=noun,
+    )
+    return ProgramData(task, by_text)
+
+
+def split_examples(trainset: Any, valset: Any, testset: Any) -> dict[str, list[Any]]:
+    """Train, val and test; val is every other example of the trainset where there is none, and test is val."""
+    train = check_examples("trainset", trainset)
+    if valset is None:
+        if len(train) < 4:
+            raise DataError(f"trainset holds {len(train)} examples, too few to take a valset from: give a valset")
+        train, val = train[::2], train[1::2]
+    else:
+        val = check_examples("valset", valset)
+    return {"train": train, "val": val, "test": val if testset is None else check_examples("testset", testset)}

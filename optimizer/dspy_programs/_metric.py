@@ -1,4 +1,4 @@
-"""What an answer of a program is worth, by a metric of DSPy's kind."""
+"""What an answer of a program is worth, by a metric as DSPy has them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from psopt.errors import InputError
 Metric = Callable[..., Any]
 
 
-def merit(metric: Metric, example: Any, prediction: Any) -> float:
+def metric_score(metric: Metric, example: Any, prediction: Any) -> float:
     """Call a metric (example, prediction) and read a number in [0, 1] from what it returns.
 
     Raises
@@ -19,7 +19,7 @@ def merit(metric: Metric, example: Any, prediction: Any) -> float:
         If it returns anything else.
     """
     value: Any = metric(example, prediction)
-    value = getattr(value, "score", value)
+    value = getattr(value, "score", value)  # GEPA's metrics return a score with feedback
     try:
         number = float(value)
     except (TypeError, ValueError):

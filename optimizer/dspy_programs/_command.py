@@ -1,0 +1,126 @@
+"""`psopt optimize --program`: a DSPy program with the data and the models of the command line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from psopt.dspy_programs._compile import Compilation, compile_program
+from psopt.dspy_programs._dspy import dspy
+from psopt.dspy_programs._find_outcome import find_outcome
+from psopt.dspy_programs._loading import load_program
+from psopt.errors import InputError
+from psopt.models import ModelProvider
+from psopt.models.chat import CHAT_KINDS
+from psopt.search import Observer
+from psopt.tasks import subset
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from psopt.api import Run
+    from psopt.runs import RunSettings
+    from psopt.tasks import Sample, Task
+
+
+def optimize_program(
+    task: Task,
+    settings: RunSettings,
+    *,
+    out: Path | None = None,
+    cache_dir: str | Path | None = None,
+    observer: Observer | None = None,
+    force: bool = False,
+) -> Run:
+    """Do what `psopt optimize --program` promises; a run in `out` is resumed, if `force` also one that differs.
+
+    Raises
+    ------
+    PsoptError
+        If the program can't be loaded, does not fit the data, or its model fails.
+    """
+    _check_options(settings)
+    program = load_program(str(settings.program))
+    input_field, label_field = _fields(program)
+    models = ModelProvider(cache_dir, settings.lm)
+    compilation = Compilation(
+        settings=settings,
+        models=models,
+        task_model=_language_model(task, settings, models),
+        rephraser=_writer(settings.rephraser),
+        judge=settings.judge,
+        proposer=_writer(settings.proposer),
+        uses_engine=True,
+        n_threads=settings.lm.concurrency,
+        observer=observer or Observer(),
+        folder=out,
+        force=force,
+        task=task,
+        label_field=label_field,
+    )
+    samples = {
+        "train": subset(task.train, settings.samples, seed=settings.seed),
+        "val": subset(task.val, settings.samples, seed=settings.seed),
+        "test": task.test,
+    }
+    splits = {split: _examples(of_split, input_field, label_field) for split, of_split in samples.items()}
+    return compile_program(program, splits, compilation).run
+
+
+def _fields(program: Any) -> tuple[str, str]:
+    """The program's one input, by its first step, and its outcome."""
+    outcome = find_outcome(program, [], None, None)
+    first_step = next(predictor for _, predictor in program.named_predictors())
+    inputs = list(first_step.signature.input_fields)
+    if len(inputs) != 1:
+        raise InputError(
+            f"the program's first step reads {', '.join(inputs)}, but a data file gives one text: "
+            "optimize it in Python, with psopt.SensitivityOptimizer"
+        )
+    return inputs[0], outcome.field
+
+
+def _examples(samples: Sequence[Sample], input_field: str, label_field: str) -> list[Any]:
+    return [
+        dspy.Example({input_field: sample.text, label_field: sample.label}).with_inputs(input_field)
+        for sample in samples
+    ]
+
+
+def _language_model(task: Task, settings: RunSettings, models: ModelProvider) -> Any:
+    """The model of --model: the embedded one as a `dspy.LM`, others by their name."""
+    if settings.model == "minilm":
+        from psopt.models import minilm_lm  # needs what only some have installed
+
+        texts = [sample.text for sample in task.train]
+        return minilm_lm(texts, cache_dir=models.cache_dir, cache=False)
+    kind, _, name = settings.model.partition("/")
+    if kind not in CHAT_KINDS or not name:
+        raise InputError(
+            f"--program needs a language model: minilm, openai/NAME, azure/NAME or dspy/NAME, not {settings.model!r}"
+        )
+    return settings.model
+
+
+def _writer(model: str | None) -> str | None:
+    """A model that writes; None where rules do."""
+    return None if model == "rules" else model
+
+
+def _check_options(settings: RunSettings) -> None:
+    """Refuse what means nothing for a program.
+
+    Raises
+    ------
+    InputError
+        Naming the option.
+    """
+    meaningless = {
+        "--logprobs": settings.lm.logprobs,
+        "--rephrasings-file": settings.rephrasings_file is not None,
+        "--vary": settings.vary != "paraphrase",
+        "--strategy": settings.strategy != "simple",
+    }
+    for option, is_given in meaningless.items():
+        if is_given:
+            raise InputError(f"{option} means nothing for a --program: its instructions are its own; leave it out")

@@ -1,0 +1,230 @@
+"""From a program and examples to a front of better programs: what `SensitivityOptimizer` and ``--program`` both do."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from psopt.api import N_HELDOUT, search_and_record
+from psopt.dspy_programs._dspy import dspy
+from psopt.dspy_programs._examples import make_data
+from psopt.dspy_programs._find_outcome import find_outcome
+from psopt.dspy_programs._instruction_variants import by_model, by_rules, rephrase_instructions
+from psopt.dspy_programs._lm import counted_lm, is_free, without_cache
+from psopt.dspy_programs._model import ProgramModel
+from psopt.dspy_programs._proposals import ProgramProposals
+from psopt.dspy_programs._saving import write_program
+from psopt.dspy_programs._step_sensitivity import sensitivity_by_step
+from psopt.errors import InputError
+from psopt.evaluation import Evaluator
+from psopt.models.chat import stay_here
+from psopt.proposals.llm import LLMProposer
+from psopt.runs import MANIFEST, free_folder
+from psopt.search_spaces import Prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from psopt.api import Run
+    from psopt.dspy_programs._examples import ProgramData
+    from psopt.dspy_programs._instruction_variants import InstructionVariants
+    from psopt.dspy_programs._metric import Metric
+    from psopt.dspy_programs._outcome import Equivalence, Outcome
+    from psopt.evaluation import Split
+    from psopt.models import ModelProvider
+    from psopt.runs import RunSettings
+    from psopt.search import Observer
+    from psopt.tasks import Sample, Task
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Compilation:
+    """What a program is compiled with.
+
+    Attributes
+    ----------
+    settings : RunSettings
+        As run.json keeps them. Of a program that was given in Python the data set, the model and the number of samples
+        are filled in.
+    models : ModelProvider
+    task_model, rephraser, judge, proposer : str, dspy.LM or None
+        None: the one of DSPy's settings, rules, none, rules.
+    uses_engine : bool
+        Whether a `dspy.LM` too is asked through psopt's engine; one that is given by name always is.
+    n_threads : int
+    observer : Observer
+    folder : path, optional
+        The run directory; a run that is there already is resumed, if `force` also one that differs.
+    task : Task, optional
+        Where the examples come from; the run has its name, its definitions and its origin.
+    label_field : str, optional
+    metric, equivalence : callable, optional
+    teacher : dspy.Module, optional
+    """
+
+    settings: RunSettings
+    models: ModelProvider
+    task_model: Any
+    rephraser: Any
+    judge: Any
+    proposer: Any
+    uses_engine: bool
+    n_threads: int
+    observer: Observer
+    folder: Path | None = None
+    force: bool = False
+    task: Task | None = None
+    label_field: str | None = None
+    metric: Metric | None = None
+    equivalence: Equivalence | None = None
+    teacher: Any = None
+
+    def as_asked(self, lm: Any) -> Any:
+        """A language model as it is asked: through psopt's engine, or at least without DSPy's cache."""
+        if isinstance(lm, str) or (self.uses_engine and not is_free(lm)):
+            return counted_lm(lm, self.models)
+        return without_cache(lm)
+
+
+@dataclass(frozen=True, eq=False)
+class Compiled:
+    """What a compilation has found.
+
+    Attributes
+    ----------
+    run : Run
+    programs : mapping of prompt id to dspy.Module
+        Of the baseline, the front and the shortest prompt.
+    sensitivity_by_step : dict of step to float
+    """
+
+    run: Run
+    programs: Mapping[str, Any]
+    sensitivity_by_step: dict[str, float]
+
+
+def compile_program(student: Any, splits: Mapping[str, Sequence[Any]], compilation: Compilation) -> Compiled:
+    """Search for better programs on examples of train, val and test.
+
+    Raises
+    ------
+    PsoptError
+        If something given can't be used (before any call), or the language model fails.
+    """
+    examples = [*splits["train"], *splits["val"]]
+    outcome = find_outcome(student, examples, compilation.label_field, compilation.equivalence)
+    data = _data(student, outcome, splits, compilation)
+    stay_here()
+    with _dspy_settings(student, compilation):
+        return _search(student.deepcopy(), outcome, data, compilation)
+
+
+def _data(student: Any, outcome: Outcome, splits: Mapping[str, Sequence[Any]], compilation: Compilation) -> ProgramData:
+    """The examples as a task; where they come from one, with the labels checked against its own."""
+    instructions = dict(student.named_predictors())[outcome.step].signature.instructions
+    description = " ".join(instructions.split())
+    name = type(student).__name__.lower()
+    data = make_data(name, description, outcome, splits, compilation.settings.rephrasings)
+    like = compilation.task
+    if like is None:
+        return data
+    if set(like.labels) != set(data.task.labels):
+        raise InputError(
+            f"the program's labels are {', '.join(data.task.labels)}; the data's are {', '.join(like.labels)}"
+        )
+    task = replace(data.task, name=like.name, definitions=like.definitions, noun=like.noun, info=like.info)
+    return replace(data, task=task)
+
+
+def _dspy_settings(student: Any, compilation: Compilation) -> Any:
+    """DSPy's settings with the task model.
+
+    Raises
+    ------
+    InputError
+        If there is no language model at all.
+    """
+    lm = compilation.task_model if compilation.task_model is not None else dspy.settings.lm
+    if lm is not None:
+        return dspy.context(lm=compilation.as_asked(lm))
+    if any(predictor.lm is None for _, predictor in student.named_predictors()):
+        raise InputError("no language model: use dspy.configure(lm=dspy.LM(..)), or give task_model=..")
+    return contextlib.nullcontext()
+
+
+def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Compilation) -> Compiled:
+    models, task = compilation.models, data.task
+    folder = compilation.folder or free_folder(Path("runs"), type(student).__name__.lower())
+    variants = _variants(student, outcome, task, compilation)
+    model = ProgramModel(
+        student,
+        outcome,
+        data.examples,
+        variants,
+        folder,
+        models.budget,
+        metric=compilation.metric,
+        teacher=compilation.teacher,
+        n_threads=compilation.n_threads,
+        as_asked=compilation.as_asked,
+    )
+    samples: dict[Split, tuple[Sample, ...]] = {"train": task.train, "val": task.val, "test": task.test}
+    evaluator = Evaluator(model, variants.rephrasings, samples, budget=models.budget)
+    baseline = Prompt(variants.rephrasings.search[0], task.labels, task.noun)
+    shares = sensitivity_by_step(model, baseline, [sample.text for sample in task.train])
+    run = search_and_record(
+        task,
+        _recorded_settings(compilation.settings, task, model),
+        baseline,
+        evaluator,
+        _proposer(outcome, compilation),
+        propose=ProgramProposals(model, shares),
+        out=folder,
+        resume=(folder / MANIFEST).exists(),
+        force=compilation.force,
+        observer=compilation.observer,
+    )
+    return Compiled(run, _write_programs(run, model), shares)
+
+
+def _variants(student: Any, outcome: Outcome, task: Task, compilation: Compilation) -> InstructionVariants:
+    settings = compilation.settings
+    if compilation.rephraser is None:
+        rephrase = by_rules(task, settings.rephrasings, N_HELDOUT, settings.seed)
+    else:
+        rephrase = by_model(
+            task,
+            settings.rephrasings,
+            N_HELDOUT,
+            compilation.models,
+            compilation.rephraser,
+            compilation.judge,
+            keep_labels=settings.keep_labels,
+        )
+    return rephrase_instructions(student, outcome.step, rephrase)
+
+
+def _proposer(outcome: Outcome, compilation: Compilation) -> LLMProposer | None:
+    """What drafts notes and definitions; of free text none can say where it belongs."""
+    if compilation.proposer is None or outcome.equivalence is not None:
+        return None
+    return LLMProposer(compilation.models.writer(compilation.proposer))
+
+
+def _recorded_settings(settings: RunSettings, task: Task, model: ProgramModel) -> RunSettings:
+    if settings.program != "python":
+        return settings
+    return replace(settings, dataset=task.name, model=model.name, samples=max(len(task.train), len(task.val)))
+
+
+def _write_programs(run: Run, model: ProgramModel) -> dict[str, Any]:
+    """Write every program of the run to its directory, and return them by the id of their prompt."""
+    candidates = {candidate.id: candidate for candidate in (run.baseline, *run.front, run.short)}
+    programs = {
+        prompt_id: model.apply(candidate.prompt, model.variants.original) for prompt_id, candidate in candidates.items()
+    }
+    for prompt_id, program in programs.items():
+        write_program(program, run.path, prompt_id)
+    return programs

@@ -1,0 +1,68 @@
+"""Demonstrations: what each step of a program reads and answers on the way to a right outcome."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from psopt.dspy_programs._dspy import dspy
+from psopt.dspy_programs._fingerprint import Fingerprint, as_json_data
+
+if TYPE_CHECKING:
+    from psopt.dspy_programs._records import Record
+    from psopt.dspy_programs._runner import ProgramRunner
+
+
+class Demonstrator:
+    """Makes demonstrations of examples, complete with what a program itself answered at every step.
+
+    Parameters
+    ----------
+    program : dspy.Module
+    teacher : dspy.Module or None
+        Is run in the program's place.
+    runner : ProgramRunner
+    """
+
+    def __init__(self, program: Any, teacher: Any, runner: ProgramRunner) -> None:
+        self._fields = {
+            step: (*predictor.signature.input_fields, *predictor.signature.output_fields)
+            for step, predictor in program.named_predictors()
+        }
+        self._teacher = teacher or program
+        self._runner = runner
+
+    @property
+    def needs_traces(self) -> bool:
+        """Whether examples alone don't hold what demonstrations show."""
+        example = next(iter(self._runner.examples.values()))
+        return any(name not in example for fields in self._fields.values() for name in fields)
+
+    def demonstration(self, step: str, text: str) -> Any:
+        """A dspy.Example for a step; None where the teacher does not get to the right outcome by itself."""
+        example = self._runner.examples[text]
+        if all(name in example for name in self._fields[step]):
+            return dspy.Example({name: example[name] for name in self._fields[step]})
+        steps = self._trace(text)["steps"]
+        return dspy.Example(augmented=True, **steps[step]) if step in steps else None
+
+    def _trace(self, text: str) -> Record:
+        """What each step read and answered on the way to the right outcome; no step where it was not right."""
+        key = Fingerprint.of(self._teacher).key(text, "trace")
+        kept = self._runner.records.get_many([key])
+        if key not in kept:
+            kept[key] = {"steps": self._traced_steps(text)}
+            self._runner.records.put(key, kept[key])
+        return kept[key]
+
+    def _traced_steps(self, text: str) -> dict[str, Any]:
+        program = self._runner.prepare(self._teacher.deepcopy())
+        step_of = {id(predictor): step for step, predictor in program.named_predictors()}
+        with dspy.context(trace=[]):
+            record = self._runner.run(program, text)
+            trace = list(dspy.settings.trace or ())
+        if not self._runner.outcome.is_right(record["outcome"], self._runner.examples[text]):
+            return {}
+        return {
+            step_of[id(predictor)]: as_json_data({**inputs, **dict(outputs.items())})
+            for predictor, inputs, outputs in trace
+        }

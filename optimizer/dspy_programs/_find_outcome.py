@@ -1,0 +1,100 @@
+"""Finding the outcome of a program: the output field that is a class."""
+
+from __future__ import annotations
+
+import enum
+import types
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union, get_args, get_origin
+
+from psopt.dspy_programs._outcome import Outcome, as_text
+from psopt.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.dspy_programs._outcome import Equivalence
+
+
+class _Output(NamedTuple):
+    step: str
+    field: str
+    labels: tuple[str, ...]
+
+
+def find_outcome(
+    program: Any, examples: Sequence[Any], label_field: str | None, equivalence: Equivalence | None
+) -> Outcome:
+    """Find the output that is a class: that of the last step that has one.
+
+    Raises
+    ------
+    InputError
+        If there is none, or `label_field` is no output.
+    """
+    outputs = _outputs(program)
+    output = _last_of_class(outputs, examples) if label_field is None else _last_named(outputs, label_field)
+    if equivalence is not None:
+        return Outcome(output.step, output.field, (), equivalence)
+    # The program's own code may make the class, or the type not say what it is.
+    labels = output.labels or _labels_in(examples, output.field)
+    if len(labels) < 2:
+        fields = ", ".join(other.field for other in outputs)
+        raise InputError(
+            f"label_field {output.field!r} has fewer than two classes among the examples (outputs: {fields}); "
+            "for free text give equivalence=.."
+        )
+    return Outcome(output.step, output.field, labels)
+
+
+def _outputs(program: Any) -> list[_Output]:
+    """The outputs of all steps, in the order in which the program names them."""
+    steps = list(program.named_predictors())
+    if not steps:
+        raise InputError(
+            "the program has no predictor (dspy.Predict or a module built on it): there is nothing to mend"
+        )
+    return [
+        _Output(step, name, labels_of(field.annotation))
+        for step, predictor in steps
+        for name, field in predictor.signature.output_fields.items()
+    ]
+
+
+def _last_of_class(outputs: Sequence[_Output], examples: Sequence[Any]) -> _Output:
+    """The last output of a type of classes, if possible one that all examples have."""
+    of_class = [output for output in outputs if len(output.labels) > 1]
+    if not of_class:
+        raise InputError(
+            "the program has no output of a class: give an output field the type Literal[..], an Enum or bool, "
+            "or name a field with label_field=.."
+        )
+    in_examples = [output for output in of_class if all(output.field in example for example in examples)]
+    return (in_examples or of_class)[-1]
+
+
+def _last_named(outputs: Sequence[_Output], field: str) -> _Output:
+    """The last output of a name; one of the program's own making, where no step gives it, counts to the last step."""
+    named = [output for output in outputs if output.field == field]
+    return named[-1] if named else _Output(outputs[-1].step, field, ())
+
+
+def _labels_in(examples: Sequence[Any], field: str) -> tuple[str, ...]:
+    return tuple(sorted({as_text(example[field]) for example in examples if example.get(field) is not None}))
+
+
+def labels_of(annotation: Any) -> tuple[str, ...]:
+    """The classes that a type allows; none if it is no type of classes.
+
+    >>> labels_of(Literal["yes", "no"]), labels_of(bool), labels_of(str)
+    (('yes', 'no'), ('True', 'False'), ())
+    """
+    if get_origin(annotation) in {Union, types.UnionType}:
+        rest = [member for member in get_args(annotation) if member is not type(None)]
+        return labels_of(rest[0]) if len(rest) == 1 else ()
+    if get_origin(annotation) is Literal:
+        return tuple(as_text(value) for value in get_args(annotation))
+    if annotation is bool:
+        return ("True", "False")
+    if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
+        return tuple(as_text(member) for member in annotation)
+    return ()

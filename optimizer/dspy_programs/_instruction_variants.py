@@ -1,0 +1,82 @@
+"""The instructions of a program in other words: every step's, side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from psopt.rephrasings import Checks, closeness, rephrasings_for, write_rephrasings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from psopt.models import ModelProvider
+    from psopt.rephrasings import RephrasingSet
+    from psopt.tasks import Task
+
+    Rephrase = Callable[[str], RephrasingSet]
+
+
+@dataclass(frozen=True)
+class InstructionVariants:
+    """One variant is one rephrasing of the instructions of every step.
+
+    Attributes
+    ----------
+    rephrasings : RephrasingSet
+        Of the step that gives the outcome; its texts name the variants.
+    instructions : mapping of text to mapping of step to str
+        What each variant makes of each step's instructions.
+    """
+
+    rephrasings: RephrasingSet
+    instructions: Mapping[str, Mapping[str, str]]
+
+    @property
+    def original(self) -> Mapping[str, str]:
+        """The instructions as the program has them."""
+        return self.instructions[self.rephrasings.search[0]]
+
+
+def rephrase_instructions(program: Any, outcome_step: str, rephrase: Rephrase) -> InstructionVariants:
+    """Rephrase the instructions of each step of a program.
+
+    Raises
+    ------
+    InputError
+        If there are not enough rephrasings.
+    """
+    own = {step: predictor.signature.instructions for step, predictor in program.named_predictors()}
+    sets = {step: rephrase(text) for step, text in own.items()}
+    instructions: dict[str, Mapping[str, str]] = {}
+    for number, text in enumerate(sets[outcome_step].search):
+        instructions[text] = {step: of_step.search[number] for step, of_step in sets.items()}
+    instructions[sets[outcome_step].search[0]] = own  # as they are written: a rephrasing is one paragraph
+    for number, text in enumerate(sets[outcome_step].heldout):
+        instructions[text] = {step: of_step.heldout[number] for step, of_step in sets.items()}
+    return InstructionVariants(sets[outcome_step], instructions)
+
+
+def by_rules(task: Task, n_search: int, n_heldout: int, seed: int) -> Rephrase:
+    """Rephrase by rule, free of charge."""
+
+    def rephrase(instructions: str) -> RephrasingSet:
+        return rephrasings_for(task, n_search, n_heldout, description=instructions, seed=seed)
+
+    return rephrase
+
+
+def by_model(
+    task: Task, n_search: int, n_heldout: int, models: ModelProvider, rephraser: Any, judge: Any, *, keep_labels: bool
+) -> Rephrase:
+    """Let a language model rephrase, and check what it writes, by another model too where there is a `judge`."""
+    writer = models.writer(rephraser)
+    says_the_same = models.judge(judge) if judge is not None else None
+    near = closeness(models)
+
+    def rephrase(instructions: str) -> RephrasingSet:
+        original = " ".join(instructions.split())
+        checks = Checks(original, task.labels, keep_labels, near, judge=says_the_same)
+        return write_rephrasings(writer, checks, n_search, n_heldout)
+
+    return rephrase

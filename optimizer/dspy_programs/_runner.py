@@ -1,0 +1,166 @@
+"""Programs run on texts: once each, in threads, and what comes out is kept."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from psopt.dspy_programs._dspy import dspy
+from psopt.dspy_programs._engine import own_error
+from psopt.dspy_programs._fingerprint import Fingerprint
+from psopt.dspy_programs._lm import is_counted, lm_of
+from psopt.dspy_programs._metric import metric_score
+from psopt.dspy_programs._outcome import as_text
+from psopt.dspy_programs._threads import run_in_threads
+from psopt.dspy_programs._usage import RunCounter
+from psopt.errors import BudgetReachedError, ModelError, NoLabelsError
+from psopt.models.chat import FIRST, spread
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from psopt.dspy_programs._metric import Metric
+    from psopt.dspy_programs._outcome import Outcome
+    from psopt.dspy_programs._records import Record, Records
+    from psopt.models import OnProgress
+    from psopt.models.chat import Budget
+
+    Jobs = Mapping[bytes, tuple[Any, str]]
+    """By the key of the answer: the program and the text."""
+
+_SHOWN = 60  # characters of an outcome or a text in a message
+
+
+class ProgramRunner:
+    """Runs programs, each on each text once.
+
+    Parameters
+    ----------
+    outcome : Outcome
+    examples : mapping of text to dspy.Example
+        How a text is put to a program.
+    records : Records
+    budget : Budget
+    metric : callable, optional
+    n_threads : int
+    as_asked : callable
+        Makes of a step's own language model the one that is asked.
+    """
+
+    def __init__(
+        self,
+        outcome: Outcome,
+        examples: Mapping[str, Any],
+        records: Records,
+        budget: Budget,
+        *,
+        metric: Metric | None,
+        n_threads: int,
+        as_asked: Callable[[Any], Any],
+    ) -> None:
+        self.outcome = outcome
+        self.examples = examples
+        self.records = records
+        self._counter = RunCounter(budget)
+        self._metric = metric
+        self._n_threads = n_threads
+        self._as_asked = as_asked
+        self._has_named_a_label = False
+
+    def records_of(
+        self, programs: Sequence[Any], texts: Sequence[str], on_progress: OnProgress | None = None
+    ) -> list[list[Record]]:
+        """What each program answers to each text: rows of texts, columns of programs.
+
+        Raises
+        ------
+        NoLabelsError
+            If none of the first runs ends in a label.
+        ModelError
+            If a run fails.
+        """
+        fingerprints = [Fingerprint.of(program) for program in programs]
+        keys = [[fingerprint.key(text) for fingerprint in fingerprints] for text in texts]
+        answered = self.records.get_many(key for row in keys for key in row)
+        jobs = {
+            key: (program, text)
+            for row, text in zip(keys, texts, strict=True)
+            for key, program in zip(row, programs, strict=True)
+            if key not in answered
+        }
+        for program in programs:
+            self.prepare(program)
+        self._counter.add_known(len(texts) * len(programs) - len(jobs))
+        first = self._run_first(jobs, answered.values())
+        self._run_all({key: job for key, job in jobs.items() if key not in first}, on_progress)
+        answered = self.records.get_many(key for row in keys for key in row)
+        return [[answered[key] for key in row] for row in keys]
+
+    def prepare(self, program: Any) -> Any:
+        """Let a copy's steps ask their own models, where they have any, as the whole program's model is asked."""
+        for _, predictor in program.named_predictors():
+            if predictor.lm is not None:
+                predictor.lm = self._as_asked(predictor.lm)
+        self._counter.counts_elsewhere = is_counted(lm_of(program))
+        return program
+
+    def run(self, program: Any, text: str) -> Record:
+        """Run a program on a text: its outcome, and what that is worth.
+
+        An answer that can't be parsed has the outcome None.
+
+        Raises
+        ------
+        ModelError
+            If the program fails otherwise: an outage is no answer.
+        """
+        example = self.examples[text]
+        try:
+            with self._counter.one_run():
+                prediction = program(**dict(example.inputs().items()))
+        except dspy.AdapterParseError:
+            return {"outcome": None, "merit": 0.0}
+        except BudgetReachedError:
+            raise
+        except Exception as error:
+            if (own := own_error(error)) is not None:
+                raise own from None
+            reason = str(error).splitlines()[0][:300] if str(error) else ""
+            raise ModelError(f"the program failed on {text[:_SHOWN]!r}: {type(error).__name__}: {reason}") from error
+        value = prediction.get(self.outcome.field) if hasattr(prediction, "get") else None
+        score = None if self._metric is None else metric_score(self._metric, example, prediction)
+        return {"outcome": None if value is None else as_text(value), "merit": score}
+
+    def _run_first(self, jobs: Jobs, answered: Iterable[Record]) -> set[bytes]:
+        """Run a few first, and stop if none of them ends in a label: the rest would be paid for nothing."""
+        self._has_named_a_label |= any(self.outcome.is_label(record["outcome"]) for record in answered)
+        first = spread([*jobs], FIRST)
+        if self._has_named_a_label or len(first) < FIRST:
+            return set()
+        self._run_all({key: jobs[key] for key in first}, None)
+        records = self.records.get_many(first)
+        outcomes = [records[key]["outcome"] for key in first]
+        self._has_named_a_label = any(map(self.outcome.is_label, outcomes))
+        if not self._has_named_a_label:
+            raise self._no_labels(jobs[first[0]][0], outcomes)
+        return set(first)
+
+    def _no_labels(self, program: Any, outcomes: Sequence[str | None]) -> NoLabelsError:
+        answers = ", ".join(repr(outcome[:_SHOWN]) for outcome in dict.fromkeys(filter(None, outcomes)))
+        reason = f"they gave {answers[: 3 * _SHOWN]}" if answers else "no answer could be parsed"
+        return NoLabelsError(
+            f"{name_of(program)}: none of the first {FIRST} runs of the program ended in one of its labels in "
+            f"{self.outcome.field!r}: {reason}; raise max_tokens if its answers are cut off, or try another model"
+        )
+
+    def _run_all(self, jobs: Jobs, on_progress: OnProgress | None) -> None:
+        calls = [partial(self._run_and_keep, key, program, text) for key, (program, text) in jobs.items()]
+        run_in_threads(calls, self._n_threads, on_progress)
+
+    def _run_and_keep(self, key: bytes, program: Any, text: str) -> None:
+        self.records.put(key, self.run(program, text))
+
+
+def name_of(program: Any) -> str:
+    """``program/`` and the name of its class, with that of the language model."""
+    return f"program/{type(program).__name__} on {lm_of(program).model}"

@@ -1,0 +1,52 @@
+"""Which step of a program is unstable: S with one step's instructions rephrased and the others held."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from psopt.metrics import prediction_counts, sensitivity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.dspy_programs._model import ProgramModel
+    from psopt.search_spaces import Prompt
+
+MOST_TEXTS = 50  # of train; chosen for what it costs (steps x rephrasings x this many runs), not measured
+
+
+def sensitivity_by_step(model: ProgramModel, prompt: Prompt, texts: Sequence[str]) -> dict[str, float]:
+    """Return S of each step, in [0, 1]; of a program of one step it is S itself.
+
+    Every step takes as many runs as the search takes for one prompt, on the first 50 texts.
+    """
+    variants = [model.variants.instructions[text] for text in model.variants.rephrasings.search]
+    by_step = {}
+    for step in model.steps:
+        held = [{**model.variants.original, step: variant[step]} for variant in variants]
+        answers = model.predict_steps(prompt, held, texts[:MOST_TEXTS])
+        by_step[step] = float(sensitivity(prediction_counts(answers, len(prompt.labels) + 1)))
+    return by_step
+
+
+def layers_by_step(shares: dict[str, float], outcome_step: str, n_layers: int) -> dict[str, int]:
+    """Share layers of examples out: one for every unstable step and the one of the outcome, the rest by S.
+
+    The rest is shared out by largest remainders, so that the sum is `n_layers` wherever that many steps or fewer
+    are to have one.
+
+    >>> layers_by_step({"topic": 0.3, "label": 0.1}, "label", 4)
+    {'topic': 3, 'label': 1}
+    """
+    total = sum(shares.values())
+    least = {step: int(share > 0 or step == outcome_step) for step, share in shares.items()}
+    n_rest = max(0, n_layers - sum(least.values()))
+    if total:
+        exact = {step: n_rest * share / total for step, share in shares.items()}
+    else:
+        exact = {step: n_rest * float(step == outcome_step) for step in shares}
+    whole = {step: int(part) for step, part in exact.items()}
+    # Rounded, so that the last bit of a float does not decide between equal remainders.
+    by_remainder = sorted(shares, key=lambda step: round(whole[step] - exact[step], 9))
+    extra = by_remainder[: n_rest - sum(whole.values())]
+    return {step: least[step] + whole[step] + (step in extra) for step in shares}
