@@ -17,7 +17,14 @@ if TYPE_CHECKING:
 EXPERIMENTS = Path(__file__).resolve().parent.parent / "experiments"
 SMALL = ("--dataset", "trec", "--samples", "10", "--rephrasings", "3", "--seed", "0", "--trials", "3")
 SEARCHING = ("ablation.py", "appendix_b.py", "appendix_c.py", "transfer.py")  # sim answers at once
-BESIDES = ("dspy_peers.py", "groups_on_trec.py", "meaning_threshold.py", "minilm_constants.py", "write_results.py")
+BESIDES = (
+    "dspy_peers.py",
+    "groups_on_trec.py",
+    "meaning_threshold.py",
+    "minilm_constants.py",
+    "proposal_constants.py",
+    "write_results.py",
+)
 SCRIPTS = sorted({path.name for path in EXPERIMENTS.glob("[!_]*.py")} - set(BESIDES))
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from psopt.proposals.rules._definitions import (
+from psopt.proposals.rules import (
     definitions_from_clusters,
+    definitions_from_phrases,
     definitions_from_subclasses,
     definitions_from_task,
-    definitions_from_wordings,
+    examples_from_train,
+    notes_from_slices,
 )
-from psopt.proposals.rules._examples import examples_from_train
-from psopt.proposals.rules._notes import notes_from_slices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ def propose_edits(
     definitions = definitions_from_task(task, predictions)
     definitions += definitions_from_subclasses(task, predictions)
     definitions += definitions_from_clusters(predictions, diagnosis.clusters)
-    definitions += definitions_from_wordings(task, predictions)
+    definitions += definitions_from_phrases(task, predictions)
     shown = {example.text for example in prompt.examples} | {edit.text for edit in pool if edit.kind == "example"}
     edits = definitions + notes + examples_from_train(predictions, taken=shown)
     return sorted((edit for edit in edits if not _holds(prompt, edit)), key=lambda edit: (-edit.gain, edit.id))
@@ -44,5 +44,5 @@ def _holds(prompt: Prompt, edit: Edit) -> bool:
     if edit.kind == "note":
         return edit.text in prompt.notes
     if edit.kind == "definition":
-        return any(one.label == edit.label and edit.text in one.text for one in prompt.definitions)
-    return any(one.text == edit.text for one in prompt.examples)
+        return any(definition.label == edit.label and edit.text in definition.text for definition in prompt.definitions)
+    return any(example.text == edit.text for example in prompt.examples)

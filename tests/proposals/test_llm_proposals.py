@@ -14,7 +14,7 @@ from psopt.models.chat import LMConfig, load_writer
 from psopt.proposals import replace_merged
 from psopt.proposals.llm import DraftChecks, LLMProposer
 from psopt.proposals.llm._draft_checks import DraftError
-from psopt.proposals.llm._requests import ask_for_note
+from psopt.proposals.llm._messages import ask_for_note
 from psopt.search_spaces import Edit, Provenance, seed_prompt
 from psopt.tasks import Sample, Task
 from psopt.testing import FakeServer

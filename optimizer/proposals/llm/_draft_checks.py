@@ -14,9 +14,16 @@ from psopt.text import names_label, words_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from psopt.tasks import Task
+
+# Chosen by judgement, not measured. Forty words are a long sentence; one or two words tell nothing.
 MOST_WORDS = 40
-_COPIED, _LONG, _COMMON = 5, 8, 3
 _LEAST_WORDS = 3
+# A run of eight words is somebody's sentence. One of five is a way of asking ("what is the name of"), unless fewer than
+# three texts show it.
+_LONG = 8
+_COPIED = 5
+_COMMON = 3
 _AS_A_LABEL = re.compile(
     r"(?:belongs?\s+to|label(?:l?ed)?(?:\s+as)?|class(?:ified)?(?:\s+as)?|category|answer(?:\s+with)?)"
     r"\s+(?:the\s+(?:label|class|category)\s+)?[\"'“`]([^\"'”`]+)[\"'”`]",
@@ -44,6 +51,11 @@ class DraftChecks:
     labels: tuple[str, ...]
     texts: tuple[str, ...]
 
+    @classmethod
+    def of(cls, task: Task) -> DraftChecks:
+        """The checks for a task's labels and its texts of train."""
+        return cls(tuple(task.labels), tuple(sample.text for sample in task.train))
+
     def read(self, written: str, field: str, label: str, taken: Iterable[str]) -> str:
         """Return the text of a draft that passes all checks.
 
@@ -65,22 +77,28 @@ class DraftChecks:
         """
         draft = _parsed(written, field)
         text = " ".join(str(draft[field]).split())
-        given = draft.get("label", label)
         self._check_length(text, str(draft[field]))
-        if given not in self.labels:
-            raise DraftError(f"invents the label {str(given)[:40]!r}")
-        if given != label:
-            raise DraftError(f"is about {given}, not about {label}")
+        self._check_label(draft.get("label", label), label)
         if field == "note" and not names_label(text, label):
             raise DraftError(f"does not name {label}")
-        for named in _AS_A_LABEL.findall(text):
-            if named.casefold() not in {one.casefold() for one in self.labels}:
-                raise DraftError(f"invents the label {named[:40]!r}")
+        self._check_named(text)
         if copied := self._copied(text):
             raise DraftError(f"copies a sample: {copied!r}")
-        if words_of(text) in [words_of(one) for one in taken]:
+        if words_of(text) in [words_of(other) for other in taken]:
             raise DraftError("a duplicate")
         return text
+
+    def _check_label(self, answered: object, label: str) -> None:
+        if answered not in self.labels:
+            raise DraftError(f"invents the label {str(answered)[:40]!r}")
+        if answered != label:
+            raise DraftError(f"is about {answered}, not about {label}")
+
+    def _check_named(self, text: str) -> None:
+        labels = {label.casefold() for label in self.labels}
+        for name in _AS_A_LABEL.findall(text):
+            if name.casefold() not in labels:
+                raise DraftError(f"invents the label {name[:40]!r}")
 
     def _check_length(self, text: str, as_written: str) -> None:
         n_words = len(text.split())

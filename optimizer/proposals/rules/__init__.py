@@ -2,9 +2,9 @@
 
 from psopt.proposals.rules._definitions import (
     definitions_from_clusters,
+    definitions_from_phrases,
     definitions_from_subclasses,
     definitions_from_task,
-    definitions_from_wordings,
 )
 from psopt.proposals.rules._examples import EXAMPLE_LAYERS, examples_from_train
 from psopt.proposals.rules._merging import merged_edit, merged_notes, notes_by_label, replace_merged
@@ -13,9 +13,9 @@ from psopt.proposals.rules._notes import note_text, notes_from_slices
 __all__ = [
     "EXAMPLE_LAYERS",
     "definitions_from_clusters",
+    "definitions_from_phrases",
     "definitions_from_subclasses",
     "definitions_from_task",
-    "definitions_from_wordings",
     "examples_from_train",
     "merged_edit",
     "merged_notes",

@@ -11,7 +11,7 @@ from psopt.text import label_mentions
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-_MOST_PHRASES = 12
+_MOST_PHRASES = 12  # in one sentence; chosen by judgement, not measured
 
 
 def merged_notes(edits: Iterable[Edit], labels: Sequence[str], noun: str) -> list[Edit]:
@@ -28,11 +28,12 @@ def merged_notes(edits: Iterable[Edit], labels: Sequence[str], noun: str) -> lis
     """
     merged = []
     for label in labels:
-        notes = {edit: _phrases(edit, labels, noun) for edit in edits if edit.kind == "note" and edit.label == label}
-        known = {edit: phrases for edit, phrases in notes.items() if phrases}
-        phrases = _without_implied([phrase for found in known.values() for phrase in found])
-        if len(known) > 1 and len(phrases) <= _MOST_PHRASES:
-            merged.append(merged_edit(list(known), note_text(noun, phrases, label), "rules"))
+        notes = [edit for edit in edits if edit.kind == "note" and edit.label == label]
+        phrases_of = {note: _phrases(note, labels, noun) for note in notes}
+        by_rule = [note for note, phrases in phrases_of.items() if phrases]
+        phrases = _without_implied([phrase for note in by_rule for phrase in phrases_of[note]])
+        if len(by_rule) > 1 and len(phrases) <= _MOST_PHRASES:
+            merged.append(merged_edit(by_rule, note_text(noun, phrases, label), "rules"))
     return merged
 
 
@@ -40,15 +41,20 @@ def merged_edit(notes: Sequence[Edit], text: str, author: str) -> Edit:
     """The edit that stands in place of several notes of one label."""
     samples = tuple(dict.fromkeys(sample for note in notes for sample in note.provenance.samples))
     origin = Provenance(author, notes[0].provenance.view, f"{len(notes)} notes in one", samples)
-    parts = tuple(part for note in notes for part in (note.merges or (note.parameter_name,)))
-    return Edit("note", notes[0].label, text, origin, sum(note.gain for note in notes), merges=parts)
+    names = tuple(name for note in notes for name in _names_in(note))
+    return Edit("note", notes[0].label, text, origin, sum(note.gain for note in notes), merges=names)
 
 
 def replace_merged(edits: Sequence[Edit], merged: Iterable[Edit]) -> tuple[Edit, ...]:
     """Edits with merged ones in place of their parts."""
     merged = tuple(merged)
-    gone = {part for one in merged for part in one.merges}
-    return (*(edit for edit in edits if not gone & set(edit.merges or (edit.parameter_name,))), *merged)
+    replaced = {name for edit in merged for name in edit.merges}
+    return (*(edit for edit in edits if replaced.isdisjoint(_names_in(edit))), *merged)
+
+
+def _names_in(edit: Edit) -> tuple[str, ...]:
+    """The parameter names of the edits that an edit stands for: those it merges, or its own."""
+    return edit.merges or (edit.parameter_name,)
 
 
 def notes_by_label(edits: Iterable[Edit], keep: Callable[[Edit], bool]) -> list[list[Edit]]:
@@ -63,18 +69,20 @@ def notes_by_label(edits: Iterable[Edit], keep: Callable[[Edit], bool]) -> list[
 def _phrases(note: Edit, labels: Sequence[str], noun: str) -> tuple[str, ...]:
     """The phrases of a note that says nothing else; none for a note that was written otherwise."""
     mentions = label_mentions(note.text, labels)
-    plain = len(mentions) == 1 and mentions[0].cues and note_text(noun, mentions[0].cues, note.label) == note.text
-    return mentions[0].cues if plain else ()
+    if len(mentions) != 1 or not mentions[0].cues:
+        return ()
+    cues = mentions[0].cues
+    return cues if note_text(noun, cues, note.label) == note.text else ()
 
 
 def _without_implied(phrases: Sequence[str]) -> list[str]:
     """Each phrase once, without those that can't be shown unless another one is."""
     unique = list(dict.fromkeys(phrases))
-    return [one for one in unique if not any(one != other and _implies(one, other) for other in unique)]
+    return [phrase for phrase in unique if not any(_implies(phrase, other) for other in unique if other != phrase)]
 
 
-def _implies(one: str, other: str) -> bool:
-    """Whether every text that shows `one` shows `other`."""
+def _implies(phrase: str, other: str) -> bool:
+    """Whether every text that shows a phrase shows the other one."""
     if other.startswith("^"):
-        return one.startswith("^") and f"{one} ".startswith(f"{other} ")
-    return f" {other} " in f" {one.removeprefix('^')} "
+        return phrase.startswith("^") and f"{phrase} ".startswith(f"{other} ")
+    return f" {other} " in f" {phrase.removeprefix('^')} "

@@ -1,0 +1,76 @@
+"""How the constants of proposals by rule do: each one varied alone, scored on TREC's train questions, never on test.
+
+Run it with real TREC at hand: ``PSOPT_DATA_DIR=.. python experiments/proposal_constants.py``. It prints F1, S and C on
+val questions (a part of train_5500) under ten rephrasings, of the prompt with all edits of one kind at once.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import psopt
+from psopt.diagnosis import diagnose_predictions
+from psopt.evaluation import evaluate, score
+from psopt.models import ModelProvider
+from psopt.proposals.rules import (
+    _definitions,
+    _examples,
+    definitions_from_clusters,
+    definitions_from_phrases,
+    definitions_from_subclasses,
+    examples_from_train,
+)
+from psopt.rephrasings import rephrasings_for
+from psopt.search_spaces import apply_edits, seed_prompt
+from psopt.tasks import subset
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from psopt.search_spaces import Edit
+
+    Constant = tuple[ModuleType, str, tuple[Any, ...], Callable[[], list[Edit]]]
+
+LAYERS = (("typical",), ("typical",) * 4, ("borderline",), ("weak spot",), ("weak spot",) * 4, _examples.EXAMPLE_LAYERS)
+
+
+def main() -> None:
+    task = psopt.load_task("trec", strict_data=True)
+    train, val = subset(task.train, 500, seed=42), subset(task.val, 500, seed=42)
+    rephrasings = rephrasings_for(task).search
+    model = ModelProvider().answering("minilm", task)
+    bare = seed_prompt(task)
+    on_train = evaluate(model, bare, rephrasings, train)
+    clusters = diagnose_predictions(on_train, labelled=task.train).clusters
+
+    def show(name: str, edits: list[Edit]) -> None:
+        scores = score(evaluate(model, apply_edits(bare, edits), rephrasings, val))
+        figures = f"{scores.f1:.3f} {scores.sensitivity:.3f} {scores.consistency:.3f}"
+        print(f"{name:50s} {len(edits):3d} edits  {figures}")
+
+    phrases = partial(definitions_from_phrases, task, on_train)
+    subclasses = partial(definitions_from_subclasses, task, on_train)
+    constants: tuple[Constant, ...] = (
+        (_definitions, "_MOST_PHRASES", (2, 4, 6, 8, 12), phrases),
+        (_definitions, "_LEAST_PURITY", (0.6, 0.7, 0.8, 0.9), phrases),
+        (_definitions, "_MOST_TEXTS", (500, 1000, 2000, 5000), phrases),
+        (_definitions, "_MOST_SUBCLASSES", (5, 10, 20, 40), subclasses),
+        (_definitions, "_MOST_CLUSTERS", (1, 2, 4, 8, 12), partial(definitions_from_clusters, on_train, clusters)),
+        (_examples, "_DIVERSITY", (0.0, 0.25, 0.5, 0.75, 1.0), partial(examples_from_train, on_train)),
+        (_examples, "_LONGEST_EXAMPLE", (50, 100, 400), partial(examples_from_train, on_train)),
+    )
+    show("no edits", [])
+    for module, name, values, propose in constants:
+        chosen = getattr(module, name)
+        for value in values:
+            setattr(module, name, value)
+            show(f"{name} {value}{'*' if value == chosen else ''}", propose())
+        setattr(module, name, chosen)
+    for layers in LAYERS:
+        show(", ".join(layers), examples_from_train(on_train, layers))
+
+
+if __name__ == "__main__":
+    main()
