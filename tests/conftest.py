@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 from pathlib import Path
@@ -12,8 +13,10 @@ import pytest
 from psopt.tasks import DatasetInfo, Sample, Task
 from psopt.text import shows
 
+from tests.storages import STORAGES, Postgres
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from psopt.search_spaces import Prompt
 
@@ -36,6 +39,28 @@ def data_dir() -> Path:
     if not Path(folder, "trec", "TREC_10.label").is_file():
         pytest.skip(f"real TREC is not in {folder}: set PSOPT_DATA_DIR to the folder that holds trec/TREC_10.label")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
+    pytest.importorskip("psycopg", reason="the extra `postgres` is not installed")
+    server = Postgres(tmp_path_factory.mktemp("postgres"))
+    yield server
+    with contextlib.suppress(AssertionError):
+        server.stop()
+
+
+@pytest.fixture(params=STORAGES)
+def storage(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a new storage of every kind."""
+    match request.param:
+        case "sqlite":
+            return f"sqlite:///{tmp_path / 'study.db'}"
+        case "journal":
+            return f"journal:{tmp_path / 'study.log'}"
+        case _:
+            postgres: Postgres = request.getfixturevalue("postgres")
+            return postgres.new_database()
 
 
 @pytest.fixture(scope="session")

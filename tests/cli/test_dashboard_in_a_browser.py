@@ -8,12 +8,13 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from typing import TYPE_CHECKING, Any
 
 import optuna
 import pytest
+
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,15 +41,18 @@ def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, s
         [*psopt, "dashboard", "run", "--port", str(port)], cwd=folder, env=environment, stdout=subprocess.DEVNULL
     )
     url = f"http://127.0.0.1:{port}"
-    for _ in range(150):
-        try:
-            urllib.request.build_opener(urllib.request.ProxyHandler({})).open(f"{url}/api/studies", timeout=2).close()
-            break
-        except OSError:
-            time.sleep(0.2)
+    wait_until(lambda: answers(f"{url}/api/studies"))
     yield folder / "run", url
     server.kill()
     server.wait()
+
+
+def answers(url: str) -> bool:
+    try:
+        urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=2).close()
+    except OSError:
+        return False
+    return True
 
 
 def page(url: str, folder: Path) -> Any:

@@ -7,13 +7,14 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import optuna
 import pytest
+
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -122,7 +123,7 @@ def test_a_signal_leaves_a_run_that_can_be_gone_on_with(data: Path, name: str) -
         "run",
     ]
     started = subprocess.Popen(command, cwd=data, env=environment(data), stderr=subprocess.PIPE, text=True)
-    wait_for_trials(data, 4)
+    wait_until(lambda: len(list((data / "run").glob("artifacts/*"))) >= 4, process=started)
     started.send_signal(getattr(signal, name))
     _, said = started.communicate(timeout=60)
     assert started.returncode == 130
@@ -134,10 +135,3 @@ def test_a_signal_leaves_a_run_that_can_be_gone_on_with(data: Path, name: str) -
     states = [trial.state for trial in study_of(data).trials]
     assert optuna.trial.TrialState.RUNNING not in states
     assert states.count(optuna.trial.TrialState.COMPLETE) == n_before + 2
-
-
-def wait_for_trials(folder: Path, number: int) -> None:
-    """Wait until so many trials have left their predictions."""
-    until = time.monotonic() + 60
-    while time.monotonic() < until and len(list((folder / "run").glob("artifacts/*"))) < number:
-        time.sleep(0.02)

@@ -63,9 +63,7 @@ def end(
     process: subprocess.Popen[str], server: FakeServer, which: Any = signal.SIGTERM, *, seconds: float = 10.0
 ) -> Any:
     """Send a signal when the server has been asked; returns what was said."""
-    while not server.counts()["requests"]:
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.05)
+    server.wait_for(requests=1)
     process.send_signal(which)
     since = time.monotonic()
     _, said = process.communicate(timeout=60)
@@ -102,8 +100,7 @@ def test_a_signal_ends_a_program_whose_model_does_not_answer(folder: Path, fault
 def test_what_a_signal_ended_is_gone_on_with(folder: Path) -> None:
     with FakeServer() as server:
         process = start(folder, server, *SEARCH, "--trials", "8")
-        while server.counts()["answered"] < 120:
-            time.sleep(0.01)
+        server.wait_for(answered=120)
         server.change(faults="hang", fault_rate=1.0)
         assert "psopt resume run" in end(process, server)
         assert json.loads((folder / "run" / "run.json").read_text())["finish_reason"] == "interrupted"

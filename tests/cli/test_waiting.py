@@ -6,12 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.testing import FakeServer
+
+from tests.waiting import let_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,8 +57,7 @@ def test_a_long_retry_after_is_said_with_until_when(folder: Path) -> None:
 def test_a_server_that_goes_away_is_said_waited_for_and_found_again(folder: Path) -> None:
     with FakeServer(delay_ms=40) as server:
         process = start(folder, server.url, "--concurrency", "4")
-        while server.counts()["answered"] < 10:
-            time.sleep(0.02)
+        server.wait_for(answered=10)
         port = server.port
     line = first_line(process, "does not answer since")
     assert "trying again at" in line
@@ -87,9 +87,8 @@ def test_nobody_there_ends_in_one_line_within_seconds(folder: Path, model: str) 
 def test_quiet_says_nothing(folder: Path) -> None:
     with FakeServer(faults="429", fault_rate=1.0, retry_after=4320.0) as server:
         process = start(folder, server.url, "--quiet")
-        while not server.counts()["requests"]:
-            time.sleep(0.05)
-        threading.Event().wait(0.5)
+        server.wait_for(requests=1)
+        let_run(process, 0.5)
         process.send_signal(signal.SIGTERM)
         out, said = process.communicate(timeout=30)
     assert not out

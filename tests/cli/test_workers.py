@@ -1,92 +1,29 @@
-"""Many workers on one study, in a real PostgreSQL: nothing is done twice, nothing is lost, whoever dies."""
+"""Many workers on one study, in storages of every kind: nothing is done twice, nothing is lost, whoever dies."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
-import pwd
 import random
-import shutil
-import socket
 import subprocess
 import sys
-import tempfile
-import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import optuna
 import pytest
 from psopt.runs import RunDirectory
+from psopt.search import open_storage
+
+from tests.waiting import let_run, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 COMMON = ["--samples", "40", "--rephrasings", "4", "--quiet"]
 SIM = "sim/accuracy=0.6,wobble=0.3"
 TRIALS = 16
-
-
-class Postgres:
-    """A PostgreSQL of our own on a free port of the loopback, in a folder of its own."""
-
-    def __init__(self, folder: Path) -> None:
-        found = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
-        if not found:
-            pytest.skip("PostgreSQL is not installed (Debian: postgresql)")
-        self.bin, self.data = found[-1], folder / "data"
-        self.as_user = []
-        if os.geteuid() == 0:
-            try:
-                pwd.getpwnam("postgres")
-            except KeyError:
-                pytest.skip("there is no user postgres, and PostgreSQL refuses to run as root")
-            self.as_user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
-            for one in folder.parents:
-                if one.stat().st_uid == 0 and Path(tempfile.gettempdir()) in one.parents:
-                    one.chmod(0o755)
-            shutil.chown(folder, "postgres", "postgres")
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.run("initdb", "-D", self.data, "-A", "trust", "-U", "psopt", "--no-sync")
-        self.start()
-
-    def run(self, program: Any, *words: Any) -> None:
-        done = subprocess.run(
-            [*self.as_user, self.bin / program, *map(str, words)],
-            cwd="/",
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL if "start" in words else subprocess.PIPE,  # a server would keep it open
-            stderr=subprocess.STDOUT,
-            timeout=60,
-        )
-        assert done.returncode == 0, done.stdout
-
-    def start(self) -> Any:
-        options = f"-p {self.port} -k '' -h 127.0.0.1 -F"
-        for _ in range(10):  # what is left of a server that was stopped may still go away
-            with contextlib.suppress(AssertionError):
-                return self.run("pg_ctl", "-D", self.data, "-w", "-l", self.data / "log", "-o", options, "start")
-            time.sleep(1)
-        raise AssertionError((self.data / "log").read_text()[-2000:])
-
-    def stop(self) -> None:
-        self.run("pg_ctl", "-D", self.data, "-m", "fast", "stop")
-
-    @property
-    def url(self) -> str:
-        return f"postgresql://psopt:secret-word@127.0.0.1:{self.port}/postgres"
-
-
-@pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    pytest.importorskip("psycopg", reason="the extra `postgres` is not installed")
-    server = Postgres(tmp_path_factory.mktemp("postgres"))
-    yield server
-    with contextlib.suppress(AssertionError):
-        server.stop()
 
 
 @pytest.fixture
@@ -123,19 +60,16 @@ def worker(start: Any, storage: Any, name: str) -> Any:
     return start("worker", "--storage", storage, "--study-name", name, "--quiet")
 
 
-def wait_for(condition: Any, seconds: int = 60) -> Any:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        with contextlib.suppress(Exception):
-            if found := condition():
-                return found
-        time.sleep(0.2)
-    raise AssertionError("it did not come about in time")
+def exists(storage: str, name: str, *, trials: int = 1) -> bool:
+    """Tell whether there are so many trials of a study already."""
+    with contextlib.suppress(Exception):  # whatever says that there is no study yet, or no server
+        return len(loaded(storage, name).trials) >= trials
+    return False
 
 
 def loaded(storage: Any, name: str) -> Any:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    return optuna.load_study(study_name=name, storage=storage.replace("postgresql:", "postgresql+psycopg:"))
+    return optuna.load_study(study_name=name, storage=open_storage(storage))
 
 
 def finished(process: subprocess.Popen[str], seconds: int = 150) -> Any:
@@ -176,14 +110,14 @@ def dominates(one: Any, other: Any) -> Any:
     return all(a >= b for a, b in pairs) and any(a > b for a, b in pairs)
 
 
-def test_workers_share_a_study(postgres: Any, start: Any, tmp_path: Path) -> None:
-    main = optimize(start, postgres.url, "shared")
-    wait_for(lambda: loaded(postgres.url, "shared").trials)
-    workers = [worker(start, postgres.url, "shared") for _ in range(2)]
+def test_workers_share_a_study(storage: str, start: Any, tmp_path: Path) -> None:
+    main = optimize(start, storage, "shared")
+    wait_until(lambda: exists(storage, "shared"), process=main)
+    workers = [worker(start, storage, "shared") for _ in range(2)]
     finished(main)
     for process in workers:
         finished(process)
-    study = loaded(postgres.url, "shared")
+    study = loaded(storage, "shared")
     check_study(study, tmp_path / "run")
     assert len({trial.user_attrs["psopt:claimed"] for trial in study.trials if trial.values}) > 1
     written = "".join(path.read_text(errors="ignore") for path in (tmp_path / "run").rglob("*") if path.is_file())
@@ -194,10 +128,10 @@ def test_killed_workers_lose_nothing_and_do_nothing_twice(postgres: Any, start: 
     """Four workers, the command that began the study one of them: each is killed and started again ten times."""
     chance = random.Random(1)
     workers = [optimize(start, postgres.url, "killed", 24)]
-    wait_for(lambda: loaded(postgres.url, "killed").trials)
+    wait_until(lambda: exists(postgres.url, "killed"), process=workers[0])
     workers += [worker(start, postgres.url, "killed") for _ in range(3)]
     for number in chance.sample(range(4), 4) * 10:
-        time.sleep(chance.uniform(0.2, 1.6))
+        let_run(workers[number], chance.uniform(0.2, 1.6))
         workers[number].kill()
         workers[number].communicate()
         again = ("resume", "run", "--storage", postgres.url, "--quiet")
@@ -209,26 +143,26 @@ def test_killed_workers_lose_nothing_and_do_nothing_twice(postgres: Any, start: 
     assert not [trial for trial in study.trials if trial.state == optuna.trial.TrialState.RUNNING]
 
 
-def test_a_killed_optimize_is_taken_over_by_a_worker_and_gone_on_with(
-    postgres: Any, start: Any, tmp_path: Path
-) -> None:
-    main = optimize(start, postgres.url, "headless")
-    wait_for(lambda: len(loaded(postgres.url, "headless").trials) > 3)
+def test_a_killed_optimize_is_taken_over_by_a_worker_and_gone_on_with(storage: str, start: Any, tmp_path: Path) -> None:
+    main = optimize(start, storage, "headless")
+    wait_until(lambda: exists(storage, "headless", trials=4), process=main)
     main.kill()
     main.wait()
-    finished(worker(start, postgres.url, "headless"))
-    assert sum(bool(trial.values) for trial in loaded(postgres.url, "headless").trials) == TRIALS
-    finished(start("resume", "run", "--storage", postgres.url, "--quiet"))
-    check_study(loaded(postgres.url, "headless"), tmp_path / "run")
+    finished(worker(start, storage, "headless"))
+    assert sum(bool(trial.values) for trial in loaded(storage, "headless").trials) == TRIALS
+    finished(start("resume", "run", "--storage", storage, "--quiet"))
+    check_study(loaded(storage, "headless"), tmp_path / "run")
 
 
 def test_a_postgresql_that_is_restarted_is_waited_for(postgres: Any, start: Any, tmp_path: Path) -> None:
     main = optimize(start, postgres.url, "restarted", 32)
-    wait_for(lambda: len(loaded(postgres.url, "restarted").trials) > 3)
+    wait_until(lambda: exists(postgres.url, "restarted", trials=4), process=main)
     process = worker(start, postgres.url, "restarted")
-    wait_for(lambda: len(claimers(loaded(postgres.url, "restarted"))) > 1)  # a storage must be there at the start
+    # A storage must be there at the start.
+    wait_until(lambda: len(claimers(loaded(postgres.url, "restarted"))) > 1, process=process)
     postgres.stop()
-    time.sleep(3)
+    let_run(main, 3.0)
+    assert main.poll() is None
     postgres.start()
     finished(main)
     finished(process)
@@ -240,16 +174,14 @@ def test_a_journal_is_killed_again_and_again_and_gone_on_with(start: Any, tmp_pa
     storage = f"journal:{tmp_path / 'study.log'}"
     process = optimize(start, storage, "journal", 24)
     for _ in range(20):
-        wait_for((tmp_path / "run" / "run.json").is_file)
-        time.sleep(chance.uniform(0.4, 2.4))
+        wait_until((tmp_path / "run" / "run.json").is_file)
+        let_run(process, chance.uniform(0.4, 2.4))
         process.kill()
         process.wait()
         json.loads((tmp_path / "run" / "run.json").read_text())
         process = start("resume", "run", "--quiet")
     finished(process)
-    backend = optuna.storages.journal.JournalFileBackend(str(tmp_path / "study.log"))
-    study = optuna.load_study(study_name="journal", storage=optuna.storages.JournalStorage(backend))
-    check_study(study, tmp_path / "run", 24)
+    check_study(loaded(storage, "journal"), tmp_path / "run", 24)
 
 
 def refused(process: subprocess.Popen[str]) -> Any:

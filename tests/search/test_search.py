@@ -9,7 +9,7 @@ import pytest
 from psopt.errors import InputError, UnknownNameError
 from psopt.evaluation import Evaluator
 from psopt.rephrasings import RephrasingSet
-from psopt.search import Search, SearchOptions, open_study
+from psopt.search import Search, SearchOptions, open_storage, open_study
 from psopt.search_spaces import KINDS, VIEWS, SearchRestriction, seed_prompt
 
 if TYPE_CHECKING:
@@ -268,9 +268,10 @@ def test_parts_survive_json() -> None:
 
 
 def test_a_trial_that_others_took_over_meanwhile_is_let_go(
-    task: Task, evaluator: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    task: Task, evaluator: Any, storage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    study = open_study(f"sqlite:///{tmp_path / 'study.db'}", "toy", "tpe", 0)
+    study = open_study(storage, "toy", "tpe", 0)
+    elsewhere = optuna.load_study(study_name="toy", storage=open_storage(storage))
     found = Search(task, seed_prompt(task), evaluator, study, SearchOptions(4, rounds=1), worker="slow")
     claim = found._partners.claim
     taken: list[int] = []
@@ -278,7 +279,7 @@ def test_a_trial_that_others_took_over_meanwhile_is_let_go(
     def away_for_long(trial: Any, prompt_id: Any) -> Any:
         if len(taken) < 2 and trial.number:
             taken.append(trial.number)
-            study._storage.set_trial_state_values(trial._trial_id, state=optuna.trial.TrialState.FAIL)
+            elsewhere.tell(trial.number, state=optuna.trial.TrialState.FAIL)
         return claim(trial, prompt_id)
 
     monkeypatch.setattr(found._partners, "claim", away_for_long)

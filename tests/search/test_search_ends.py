@@ -11,13 +11,11 @@ import sqlalchemy.exc
 from psopt.errors import InputError
 from psopt.evaluation import Evaluator
 from psopt.rephrasings import RephrasingSet
-from psopt.search import Search, SearchOptions, _search, open_study
+from psopt.search import Search, SearchOptions, _search, open_storage, open_study
 from psopt.search.distributed._heartbeat import Heartbeat
 from psopt.search_spaces import seed_prompt
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from psopt.tasks import Task
 
 WORDINGS = ("Sort the question by what it asks for.", "Sort it by what it asks.")
@@ -25,9 +23,9 @@ SET = RephrasingSet(WORDINGS[0], WORDINGS, ("Do sort.", "Sort please!!"), "rules
 
 
 @pytest.fixture
-def search(task: Task, keyword_model: Any, tmp_path: Path) -> Any:
+def search(task: Task, keyword_model: Any, storage: str) -> Any:
     evaluator = Evaluator(keyword_model, SET, {"train": task.train, "val": task.val, "test": task.test})
-    study = open_study(f"sqlite:///{tmp_path / 'study.db'}", "toy", "tpe", 0)
+    study = open_study(storage, "toy", "tpe", 0)
     return Search(task, seed_prompt(task), evaluator, study, SearchOptions(4, rounds=1))
 
 
@@ -70,7 +68,7 @@ def test_a_measure_that_is_no_number_is_an_error_and_no_endless_search(
 
 
 def test_a_trial_that_others_have_finished_is_let_go_while_it_is_recorded(
-    search: Any, monkeypatch: pytest.MonkeyPatch
+    search: Any, storage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record_trial = vars(_search)["record_trial"]
     taken: list[int] = []
@@ -78,13 +76,19 @@ def test_a_trial_that_others_have_finished_is_let_go_while_it_is_recorded(
     def late(trial: Any, *more: Any) -> None:
         if trial.number == 1 and not taken:
             taken.append(trial.number)
-            trial.study._storage.set_trial_state_values(trial._trial_id, state=optuna.trial.TrialState.FAIL)
+            finish_elsewhere(storage, trial.number)
         record_trial(trial, *more)
 
     monkeypatch.setattr(_search, "record_trial", late)
     search.run()
     assert len(search.candidates) == 4
     assert 1 not in {candidate.trial for candidate in search.candidates}
+
+
+def finish_elsewhere(storage: str, number: int) -> None:
+    """Finish a trial as another worker would."""
+    study = optuna.load_study(study_name="toy", storage=open_storage(storage))
+    study.tell(number, state=optuna.trial.TrialState.FAIL)
 
 
 def locked() -> Any:

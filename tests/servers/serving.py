@@ -10,13 +10,14 @@ import os
 import shutil
 import socket
 import subprocess
-import time
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -133,16 +134,20 @@ def _running(command: Sequence[str], port: int, ready: str, log: Path, **setting
 
 
 def _wait(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
-    until = time.monotonic() + _PATIENCE
-    while process.poll() is None and time.monotonic() < until:
-        try:
-            with _DIRECTLY.open(url, timeout=5):
-                return
-        except urllib.error.HTTPError as error:
-            error.close()
-            if error.code < 500:
-                return
-        except OSError:
-            pass
-        time.sleep(0.2)
-    raise RuntimeError(f"the server did not start: {log.read_text()[-2000:]}")
+    try:
+        wait_until(lambda: process.poll() is not None or _answers(url), seconds=_PATIENCE)
+    except AssertionError:
+        process.kill()
+    if process.poll() is not None:
+        raise RuntimeError(f"the server did not start: {log.read_text()[-2000:]}")
+
+
+def _answers(url: str) -> bool:
+    try:
+        with _DIRECTLY.open(url, timeout=5):
+            return True
+    except urllib.error.HTTPError as error:
+        error.close()
+        return error.code < 500
+    except OSError:
+        return False

@@ -150,8 +150,7 @@ def test_a_fault_of_the_line_breaks_the_answer(server: FakeServer, fault: str, r
     server.change(faults=fault, fault_rate=1)
     with pytest.raises(raised, match=said):
         post(server, request(), timeout=0.1 if fault == "hang" else 5)
-    while server.counts()["in_flight"]:
-        pass  # the server takes a moment to see that the client has gone
+    server.wait_for(idle=True)  # the server takes a moment to see that the client has gone
     assert server.counts()["statuses"] == {fault: 1}
 
 

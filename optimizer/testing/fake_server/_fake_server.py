@@ -137,6 +137,40 @@ class FakeServer:
         del counts["options"]
         return counts
 
+    def wait_for(self, *, seconds: float = 60.0, idle: bool = False, **at_least: int) -> dict[str, Any]:
+        """Wait until it has seen as much; nothing is polled.
+
+        Parameters
+        ----------
+        seconds : float
+        idle : bool
+            Wait until nothing is in flight.
+        **at_least : int
+            Counts, such as ``requests=1`` or ``answered=10``.
+
+        Returns
+        -------
+        dict
+            The counts.
+
+        Raises
+        ------
+        TimeoutError
+            If that takes longer.
+        ValueError
+            If there is no such count.
+        """
+        try:
+            wish = {"at_least": at_least, "idle": idle, "seconds": seconds}
+            return self._call("/control/wait", wish, timeout=seconds + 10)
+        except urllib.error.HTTPError as error:
+            message = json.load(error)["error"]
+            if error.code == 408:  # Request Timeout
+                raise TimeoutError(
+                    f"{at_least or 'idle'}: {message}; the fake server has seen {self.counts()}"
+                ) from None
+            raise ValueError(message) from None
+
     def options(self) -> FakeServerOptions:
         """The options that hold now."""
         return FakeServerOptions(**self._call("/control")["options"])
@@ -151,9 +185,9 @@ class FakeServer:
         request: dict[str, Any] = self._call("/control/log")["last_request"]
         return request
 
-    def _call(self, path: str, changes: dict[str, Any] | None = None) -> dict[str, Any]:
-        body = json.dumps(changes).encode() if changes else None
+    def _call(self, path: str, message: dict[str, Any] | None = None, timeout: float = 60.0) -> dict[str, Any]:
+        body = json.dumps(message).encode() if message else None
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data=body)
-        with _DIRECTLY.open(request, timeout=60) as response:
+        with _DIRECTLY.open(request, timeout=timeout) as response:
             answer: dict[str, Any] = json.load(response)
         return answer

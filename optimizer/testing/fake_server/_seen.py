@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ class Seen:
         self.last_request: dict[str, Any] = {}
         self.in_flight = 0
         self.most_in_flight = 0
+        self._changed = asyncio.Event()
 
     def clear(self) -> None:
         """Forget all but what is in flight."""
@@ -38,6 +40,23 @@ class Seen:
             yield
         finally:
             self.in_flight -= 1
+            self._tell()
+
+    def came_in(self, name: str, request: dict[str, Any]) -> None:
+        """Count a request."""
+        self.last_request = request
+        self.requests[name] += 1
+        self._tell()
+
+    def _tell(self) -> None:
+        """Wake who waits for a count, to look whether it is there."""
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def wait_for(self, at_least: dict[str, int], *, idle: bool) -> None:
+        """Return when the counts named in `at_least` are reached and, if `idle`, nothing is in flight."""
+        while (idle and self.in_flight) or any(self.summary()[name] < least for name, least in at_least.items()):
+            await self._changed.wait()
 
     def summary(self) -> dict[str, Any]:
         """Counts. `statuses` are 200, an error's status, a fault's name, and gone for a client that did not wait.

@@ -41,8 +41,7 @@ class Server:
                 if not isinstance(body, dict):
                     raise BadRequestError("the request must be a JSON object")
                 name = digest(body)
-                self.seen.last_request = _described(request, body)
-                self.seen.requests[name] += 1
+                self.seen.came_in(name, _described(request, body))
                 refusal = self._refuse(request, body)
                 return refusal or await self._misbehave(request) or await self._answer(body, name)
             except (ValueError, BadRequestError) as error:
@@ -64,6 +63,17 @@ class Server:
         if request.path.endswith("/log"):
             answer |= {"log": self.seen.log(), "last_request": self.seen.last_request}
         return web.json_response(answer)
+
+    async def wait(self, request: web.Request) -> web.Response:
+        """POST /control/wait: answer when the counts are there, or with 408 when they are not in time."""
+        wish = await request.json()
+        try:
+            await asyncio.wait_for(self.seen.wait_for(wish["at_least"], idle=wish["idle"]), wish["seconds"])
+        except KeyError as error:
+            return web.json_response({"error": f"there is no count {error}"}, status=400)
+        except TimeoutError:
+            return web.json_response({"error": "not in time"}, status=408)
+        return web.json_response(self.seen.summary())
 
     def _change(self, changes: dict[str, Any]) -> None:
         changes = dict(changes)
@@ -216,6 +226,7 @@ async def serve(options: FakeServerOptions) -> None:
     app.router.add_get("/v1/models", server.models)
     app.router.add_route("*", "/control", server.control)
     app.router.add_get("/control/log", server.control)
+    app.router.add_post("/control/wait", server.wait)
     # With handler_cancellation a request whose client has gone is no longer in flight.
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1, handler_cancellation=True)
     await runner.setup()
