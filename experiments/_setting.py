@@ -10,20 +10,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psopt.api import carry_out
+from psopt.api import optimize
 from psopt.evaluation import evaluate
 from psopt.models import ModelProvider
 from psopt.models.chat import LMConfig
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
-from psopt.runs import RunSettings
 from psopt.tasks import load_task, subset
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from matplotlib.figure import Figure
-    from psopt.api import Run
     from psopt.evaluation import Predictions
+    from psopt.runs import Run
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
@@ -110,18 +109,18 @@ class Setting:
         return evaluate(answering, prompt, texts, subset(task.test, self.samples, seed=seed), forms=forms)
 
     def search(self, dataset: str, model: str, seed: int, **options: Any) -> Run:
-        """Let psopt search: edits from train, chosen on val. `options` are those of RunSettings; no files are left."""
-        asked = RunSettings(
-            dataset=dataset,
-            model=model,
-            seed=seed,
-            trials=self.trials,
-            samples=self.samples,
-            lm=self.lm,
-            **options,
-        )
+        """Let psopt search: edits from train, chosen on val. `options` are those of `optimize`; no files are left."""
         with tempfile.TemporaryDirectory() as folder:
-            return carry_out(self.task(dataset, seed), asked, out=Path(folder) / "run")
+            return optimize(
+                self.task(dataset, seed),
+                model=model,
+                seed=seed,
+                trials=self.trials,
+                samples=self.samples,
+                lm=self.lm,
+                out=Path(folder) / "run",
+                **options,
+            )
 
     def save(self, name: str, found: dict[str, Any], figure: Figure) -> None:
         """Write results as JSON, with the setting, and the figure as SVG: the same results give the same bytes."""

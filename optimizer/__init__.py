@@ -11,14 +11,35 @@ from typing import TYPE_CHECKING, Any
 from psopt._version import __version__
 
 if TYPE_CHECKING:
-    from psopt.api import MeasureOptions, Run, compare, diagnose, optimize
+    from psopt.api import (
+        CheckResult,
+        Classified,
+        ComparisonResult,
+        MeasureOptions,
+        check,
+        classify,
+        compare,
+        diagnose,
+        estimate,
+        measure,
+        optimize,
+        rephrase,
+        resume,
+        worker,
+    )
     from psopt.diagnosis import PromptReport
     from psopt.dspy_programs import ProgramCandidate, SensitivityOptimizer
     from psopt.models.chat import LMConfig, LmOptions
+    from psopt.rephrasings import RephrasingOptions
+    from psopt.runs import CostEstimate, Run
     from psopt.search_spaces import Edit, Prompt, SearchParts, SearchRestriction
     from psopt.tasks import Sample, Task, load_task
 
 _HOMES = {
+    "CheckResult": "psopt.api",
+    "Classified": "psopt.api",
+    "ComparisonResult": "psopt.api",
+    "CostEstimate": "psopt.runs",
     "Edit": "psopt.search_spaces",
     "LMConfig": "psopt.models.chat",
     "LmOptions": "psopt.models.chat",
@@ -26,19 +47,31 @@ _HOMES = {
     "ProgramCandidate": "psopt.dspy_programs",
     "Prompt": "psopt.search_spaces",
     "PromptReport": "psopt.diagnosis",
-    "Run": "psopt.api",
+    "RephrasingOptions": "psopt.rephrasings",
+    "Run": "psopt.runs",
     "Sample": "psopt.tasks",
     "SearchParts": "psopt.search_spaces",
     "SearchRestriction": "psopt.search_spaces",
     "SensitivityOptimizer": "psopt.dspy_programs",
     "Task": "psopt.tasks",
+    "check": "psopt.api",
+    "classify": "psopt.api",
     "compare": "psopt.api",
     "diagnose": "psopt.api",
+    "estimate": "psopt.api",
     "load_task": "psopt.tasks",
+    "measure": "psopt.api",
     "optimize": "psopt.api",
+    "rephrase": "psopt.api",
+    "resume": "psopt.api",
+    "worker": "psopt.api",
 }
 
 __all__ = [
+    "CheckResult",
+    "Classified",
+    "ComparisonResult",
+    "CostEstimate",
     "Edit",
     "LMConfig",
     "LmOptions",
@@ -46,6 +79,7 @@ __all__ = [
     "ProgramCandidate",
     "Prompt",
     "PromptReport",
+    "RephrasingOptions",
     "Run",
     "Sample",
     "SearchParts",
@@ -53,10 +87,17 @@ __all__ = [
     "SensitivityOptimizer",
     "Task",
     "__version__",
+    "check",
+    "classify",
     "compare",
     "diagnose",
+    "estimate",
     "load_task",
+    "measure",
     "optimize",
+    "rephrase",
+    "resume",
+    "worker",
 ]
 
 

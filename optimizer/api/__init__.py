@@ -9,67 +9,73 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from psopt.api._check import RESTS_ON_NA, requirements
-    from psopt.api._classify import Classified, Home, classify_texts, home_of
-    from psopt.api._compare import Contender, compare
+    from psopt.api._check import RESTS_ON_NA, CheckResult, Threshold, check
+    from psopt.api._classify import Classified, classify
+    from psopt.api._compare import ComparisonResult, compare
     from psopt.api._diagnose import diagnose
-    from psopt.api._estimate import CostEstimate, Phase, estimate_measuring, estimate_run, estimate_writing
+    from psopt.api._estimate import estimate, estimate_measuring, estimate_rephrasing, estimate_run
     from psopt.api._measure import MeasureOptions, measure
-    from psopt.api._optimize import N_HELDOUT, Run, carry_out, optimize, search_and_record
-    from psopt.api._worker import work
+    from psopt.api._optimize import optimize
+    from psopt.api._rephrase import rephrase
+    from psopt.api._resume import resume, settings_to_resume
+    from psopt.api._run import run
+    from psopt.api._searching import SearchSetup, search_in
+    from psopt.api._worker import worker
 
 _HOMES = {
-    "N_HELDOUT": "psopt.api._optimize",
-    "RESTS_ON_NA": "psopt.api._check",
-    "Classified": "psopt.api._classify",
-    "Contender": "psopt.api._compare",
-    "CostEstimate": "psopt.api._estimate",
-    "Home": "psopt.api._classify",
-    "MeasureOptions": "psopt.api._measure",
-    "Phase": "psopt.api._estimate",
-    "Run": "psopt.api._optimize",
-    "carry_out": "psopt.api._optimize",
-    "classify_texts": "psopt.api._classify",
-    "compare": "psopt.api._compare",
-    "diagnose": "psopt.api._diagnose",
-    "estimate_measuring": "psopt.api._estimate",
-    "estimate_run": "psopt.api._estimate",
-    "estimate_writing": "psopt.api._estimate",
-    "home_of": "psopt.api._classify",
-    "measure": "psopt.api._measure",
-    "optimize": "psopt.api._optimize",
-    "requirements": "psopt.api._check",
-    "search_and_record": "psopt.api._optimize",
-    "work": "psopt.api._worker",
+    "RESTS_ON_NA": "_check",
+    "CheckResult": "_check",
+    "Classified": "_classify",
+    "ComparisonResult": "_compare",
+    "MeasureOptions": "_measure",
+    "SearchSetup": "_searching",
+    "Threshold": "_check",
+    "check": "_check",
+    "classify": "_classify",
+    "compare": "_compare",
+    "diagnose": "_diagnose",
+    "estimate": "_estimate",
+    "estimate_measuring": "_estimate",
+    "estimate_rephrasing": "_estimate",
+    "estimate_run": "_estimate",
+    "measure": "_measure",
+    "optimize": "_optimize",
+    "rephrase": "_rephrase",
+    "resume": "_resume",
+    "run": "_run",
+    "search_in": "_searching",
+    "settings_to_resume": "_resume",
+    "worker": "_worker",
 }
 
 __all__ = [
-    "N_HELDOUT",
     "RESTS_ON_NA",
+    "CheckResult",
     "Classified",
-    "Contender",
-    "CostEstimate",
-    "Home",
+    "ComparisonResult",
     "MeasureOptions",
-    "Phase",
-    "Run",
-    "carry_out",
-    "classify_texts",
+    "SearchSetup",
+    "Threshold",
+    "check",
+    "classify",
     "compare",
     "diagnose",
+    "estimate",
     "estimate_measuring",
+    "estimate_rephrasing",
     "estimate_run",
-    "estimate_writing",
-    "home_of",
     "measure",
     "optimize",
-    "requirements",
-    "search_and_record",
-    "work",
+    "rephrase",
+    "resume",
+    "run",
+    "search_in",
+    "settings_to_resume",
+    "worker",
 ]
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
+        return getattr(importlib.import_module(f"psopt.api.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'psopt.api' has no attribute {name!r}")

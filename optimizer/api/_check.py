@@ -1,17 +1,25 @@
-"""Is a prompt robust enough to ship? Thresholds for continuous integration."""
+"""`psopt.check`: is a prompt robust enough to ship? Thresholds for continuous integration."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from psopt.api._measure import measure
 from psopt.errors import InputError
-from psopt.evaluation import MOST_NA, na_note, rests_on_na
+from psopt.evaluation import MOST_NA, na_note, rests_on_na, score
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
+    from psopt.api._measure import SplitChoice
     from psopt.evaluation import Scores
+    from psopt.models import OnProgress
+    from psopt.models.chat import LMConfig
+    from psopt.rephrasings import RephrasingOptions
+    from psopt.search_spaces import Prompt
+    from psopt.tasks import Task
 
 _BOUNDS = {"max_sensitivity": "sensitivity", "min_f1": "f1", "min_consistency": "consistency", "max_na_rate": "na_rate"}
 RESTS_ON_NA = "rests_on_na"
@@ -19,8 +27,8 @@ _NEED_ANSWERS = frozenset({"max_sensitivity", "min_consistency"})
 
 
 @dataclass(frozen=True, slots=True)
-class Requirement:
-    """One threshold, and what was measured.
+class Threshold:
+    """A bound, and what was measured.
 
     Attributes
     ----------
@@ -52,15 +60,15 @@ class Requirement:
         return f"{'ok' if self.met else 'missed'}: {name} {self.value:.4f} {sign} {self.bound:g}"
 
 
-def requirements(scores: Scores, bounds: Mapping[str, float | None], *, sure: bool = False) -> list[Requirement]:
+def thresholds(scores: Scores, bounds: Mapping[str, float | None], *, use_ci_bound: bool = False) -> list[Threshold]:
     """Hold scores against bounds.
 
     Parameters
     ----------
     scores : Scores
-        With intervals, if `sure`.
+        With intervals, if `use_ci_bound`.
     bounds : dict of option to float or None
-    sure : bool
+    use_ci_bound : bool
         Ask that the bad end of the 95 % interval keeps to the bound, not just the estimate.
 
     Raises
@@ -68,19 +76,101 @@ def requirements(scores: Scores, bounds: Mapping[str, float | None], *, sure: bo
     InputError
         If no bound is given.
     """
+    given = _check_given(bounds)
+    held = [
+        Threshold(option, bound, _value(scores, option, use_ci_bound=use_ci_bound)) for option, bound in given.items()
+    ]
+    if _NEED_ANSWERS & given.keys() and "max_na_rate" not in given and rests_on_na(scores.na_rate):
+        held.append(Threshold(RESTS_ON_NA, MOST_NA, scores.na_rate, na_note(scores.na_rate, scores.na_kinds)))
+    return held
+
+
+def _check_given(bounds: Mapping[str, float | None]) -> dict[str, float]:
+    """The bounds that are given; at least one must be."""
     given = {option: bound for option, bound in bounds.items() if bound is not None}
     if not given:
         names = ", ".join("--" + option.replace("_", "-") for option in _BOUNDS)
         raise InputError(f"nothing to check: give at least one of {names}")
-    found = [Requirement(option, bound, _value(scores, option, sure=sure)) for option, bound in given.items()]
-    if _NEED_ANSWERS & given.keys() and "max_na_rate" not in given and rests_on_na(scores.na_rate):
-        found.append(Requirement(RESTS_ON_NA, MOST_NA, scores.na_rate, na_note(scores.na_rate, scores.na_kinds)))
-    return found
+    return given
 
 
-def _value(scores: Scores, option: str, *, sure: bool) -> float:
+def _value(scores: Scores, option: str, *, use_ci_bound: bool) -> float:
     name = _BOUNDS[option]
-    if sure and name in scores.ci:
+    if use_ci_bound and name in scores.ci:
         low, high = scores.ci[name]
         return high if option.startswith("max") else low
     return float(getattr(scores, name))
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What was measured, and how it keeps to each bound."""
+
+    scores: Scores
+    thresholds: tuple[Threshold, ...]
+
+    @property
+    def met(self) -> bool:
+        """Whether all bounds are kept to."""
+        return all(threshold.met for threshold in self.thresholds)
+
+
+def check(
+    task: Task,
+    prompt: Prompt | None = None,
+    *,
+    model: Any = "minilm",
+    max_sensitivity: float | None = None,
+    min_f1: float | None = None,
+    min_consistency: float | None = None,
+    max_na_rate: float | None = None,
+    use_ci_bound: bool = False,
+    rephrasings: int = 10,
+    rephrasing: RephrasingOptions | None = None,
+    split: SplitChoice = "test",
+    samples: int = 500,
+    strategy: str = "simple",
+    seed: int = 42,
+    lm: LMConfig | None = None,
+    cache_dir: str | Path | None = None,
+    on_progress: OnProgress | None = None,
+) -> CheckResult:
+    """Measure a prompt under rephrasings and hold it against bounds.
+
+    Parameters
+    ----------
+    max_sensitivity, min_f1, min_consistency, max_na_rate : float, optional
+        At least one; in [0, 1].
+    use_ci_bound : bool
+        Ask that the bad end of the 95 % interval keeps to the bounds, not just the estimate.
+    task, prompt, model, rephrasings, rephrasing, split, samples, strategy, seed, lm, cache_dir, on_progress
+        See `measure`.
+
+    Raises
+    ------
+    PsoptError
+        If no bound is given, or an argument or the task can't be used.
+    """
+    bounds = {
+        "max_sensitivity": max_sensitivity,
+        "min_f1": min_f1,
+        "min_consistency": min_consistency,
+        "max_na_rate": max_na_rate,
+    }
+    _check_given(bounds)
+    predictions = measure(
+        task,
+        prompt,
+        model=model,
+        rephrasings=rephrasings,
+        rephrasing=rephrasing,
+        split=split,
+        samples=samples,
+        strategy=strategy,
+        seed=seed,
+        lm=lm,
+        cache_dir=cache_dir,
+        on_progress=on_progress,
+    )
+    scores = score(predictions, intervals=True, seed=seed)
+    return CheckResult(scores, tuple(thresholds(scores, bounds, use_ci_bound=use_ci_bound)))

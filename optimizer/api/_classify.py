@@ -1,9 +1,10 @@
-"""Using a prompt: texts in, labels out, on request by a vote of its rephrasings."""
+"""`psopt.classify`: texts in, labels out, on request by a vote of a prompt's rephrasings."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,21 +12,18 @@ from psopt.errors import InputError
 from psopt.evaluation import no_labels
 from psopt.metrics import hard_predictions, prediction_counts
 from psopt.models import ModelProvider, asks_in_chat, has_probabilities
-from psopt.rephrasings import RephrasingOptions, freeze_rephrasings, read_file
-from psopt.runs import REPHRASINGS, task_of
+from psopt.models.chat import LMConfig
+from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
+from psopt.runs import PromptSource, read_source
+from psopt.search_spaces import Prompt
 from psopt.tasks import DatasetInfo, Sample, Task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
     from psopt.answers import NoLabel
     from psopt.models import Model, OnProgress
-    from psopt.models.chat import LMConfig
-    from psopt.rephrasings import RephrasingSet
-    from psopt.runs import PromptSource
-    from psopt.search_spaces import Prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,44 +40,11 @@ class Classified:
     said: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Home:
-    """A prompt, and what the run that it comes from lends it: its task and its rephrasings."""
-
-    prompt: Prompt
-    task: Task | None = None
-    rephrasings: RephrasingSet | None = None
-    lacking: str | None = None
-    """Why the run's task can't be had, where it can't."""
-
-
-def home_of(source: PromptSource) -> Home:
-    """Look up what the run of a prompt lends it, if it lies in a run directory.
-
-    Raises
-    ------
-    InputError
-        If it is a plain text, which knows no labels.
-    """
-    if source.prompt is None:
-        raise InputError(
-            f"prompt {source.path} is no JSON: to classify, the labels must be known; give a prompt's JSON"
-        )
-    if source.run is None or source.settings is None:
-        return Home(source.prompt)
-    kept = source.run / REPHRASINGS
-    rephrasings = read_file(kept) if kept.exists() else None
-    try:
-        return Home(source.prompt, task_of(source.settings), rephrasings)
-    except InputError as error:
-        return Home(source.prompt, None, rephrasings, str(error))
-
-
-def classify_texts(
-    home: Home,
+def classify(
     texts: Sequence[str],
-    model: Any,
+    prompt: Prompt | PromptSource | str | Path,
     *,
+    model: Any = None,
     vote: bool = False,
     rephrasings: int = 10,
     seed: int = 42,
@@ -90,36 +55,73 @@ def classify_texts(
     """Classify texts with a prompt, under its own description alone or by a vote of its rephrasings.
 
     The vote asks `rephrasings` times as much; of equally many votes the first label in the prompt's order wins.
+
+    Parameters
+    ----------
+    texts : sequence of str
+    prompt : Prompt or path
+        A prompt, or its JSON file; one in a run directory is used with the run's model, data and rephrasings.
+    model : str, dspy.LM or Model, optional
+        By default the one that the file says it is for, asked as it says, but for what `lm` says.
+    vote : bool
+    rephrasings, seed : int
+        For the vote: how many, and what seeds those of rules.
+    lm : LMConfig, optional
+    cache_dir : path, optional
+    on_progress : callable, optional
+
+    Raises
+    ------
+    PsoptError
+        If there is no such prompt, nothing says which model it is for, or the model fails.
     """
-    task = home.task or _bare_task(home.prompt, texts)
+    source = _source_of(prompt)
+    asked = source.with_labels()
+    if model is None:
+        model, lm = _as_measured(source, lm)
+    task = source.task or _bare_task(asked, texts)
     answering = ModelProvider(cache_dir, lm).answering(model, task)
-    prompts = [home.prompt]
-    if vote:
-        prompts = _worded(home, task, rephrasings, seed)
+    prompts = _rephrased(source, asked, task, rephrasings, seed) if vote else [asked]
     if asks_in_chat(answering):
         answering.few_may_fail = True
     array = _answers(answering, prompts, texts, on_progress, soft=lm is not None and lm.logprobs)
-    counts = prediction_counts(array, len(home.prompt.labels) + 1)
-    names: list[str | None] = [*home.prompt.labels, None]
+    counts = prediction_counts(array, len(asked.labels) + 1)
+    names: list[str | None] = [*asked.labels, None]
     best = np.argmax(counts, axis=1)
     shares = counts.max(axis=1) / counts.sum(axis=1)
-    found = [
+    classified = [
         Classified(text, names[index], float(share)) for text, index, share in zip(texts, best, shares, strict=True)
     ]
-    return _explained(found, no_labels(answering, prompts, texts, array))
+    return _explained(classified, no_labels(answering, prompts, texts, array))
 
 
-def _explained(found: list[Classified], missed: Sequence[NoLabel]) -> list[Classified]:
+def _source_of(prompt: Prompt | PromptSource | str | Path) -> PromptSource:
+    if isinstance(prompt, PromptSource):
+        return prompt
+    if isinstance(prompt, Prompt):
+        return PromptSource(Path("prompt"), prompt, prompt.description)
+    return read_source(Path(prompt))
+
+
+def _as_measured(source: PromptSource, lm: LMConfig | None) -> tuple[str, LMConfig]:
+    """The model that a prompt is for, and how it is asked."""
+    measured = source.measured
+    if measured is None or not measured.by_name or measured.program is not None:
+        raise InputError(f"prompt {source.path} does not say which model it is for: give model=..")
+    return measured.model, lm or LMConfig(**measured.options)
+
+
+def _explained(classified: list[Classified], missed: Sequence[NoLabel]) -> list[Classified]:
     """Add to texts without a label the kind of most of their answers, and one of them."""
     kinds: dict[int, list[NoLabel]] = {}
     for answer in missed:
         kinds.setdefault(answer.sample, []).append(answer)
     for place, answers in kinds.items():
-        if found[place].label is None:
+        if classified[place].label is None:
             kind = Counter(answer.kind for answer in answers).most_common(1)[0][0]
             said = next(answer.said for answer in answers if answer.kind == kind)
-            found[place] = replace(found[place], na_kind=kind, said=said)
-    return found
+            classified[place] = replace(classified[place], na_kind=kind, said=said)
+    return classified
 
 
 def _answers(
@@ -133,11 +135,12 @@ def _answers(
     return hard_predictions(model.predict_proba(prompts, texts, on_progress))
 
 
-def _worded(home: Home, task: Task, n: int, seed: int) -> list[Prompt]:
-    found, own = home.rephrasings, home.prompt.description
-    if found is None or found.original.split() != own.split() or len(found.search) < n:
-        found = freeze_rephrasings(task, home.prompt.description, n, 1, seed, RephrasingOptions())
-    return [home.prompt.described_as(text, form) for text, form in found.variants("search")[:n]]
+def _rephrased(source: PromptSource, prompt: Prompt, task: Task, n: int, seed: int) -> list[Prompt]:
+    rephrasings = source.rephrasings
+    own = prompt.description
+    if rephrasings is None or rephrasings.original.split() != own.split() or len(rephrasings.search) < n:
+        rephrasings = freeze_rephrasings(task, own, n, 1, seed, RephrasingOptions())
+    return [prompt.described_as(text, form) for text, form in rephrasings.variants("search")[:n]]
 
 
 def _bare_task(prompt: Prompt, texts: Sequence[str]) -> Task:

@@ -5,29 +5,34 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from psopt.api._measure import MeasureOptions, measure
+from psopt.api._measure import MeasureOptions, measure_options, predict
 from psopt.errors import InputError
 from psopt.evaluation import compare_paired, score, verdict
+from psopt.search_spaces import seed_prompt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
+    from psopt.api._measure import SplitChoice
     from psopt.evaluation import Scores
     from psopt.metrics import PairedDifference
     from psopt.models import OnProgress
+    from psopt.models.chat import LMConfig
+    from psopt.rephrasings import RephrasingOptions
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
 
 @dataclass(frozen=True, slots=True)
-class Contender:
-    """A prompt under a model: what is compared."""
+class ComparisonResult:
+    """How a prompt fares under a model."""
 
     prompt: str
     model: str
     scores: Scores
     against_first: Mapping[str, PairedDifference]
-    """Differences to the first contender by measure; empty for the first itself."""
+    """Differences to what was measured first, by measure; empty for the first itself."""
 
     def verdict(self, measure_name: str) -> str:
         """``better``, ``worse`` or ``no difference`` than the first, at the 5 % level."""
@@ -35,17 +40,30 @@ class Contender:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
-        differences = {name: {**asdict(one), "verdict": self.verdict(name)} for name, one in self.against_first.items()}
+        differences = {
+            name: {**asdict(difference), "verdict": self.verdict(name)}
+            for name, difference in self.against_first.items()
+        }
         return {"prompt": self.prompt, "model": self.model, **self.scores.to_dict(), "against_first": differences}
 
 
 def compare(
     task: Task,
-    prompts: Mapping[str, Prompt],
-    models: Sequence[Any] = ("minilm",),
+    prompts: Mapping[str, Prompt] | None = None,
+    models: Sequence[Any] | None = None,
     options: MeasureOptions | None = None,
     on_progress: OnProgress | None = None,
-) -> list[Contender]:
+    *,
+    model: Any = "minilm",
+    rephrasings: int = 10,
+    rephrasing: RephrasingOptions | None = None,
+    split: SplitChoice = "test",
+    samples: int = 500,
+    strategy: str = "simple",
+    seed: int = 42,
+    lm: LMConfig | None = None,
+    cache_dir: str | Path | None = None,
+) -> list[ComparisonResult]:
     """Measure every prompt under every model on the same samples and rephrasings, and test each against the first.
 
     Prompts with different descriptions are rephrased alike, each its own description.
@@ -54,33 +72,38 @@ def compare(
     ----------
     task : Task
         With labels.
-    prompts : dict of name to Prompt
-    models : sequence of str, dspy.LM or Model
+    prompts : dict of name to Prompt, optional
+        By default the seed prompt of `strategy`.
+    models : sequence of str, dspy.LM or Model, optional
+        Several models in place of `model`.
     options : MeasureOptions, optional
+        In place of the keywords `rephrasings`, `rephrasing`, `split`, `samples`, `seed`, `lm` and `cache_dir`.
 
     Raises
     ------
     InputError
         If there is nothing to compare, or the samples have no labels.
     """
-    options = options or MeasureOptions()
+    options = options or measure_options(rephrasings, split, samples, seed, lm, rephrasing, cache_dir)
+    prompts = prompts or {strategy: seed_prompt(task, strategy, seed=seed)}
+    models = models or (model,)
     if len(prompts) * len(models) < 2:
         raise InputError("there is nothing to compare: give two prompts, or two models")
     provider = options.models()  # the limits are those of the whole comparison
-    found = [
-        (name, str(getattr(model, "name", model)), measure(task, prompt, model, options, on_progress, provider))
-        for model in models
+    measured = [
+        (name, str(getattr(each, "name", each)), predict(task, prompt, each, options, provider, on_progress))
+        for each in models
         for name, prompt in prompts.items()
     ]
-    first = found[0][2]
+    first = measured[0][2]
     if not first.is_labelled:
         raise InputError("a comparison needs labels; `psopt diagnose` measures S without them")
     return [
-        Contender(
+        ComparisonResult(
             name,
-            model,
-            score(some, intervals=True, seed=options.seed),
-            {} if some is first else compare_paired(first, some, options.seed),
+            model_name,
+            score(predictions, intervals=True, seed=options.seed),
+            {} if predictions is first else compare_paired(first, predictions, options.seed),
         )
-        for name, model, some in found
+        for name, model_name, predictions in measured
     ]

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from psopt.api._measure import MeasureOptions, measure
+from psopt.api._measure import measure_options, predict
 from psopt.diagnosis import PromptReport, diagnose_predictions
 from psopt.evaluation import score
 from psopt.metrics import na_rate, sensitivity
-from psopt.models.chat import LMConfig
-from psopt.rephrasings import RephrasingOptions
 from psopt.search_spaces import seed_prompt
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from psopt.api._measure import SplitChoice
-    from psopt.diagnosis import Embed
-    from psopt.models import ModelProvider, OnProgress
+    from psopt.models import OnProgress
+    from psopt.models.chat import LMConfig
+    from psopt.rephrasings import RephrasingOptions
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
@@ -28,12 +27,12 @@ def diagnose(
     *,
     model: Any = "minilm",
     rephrasings: int = 10,
+    rephrasing: RephrasingOptions | None = None,
     split: SplitChoice = "train",
     samples: int = 500,
     strategy: str = "simple",
     seed: int = 42,
     lm: LMConfig | None = None,
-    words: RephrasingOptions | None = None,
     cache_dir: str | Path | None = None,
     on_progress: OnProgress | None = None,
 ) -> PromptReport:
@@ -45,11 +44,11 @@ def diagnose(
     prompt : Prompt, optional
         By default the seed prompt of `strategy`.
     model : str, dspy.LM or Model
-        See `load_model`; `lm` says how a language model is asked.
-    words : RephrasingOptions, optional
-        Where rephrasings come from, and of which families they are.
+        A name, or a model that is made already; `lm` says how a language model is asked.
     rephrasings : int
         Q, the original among them (but on test: there they are the held-out ones).
+    rephrasing : RephrasingOptions, optional
+        Where rephrasings come from, and of which families they are.
     split : str
         ``train`` (default: what is learnt from a diagnosis must not come from val or test), ``val``, ``test`` or
         ``all``. Data without labels are one split, and used whole.
@@ -62,22 +61,16 @@ def diagnose(
         If an argument or the task can't be used.
     """
     prompt = prompt or seed_prompt(task, strategy, seed=seed)
-    options = MeasureOptions(
-        rephrasings, split, samples, seed, lm or LMConfig(), words or RephrasingOptions(), cache_dir
-    )
+    options = measure_options(rephrasings, split, samples, seed, lm, rephrasing, cache_dir)
     models = options.models()
-    predictions = measure(task, prompt, model, options, on_progress, models)
-    labelled = task.train if split == "train" else ()
+    predictions = predict(task, prompt, model, options, models, on_progress)
+    # The encoder tells more than words do, where it is loaded anyhow.
+    embed = models.encoder.encode if model == "minilm" else None
     return PromptReport(
         prompt,
         predictions,
         sensitivity(predictions.p_tau),
         na_rate(predictions.counts),
         score(predictions, intervals=True, seed=seed) if predictions.is_labelled else None,
-        diagnose_predictions(predictions, labelled=labelled, embed=_embedder(model, models)),
+        diagnose_predictions(predictions, labelled=task.train if split == "train" else (), embed=embed),
     )
-
-
-def _embedder(model: Any, models: ModelProvider) -> Embed | None:
-    """The embedded encoder, where it is loaded anyhow; words do for other models."""
-    return models.encoder.encode if model == "minilm" else None

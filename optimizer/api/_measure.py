@@ -1,8 +1,8 @@
-"""From a task, a prompt and a model to predictions, for commands that measure and don't search."""
+"""`psopt.measure`: what a model answers a prompt under rephrasings; all verbs that measure and don't search call it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.errors import InputError
@@ -10,6 +10,7 @@ from psopt.evaluation import evaluate, rephrased_prompts
 from psopt.models import ModelProvider
 from psopt.models.chat import Budget, LMConfig
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
+from psopt.search_spaces import seed_prompt
 from psopt.tasks import subset
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class MeasureOptions:
         At most so many samples, stratified.
     seed : int
     lm : LMConfig
-    words : RephrasingOptions
+    rephrasing : RephrasingOptions
         Where rephrasings come from, and of which families they are.
     cache_dir : path or None
     """
@@ -49,8 +50,12 @@ class MeasureOptions:
     samples: int = 500
     seed: int = 42
     lm: LMConfig = field(default_factory=LMConfig)
-    words: RephrasingOptions = field(default_factory=RephrasingOptions)
+    rephrasing: RephrasingOptions = field(default_factory=RephrasingOptions)
     cache_dir: str | Path | None = None
+
+    def keywords(self) -> dict[str, Any]:
+        """The same as verbs take them."""
+        return {option.name: getattr(self, option.name) for option in fields(self)}
 
     def models(self) -> ModelProvider:
         """Where the models of a measurement come from."""
@@ -59,24 +64,67 @@ class MeasureOptions:
 
 def measure(
     task: Task,
-    prompt: Prompt,
-    model: Any,
-    options: MeasureOptions,
+    prompt: Prompt | None = None,
+    *,
+    model: Any = "minilm",
+    rephrasings: int = 10,
+    rephrasing: RephrasingOptions | None = None,
+    split: SplitChoice = "test",
+    samples: int = 500,
+    strategy: str = "simple",
+    seed: int = 42,
+    lm: LMConfig | None = None,
+    cache_dir: str | Path | None = None,
     on_progress: OnProgress | None = None,
-    models: ModelProvider | None = None,
 ) -> Predictions:
-    """Let a model answer a split of a task under rephrasings of a prompt.
+    """Let a model answer samples under rephrasings of a prompt.
 
-    `models` makes the models, so that several measurements can share a budget; by default as the options say.
+    Parameters
+    ----------
+    task : Task
+    prompt : Prompt, optional
+        By default the seed prompt of `strategy`.
+    model : str, dspy.LM or Model
+        A name, or a model that is made already.
+    rephrasings, rephrasing, split, samples, seed, lm, cache_dir
+        See `MeasureOptions`.
+    on_progress : callable, optional
 
     Raises
     ------
     PsoptError
         If an argument or the task can't be used.
     """
-    models = models or options.models()
+    options = measure_options(rephrasings, split, samples, seed, lm, rephrasing, cache_dir)
+    prompt = prompt or seed_prompt(task, strategy, seed=seed)
+    return predict(task, prompt, model, options, options.models(), on_progress)
+
+
+def measure_options(
+    rephrasings: int,
+    split: SplitChoice,
+    samples: int,
+    seed: int,
+    lm: LMConfig | None,
+    rephrasing: RephrasingOptions | None,
+    cache_dir: str | Path | None,
+) -> MeasureOptions:
+    """What a verb was given, as one value."""
+    lm = lm or LMConfig()
+    return MeasureOptions(rephrasings, split, samples, seed, lm, rephrasing or RephrasingOptions(), cache_dir)
+
+
+def predict(
+    task: Task,
+    prompt: Prompt,
+    model: Any,
+    options: MeasureOptions,
+    models: ModelProvider,
+    on_progress: OnProgress | None = None,
+) -> Predictions:
+    """Do what `measure` promises; measurements by the same provider share its budget."""
     chosen = subset(_samples(task, options.split), options.samples, seed=options.seed)
-    frozen = _frozen(task, prompt, options, models)
+    frozen = _freeze(task, prompt, options, models)
     answering = models.answering(model, task)
     texts, forms = frozen.on(options.split)
     return evaluate(answering, prompt, texts, chosen, on_progress, from_probabilities=options.lm.logprobs, forms=forms)
@@ -89,25 +137,20 @@ def grids(
 
     Where a model writes the rephrasings, those of rules stand for them.
     """
-    provider = ModelProvider(options.cache_dir, options.lm, Budget())
-    by_rule = replace(options, words=replace(options.words, rephraser=None, judge=None))
-    frozen = _frozen(task, prompt, by_rule, provider)
+    unlimited = ModelProvider(options.cache_dir, options.lm, Budget())
+    frozen = _freeze(task, prompt, replace(options, rephrasing=options.rephrasing.by_rule()), unlimited)
     chosen = subset(_samples(task, options.split), options.samples, seed=options.seed)
+    prompts = rephrased_prompts(prompt, *frozen.on(options.split))
     for model in models:
-        answering = provider.answering(model, task)
-        yield answering, rephrased_prompts(prompt, *frozen.on(options.split)), [sample.text for sample in chosen]
+        yield unlimited.answering(model, task), prompts, [sample.text for sample in chosen]
 
 
-def _frozen(task: Task, prompt: Prompt, options: MeasureOptions, models: ModelProvider) -> RephrasingSet:
+def _freeze(task: Task, prompt: Prompt, options: MeasureOptions, models: ModelProvider) -> RephrasingSet:
     on_test = options.split == "test"
+    n_search = 1 if on_test else options.rephrasings
+    n_heldout = options.rephrasings if on_test else 1
     return freeze_rephrasings(
-        task,
-        prompt.description,
-        1 if on_test else options.rephrasings,
-        options.rephrasings if on_test else 1,
-        options.seed,
-        options.words,
-        models=models,
+        task, prompt.description, n_search, n_heldout, options.seed, options.rephrasing, models=models
     )
 
 

@@ -1,4 +1,4 @@
-"""A worker: joins a study that `psopt optimize --storage` has started, on this machine or another."""
+"""`psopt.worker`: joins a study that `psopt optimize --storage` has started, on this machine or another."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import socket
 import uuid
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from psopt._version import __version__
-from psopt.api._optimize import make_evaluator, make_proposer
+from psopt.api._setup import make_evaluator, make_proposer
 from psopt.errors import BudgetReachedError, InputError
 from psopt.models import ModelProvider
 from psopt.rephrasings import from_file
-from psopt.runs import RunSettings, task_of
-from psopt.search import Search, SearchOptions, join_study, read_metadata
+from psopt.runs import RunSettings
+from psopt.search import Search, join_study, read_metadata
 from psopt.search_spaces import Prompt
 
 if TYPE_CHECKING:
-    from psopt.search import Observer, SamplerName
+    from psopt.search import Observer, StudyMetadata
     from psopt.tasks import Task
 
 
@@ -28,7 +28,7 @@ def worker_name() -> str:
     return f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:6]}"
 
 
-def work(
+def worker(
     storage: str,
     study_name: str,
     *,
@@ -62,27 +62,19 @@ def work(
     """
     study = join_study(storage, study_name, seed=uuid.uuid4().int % 2**31)
     metadata = read_metadata(study)
-    settings = RunSettings.from_dict(metadata.settings)
-    settings = replace(settings, dataset=dataset or settings.dataset, lm=settings.lm.changed(**lm_changes))
-    if settings.program:
-        raise InputError("a worker can't join the study of a DSPy program: it has no code of it")
-    if metadata.psopt_version != __version__:
-        raise InputError(f"the study is of psopt {metadata.psopt_version}, this is {__version__}: install the same")
+    settings = _settings(metadata, dataset, lm_changes)
     task = _same_task(settings, metadata.dataset_sha256)
     models = ModelProvider(cache_dir, settings.lm)
     evaluator = make_evaluator(task, settings, models, from_file(metadata.rephrasings))
     if observer is not None:
         evaluator.show_progress(observer.answers)
         observer.started(task, Path(study_name))
-    options = SearchOptions(
-        settings.trials, settings.rounds, cast("SamplerName", settings.sampler), settings.seed, settings.parts
-    )
     search = Search(
         task,
         Prompt.from_dict(metadata.prompt),
         evaluator,
         study,
-        options,
+        settings.search,
         observer,
         make_proposer(settings, models),
         worker=worker_name(),
@@ -95,11 +87,23 @@ def work(
     return search.n_own
 
 
+def _settings(metadata: StudyMetadata, dataset: str | None, lm_changes: dict[str, Any]) -> RunSettings:
+    """The settings of the study, as they are here."""
+    settings = RunSettings.from_dict(metadata.settings)
+    if settings.program:
+        raise InputError("a worker can't join the study of a DSPy program: it has no code of it")
+    if metadata.psopt_version != __version__:
+        raise InputError(f"the study is of psopt {metadata.psopt_version}, this is {__version__}: install the same")
+    data = replace(settings.data, dataset=dataset or settings.data.dataset)
+    return replace(settings, data=data, lm=settings.lm.changed(**lm_changes))
+
+
 def _same_task(settings: RunSettings, sha256: str) -> Task:
-    task = task_of(settings)
-    if task.info.sha256 != sha256:
+    task = settings.load_task()
+    own = task.info.sha256
+    if own != sha256:
         raise InputError(
-            f"the data here are not those of the study: {settings.dataset} has sha256 {task.info.sha256[:12]}.., the "
-            f"study's {sha256[:12]}..; say where the same data are with --dataset (and PSOPT_DATA_DIR)"
+            f"the data here are not those of the study: {settings.data.dataset} has sha256 {own[:12]}.., the study's "
+            f"{sha256[:12]}..; say where the same data are with --dataset (and PSOPT_DATA_DIR)"
         )
     return task

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from psopt.cli._dry_run import show_estimate
@@ -62,15 +62,15 @@ def check(
 
     A prompt of a run is checked with the run's model, server and options, unless others are named.
     """
-    from psopt.api import RESTS_ON_NA, estimate_measuring, measure, requirements
+    from psopt.api import RESTS_ON_NA, estimate_measuring
+    from psopt.api import check as run_check
     from psopt.cli._model_choice import choose_model
     from psopt.cli._reading import reading_bar
     from psopt.cli._settings import load_data, measure_options
-    from psopt.evaluation import score
     from psopt.runs import read_source
     from psopt.search_spaces import seed_prompt
 
-    bounds = {
+    bounds: dict[str, Any] = {
         "max_sensitivity": max_sensitivity,
         "min_f1": min_f1,
         "min_consistency": min_consistency,
@@ -87,20 +87,25 @@ def check(
         estimate = estimate_measuring(task, {"": checked}, [choice.model], options)
         return show_estimate(estimate, choice.model, options.lm, as_json=output.as_json)
     with reading_bar(quiet=output.silent) as on_progress:
-        predictions = measure(task, checked, choice.model, options, on_progress)
-    scores = score(predictions, intervals=True, seed=options.seed)
-    results = requirements(scores, bounds, sure=sure)
-    met = all(result.met for result in results)
+        result = run_check(
+            task,
+            checked,
+            model=choice.model,
+            use_ci_bound=sure,
+            on_progress=on_progress,
+            **bounds,
+            **options.keywords(),
+        )
     if output.as_json:
-        checks = [{**asdict(result), "met": result.met} for result in results]
-        print_json({"met": met, "checks": checks, **choice.to_dict(), **scores.to_dict()})
-        return 0 if met else 1
-    for result in results:
-        if not (output.quiet and result.met):
-            typer.echo(str(result), err=not result.met)
+        checks = [{**asdict(threshold), "met": threshold.met} for threshold in result.thresholds]
+        print_json({"met": result.met, "checks": checks, **choice.to_dict(), **result.scores.to_dict()})
+        return 0 if result.met else 1
+    for threshold in result.thresholds:
+        if not (output.quiet and threshold.met):
+            typer.echo(str(threshold), err=not threshold.met)
     if not output.quiet:
-        _note_na(scores, told=any(result.option == RESTS_ON_NA for result in results))
-    return 0 if met else 1
+        _note_na(result.scores, told=any(threshold.option == RESTS_ON_NA for threshold in result.thresholds))
+    return 0 if result.met else 1
 
 
 def _note_na(scores: Scores, *, told: bool) -> None:

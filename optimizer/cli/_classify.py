@@ -16,8 +16,9 @@ from psopt.cli._writing import as_json_text
 from psopt.errors import DataError, InputError
 
 if TYPE_CHECKING:
-    from psopt.api import Classified, Home
+    from psopt.api import Classified
     from psopt.cli._model_choice import ModelChoice
+    from psopt.runs import PromptSource
 
 File = Annotated[Path, typer.Argument(metavar="FILE", allow_dash=True, help="Texts, one a line; - is standard input.")]
 Prompt = Annotated[Path, option("Prompt", "--prompt", "A prompt's JSON.", "P")]
@@ -49,25 +50,25 @@ def classify(
     A prompt of a run is used as the run used it: with its model, at its server, asked as it was, and with its
     rephrasings.
     """
-    from psopt.api import classify_texts, home_of
+    from psopt.api import classify as run_classification
     from psopt.cli._model_choice import choose_model
     from psopt.cli._reading import reading_bar
     from psopt.runs import read_source
 
     source = read_source(prompt)
-    home = home_of(source)
+    source.with_labels()
     texts = _read(file)
     choice = choose_model(model, lm, [source], silent=output.silent)
     if not output.silent:
-        _warn(home, choice.model)
+        _warn(source, choice.model)
     options = choice.lm
     if not is_given("max_unanswered"):  # a text that is refused is an N/A here, and spoils no measurement
         options = replace(options, max_unanswered=1.0)
     with reading_bar(quiet=output.silent) as on_progress:
-        answers = classify_texts(
-            home,
+        answers = run_classification(
             texts,
-            choice.model,
+            source,
+            model=choice.model,
             vote=vote,
             rephrasings=rephrasings,
             seed=seed,
@@ -92,10 +93,11 @@ def _note(answers: list[Classified]) -> str:
     return f"N/A: {kinds.total()} of {len(answers)} texts ({counts}){f', such as {example!r}' if example else ''}"
 
 
-def _warn(home: Home, model: str) -> None:
+def _warn(source: PromptSource, model: str) -> None:
     """Say that minilm, which reads texts relative to those of a task, does not have those of the run."""
-    if home.lacking and model == "minilm":
-        typer.echo(f"Note: the run's data can't be had, so answers may differ from the run's: {home.lacking}", err=True)
+    if model == "minilm" and source.lacking:
+        lacking = f"the run's data can't be had, so answers may differ from the run's: {source.lacking}"
+        typer.echo(f"Note: {lacking}", err=True)
 
 
 def _line(answer: Classified, choice: ModelChoice | None, *, vote: bool) -> str:

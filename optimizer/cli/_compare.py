@@ -11,7 +11,7 @@ from psopt.cli._options import DryRun, HeldoutSplit, PromptModel, option
 from psopt.cli._writing import print_json
 
 if TYPE_CHECKING:
-    from psopt.api import Contender
+    from psopt.api import ComparisonResult
     from rich.console import Console
 
 Prompts = Annotated[
@@ -70,7 +70,7 @@ def compare(
         estimate = estimate_measuring(task, compared, models, options)
         return show_estimate(estimate, " and ".join(models), options.lm, as_json=output.as_json)
     with reading_bar(quiet=output.silent) as on_progress:
-        contenders = run_comparison(task, compared, models, options, on_progress)
+        contenders = run_comparison(task, compared, models, on_progress=on_progress, **options.keywords())
     if output.as_json:
         servers = {name: server_of(name, choice.lm) for name in models}
         print_json([{**contender.to_dict(), "server": servers.get(contender.model)} for contender in contenders])
@@ -79,7 +79,7 @@ def compare(
     return 0
 
 
-def _show(console: Console, contenders: list[Contender]) -> None:
+def _show(console: Console, contenders: list[ComparisonResult]) -> None:
     from psopt.evaluation import OBJECTIVES, na_lines
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -104,11 +104,11 @@ def _show(console: Console, contenders: list[Contender]) -> None:
         console.print(f"{who} against {contenders[0].prompt}: {'; '.join(parts)}", markup=False)
 
 
-def _score(contender: Contender, name: str) -> str:
+def _score(contender: ComparisonResult, name: str) -> str:
     low, high = contender.scores.ci.get(name, (float("nan"), float("nan")))
     return f"{100 * getattr(contender.scores, name):.1f} {100 * low:.0f}–{100 * high:.0f}"
 
 
-def _difference(contender: Contender, name: str) -> str:
+def _difference(contender: ComparisonResult, name: str) -> str:
     difference = contender.against_first[name]
     return f"{name} {contender.verdict(name)} ({100 * difference.difference:+.1f}, p {difference.p_value:.3f})"

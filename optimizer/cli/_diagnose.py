@@ -12,7 +12,7 @@ from psopt.cli._options import DryRun, PromptModel, SplitName, option
 from psopt.cli._writing import print_json, write_file
 
 if TYPE_CHECKING:
-    from psopt.api import PromptReport
+    from psopt.diagnosis import PromptReport
     from rich.console import Console
 
 Prompt = Annotated[
@@ -80,15 +80,9 @@ def diagnose(
             task,
             diagnosed,
             model=choice.model,
-            rephrasings=measuring.rephrasings,
-            split=split,
-            samples=measuring.samples,
             strategy=measuring.strategy,
-            seed=measuring.seed,
-            lm=choice.lm,
-            words=options.words,
-            cache_dir=measuring.cache_dir,
             on_progress=on_progress,
+            **options.keywords(),
         )
     if html is not None:
         from psopt.report import diagnosis_page

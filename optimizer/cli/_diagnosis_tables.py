@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from psopt.api import PromptReport
+    from psopt.diagnosis import PromptReport
     from psopt.evaluation import Scores
     from rich.table import Table
 

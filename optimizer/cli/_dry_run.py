@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from psopt.api import CostEstimate
     from psopt.models.chat import LMConfig
+    from psopt.runs import CostEstimate
 
 
 def show_estimate(estimate: CostEstimate, model: str, lm: LMConfig, *, as_json: bool) -> int:

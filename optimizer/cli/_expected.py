@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from psopt.cli._dry_run import rounded
 
 if TYPE_CHECKING:
-    from psopt.api import CostEstimate
     from psopt.models.chat import Usage
+    from psopt.runs import CostEstimate
 
 _ENOUGH = 0.15  # of the calls: the first prompts are the shortest, so that what they take says little of the others
 

@@ -50,10 +50,10 @@ def rephrase(
     out: Out = None,
 ) -> int:
     """Write the task's description in other words, check each, and save them as a file for `--rephrasings-file`."""
-    from psopt.api import estimate_writing
+    from psopt.api import estimate_rephrasing
+    from psopt.api import rephrase as run_rephrasing
     from psopt.cli._settings import lm_options, load_data, rephrasing_options
-    from psopt.models import ModelProvider
-    from psopt.rephrasings import freeze_rephrasings, to_file
+    from psopt.rephrasings import to_file
     from psopt.runs import read_prompt
 
     options = lm_options(lm)
@@ -61,12 +61,21 @@ def rephrase(
     task = load_data(data, seed, require_labels=False, silent=True)
     if out is not None and out.exists():
         raise InputError(f"--out {out} exists: name a new file")
-    description = read_prompt(prompt, task).description if prompt else task.description
+    original = read_prompt(prompt, task) if prompt else None
     if dry_run:
-        estimate = estimate_writing(task, description, source, rephrasings + heldout)
+        estimate = estimate_rephrasing(task, original, source, rephrasings + heldout)
         return show_estimate(estimate, source.rephraser or "rules", options, as_json=as_json)
-    models = ModelProvider(cache_dir, options)
-    frozen = freeze_rephrasings(task, description, rephrasings, heldout, seed, source, models=models, on_text=_say)
+    frozen = run_rephrasing(
+        task,
+        original,
+        rephrasings=rephrasings,
+        heldout=heldout,
+        rephrasing=source,
+        seed=seed,
+        lm=options,
+        cache_dir=cache_dir,
+        on_text=_say,
+    )
     content = to_file(frozen)
     if out is not None:
         write_file("--out", out, json.dumps(content, indent=2, ensure_ascii=False) + "\n")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
 from psopt.cli._flags import OutputFlags, RequestFlags, verb
 from psopt.cli._options import CacheDir, DryRun, MaxCalls, MaxCost, MaxTokensTotal, RunFolder, option, positive
-from psopt.errors import InputError
 
 _AS_BEFORE = "the run's"
 
@@ -92,22 +90,16 @@ def resume(
 
     Answers that were paid for are not asked again. Limits count from now on.
     """
+    from psopt.api import settings_to_resume
     from psopt.cli._run import run as carry_on
     from psopt.cli._run import show_run_estimate
     from psopt.cli._settings import request_options
-    from psopt.runs import MANIFEST, RunDirectory, RunSettings
 
-    settings = RunSettings.from_dict(RunDirectory.open(run).read_json(MANIFEST)["settings"])
-    if settings.program == "python":
-        raise InputError(
-            f"{run} is of a program that was compiled in Python: compile it again with log_dir={str(run)!r}"
-        )
-    if settings.own_model:
-        raise InputError(
-            f"{run} was made with a model object in Python ({settings.model}), which no name loads: go on with "
-            f"psopt.optimize(task, model=.., out={str(run)!r}, resume=True)"
-        )
-    lm = settings.lm.changed(
+    settings = settings_to_resume(
+        run,
+        trials=trials,
+        leave_one_out=leave_one_out,
+        storage=storage,
         api_base=api_base,
         concurrency=concurrency,
         timeout=timeout,
@@ -119,9 +111,6 @@ def resume(
         max_cost=max_cost,
         **request_options(request),
     )
-    settings = replace(settings, lm=lm, trials=trials or settings.trials, storage=storage or settings.storage)
-    if leave_one_out is not None:
-        settings = replace(settings, leave_one_out=leave_one_out)
     if dry_run:
         return show_run_estimate(settings, cache_dir, as_json=output.as_json, run=run)
     return carry_on(settings, run, cache_dir, output, resume=True, force=force)

@@ -12,10 +12,9 @@ from psopt.errors import BudgetReachedError, InputError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from psopt.api import Run
     from psopt.cli._flags import OutputFlags
     from psopt.cli._screen import Screen
-    from psopt.runs import RunSettings
+    from psopt.runs import CostEstimate, Run, RunSettings
     from psopt.tasks import Task
 
 
@@ -23,11 +22,10 @@ def show_run_estimate(settings: RunSettings, cache_dir: Path | None, *, as_json:
     """Say what a run, or what is left of one, would take."""
     from psopt.api import estimate_run
     from psopt.cli._dry_run import show_estimate
-    from psopt.runs import task_of
 
     if settings.program:
         raise InputError("--dry-run does not know how often a --program calls its model; use --max-calls")
-    estimate = estimate_run(task_of(settings), settings, cache_dir, run=run)
+    estimate = estimate_run(settings.load_task(), settings, cache_dir, run=run)
     return show_estimate(estimate, settings.model, settings.lm, as_json=as_json)
 
 
@@ -35,21 +33,31 @@ def run(
     settings: RunSettings, out: Path | None, cache_dir: Path | None, output: OutputFlags, *, resume: bool, force: bool
 ) -> int:
     """Start a run or go on with one, show how it goes and what came out; returns the exit code."""
-    from psopt.api import carry_out
+    from psopt.api import run as run_settings
     from psopt.cli._screen import Screen
-    from psopt.runs import task_of
 
     screen = Screen(quiet=output.silent)
-    task = task_of(settings)
+    task = settings.load_task()
+
+    def expect(estimate: CostEstimate) -> None:
+        from psopt.cli._dry_run import estimate_lines
+
+        screen.expect(estimate, estimate_lines(estimate, settings.model, settings.lm, caveat=False))
+
     with screen:
         try:
-            if not output.silent:
-                _expect(screen, task, settings, cache_dir, out if resume else None)
             if settings.program:
                 result = _optimize_program(task, settings, out, cache_dir, screen, resume=resume, force=force)
             else:
-                result = carry_out(
-                    task, settings, out=out, cache_dir=cache_dir, resume=resume, force=force, observer=screen
+                result = run_settings(
+                    task,
+                    settings,
+                    out=out,
+                    cache_dir=cache_dir,
+                    resume=resume,
+                    force=force,
+                    observer=screen,
+                    on_estimate=None if output.silent else expect,
                 )
         except KeyboardInterrupt:
             if screen.interrupted():
@@ -61,18 +69,6 @@ def run(
             raise
     _show(result, screen, as_json=output.as_json)
     return 0
-
-
-def _expect(screen: Screen, task: Task, settings: RunSettings, cache_dir: Path | None, run: Path | None) -> None:
-    """Say what the run will take, where that costs something and can be known."""
-    from psopt.api import estimate_run
-    from psopt.cli._dry_run import estimate_lines
-    from psopt.models.chat import CHAT_KINDS
-
-    if settings.program or settings.model.partition("/")[0] not in CHAT_KINDS:
-        return
-    estimate = estimate_run(task, settings, cache_dir, run=run)
-    screen.expect(estimate, estimate_lines(estimate, settings.model, settings.lm, caveat=False))
 
 
 def _show(run: Run, screen: Screen, *, as_json: bool) -> None:

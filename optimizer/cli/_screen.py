@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from psopt.api import CostEstimate, Run
     from psopt.models.chat import Budget
+    from psopt.runs import CostEstimate, Run
     from psopt.search import Candidate
     from psopt.tasks import Task
 

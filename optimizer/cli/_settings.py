@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
@@ -15,24 +15,29 @@ if TYPE_CHECKING:
     from psopt.cli._options import SplitName
     from psopt.models.chat import LMConfig
     from psopt.rephrasings import RephrasingOptions
-    from psopt.runs import RunSettings
+    from psopt.runs import DataOptions, RunSettings
+    from psopt.search import SamplerName
     from psopt.tasks import Task
+
+
+def data_options(data: DataFlags, folder: str = "") -> DataOptions:
+    """Where the data are; `folder` is what names of files are relative to."""
+    from psopt.runs import DataOptions
+
+    return DataOptions(
+        data.dataset,
+        data.text_column,
+        data.label_column,
+        _text(data.task_file),
+        _text(data.test_file),
+        data.strict_data,
+        folder,
+    )
 
 
 def load_data(data: DataFlags, seed: int, *, require_labels: bool, silent: bool) -> Task:
     """Load the task, and say what is to be said of it."""
-    from psopt.tasks import load_task
-
-    task = load_task(
-        data.dataset,
-        seed=seed,
-        require_labels=require_labels,
-        text_column=data.text_column,
-        label_column=data.label_column,
-        task_file=data.task_file,
-        test_file=data.test_file,
-        strict_data=data.strict_data,
-    )
+    task = data_options(data).load(seed, require_labels=require_labels)
     if task.info.note and not silent:
         typer.echo(f"Note: {task.info.note}", err=True)
     return task
@@ -93,7 +98,7 @@ def measure_options(
 
     return MeasureOptions(
         lm=lm,
-        words=rephrasing_options(rephrasing),
+        rephrasing=rephrasing_options(rephrasing),
         rephrasings=measuring.rephrasings,
         split=split,
         samples=measuring.samples,
@@ -103,33 +108,30 @@ def measure_options(
 
 
 def run_settings(
-    data: DataFlags, measuring: MeasuringFlags, rephrasing: RephrasingFlags, lm: ModelFlags, **search: Any
+    data: DataFlags,
+    measuring: MeasuringFlags,
+    rephrasing: RephrasingFlags,
+    lm: ModelFlags,
+    *,
+    trials: int,
+    rounds: int,
+    sampler: str,
+    **run: Any,
 ) -> RunSettings:
-    """The settings of a run; `search` holds the options of `psopt optimize` alone."""
-    from psopt.rephrasings import check_judge
+    """The settings of a run; `run` holds the options of `psopt optimize` alone."""
     from psopt.runs import RunSettings
+    from psopt.search import SearchOptions
 
-    check_judge(rephrasing.rephraser, rephrasing.judge)
     return RunSettings(
-        dataset=data.dataset,
-        text_column=data.text_column,
-        label_column=data.label_column,
-        task_file=_text(data.task_file),
-        test_file=_text(data.test_file),
-        strict_data=data.strict_data,
+        data=data_options(data, str(Path.cwd())),
         strategy=measuring.strategy,
         rephrasings=measuring.rephrasings,
         samples=measuring.samples,
-        seed=measuring.seed,
-        rephraser=rephrasing.rephraser,
-        judge=rephrasing.judge,
-        rephrasings_file=_text(rephrasing.rephrasings_file),
-        vary=rephrasing.vary,
-        keep_labels=rephrasing.keep_labels,
+        rephrasing=rephrasing_options(rephrasing),
+        search=SearchOptions(trials, rounds, cast("SamplerName", sampler), measuring.seed),
         lm=lm_options(lm),
         command=shlex.join(["psopt", *sys.argv[1:]]),
-        folder=str(Path.cwd()),
-        **search,
+        **run,
     )
 
 

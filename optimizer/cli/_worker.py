@@ -46,12 +46,12 @@ def worker(
     Task, prompt, rephrasings and edits come from the study; the data have to be here too, and are compared. The worker
     proposes and evaluates until the study's trials are done. If it is killed, another takes over what it had in hand.
     """
-    from psopt.api import work
+    from psopt.api import worker as run_worker
     from psopt.cli._screen import Screen
     from psopt.cli._settings import request_options
 
     with Screen(quiet=output.silent) as screen:
-        n_own = work(
+        n_own = run_worker(
             storage,
             study_name,
             trials=trials,

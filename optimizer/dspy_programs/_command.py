@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from psopt.api import Run
-    from psopt.runs import RunSettings
+    from psopt.runs import Run, RunSettings
     from psopt.tasks import Sample, Task
 
 
@@ -47,8 +46,8 @@ def optimize_program(
         settings=settings,
         models=models,
         task_model=_language_model(task, settings, models),
-        rephraser=_writer(settings.rephraser),
-        judge=settings.judge,
+        rephraser=_writer(settings.rephrasing.rephraser),
+        judge=settings.rephrasing.judge,
         proposer=_writer(settings.proposer),
         uses_engine=True,
         n_threads=settings.lm.concurrency,
@@ -117,8 +116,8 @@ def _check_options(settings: RunSettings) -> None:
     """
     meaningless = {
         "--logprobs": settings.lm.logprobs,
-        "--rephrasings-file": settings.rephrasings_file is not None,
-        "--vary": settings.vary != "paraphrase",
+        "--rephrasings-file": settings.rephrasing.file is not None,
+        "--vary": settings.rephrasing.families != ("paraphrase",),
         "--strategy": settings.strategy != "simple",
     }
     for option, is_given in meaningless.items():

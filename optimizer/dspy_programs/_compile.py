@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psopt.api import N_HELDOUT, search_and_record
+from psopt.api import SearchSetup, search_in
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import make_data
 from psopt.dspy_programs._find_outcome import find_outcome
@@ -21,20 +21,19 @@ from psopt.errors import InputError
 from psopt.evaluation import Evaluator
 from psopt.models.chat import stay_here
 from psopt.proposals.llm import LLMProposer
-from psopt.runs import MANIFEST, free_folder
+from psopt.runs import MANIFEST, N_HELDOUT, DataOptions, free_folder, held
 from psopt.search_spaces import Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from psopt.api import Run
     from psopt.dspy_programs._examples import ProgramData
     from psopt.dspy_programs._instruction_variants import InstructionVariants
     from psopt.dspy_programs._metric import Metric
     from psopt.dspy_programs._outcome import Equivalence, Outcome
     from psopt.evaluation import Split
     from psopt.models import ModelProvider
-    from psopt.runs import RunSettings
+    from psopt.runs import Run, RunSettings
     from psopt.search import Observer
     from psopt.tasks import Sample, Task
 
@@ -174,18 +173,17 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
     evaluator = Evaluator(model, variants.rephrasings, samples, budget=models.budget)
     baseline = Prompt(variants.rephrasings.search[0], task.labels, task.noun)
     shares = sensitivity_by_step(model, baseline, [sample.text for sample in task.train])
-    run = search_and_record(
+    setup = SearchSetup(
         task,
         _recorded_settings(compilation.settings, task, model),
         baseline,
         evaluator,
         _proposer(outcome, compilation),
-        propose=ProgramProposals(model, shares),
-        out=folder,
-        resume=(folder / MANIFEST).exists(),
-        force=compilation.force,
-        observer=compilation.observer,
+        ProgramProposals(model, shares),
     )
+    resume = (folder / MANIFEST).exists()
+    with held(folder, resume=resume) as directory:
+        run = search_in(directory, setup, resume=resume, force=compilation.force, observer=compilation.observer)
     return Compiled(run, _write_programs(run, model), shares)
 
 
@@ -201,7 +199,7 @@ def _variants(student: Any, outcome: Outcome, task: Task, compilation: Compilati
             compilation.models,
             compilation.rephraser,
             compilation.judge,
-            keep_labels=settings.keep_labels,
+            keep_labels=settings.rephrasing.keep_labels,
         )
     return rephrase_instructions(student, outcome.step, rephrase)
 
@@ -216,7 +214,8 @@ def _proposer(outcome: Outcome, compilation: Compilation) -> LLMProposer | None:
 def _recorded_settings(settings: RunSettings, task: Task, model: ProgramModel) -> RunSettings:
     if settings.program != "python":
         return settings
-    return replace(settings, dataset=task.name, model=model.name, samples=max(len(task.train), len(task.val)))
+    samples = max(len(task.train), len(task.val))
+    return replace(settings, data=DataOptions(task.name), model=model.name, samples=samples)
 
 
 def _write_programs(run: Run, model: ProgramModel) -> dict[str, Any]:

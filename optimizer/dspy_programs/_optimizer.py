@@ -14,7 +14,8 @@ from psopt.dspy_programs._progress import ProgressLine
 from psopt.errors import InputError
 from psopt.models import ModelProvider
 from psopt.models.chat import Budget, LMConfig
-from psopt.runs import RunSettings
+from psopt.runs import DataOptions, RunSettings
+from psopt.search import SearchOptions
 
 if TYPE_CHECKING:
     from psopt.dspy_programs._compile import Compiled
@@ -196,9 +197,8 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
 
     def _settings(self) -> RunSettings:
         return RunSettings(
-            dataset="",  # until the examples are read
-            seed=self.seed,
-            trials=self.num_trials,
+            data=DataOptions(""),  # until the examples are read
+            search=SearchOptions(self.num_trials, seed=self.seed),
             rephrasings=self.num_rephrasings,
             storage=self.storage,
             program="python",

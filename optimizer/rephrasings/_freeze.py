@@ -52,6 +52,10 @@ class RephrasingOptions:
         """Whether a language model writes them."""
         return self.file is None and self.rephraser not in {None, "rules"}
 
+    def by_rule(self) -> RephrasingOptions:
+        """The same where no model writes: to count, before anybody is asked, what the others will be asked."""
+        return replace(self, rephraser=None, judge=None)
+
 
 def check_judge(rephraser: str | None, judge: str | None) -> None:
     """Refuse a judge that would have nothing to judge.

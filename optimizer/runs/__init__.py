@@ -1,5 +1,7 @@
 """Run directories: what a run leaves on disk."""
 
+from psopt.runs._cost_estimate import CostEstimate, Phase
+from psopt.runs._data_options import DataOptions
 from psopt.runs._directory import (
     ARTIFACTS,
     CONTRIBUTIONS,
@@ -20,10 +22,12 @@ from psopt.runs._holding import has_found_nothing, held
 from psopt.runs._manifest import front_entry, front_file, manifest, pick_entry
 from psopt.runs._measured import Measured, measured, measured_in
 from psopt.runs._prompt_files import PromptSource, read_prompt, read_source
-from psopt.runs._recorder import Record
-from psopt.runs._settings import RunSettings
-from psopt.runs._study_file import study_name
-from psopt.runs._task import task_of
+from psopt.runs._recorder import RunRecorder
+from psopt.runs._run import Run
+from psopt.runs._search_estimate import estimate_search
+from psopt.runs._settings import N_HELDOUT, RunSettings
+from psopt.runs._study_file import n_evaluated, study_name
+from psopt.runs._writing_estimate import rephrasing_phases
 
 __all__ = [
     "ARTIFACTS",
@@ -31,6 +35,7 @@ __all__ = [
     "ERROR_LOG",
     "FRONT",
     "MANIFEST",
+    "N_HELDOUT",
     "PROPOSALS",
     "REPHRASINGS",
     "REPORT",
@@ -38,11 +43,16 @@ __all__ = [
     "STUDY",
     "TRIALS",
     "WEAK_SPOTS",
+    "CostEstimate",
+    "DataOptions",
     "Measured",
+    "Phase",
     "PromptSource",
-    "Record",
+    "Run",
     "RunDirectory",
+    "RunRecorder",
     "RunSettings",
+    "estimate_search",
     "free_folder",
     "front_entry",
     "front_file",
@@ -51,9 +61,10 @@ __all__ = [
     "manifest",
     "measured",
     "measured_in",
+    "n_evaluated",
     "pick_entry",
     "read_prompt",
     "read_source",
+    "rephrasing_phases",
     "study_name",
-    "task_of",
 ]

@@ -8,15 +8,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
-from psopt.runs._directory import MANIFEST, RunDirectory
+from psopt.rephrasings import read_file
+from psopt.runs._directory import MANIFEST, REPHRASINGS, RunDirectory
 from psopt.runs._measured import Measured, measured_in
 from psopt.runs._settings import RunSettings
 from psopt.search_spaces import Prompt, template_mark
+from psopt.tasks import Task
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from psopt.tasks import Task
+    from psopt.rephrasings import RephrasingSet
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,20 @@ class PromptSource:
     run: Path | None = None
     measured: Measured | None = None
 
+    def with_labels(self) -> Prompt:
+        """The prompt, which knows its labels.
+
+        Raises
+        ------
+        InputError
+            If it is a plain text, which knows none.
+        """
+        if self.prompt is None:
+            raise InputError(
+                f"prompt {self.path} is no JSON: to classify, the labels must be known; give a prompt's JSON"
+            )
+        return self.prompt
+
     def for_task(self, task: Task) -> Prompt:
         """Return the prompt for a task.
 
@@ -53,14 +69,37 @@ class PromptSource:
         if self.prompt is None:
             return Prompt(self.description, task.labels, task.noun)
         if set(self.prompt.labels) != set(task.labels):
-            named, known = ", ".join(self.prompt.labels), ", ".join(task.labels)
-            raise InputError(f"prompt {self.path} is for the labels {named}; the data have {known}")
+            own = ", ".join(self.prompt.labels)
+            raise InputError(f"prompt {self.path} is for the labels {own}; the data have {', '.join(task.labels)}")
         return self.prompt
 
     @cached_property
     def settings(self) -> RunSettings | None:
         """The settings of the run that the file lies in."""
         return RunSettings.from_dict(_manifest(self.run)["settings"]) if self.run else None
+
+    @cached_property
+    def rephrasings(self) -> RephrasingSet | None:
+        """The rephrasings of the run that the file lies in."""
+        kept = self.run / REPHRASINGS if self.run else None
+        return read_file(kept) if kept and kept.exists() else None
+
+    @cached_property
+    def task(self) -> Task | None:
+        """The task of the run that the file lies in; None where there is no run, or its data can't be had."""
+        return self._task_or_reason if isinstance(self._task_or_reason, Task) else None
+
+    @cached_property
+    def lacking(self) -> str | None:
+        """Why the run's task can't be had, where it can't."""
+        return self._task_or_reason if isinstance(self._task_or_reason, str) else None
+
+    @cached_property
+    def _task_or_reason(self) -> Task | str | None:
+        try:
+            return self.settings.load_task() if self.settings else None
+        except InputError as error:
+            return str(error)
 
 
 def read_prompt(path: Path, task: Task) -> Prompt:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False)
-class Record:
+class RunRecorder:
     """Writes a run down: it holds what every version of run.json says."""
 
     directory: RunDirectory

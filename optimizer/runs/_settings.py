@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
 from psopt.models.chat import LMConfig, without_header_values
+from psopt.rephrasings import RephrasingOptions, read_families
+from psopt.runs._data_options import DataOptions
+from psopt.search import SearchOptions
 from psopt.search_spaces import SearchRestriction
+
+if TYPE_CHECKING:
+    from psopt.tasks import Task
+
+N_HELDOUT = 10
+"""How many held-out rephrasings a run has."""
+_DATA = tuple(option.name for option in fields(DataOptions))
+_SEARCH = ("trials", "rounds", "sampler", "seed")
+_REPHRASING = ("rephraser", "judge", "keep_labels")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,86 +30,72 @@ class RunSettings:
 
     Attributes
     ----------
-    dataset : str
-        What `psopt.load_task` is given; with the columns and files below.
+    data : DataOptions
+        Where the samples are.
     model : str
         The task model's name.
     strategy : str
         ``simple``, ``detail`` or ``1-shot``: what the seed prompt holds.
-    seed : int
-        Seeds everything that is drawn; 0 is a seed.
-    trials : int
-        Evaluated prompts in total.
-    rounds : int
-        How many times to diagnose and propose.
     rephrasings : int
         Q, the number of search rephrasings, the original among them.
     samples : int
         How many samples of train (to diagnose) and of val (to compare) are used, at most. Test is used whole.
-    sampler : str
-        ``tpe``, ``nsga2``, ``gp`` or ``random``.
+    rephrasing : RephrasingOptions
+        Where rephrasings come from.
+    search : SearchOptions
+        How to search; its seed is that of everything that is drawn.
+    lm : LMConfig
+        How language models are asked, and what they may cost.
+    proposer : str or None
+        A model that drafts edits; None for rules.
+    leave_one_out : int or None
+        How many of the chosen prompt's edits are left out at the end, to tell what they contribute; each takes val x Q
+        answers. None: 8 where the model answers at no cost, else 0.
     storage : str or None
         An Optuna storage in place of the run's own SQLite file.
     study_name : str
         The study's name in the storage; empty for the run directory's name.
-    rephraser, judge, proposer : str or None
-        Models that write rephrasings, judge them, and propose edits; None for rules.
-    rephrasings_file : str or None
-        A rephrasings.json, in place of a rephraser.
-    keep_labels : bool
-        Refuse rephrasings that drop a label which the description enumerates.
-    vary : str
-        Families of rephrasings, with commas between, mixed in equal parts.
-    lm : LMConfig
-        How language models are asked, and what they may cost.
-    parts : SearchRestriction
-        Which views and kinds of edits the search may use, and the margin of its constraint.
-    leave_one_out : int or None
-        How many of the chosen prompt's edits are left out at the end, to tell what they contribute; each takes val x Q
-        answers. None: 8 where the model answers at no cost, else 0.
     program : str or None
         A DSPy program, ``module:attribute``, in place of a prompt; ``python`` for one that was given in Python.
     own_model : bool
         Whether the model was an object of the caller's in Python, which no name loads again.
     command : str
         The command line, for the record.
-    folder : str
-        Where it was given: names of files are relative to it. Empty where that is not known.
     """
 
-    dataset: str
+    data: DataOptions
     model: str = "minilm"
     strategy: str = "simple"
-    seed: int = 42
-    trials: int = 40
-    rounds: int = 3
     rephrasings: int = 10
     samples: int = 500
-    sampler: str = "tpe"
+    rephrasing: RephrasingOptions = field(default_factory=RephrasingOptions)
+    search: SearchOptions = field(default_factory=SearchOptions)
+    lm: LMConfig = field(default_factory=LMConfig)
+    proposer: str | None = None
+    leave_one_out: int | None = None
     storage: str | None = None
     study_name: str = ""
-    text_column: str | None = None
-    label_column: str | None = None
-    task_file: str | None = None
-    test_file: str | None = None
-    strict_data: bool = False
-    rephraser: str | None = None
-    judge: str | None = None
-    rephrasings_file: str | None = None
-    keep_labels: bool = True
-    vary: str = "paraphrase"
-    proposer: str | None = None
-    lm: LMConfig = field(default_factory=LMConfig)
-    parts: SearchRestriction = field(default_factory=SearchRestriction)
-    leave_one_out: int | None = None
     program: str | None = None
     own_model: bool = False
     command: str = ""
-    folder: str = ""
+
+    @property
+    def seed(self) -> int:
+        """Seeds everything that is drawn; 0 is a seed."""
+        return self.search.seed
+
+    @property
+    def has_proposer(self) -> bool:
+        """Whether a model drafts edits beside the rules."""
+        return self.proposer not in {None, "rules"}
+
+    def load_task(self) -> Task:
+        """Load the run's data (see `DataOptions.load`)."""
+        return self.data.load(self.seed)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> RunSettings:
-        """Read the settings back from run.json.
+        """Read the settings back from run.json, which keeps the options of all groups side by side.
 
         Raises
         ------
@@ -105,22 +103,43 @@ class RunSettings:
             If they hold what this version does not know.
         """
         try:
-            parts = SearchRestriction.from_dict(data.get("parts", {}))
-            return cls(**{**data, "lm": LMConfig.from_dict(data.get("lm", {})), "parts": parts})
+            rest = {**data}
+            file = rest.pop("rephrasings_file", None)
+            families = read_families(rest.pop("vary", "paraphrase"))
+            parts = SearchRestriction.from_dict(rest.pop("parts", {}))
+            lm = LMConfig.from_dict(rest.pop("lm", {}))
+            return cls(
+                data=DataOptions(**_taken(rest, _DATA)),
+                rephrasing=RephrasingOptions(
+                    file=Path(file) if file else None, families=families, **_taken(rest, _REPHRASING)
+                ),
+                search=SearchOptions(parts=parts, **_taken(rest, _SEARCH)),
+                lm=lm,
+                **rest,
+            )
         except (TypeError, AttributeError) as error:
             raise InputError(
                 f"the run's settings can't be read: {error}; they are damaged, or of a later version of psopt"
             ) from error
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings as run.json and a shared study keep them: without the values of headers."""
-        data = {setting.name: getattr(self, setting.name) for setting in fields(self)}
-        lm, parts = self.lm.to_dict(), asdict(self.parts)
-        return {**data, "lm": lm, "parts": parts, "command": without_header_values(self.command)}
+        """Return the settings as run.json and a shared study keep them, side by side: without the values of headers."""
+        grouped = {"data", "rephrasing", "search", "lm"}
+        search = self.search
+        rephrasing = self.rephrasing
+        return {
+            **asdict(self.data),
+            **{setting.name: getattr(self, setting.name) for setting in fields(self) if setting.name not in grouped},
+            **{name: getattr(search, name) for name in _SEARCH},
+            **{name: getattr(rephrasing, name) for name in _REPHRASING},
+            "rephrasings_file": str(rephrasing.file) if rephrasing.file else None,
+            "vary": ",".join(rephrasing.families),
+            "lm": self.lm.to_dict(),
+            "parts": asdict(search.parts),
+            "command": without_header_values(self.command),
+        }
 
-    def located(self, name: str | None) -> str | None:
-        """A file of the run: where it was when the run was started, or as it is named here."""
-        if name is None or not self.folder or Path(self.folder) == Path.cwd():
-            return name
-        there = Path(self.folder) / name
-        return str(there) if there.is_file() else name
+
+def _taken(options: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """Take the options of these names out of others."""
+    return {name: options.pop(name) for name in names if name in options}

@@ -10,6 +10,8 @@ from urllib.parse import quote
 if TYPE_CHECKING:
     from pathlib import Path
 
+_FINISHED = "SELECT count(*) FROM trials WHERE state = 'COMPLETE'"
+
 
 def study_name(path: Path) -> str | None:
     """The name of the one study in a file; None where there is none, such as when its making broke off."""
@@ -25,9 +27,18 @@ def has_results(path: Path) -> bool:
     if not path.is_file():
         return False
     try:
-        return _ask(path, "SELECT count(*) FROM trials WHERE state = 'COMPLETE'") not in ([], [0])
+        return _ask(path, _FINISHED) not in ([], [0])
     except sqlite3.Error:
         return True
+
+
+def n_evaluated(path: Path) -> int:
+    """How many trials are done; 0 where the study is elsewhere."""
+    try:
+        done = _ask(path, _FINISHED) if path.is_file() else []
+    except sqlite3.Error:  # whoever opens it as a study says what is wrong
+        return 0
+    return int(str(done[0])) if done else 0
 
 
 def _ask(path: Path, query: str) -> list[object]:

@@ -3,9 +3,11 @@
 from psopt.search._contributions import Contribution, leave_one_out
 from psopt.search._ending import PromptNeed, Reserve, score_on_test, scoring_order
 from psopt.search._front import Candidate, knee, pareto_front, pick
+from psopt.search._limits import check_limits
 from psopt.search._observer import Observer
 from psopt.search._options import SamplerName, SearchOptions
 from psopt.search._pick import pick_one
+from psopt.search._prompt_growth import tokens_of_all_edits
 from psopt.search._search import Propose, Search, first_parameters
 from psopt.search._study import join_study, open_storage, open_study, without_password
 from psopt.search.distributed._metadata import StudyMetadata, read_metadata, write_metadata
@@ -21,6 +23,7 @@ __all__ = [
     "Search",
     "SearchOptions",
     "StudyMetadata",
+    "check_limits",
     "first_parameters",
     "join_study",
     "knee",
@@ -33,6 +36,7 @@ __all__ = [
     "read_metadata",
     "score_on_test",
     "scoring_order",
+    "tokens_of_all_edits",
     "without_password",
     "write_metadata",
 ]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from psopt.api import MeasureOptions, measure, requirements
-from psopt.evaluation import score
+from psopt.api import MeasureOptions, check
 
 if TYPE_CHECKING:
     from psopt.evaluation import Scores
@@ -44,15 +43,18 @@ def assert_robust(
     AssertionError
         Naming every bound that is missed.
     """
-    options = options or MeasureOptions()
-    scores = score(measure(task, prompt, model, options), intervals=sure, seed=options.seed)
-    bounds = {
-        "max_sensitivity": max_sensitivity,
-        "min_f1": min_f1,
-        "min_consistency": min_consistency,
-        "max_na_rate": max_na_rate,
-    }
-    missed = [str(one) for one in requirements(scores, bounds, sure=sure) if not one.met]
+    result = check(
+        task,
+        prompt,
+        model=model,
+        max_sensitivity=max_sensitivity,
+        min_f1=min_f1,
+        min_consistency=min_consistency,
+        max_na_rate=max_na_rate,
+        use_ci_bound=sure,
+        **(options or MeasureOptions()).keywords(),
+    )
+    missed = [str(threshold) for threshold in result.thresholds if not threshold.met]
     if missed:
         raise AssertionError("; ".join(missed))
-    return scores
+    return result.scores

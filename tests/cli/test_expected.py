@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from psopt.api import CostEstimate, Phase
 from psopt.cli._expected import Expected
 from psopt.models.chat import Need, Price, Usage
+from psopt.runs import CostEstimate, Phase
 
 
 def expected(price: Any = None) -> Any:

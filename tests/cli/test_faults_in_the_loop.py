@@ -66,11 +66,11 @@ CALLS = {
     "optuna:Trial.set_constraint": 2,
     "optuna.samplers:TPESampler.after_trial": 2,
     "optuna.artifacts:upload_artifact": 2,
-    "psopt.api._optimize:_describe": 1,
-    "psopt.api._optimize:open_study": 1,
-    "psopt.api._optimize:_on_test": 1,
-    "psopt.api._optimize:leave_one_out": 1,
-    "psopt.api._optimize:write_report": 1,
+    "psopt.api._searching:_describe": 1,
+    "psopt.api._searching:open_study": 1,
+    "psopt.api._finishing:score_on_test": 1,
+    "psopt.api._finishing:leave_one_out": 1,
+    "psopt.api._finishing:write_report": 1,
     "psopt.search._ending:score": 1,
     "psopt.runs._recorder:manifest": 2,
     "psopt.runs._recorder:front_file": 1,
@@ -153,12 +153,12 @@ def check_end(
     """Run with a fault; check that it ends in one line, and that the run can be gone on with."""
     with monkeypatch.context() as patch:
         if not place.startswith("psopt.report"):  # plotly's figures take longer than all else
-            patch.setattr("psopt.api._optimize.write_report", lambda _: [])
+            patch.setattr("psopt.api._finishing.write_report", lambda _: [])
         if place in SHORTENING:
             patch.setattr("psopt.search._options._LEAST_TO_SHORTEN", 3)
         calls = break_once(patch, place, CALLS[place], error)
         code = psopt(*OPTIMIZE)
-    monkeypatch.setattr("psopt.api._optimize.write_report", lambda _: [])
+    monkeypatch.setattr("psopt.api._finishing.write_report", lambda _: [])
     said = capsys.readouterr().err
     assert len(calls) >= CALLS[place], "the call that was to fail was never made"
     assert "Traceback" not in said
@@ -193,15 +193,15 @@ def test_a_bug_ends_the_run_in_one_line_and_its_traceback_is_kept(
 SET_UP = [
     ("psopt.runs._directory:RunDirectory.make", 1),
     ("psopt.runs._lock:FolderLock.acquire", 1),
-    ("psopt.api._optimize:make_evaluator", 1),
+    ("psopt.api._run:make_evaluator", 1),
     ("psopt.runs:RunDirectory.write_json", 1),
     ("psopt.runs:RunDirectory.write_json", 2),
-    ("psopt.api._optimize:open_study", 1),
+    ("psopt.api._searching:open_study", 1),
     ("psopt.search._study:make_storage", 1),
     ("optuna:create_study", 1),
     ("optuna:Study.set_metric_names", 1),
-    ("psopt.api._optimize:_describe", 1),
-    ("psopt.api._optimize:Search", 1),
+    ("psopt.api._searching:_describe", 1),
+    ("psopt.api._searching:Search", 1),
     ("optuna:Study.ask", 1),
 ]
 
@@ -216,7 +216,7 @@ def test_ctrl_c_in_the_first_seconds_leaves_nothing_or_what_can_be_gone_on_with(
     number: Any,
     resumes: bool,
 ) -> None:
-    monkeypatch.setattr("psopt.api._optimize.write_report", lambda _: [])
+    monkeypatch.setattr("psopt.api._finishing.write_report", lambda _: [])
     with monkeypatch.context() as patch:
         break_once(patch, place, number, KeyboardInterrupt())
         assert psopt(*OPTIMIZE) == 130

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -47,6 +48,11 @@ class TokenRange:
     def __add__(self, other: TokenRange) -> TokenRange:
         """Both together."""
         return TokenRange(self.low + other.low, self.high + other.high)
+
+    @property
+    def middle(self) -> float:
+        """Between few and many: half as many times more than few as less than many."""
+        return math.sqrt(self.low * self.high)
 
     def times(self, low: float, high: float | None = None) -> TokenRange:
         """So often, or between so often and so often."""

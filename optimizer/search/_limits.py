@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
 from psopt.models import asks_in_chat
-from psopt.models.chat import Budget, Need
-from psopt.search import Reserve
+from psopt.search._ending import Reserve
 
 if TYPE_CHECKING:
     from psopt.evaluation import Evaluator
-    from psopt.models.chat import LMConfig
-    from psopt.runs import RunSettings
     from psopt.search_spaces import Prompt
 
 
-def unwritten(settings: RunSettings) -> RunSettings:
-    """The settings of a run whose rephrasings are not written by a model: to count what the others are asked."""
-    return replace(settings, rephraser=None, judge=None, proposer=None)
-
-
-def is_limited(lm: LMConfig) -> bool:
-    """Whether these options limit calls, tokens or cost."""
-    return Budget.of(lm).is_limited
-
-
-def check_limits(evaluator: Evaluator, prompt: Prompt, *, before: Need | None = None, has_val: bool = False) -> None:
+def check_limits(evaluator: Evaluator, prompt: Prompt, *, has_val: bool = False) -> None:
     """Refuse limits under which not even the seed prompt is scored on val and test.
 
     What is in the cache costs nothing. Tokens are estimated at their most, so that a limit that passes here will do.
@@ -38,8 +24,6 @@ def check_limits(evaluator: Evaluator, prompt: Prompt, *, before: Need | None = 
     evaluator : Evaluator
     prompt : Prompt
         The seed prompt.
-    before : Need, optional
-        What comes before, such as rephrasings to be written.
     has_val : bool
         Whether val has been answered in an earlier part of the run.
 
@@ -50,7 +34,7 @@ def check_limits(evaluator: Evaluator, prompt: Prompt, *, before: Need | None = 
     """
     if not asks_in_chat(evaluator.model):
         return
-    least = Reserve(evaluator).least(prompt, ("test",) if has_val else ("val", "test")) + (before or Need())
+    least = Reserve(evaluator).least(prompt, ("test",) if has_val else ("val", "test"))
     budget = evaluator.budget
     what = "the baseline's final test" if has_val else "the baseline on val and the final test"
     if budget.max_calls is not None and least.calls > budget.max_calls:

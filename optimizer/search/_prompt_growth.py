@@ -10,7 +10,8 @@ from psopt.models.chat import TokenRange, tokens_of_text
 from psopt.models.sim import SimulatedModel
 from psopt.proposals import propose_edits
 from psopt.proposals.llm import MOST_SLICES
-from psopt.search import SearchOptions, first_parameters
+from psopt.search._options import SearchOptions
+from psopt.search._search import first_parameters
 from psopt.search_spaces import apply_edits, render_instructions
 from psopt.tasks import subset
 

@@ -1,0 +1,83 @@
+"""The end of a run: the front is scored on test, what its edits add is measured, and everything is written down."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from psopt.errors import BudgetReachedError
+from psopt.models import capabilities_of
+from psopt.report import write_report
+from psopt.runs import Run
+from psopt.search import knee, leave_one_out, score_on_test, scoring_order
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.runs import RunRecorder
+    from psopt.search import Candidate, Search
+    from psopt.search_spaces import Prompt
+
+_LEFT_OUT = 8  # edits whose contribution is measured where a further evaluation costs next to nothing
+
+
+def finish(
+    recorder: RunRecorder, search: Search, baseline: Prompt, stopped: BudgetReachedError | None
+) -> tuple[Run, str]:
+    """Score the front on test, measure what edits contribute, and write the run's files; say if a limit was met."""
+    settings = recorder.settings
+    search.observer.phase("scoring the front on test, under held-out rephrasings")
+    on_val = search.front
+    shortest = search.shortest
+    scored, unpaid = score_on_test(search, scoring_order(search.baseline, on_val, shortest), settings.seed)
+    start = scored[search.baseline.id]
+    front = tuple(scored.get(candidate.id, candidate) for candidate in on_val)
+    shortest = scored.get(shortest.id, shortest)
+    chosen = knee(front, start)
+    if chosen.test is None:
+        raise stopped or BudgetReachedError("the limit does not pay the knee's test")
+    most = 0 if stopped else _most_left_out(recorder)
+    contributions = recorder.known_contributions(chosen, most)
+    if contributions is None:
+        contributions = _contributions(chosen, baseline, search, most, settings.seed)
+    reason = "trials" if len(search.candidates) >= settings.search.trials else "exhausted"
+    if stopped or unpaid:
+        reason = "budget"
+    recorder.save(start, front, reason, shortest)
+    recorder.save_prompts(start, front, shortest)
+    recorder.save_for_report(search, contributions)
+    recorder.save_proposals(search)
+    write_report(recorder.directory)
+    run = Run(recorder.directory.path, start, front, shortest, search.study, reason)
+    return run, _limit_met(stopped, unpaid) if stopped or unpaid else ""
+
+
+def _most_left_out(recorder: RunRecorder) -> int:
+    asked = recorder.settings.leave_one_out
+    if asked is not None:
+        return asked
+    return _LEFT_OUT if capabilities_of(recorder.evaluator.model).is_free else 0
+
+
+def _contributions(chosen: Candidate, baseline: Prompt, search: Search, most: int, seed: int) -> dict[str, Any]:
+    """Build contributions.json: what edits add, as far as that is asked for and the budget goes."""
+    if most and chosen.edits:
+        search.observer.phase(f"leaving edits out of {chosen.id}")
+    try:
+        left_out = leave_one_out(
+            chosen, baseline, search.evaluator, search.candidates, search.pool, most=most, seed=seed
+        )
+    except BudgetReachedError:  # what matters is done
+        search.observer.phase("the limit is reached: what edits contribute is not measured")
+        left_out = []
+        most = 0
+    contributions = [contribution.to_dict() for contribution in left_out]
+    return {"schema_version": 1, "prompt": chosen.id, "most": most, "left_out": contributions}
+
+
+def _limit_met(stopped: BudgetReachedError | None, unpaid: Sequence[Candidate]) -> str:
+    """Say how a run that met a limit has ended."""
+    if not unpaid:
+        return f"{stopped}; the front that was found is scored on test"
+    names = ", ".join(candidate.id for candidate in unpaid)
+    why = stopped or "the limit is reached"
+    return f"{why}; the front that was found is scored on test but for {len(unpaid)} that could not be paid ({names})"

@@ -1,0 +1,72 @@
+"""`psopt.rephrase`: a task's description in other words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from psopt.models import ModelProvider
+from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
+from psopt.runs import N_HELDOUT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from psopt.models.chat import LMConfig
+    from psopt.rephrasings import RephrasingSet, Verdict
+    from psopt.search_spaces import Prompt
+    from psopt.tasks import Task
+
+
+def rephrase(
+    task: Task,
+    prompt: Prompt | str | None = None,
+    *,
+    rephrasings: int = 10,
+    heldout: int = N_HELDOUT,
+    rephrasing: RephrasingOptions | None = None,
+    seed: int = 42,
+    lm: LMConfig | None = None,
+    cache_dir: str | Path | None = None,
+    on_text: Callable[[Verdict], None] | None = None,
+) -> RephrasingSet:
+    """Write a description in other words, as a run does; `psopt.rephrasings.to_file` makes a file's content of it.
+
+    Parameters
+    ----------
+    task : Task
+    prompt : Prompt or str, optional
+        What to rephrase: a prompt's description, or a text; by default the task's description.
+    rephrasings, heldout : int
+        How many for the search, the original among them, and how many for the report.
+    rephrasing : RephrasingOptions, optional
+        Who writes them, who judges them, and of which families they are.
+    seed : int
+        Seeds the rules' choice.
+    lm, cache_dir
+        How language models are asked, and where their answers are kept.
+    on_text : callable, optional
+        Is told of each text that was checked.
+
+    Raises
+    ------
+    PsoptError
+        If an argument can't be used, or too few texts pass the checks.
+    """
+    return freeze_rephrasings(
+        task,
+        description_of(task, prompt),
+        rephrasings,
+        heldout,
+        seed,
+        rephrasing or RephrasingOptions(),
+        models=ModelProvider(cache_dir, lm),
+        on_text=on_text,
+    )
+
+
+def description_of(task: Task, prompt: Prompt | str | None) -> str:
+    """What is rephrased."""
+    if prompt is None:
+        return task.description
+    return prompt if isinstance(prompt, str) else prompt.description

@@ -1,0 +1,107 @@
+"""`psopt.resume`: a run that was interrupted, or that is to have more trials."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from psopt.api._run import run as run_settings
+from psopt.errors import InputError
+from psopt.runs import MANIFEST, RunDirectory, RunSettings
+
+if TYPE_CHECKING:
+    from psopt.api._run import OnEstimate
+    from psopt.runs import Run
+    from psopt.search import Observer
+
+
+def resume(
+    run: str | Path,
+    *,
+    trials: int | None = None,
+    leave_one_out: int | None = None,
+    storage: str | None = None,
+    cache_dir: str | Path | None = None,
+    force: bool = False,
+    observer: Observer | None = None,
+    on_estimate: OnEstimate | None = None,
+    **lm_changes: Any,
+) -> Run:
+    """Resume an interrupted run, or add trials to a finished one.
+
+    Answers that were paid for are not asked again. Limits count from now on.
+
+    Parameters
+    ----------
+    run : path
+        The run directory.
+    trials : int, optional
+        A new total of trials.
+    leave_one_out : int, optional
+        Measure what so many edits of the chosen prompt contribute.
+    storage : str, optional
+        The study's storage, where it needs a password that is nowhere else.
+    cache_dir : path, optional
+    force : bool
+        Even if the data, the rephrasings or psopt's version have changed.
+    observer : Observer, optional
+    on_estimate : callable, optional
+        Is told, before anything is asked, what the rest will take of a model that costs.
+    **lm_changes
+        Fields of `LMConfig` that differ from now on, such as ``api_base``.
+
+    Raises
+    ------
+    PsoptError
+        If there is no run that can be resumed in this way, or its data can't be had.
+    BudgetReachedError
+        As `optimize`.
+    """
+    settings = settings_to_resume(run, trials=trials, leave_one_out=leave_one_out, storage=storage, **lm_changes)
+    if settings.program:
+        raise InputError(f"{run} is of a DSPy program: resume it with `psopt resume {run}`")
+    return run_settings(
+        settings.load_task(),
+        settings,
+        out=run,
+        cache_dir=cache_dir,
+        resume=True,
+        force=force,
+        observer=observer,
+        on_estimate=on_estimate,
+    )
+
+
+def settings_to_resume(
+    run: str | Path,
+    *,
+    trials: int | None = None,
+    leave_one_out: int | None = None,
+    storage: str | None = None,
+    **lm_changes: Any,
+) -> RunSettings:
+    """The settings of a run, with what is to be different from now on.
+
+    Raises
+    ------
+    InputError
+        If the run was made in Python with objects that nothing loads again.
+    """
+    settings = RunSettings.from_dict(RunDirectory.open(Path(run)).read_json(MANIFEST)["settings"])
+    if settings.program == "python":
+        raise InputError(
+            f"{run} is of a program that was compiled in Python: compile it again with log_dir={str(run)!r}"
+        )
+    if settings.own_model:
+        raise InputError(
+            f"{run} was made with a model object in Python ({settings.model}), which no name loads: go on with "
+            f"psopt.optimize(task, model=.., out={str(run)!r}, resume=True)"
+        )
+    return replace(
+        settings,
+        search=replace(settings.search, trials=trials or settings.search.trials),
+        leave_one_out=settings.leave_one_out if leave_one_out is None else leave_one_out,
+        storage=storage or settings.storage,
+        lm=settings.lm.changed(**lm_changes),
+    )

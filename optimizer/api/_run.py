@@ -1,0 +1,84 @@
+"""A run by its settings: what `optimize` and `resume` come down to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from psopt.api._searching import SearchSetup, search_in
+from psopt.api._setup import freeze_for, make_evaluator, make_proposer, rephrasing_again
+from psopt.errors import InputError
+from psopt.models import ModelProvider, asks_in_chat
+from psopt.runs import FRONT, STUDY, estimate_search, free_folder, held, n_evaluated
+from psopt.search import check_limits
+from psopt.search_spaces import seed_prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from psopt.evaluation import Evaluator
+    from psopt.runs import CostEstimate, Run, RunDirectory, RunSettings
+    from psopt.search import Observer
+    from psopt.search_spaces import Prompt
+    from psopt.tasks import Task
+
+    OnEstimate = Callable[[CostEstimate], None]
+
+
+def run(
+    task: Task,
+    settings: RunSettings,
+    *,
+    model: Any = None,
+    out: str | Path | None = None,
+    cache_dir: str | Path | None = None,
+    resume: bool = False,
+    force: bool = False,
+    observer: Observer | None = None,
+    on_estimate: OnEstimate | None = None,
+) -> Run:
+    """Do what `optimize` promises, with its settings in one value; `model` goes before the settings' name of one.
+
+    To resume a run, its task, model, rephrasings and version of psopt must be what they were, unless `force`.
+    `on_estimate` is told, before anything is asked, what the run will take of a model that costs.
+    """
+    baseline = seed_prompt(task, settings.strategy, seed=settings.seed)
+    models = ModelProvider(cache_dir, settings.lm)
+    with held(run_folder(settings.model, task, out, resume=resume), resume=resume) as directory:
+        evaluator = _evaluator(task, settings, baseline, models, model, directory, on_estimate, resume=resume)
+        setup = SearchSetup(task, settings, baseline, evaluator, make_proposer(settings, models))
+        return search_in(directory, setup, resume=resume, force=force, observer=observer)
+
+
+def run_folder(model: str, task: Task, out: str | Path | None, *, resume: bool = False) -> Path:
+    """The run directory that is named, else one that is free."""
+    if resume and out is None:
+        raise InputError("to resume, say which run: out=...")
+    return Path(out) if out else free_folder(Path("runs"), f"{task.name}-{model.replace('/', '-')}")
+
+
+def _evaluator(
+    task: Task,
+    settings: RunSettings,
+    baseline: Prompt,
+    models: ModelProvider,
+    model: Any,
+    directory: RunDirectory,
+    on_estimate: OnEstimate | None,
+    *,
+    resume: bool,
+) -> Evaluator:
+    """Put together what prompts are compared on; check first that the limits pay for the least of it."""
+    answering = models.answering(model or settings.model, task)
+    options = rephrasing_again(settings.rephrasing, directory.path) if resume else settings.rephrasing
+    if not asks_in_chat(answering) or not (on_estimate or models.budget.is_limited):
+        return make_evaluator(task, settings, models, freeze_for(task, baseline, settings, options, models), answering)
+    by_rule = freeze_for(task, baseline, settings, options.by_rule(), models)
+    evaluator = make_evaluator(task, settings, models, by_rule, answering)
+    if on_estimate:
+        n_done = n_evaluated(directory.path / STUDY) if resume else 0
+        on_estimate(estimate_search(task, settings, baseline, evaluator, n_done))
+    check_limits(evaluator, baseline, has_val=resume and (directory.path / FRONT).exists())
+    if not options.is_written:
+        return evaluator
+    return make_evaluator(task, settings, models, freeze_for(task, baseline, settings, options, models), answering)

@@ -1,0 +1,178 @@
+"""A search in a run directory, from its first line to its last: whoever has something to search calls this."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import optuna
+from psopt._version import __version__
+from psopt.api._finishing import finish
+from psopt.errors import BudgetReachedError, InputError, say_how_to_go_on
+from psopt.proposals import propose_edits
+from psopt.rephrasings import to_file
+from psopt.runs import ARTIFACTS, STUDY, RunRecorder, study_name
+from psopt.search import Observer, Reserve, Search, StudyMetadata, open_study, write_metadata
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from psopt.evaluation import Evaluator
+    from psopt.proposals.llm import LLMProposer
+    from psopt.runs import Run, RunDirectory, RunSettings
+    from psopt.search import Propose
+    from psopt.search_spaces import Prompt
+    from psopt.tasks import Task
+
+
+@dataclass(frozen=True, eq=False)
+class SearchSetup:
+    """All that a search starts from.
+
+    Attributes
+    ----------
+    task : Task
+    settings : RunSettings
+    baseline : Prompt
+        The seed prompt.
+    evaluator : Evaluator
+        Compares prompts.
+    proposer : LLMProposer or None
+        Drafts edits, where a model does.
+    propose : callable
+        Proposes edits by rule.
+    """
+
+    task: Task
+    settings: RunSettings
+    baseline: Prompt
+    evaluator: Evaluator
+    proposer: LLMProposer | None = None
+    propose: Propose = propose_edits
+
+
+def search_in(
+    directory: RunDirectory,
+    setup: SearchSetup,
+    *,
+    resume: bool = False,
+    force: bool = False,
+    observer: Observer | None = None,
+) -> Run:
+    """Search, and write the run directory, which is held; write down how it ended, also if it broke off.
+
+    Raises
+    ------
+    InputError
+        If a run is to be resumed that was about something else, unless `force`.
+    BudgetReachedError
+        If a limit ends it. What was found is scored on test first, as far as that is paid for, and stands in the
+        error's `run`.
+    """
+    observer = observer or Observer()
+    settings = setup.settings
+    setup.evaluator.show_progress(observer.answers)
+    observer.budget = setup.evaluator.budget
+    recorder = RunRecorder(directory, setup.task, settings, setup.evaluator)
+    if resume and not force:
+        recorder.check_same()
+    search: Search | None = None
+    try:
+        study = _begin(recorder, setup.baseline, observer, resume=resume)
+        search = _search(setup, study, observer, directory.path / ARTIFACTS)
+        stopped = _run(search, settings)
+        result, limit = finish(recorder, search, setup.baseline, stopped)
+    except BaseException as error:
+        if directory.has_begun:
+            recorder.save_broken_off(search, error)
+            say_how_to_go_on(error, _how_to_resume(settings, directory.path))
+        raise
+    if limit:
+        raise BudgetReachedError(f"{limit}; {_how_to_resume(settings, directory.path)}", result) from stopped
+    return result
+
+
+def _begin(recorder: RunRecorder, baseline: Prompt, observer: Observer, *, resume: bool) -> optuna.Study:
+    """Write down what the run is about, and open its study; nothing is left where that can't be opened."""
+    directory = recorder.directory
+    settings = recorder.settings
+    name = None if settings.storage or not resume else study_name(directory.path / STUDY)
+    recorder.save(None, (), "running")
+    recorder.save_rephrasings()
+    try:
+        study = open_study(
+            settings.storage or directory.storage_url,
+            name or settings.study_name or directory.path.resolve().name,
+            settings.search.sampler,
+            settings.seed,
+            resume=resume,
+        )
+    except InputError:
+        if not recorder.before:
+            directory.discard()
+        raise
+    observer.started(recorder.task, directory.path)
+    _describe(study, recorder, baseline)
+    return study
+
+
+def _describe(study: optuna.Study, recorder: RunRecorder, baseline: Prompt) -> None:
+    """Let the study say what it is about."""
+    settings = recorder.settings
+    rephrasings = recorder.evaluator.rephrasings
+    for name, value in {
+        "task": recorder.task.name,
+        "dataset_sha256": recorder.task.info.sha256,
+        "model": settings.model,
+        "rephrasings_sha256": rephrasings.sha256,
+        "psopt_version": __version__,
+        "optuna_version": optuna.__version__,
+    }.items():
+        study.set_user_attr(name, value)
+    if settings.storage:
+        shared = {**settings.to_dict(), "storage": None, "command": ""}
+        sha256 = recorder.task.info.sha256
+        metadata = StudyMetadata(shared, sha256, baseline.to_dict(), to_file(rephrasings), __version__)
+        write_metadata(study, metadata)
+
+
+def _search(setup: SearchSetup, study: optuna.Study, observer: Observer, artifacts: Path) -> Search:
+    settings = setup.settings
+    worker = f"optimize-{uuid.uuid4().hex[:6]}" if settings.storage else ""
+    return Search(
+        setup.task,
+        setup.baseline,
+        setup.evaluator,
+        study,
+        settings.search,
+        observer,
+        setup.proposer,
+        artifacts,
+        setup.propose,
+        worker=worker,
+    )
+
+
+def _run(search: Search, settings: RunSettings) -> BudgetReachedError | None:
+    """Search until there is nothing left to do, or a limit is reached: then what was found is still to be scored.
+
+    A program's calls are not known before, and nothing is held back for it: its limit ends everything.
+    """
+    reserve = Reserve(search.evaluator)
+    reserve.watch(search)
+    try:
+        search.run()
+    except BudgetReachedError as error:
+        if settings.program or not search.candidates:
+            raise
+        reserve.end()
+        return error
+    reserve.end()
+    return None
+
+
+def _how_to_resume(settings: RunSettings, folder: Path) -> str:
+    """Say where the work so far is, and how to go on with it."""
+    how = f"compile again with log_dir={str(folder)!r}" if settings.program == "python" else f"psopt resume {folder}"
+    return f"what was found is in {folder}; go on with: {how}"

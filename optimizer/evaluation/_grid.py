@@ -1,0 +1,98 @@
+"""What it takes to ask a model under some prompts about some texts: calls exactly, tokens about; nothing is sent."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from psopt.models import asks_in_chat
+from psopt.models.chat import Need, Query, TokenRange, tokens_of_query, tokens_of_text
+from psopt.search_spaces import render
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from psopt.models.chat import Price
+    from psopt.search_spaces import Prompt
+
+_JSON = 8  # tokens that structured output puts around a label, at most
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Requests for prompts on some texts.
+
+    Attributes
+    ----------
+    calls, cached : int
+        How many there are, and how many of their answers are in the cache.
+    tokens : TokenRange
+        Of all messages that would be sent.
+    answer : TokenRange
+        Of one answer.
+    """
+
+    calls: int
+    cached: int
+    tokens: TokenRange
+    answer: TokenRange
+
+    @classmethod
+    def of(cls, model: Any, prompts: Sequence[Prompt], texts: Sequence[str]) -> Grid:
+        """Count what a model would be asked."""
+        if asks_in_chat(model):
+            queries = model.queries(prompts, texts)
+            missing = model.engine.missing(queries)
+            n_calls = len({str(query.messages) for query in queries})
+            meter = model.engine.meter
+            answer = meter.tokens_out if meter.n else _tokens_of_an_answer(prompts[0].labels)
+            return cls(n_calls, n_calls - len(missing), meter.tokens_in(_total(missing)), answer)
+        queries = [Query(render(prompt, text)) for prompt in prompts for text in texts]
+        unique = {str(query.messages): query for query in queries}
+        return cls(len(unique), 0, _total(unique.values()), _tokens_of_an_answer(prompts[0].labels))
+
+    @property
+    def sent(self) -> int:
+        """Requests that must be sent."""
+        return self.calls - self.cached
+
+    def grown(self, by: float) -> Grid:
+        """The same for an unknown prompt that is longer by so many tokens."""
+        each = self.tokens.times(1 / max(1, self.sent)) if self.sent else TokenRange()
+        added = TokenRange(by, by)
+        return replace(self, cached=0, tokens=(each + added).times(self.calls))
+
+    def need(self, price: Price | None, times: float = 1.0) -> Need:
+        """What it takes, with tokens as expected."""
+        read = self.tokens.middle * times
+        written = self.answer.middle * self.sent * times
+        return Need(round(self.sent * times), round(read + written), price.of(read, written) if price else 0.0)
+
+    def spread(self, price: Price | None) -> tuple[float, float]:
+        """By what share tokens may be fewer or more than expected, over what is read and written."""
+        weight_in = price.tokens_in if price else 1.0
+        weight_out = price.tokens_out if price else 1.0
+        read = self.tokens
+        written = self.answer.times(max(1, self.sent))
+        total = read.middle * weight_in + written.middle * weight_out
+        if not self.sent or not total:
+            return 0.2, 0.25
+        below = math.hypot((read.middle - read.low) * weight_in, (written.middle - written.low) * weight_out)
+        above = math.hypot((read.high - read.middle) * weight_in, (written.high - written.middle) * weight_out)
+        return below / total, above / total
+
+
+def _tokens_of_an_answer(labels: Sequence[str]) -> TokenRange:
+    """Tokens of an answer: a bare label, or one in JSON."""
+    ranges = [tokens_of_text(label) for label in labels]
+    low = sum(tokens.low for tokens in ranges) / len(ranges)
+    high = sum(tokens.high for tokens in ranges) / len(ranges)
+    return TokenRange(max(1.0, low), high + _JSON)
+
+
+def _total(queries: Iterable[Query]) -> TokenRange:
+    total = TokenRange()
+    for query in queries:
+        total += tokens_of_query(query)
+    return total

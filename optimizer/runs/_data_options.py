@@ -1,0 +1,77 @@
+"""Where a task's data are, and how they are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from psopt.errors import DataError
+from psopt.tasks import load_task
+
+if TYPE_CHECKING:
+    from psopt.tasks import Task
+
+
+@dataclass(frozen=True, slots=True)
+class DataOptions:
+    """What `psopt.load_task` is given.
+
+    Attributes
+    ----------
+    dataset : str
+        A built-in name, or a file.
+    text_column, label_column : str or None
+    task_file, test_file : str or None
+    strict_data : bool
+        Fail rather than use the bundled sample.
+    folder : str
+        What names of files are relative to: where a run was started. Empty for the current folder.
+    """
+
+    dataset: str
+    text_column: str | None = None
+    label_column: str | None = None
+    task_file: str | None = None
+    test_file: str | None = None
+    strict_data: bool = False
+    folder: str = ""
+
+    def load(self, seed: int, *, require_labels: bool = True) -> Task:
+        """Load the task; `seed` decides how samples without a split are split.
+
+        Raises
+        ------
+        DataError
+            If the data can't be used; of files that are gone it is said where they were.
+        """
+        is_file = bool(Path(self.dataset).suffix)
+        for name in (self.dataset if is_file else None, self.task_file, self.test_file):
+            self._check_there(name)
+        return load_task(
+            str(self.located(self.dataset) if is_file else self.dataset),
+            text_column=self.text_column,
+            label_column=self.label_column,
+            task_file=self.located(self.task_file),
+            test_file=self.located(self.test_file),
+            seed=seed,
+            strict_data=self.strict_data,
+            require_labels=require_labels,
+        )
+
+    def located(self, name: str | None) -> str | None:
+        """A file of the data: where it was when the run was started, or as it is named here."""
+        if name is None or not self._is_elsewhere:
+            return name
+        there = Path(self.folder) / name
+        return str(there) if there.is_file() else name
+
+    @property
+    def _is_elsewhere(self) -> bool:
+        return bool(self.folder) and Path(self.folder) != Path.cwd()
+
+    def _check_there(self, name: str | None) -> None:
+        if name is not None and self._is_elsewhere and not Path(str(self.located(name))).exists():
+            raise DataError(
+                f"{name} is neither where the run was started ({self.folder}), nor here: put it back, or go where it is"
+            )
