@@ -24,8 +24,12 @@ def class_figures(prompts: Mapping[str, Predictions]) -> list[Figure]:
     """All of this file's figures; none where no class has two samples."""
     if not _labels(next(iter(prompts.values()))):
         return []
-    drawn = (class_sensitivity, class_consistency, consistency_matrices, consistency_histograms)
-    return [draw(prompts) for draw in drawn]
+    return [
+        class_sensitivity(prompts),
+        class_consistency(prompts),
+        consistency_matrices(prompts),
+        consistency_histograms(prompts),
+    ]
 
 
 def class_sensitivity(prompts: Mapping[str, Predictions]) -> Figure:
@@ -35,8 +39,8 @@ def class_sensitivity(prompts: Mapping[str, Predictions]) -> Figure:
     plot = go.Figure()
     for number, (name, predictions) in enumerate(prompts.items()):
         labels = _labels(predictions)
-        values = [float(predictions.sensitivities[_of(predictions, label)].mean()) for label in labels]
-        sizes = [len(_of(predictions, label)) for label in labels]
+        values = [float(predictions.sensitivities[predictions.members(label)].mean()) for label in labels]
+        sizes = [len(predictions.members(label)) for label in labels]
         plot.add_bar(
             x=[shown(label, 30) for label in labels],
             y=values,
@@ -89,7 +93,7 @@ def consistency_histograms(prompts: Mapping[str, Predictions]) -> Figure:
     plot = make_subplots(rows, columns, subplot_titles=titles, shared_xaxes=True, vertical_spacing=0.18 / rows)
     for number, (name, predictions) in enumerate(prompts.items()):
         for place, label in enumerate(labels):
-            matrix = pairwise_consistency(predictions.p_tau[_of(predictions, label)])
+            matrix = pairwise_consistency(predictions.p_tau[predictions.members(label)])
             pairs = matrix[np.triu_indices(len(matrix), 1)]
             shares = np.histogram(pairs, _BINS)[0] / max(1, len(pairs))
             bars = go.Bar(
@@ -122,7 +126,7 @@ def consistency_matrices(prompts: Mapping[str, Predictions]) -> Figure:
     plot = make_subplots(
         rows, columns, subplot_titles=titles, horizontal_spacing=0.02, vertical_spacing=min(0.3 / rows, 0.12)
     )
-    orders = {label: _in_order(first, _of(first, label)) for label in _labels(first)}
+    orders = {label: _in_order(first, first.members(label)) for label in _labels(first)}
     for place, (label, name) in enumerate(cells):
         members = orders[label]
         matrix = pairwise_consistency(prompts[name].p_tau[members])
@@ -152,11 +156,7 @@ def consistency_matrices(prompts: Mapping[str, Predictions]) -> Figure:
 
 def _labels(predictions: Predictions) -> list[str]:
     """The labels that have at least two samples."""
-    return [label for label in predictions.labels if len(_of(predictions, label)) > 1]
-
-
-def _of(predictions: Predictions, label: str) -> Indices:
-    return predictions.members(label)
+    return [label for label in predictions.labels if len(predictions.members(label)) > 1]
 
 
 def _in_order(predictions: Predictions, members: Indices) -> Indices:
@@ -175,9 +175,9 @@ def _clustered(matrix: NDArray[np.float64]) -> Indices:
     from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import squareform
 
-    apart = (1 - matrix).clip(0)
-    np.fill_diagonal(apart, 0)
-    return np.asarray(leaves_list(linkage(squareform(apart, checks=False), "average")), dtype=np.int64)
+    distances = (1 - matrix).clip(0)  # rounding makes some a hair negative, which SciPy refuses
+    np.fill_diagonal(distances, 0)
+    return np.asarray(leaves_list(linkage(squareform(distances, checks=False), "average")), dtype=np.int64)
 
 
 def _title(predictions: Predictions, index: int) -> str:

@@ -28,17 +28,17 @@ class Contents:
         Its entry of the knee.
     prompts : dict of prompt id to text
         The seed prompt's, the front's and the short one's.
-    answers : dict of name to Predictions
+    predictions : dict of name to Predictions
         Of the seed prompt and of the knee, on test under the held-out rephrasings.
-    weak, trials, contributions
-        The files of these names.
+    failures, trials, contributions
+        weak_spots.json, and the lists of trials.json and contributions.json.
     """
 
     run: dict[str, Any]
     chosen: dict[str, Any]
     prompts: dict[str, str]
-    answers: dict[str, Predictions]
-    weak: dict[str, Any]
+    predictions: dict[str, Predictions]
+    failures: dict[str, Any]
     trials: list[dict[str, Any]]
     contributions: list[dict[str, Any]]
 
@@ -59,9 +59,9 @@ def read_contents(directory: RunDirectory) -> Contents:
         )
     for name in (FRONT, WEAK_SPOTS, SAMPLES, TRIALS, CONTRIBUTIONS):
         if not (directory.path / name).is_file():
-            raise InputError(f"{directory.path} has no {name}{_anew(directory)}")
-    found = directory.read_json(FRONT)
-    shown = (run["baseline"], *found["prompts"], *([found["short"]] if found.get("short") else []))
+            raise InputError(f"{directory.path} has no {name}{_cure(directory)}")
+    front = directory.read_json(FRONT)
+    shown = (run["baseline"], *front["prompts"], *([front["short"]] if front.get("short") else []))
     chosen = next(entry for entry in run["front"] if entry["knee"])
     samples = directory.read_json(SAMPLES)
     names = {"seed prompt": run["baseline"]["id"], "knee": chosen["id"]}
@@ -69,7 +69,7 @@ def read_contents(directory: RunDirectory) -> Contents:
         run,
         chosen,
         {entry["id"]: _prompt_text(directory, entry["id"]) for entry in shown},
-        {name: _answers(directory, prompt_id, samples) for name, prompt_id in names.items()},
+        {name: _predictions(directory, prompt_id, samples) for name, prompt_id in names.items()},
         directory.read_json(WEAK_SPOTS),
         directory.read_json(TRIALS)["trials"],
         directory.read_json(CONTRIBUTIONS)["left_out"],
@@ -81,22 +81,23 @@ def _prompt_text(directory: RunDirectory, prompt_id: str) -> str:
     try:
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} can't be read{_anew(directory)}") from error
+        raise InputError(f"{path} can't be read{_cure(directory)}") from error
 
 
-def _anew(directory: RunDirectory) -> str:
+def _cure(directory: RunDirectory) -> str:
     return f": write it anew with `psopt resume {directory.path}`, which asks for no answer twice"
 
 
-def _answers(directory: RunDirectory, prompt_id: str, samples: dict[str, Any]) -> Predictions:
+def _predictions(directory: RunDirectory, prompt_id: str, samples: dict[str, Any]) -> Predictions:
     path = directory.path / "predictions" / f"{prompt_id}.npz"
     try:
         with np.load(path, allow_pickle=False) as arrays:
-            answers, ids = arrays["test"].astype(np.int64), arrays["test_ids"].tolist()
+            answers = arrays["test"].astype(np.int64)
+            ids = arrays["test_ids"].tolist()
             probabilities = arrays.get("test_probabilities")
             metric_scores = arrays.get("test_merits")
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path} can't be read{_anew(directory)}") from error
+        raise InputError(f"{path} can't be read{_cure(directory)}") from error
     by_id = {sample["id"]: Sample(**sample) for sample in samples["test"]}
     answered = tuple(by_id[sample_id] for sample_id in ids)
     return Predictions(answers, answered, tuple(samples["labels"]), probabilities, metric_scores=metric_scores)

@@ -8,7 +8,7 @@ from psopt._version import __version__
 from psopt.evaluation import na_lines
 from psopt.report._class_figures import class_figures
 from psopt.report._page import render_page
-from psopt.report._run_report import biggest
+from psopt.report._run_report import most_severe
 from psopt.report._sample_figures import joint_view, sample_sensitivity
 from psopt.report._wording_figures import damage, enough, families, flips
 from psopt.search_spaces import render_instructions
@@ -42,19 +42,19 @@ def diagnosis_page(report: PromptReport, name: str, model: str, split: str, note
         note=note,
         na_lines=na_lines(content),
         version=__version__,
-        groups=biggest(content["groups"]),
+        groups=most_severe(content["groups"]),
         weak=content["weak"]["sensitivity"][:_SAMPLES],
         prompt=render_instructions(report.prompt),
     )
 
 
 def _figures(report: PromptReport, seed: int) -> list[Figure]:
-    one = {"prompt": report.predictions}
-    several = report.predictions.array.shape[1] > 1
-    found: list[Figure | None] = [sample_sensitivity(one)]
+    prompts = {"prompt": report.predictions}
+    figures: list[Figure | None] = [sample_sensitivity(prompts)]
     if report.scores is not None:
-        found += [joint_view(one), *class_figures(one)]
-        found += [damage(one, report.predictions.rephrasings), enough(one, seed)] if several else []
-        found += [families({"prompt": report.scores.to_dict()})]
-    found.append(flips(one))
-    return [figure for figure in found if figure is not None]
+        figures += [joint_view(prompts), *class_figures(prompts)]
+        if report.predictions.n_rephrasings > 1:
+            figures += [damage(prompts, report.predictions.rephrasings), enough(prompts, seed)]
+        figures.append(families({"prompt": report.scores.to_dict()}))
+    figures.append(flips(prompts))
+    return [figure for figure in figures if figure is not None]

@@ -23,11 +23,11 @@ def contributions_figure(contributions: Sequence[Mapping[str, Any]]) -> Figure |
     if not contributions:
         return None
     rows = list(reversed(contributions))
-    names = [f"{len(rows) - number}. {shown(one['what'], 92, 46)}" for number, one in enumerate(rows)]
+    names = [f"{len(rows) - number}. {shown(row['what'], 92, 46)}" for number, row in enumerate(rows)]
     plot = go.Figure()
     for key, name, color, sign in reversed(_MEASURES):
-        gains = [-sign * 100 * one["without"][key]["difference"] for one in rows]
-        ends = [sorted(-sign * 100 * one["without"][key][end] for end in ("low", "high")) for one in rows]
+        gains = [-sign * 100 * row["without"][key]["difference"] for row in rows]
+        ends = [sorted(-sign * 100 * row["without"][key][end] for end in ("low", "high")) for row in rows]
         plot.add_bar(
             y=names,
             x=gains,
@@ -43,7 +43,7 @@ def contributions_figure(contributions: Sequence[Mapping[str, Any]]) -> Figure |
                 "color": "#888",
                 "width": 2,
             },
-            hovertext=[shown(one["what"], 300) for one in rows],
+            hovertext=[shown(row["what"], 300) for row in rows],
             hovertemplate="%{hovertext}<br>%{x:.2f} points<extra></extra>",
         )
     styled(plot, 110 + 62 * len(rows), barmode="group", xaxis_title="percentage points on val")

@@ -16,34 +16,25 @@ def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]]) ->
     """F1 against S on val, C as colour: the front, its knee, the baseline; infeasible prompts are faded."""
     import plotly.graph_objects as go
 
-    knee = next((one["id"] for one in run["front"] if one["knee"]), None)
-    on_front = {one["id"] for one in run["front"]}
-    baseline = run["baseline"]["id"]
-    layers = {
-        "infeasible: too little F1": [one for one in trials if not one["feasible"] and one["id"] != baseline],
-        "evaluated": [one for one in trials if one["feasible"] and one["id"] not in on_front and one["id"] != baseline],
-        "front": [one for one in trials if one["id"] in on_front and one["id"] not in (knee, baseline)],
-        "seed prompt": [one for one in trials if one["id"] == baseline],
-        "knee": [one for one in trials if one["id"] == knee],
-    }
+    layers = _layers(run, trials)
     symbols = {"seed prompt": "diamond", "knee": "star", "front": "circle", "evaluated": "circle"}
     sizes = {"seed prompt": 15, "knee": 19, "front": 13}
     plot = go.Figure()
-    for name, some in layers.items():
-        if not some:
+    for name, layer in layers.items():
+        if not layer:
             continue
         plot.add_scatter(
-            x=[one["sensitivity"] for one in some],
-            y=[one["f1"] for one in some],
+            x=[trial["sensitivity"] for trial in layer],
+            y=[trial["f1"] for trial in layer],
             mode="markers",
             name=name,
             opacity=1.0 if name in sizes else 0.75 if name == "evaluated" else 0.25,
-            hovertext=[_about(one) for one in some],
+            hovertext=[_about(trial) for trial in layer],
             hoverinfo="text",
             marker={
                 "symbol": symbols.get(name, "x"),
                 "size": sizes.get(name, 9),
-                "color": [one["consistency"] for one in some],
+                "color": [trial["consistency"] for trial in layer],
                 "coloraxis": "coloraxis",
                 "line": {"width": 1.5 if name in sizes else 0, "color": "#555"},
             },
@@ -62,10 +53,36 @@ def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]]) ->
     return Figure("front", "All prompts that were tried", caption, plot)
 
 
-def _about(one: Mapping[str, Any]) -> str:
-    head = f"<b>{one['id']}</b>, trial {one['trial']}"
-    scores = f"F1 {one['f1']:.3f}   S {one['sensitivity']:.3f}   C {one['consistency']:.3f}"
-    edits = [f"+ {shown(edit, 90)}" for edit in one["edits"][:_MOST_EDITS]]
-    rest = len(one["edits"]) - len(edits)
-    more = [f"and {rest} more"] if rest else []
-    return "<br>".join([head, scores, *(edits or ["no edits"]), *more])
+def _layers(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    """Each trial in one layer, in the order they are drawn in: what matters most lies on top."""
+    knee = next((entry["id"] for entry in run["front"] if entry["knee"]), None)
+    on_front = {entry["id"] for entry in run["front"]}
+    baseline = run["baseline"]["id"]
+    layers: dict[str, list[Mapping[str, Any]]] = {
+        "infeasible: too little F1": [],
+        "evaluated": [],
+        "front": [],
+        "seed prompt": [],
+        "knee": [],
+    }
+    for trial in trials:
+        if trial["id"] == knee:
+            layers["knee"].append(trial)
+        if trial["id"] == baseline:
+            layers["seed prompt"].append(trial)
+        elif not trial["feasible"]:
+            layers["infeasible: too little F1"].append(trial)
+        elif trial["id"] not in on_front:
+            layers["evaluated"].append(trial)
+        elif trial["id"] != knee:
+            layers["front"].append(trial)
+    return layers
+
+
+def _about(trial: Mapping[str, Any]) -> str:
+    head = f"<b>{trial['id']}</b>, trial {trial['trial']}"
+    scores = f"F1 {trial['f1']:.3f}   S {trial['sensitivity']:.3f}   C {trial['consistency']:.3f}"
+    edits = [f"+ {shown(edit, 90)}" for edit in trial["edits"][:_MOST_EDITS]] or ["no edits"]
+    n_hidden = len(trial["edits"]) - _MOST_EDITS
+    ending = [f"and {n_hidden} more"] if n_hidden > 0 else []
+    return "<br>".join([head, scores, *edits, *ending])

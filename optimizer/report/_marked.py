@@ -22,6 +22,6 @@ def marked(prompt: str, seed_prompt: str) -> list[Line]:
     """
     old, new = seed_prompt.splitlines(), prompt.splitlines()
     lines = []
-    for what, _, _, start, end in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        lines += [Line(text, what != "equal") for text in new[start:end]]
+    for change, _, _, start, end in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        lines += [Line(text, change != "equal") for text in new[start:end]]
     return lines

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from psopt.runs import RunDirectory
 
 _WEAK_ROWS = 10
-_GROUP_ROWS = 15
+_SLICE_ROWS = 15
 _MEASURES = (
     ("f1", "F1", "higher"),
     ("sensitivity", "S, sensitivity", "lower"),
@@ -32,7 +32,7 @@ def write_report(directory: RunDirectory) -> list[Figure]:
     """Write report.html from the run's other files, every text in it escaped; return the figures that it shows."""
     contents = read_contents(directory)
     gallery = _gallery(contents)
-    figures = [one for some in gallery.values() for one in some]
+    figures = [figure for section in gallery.values() for figure in section]
     seed_prompt = contents.prompts[contents.run["baseline"]["id"]]
     page = render_page(
         "report.html",
@@ -46,7 +46,7 @@ def write_report(directory: RunDirectory) -> list[Figure]:
         prompts=contents.prompts,
         marked={name: marked(text, seed_prompt) for name, text in contents.prompts.items()},
         gallery=gallery,
-        groups=biggest(contents.weak["before"]["groups"]),
+        groups=most_severe(contents.failures["before"]["groups"]),
         weak=_weak_rows(contents),
     )
     directory.write_text(REPORT, page)
@@ -56,46 +56,46 @@ def write_report(directory: RunDirectory) -> list[Figure]:
 def _gallery(contents: Contents) -> dict[str, list[Figure]]:
     """The figures of a run by the section they stand in."""
     run = contents.run
-    both = contents.answers
+    prompts = contents.predictions
     if contents.chosen["id"] == run["baseline"]["id"]:
-        both = {"seed prompt": both["seed prompt"]}
+        prompts = {"seed prompt": prompts["seed prompt"]}
     scores = {"seed prompt": run["baseline"]["test"], "knee": contents.chosen["test"]}
     several = len(run["rephrasings"]["heldout"]) > 1
     sections: dict[str, list[Figure | None]] = {
         "front": [front_figure(run, contents.trials)],
-        "shook": [sample_sensitivity(both), joint_view(both), *class_figures(both)],
+        "shook": [sample_sensitivity(prompts), joint_view(prompts), *class_figures(prompts)],
         "mended": [
-            changed_samples(*both.items()) if len(both) > 1 else None,
+            changed_samples(*prompts.items()) if len(prompts) > 1 else None,
             contributions_figure(contents.contributions),
         ],
         "sure": [
-            damage(both, run["rephrasings"]["heldout"]) if several else None,
-            flips(both),
-            families({name: scores[name] for name in both}),
-            enough(both, run["seed"]) if several else None,
+            damage(prompts, run["rephrasings"]["heldout"]) if several else None,
+            flips(prompts),
+            families({name: scores[name] for name in prompts}),
+            enough(prompts, run["seed"]) if several else None,
         ],
     }
-    return {name: [one for one in some if one is not None] for name, some in sections.items()}
+    return {name: [figure for figure in figures if figure is not None] for name, figures in sections.items()}
 
 
-def biggest(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The groups with most need."""
-    return sorted(groups, key=lambda group: -group["need"])[:_GROUP_ROWS]
+def most_severe(slices: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The slices with most severity, as weak_spots.json has them."""
+    return sorted(slices, key=lambda failing: -failing["need"])[:_SLICE_ROWS]
 
 
 def _headline(contents: Contents) -> list[dict[str, Any]]:
     """The three measures before and after, and whether the difference is chance."""
     before, after = contents.run["baseline"], contents.chosen
-    first, second = contents.answers.values()
+    first, second = contents.predictions.values()
     tested = None
     if len(first.samples) > 1 and after["id"] != before["id"]:
         tested = compare_paired(first, second, contents.run["seed"])
     cards = []
-    for key, name, wish in _MEASURES:
+    for key, name, better in _MEASURES:
         cards.append(
             {
                 "name": name,
-                "wish": wish,
+                "better": better,
                 "before": before["test"][key],
                 "after": after["test"][key],
                 "ci": after["test"]["ci"].get(key),
@@ -112,12 +112,14 @@ def _na(contents: Contents) -> dict[str, str]:
     """What is to be said of answers on test that name no label, by prompt."""
     shown = {row["name"]: row["test"] for row in _rows(contents.run) if row["test"]}
     lines = {name: na_lines(scores) for name, scores in shown.items()}
-    return {name: "; ".join(said) for name, said in lines.items() if said}
+    return {name: "; ".join(notes) for name, notes in lines.items() if notes}
 
 
 def _facts(run: dict[str, Any]) -> list[tuple[str, str]]:
     """What was done, name by name."""
-    data, calls, words = run["dataset"], run["calls"], run["rephrasings"]
+    data = run["dataset"]
+    calls = run["calls"]
+    rephrasings = run["rephrasings"]
     evaluated = data["evaluated"]
     cost = f"; {calls['tokens']:,} tokens; {calls['cost_usd']:.2f} USD" if calls["tokens"] else ""
     failed = f", {calls['failed']:,} failed" if calls["failed"] else ""
@@ -125,7 +127,7 @@ def _facts(run: dict[str, Any]) -> list[tuple[str, str]]:
     return [
         ("data", f"{data['name']} ({data['source']}), sha256 {data['sha256'][:12]}"),
         ("samples", f"{evaluated['train']} train to draw edits from, {evaluated['val']} val, {evaluated['test']} test"),
-        ("rephrasings", f"{len(words['search'])} to search with, {len(words['heldout'])} held out"),
+        ("rephrasings", f"{len(rephrasings['search'])} to search with, {len(rephrasings['heldout'])} held out"),
         ("trials", f"{run['settings']['trials']}, sampler {run['settings']['sampler']}, seed {run['seed']}"),
         ("answers", f"{calls['made']:,} asked for, {calls['cached']:,} known already{failed}{cost}"),
         ("time", f"{minutes}:{seconds:02} minutes"),
@@ -147,20 +149,21 @@ def _rows(run: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _weak_rows(contents: Contents) -> list[dict[str, Any]]:
     """The most sensitive train samples before and after, with the knee's edits that were drawn from them."""
-    after, rows = contents.weak["after"], []
+    after = contents.failures["after"]
+    rows: list[dict[str, Any]] = []
     if not after:  # a limit did not pay for it
         return []
-    for sample in contents.weak["before"]["weak"]["sensitivity"][:_WEAK_ROWS]:
-        drawn = [edit for edit in contents.chosen["edits"] if sample["id"] in edit["provenance"]["samples"]]
-        drawn.sort(key=lambda edit: len(edit["provenance"]["samples"]))  # the most specific first
+    for sample in contents.failures["before"]["weak"]["sensitivity"][:_WEAK_ROWS]:
+        edits = [edit for edit in contents.chosen["edits"] if sample["id"] in edit["provenance"]["samples"]]
+        edits.sort(key=lambda edit: len(edit["provenance"]["samples"]))  # the most specific first
         rows.append(
             {
                 **sample,
                 "of": len(contents.run["rephrasings"]["search"]),
                 "right_after": after[sample["id"]]["right"],
                 "sensitivity_after": after[sample["id"]]["sensitivity"],
-                "edit": f"{drawn[0]['kind']} for {drawn[0]['label']}: {drawn[0]['text']}" if drawn else "",
-                "n_edits": len(drawn),
+                "edit": f"{edits[0]['kind']} for {edits[0]['label']}: {edits[0]['text']}" if edits else "",
+                "n_edits": len(edits),
             }
         )
     return rows

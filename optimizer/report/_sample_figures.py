@@ -23,12 +23,13 @@ def sample_sensitivity(prompts: Mapping[str, Predictions]) -> Figure:
     """How many samples have which S (E25, figure 3 above)."""
     import plotly.graph_objects as go
 
-    plot, bins = go.Figure(), np.linspace(0, 1, 21)
+    plot = go.Figure()
+    bins = np.linspace(0, 1, 21)
     for number, (name, predictions) in enumerate(prompts.items()):
-        found = np.histogram(predictions.sensitivities, bins)[0]
+        n_samples = np.histogram(predictions.sensitivities, bins)[0]
         plot.add_bar(
             x=((bins[:-1] + bins[1:]) / 2).round(3).tolist(),
-            y=found.tolist(),
+            y=n_samples.tolist(),
             name=name,
             marker_color=color_of(number),
             hovertemplate="S about %{x:.2f}: %{y} samples",
@@ -51,10 +52,10 @@ def joint_view(prompts: Mapping[str, Predictions]) -> Figure:
         ("half_noised", f"{next(iter(prompts))}, half noised", "cross-thin", "#a78bfa"),
     )
     for key, name, symbol, color in yardsticks:
-        one = references[key]
+        reference = references[key]
         plot.add_scatter(
-            x=one.sample_sensitivity.round(4).tolist(),
-            y=np.nan_to_num(one.sample_consistency, nan=1.0).round(4).tolist(),
+            x=reference.sample_sensitivity.round(4).tolist(),
+            y=np.nan_to_num(reference.sample_consistency, nan=1.0).round(4).tolist(),
             mode="markers",
             name=name,
             marker={"symbol": symbol, "size": 6, "line": {"width": 1, "color": color}},
@@ -88,15 +89,16 @@ def changed_samples(before: tuple[str, Predictions], after: tuple[str, Predictio
     """What the samples whose S changed most were answered, before and after (E25, figure 2)."""
     import plotly.graph_objects as go
 
-    (name, first), (name_after, second) = before, after
+    name, first = before
+    name_after, second = after
     change = first.sensitivities - second.sensitivities
     by_change = np.argsort(-np.abs(change), kind="stable")[:_MOST_CHANGED]
     most = [int(index) for index in by_change if change[index] != 0]
-    rows = [(index, who, some) for index in reversed(most) for who, some in ((name_after, second), (name, first))]
+    rows = [row for index in reversed(most) for row in ((index, name_after, second), (index, name, first))]
     heights = [number + number // 2 for number in range(len(rows))]  # a gap after every second row, for the text
     plot = go.Figure()
     for place, label in enumerate(first.class_names):
-        shares = [some.p_tau[index][place] / some.p_tau[index].sum() for index, _, some in rows]
+        shares = [float(answered.p_tau[index][place] / answered.p_tau[index].sum()) for index, _, answered in rows]
         if any(shares):
             plot.add_bar(
                 y=heights,
@@ -104,7 +106,7 @@ def changed_samples(before: tuple[str, Predictions], after: tuple[str, Predictio
                 orientation="h",
                 name=shown(label, 30),
                 marker_color=_NA_COLOR if label == NA else _CLASSES[place % len(_CLASSES)],
-                hovertext=[f"{shown(first.samples[index].text)}<br>{who}" for index, who, _ in rows],
+                hovertext=[f"{shown(first.samples[index].text)}<br>{prompt}" for index, prompt, _ in rows],
                 hovertemplate="%{hovertext}: %{x:.0%} " + shown(label, 30) + "<extra></extra>",
             )
     for number, index in enumerate(reversed(most)):
@@ -114,6 +116,6 @@ def changed_samples(before: tuple[str, Predictions], after: tuple[str, Predictio
     styled(plot, 100 + 84 * max(1, len(most)), barmode="stack", bargap=0.25, xaxis_title="share of the rephrasings")
     plot.update_layout(margin={"l": 100, "r": 20, "t": 40, "b": 50}, legend_traceorder="normal")
     plot.update_xaxes(tickformat=".0%", range=[0, 1])
-    plot.update_yaxes(ticktext=[who for _, who, _ in rows], tickvals=heights, showgrid=False, zeroline=False)
+    plot.update_yaxes(ticktext=[prompt for _, prompt, _ in rows], tickvals=heights, showgrid=False, zeroline=False)
     caption = "The samples whose sensitivity changed most, for better or worse, with their true class in brackets."
     return Figure("changed-samples", "What was answered, before and after", caption, plot)

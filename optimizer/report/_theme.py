@@ -13,7 +13,7 @@ COLORS = ("#8b93a1", "#1a9c5f", "#2f6fde", "#d97706")
 """Of the prompts, the seed prompt first."""
 SCALE = "Viridis"
 _LINES = "rgba(128,128,128,.25)"
-_LONGEST = 160
+_LONGEST = 160  # characters: a hover label of three lines
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,15 +60,17 @@ def styled(plot: go.Figure, height: int, **layout: Any) -> None:
 
 def shown(text: str, longest: int = _LONGEST, width: int = 70) -> str:
     """A text from data as plotly shows it: short, broken into lines, and no mark-up, whatever it holds."""
-    words = " ".join(text.split())
-    words = words if len(words) <= longest else words[: longest - 1] + "…"
-    lines, line = [], ""
-    for word in words.split(" "):
+    one_line = " ".join(text.split())
+    if len(one_line) > longest:
+        one_line = one_line[: longest - 1] + "…"
+    lines = []
+    line = ""
+    for word in one_line.split(" "):
         if line and len(line) + len(word) > width:
             lines.append(line)
             line = ""
         line = f"{line} {word}".strip()
-    return "<br>".join(html.escape(one, quote=False) for one in [*lines, line])
+    return "<br>".join(html.escape(text_line, quote=False) for text_line in [*lines, line])
 
 
 def color_of(number: int) -> str:

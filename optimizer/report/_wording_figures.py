@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from psopt.evaluation import Predictions
 
 _MOST_PAIRS = 10
+_NARROW = 0.02  # a choice, not a measurement: two points; the caption names it
 
 
 def damage(prompts: Mapping[str, Predictions], wordings: Sequence[str]) -> Figure:
@@ -22,12 +24,14 @@ def damage(prompts: Mapping[str, Predictions], wordings: Sequence[str]) -> Figur
 
     plot = go.Figure()
     names = [f"{number + 1}" for number in range(len(wordings))]
-    last, worst = "", 0
+    last = ""
+    worst = 0
     for number, (name, predictions) in enumerate(prompts.items()):
         right = prompt_f1(predictions.array, predictions.truth)
         texts = [f"{shown(text, 240)}<br>right: {share:.1%}" for text, share in zip(wordings, right, strict=True)]
         lost = rephrasing_damage(predictions.array, predictions.truth)
-        last, worst = name, int(np.argmax(lost))
+        last = name
+        worst = int(np.argmax(lost))
         plot.add_bar(
             x=names,
             y=lost.round(4).tolist(),
@@ -52,22 +56,19 @@ def flips(prompts: Mapping[str, Predictions]) -> Figure:
 
     first = next(iter(prompts.values()))
     names = first.class_names
-    found = {
-        who: {(pair.first, pair.second): pair.n_samples for pair in flip_pairs(some.p_tau)}
-        for who, some in prompts.items()
-    }
-    total: dict[tuple[int, int], int] = {}
-    for of_one in found.values():
-        for pair, n in of_one.items():
-            total[pair] = total.get(pair, 0) + n
+    flips_of: dict[str, dict[tuple[int, int], int]] = {}
+    total: Counter[tuple[int, int]] = Counter()
+    for name, predictions in prompts.items():
+        flips_of[name] = {(pair.first, pair.second): pair.n_samples for pair in flip_pairs(predictions.p_tau)}
+        total.update(flips_of[name])
     most = sorted(total, key=lambda pair: (total[pair], pair))[-_MOST_PAIRS:]
     plot = go.Figure()
-    for number, who in enumerate(found):
+    for number, (name, n_samples) in enumerate(flips_of.items()):
         plot.add_bar(
             y=[f"{shown(names[a], 24)} – {shown(names[b], 24)}" for a, b in most],
-            x=[found[who].get(pair, 0) for pair in most],
+            x=[n_samples.get(pair, 0) for pair in most],
             orientation="h",
-            name=who,
+            name=name,
             marker_color=color_of(number),
             hovertemplate="%{y}: %{x} samples",
         )
@@ -81,13 +82,16 @@ def enough(prompts: Mapping[str, Predictions], seed: int) -> Figure:
     """S as the number of rephrasings grows."""
     import plotly.graph_objects as go
 
-    plot, said = go.Figure(), []
+    plot = go.Figure()
+    enough_of = []
     for number, (name, predictions) in enumerate(prompts.items()):
         curve = rephrasing_curve(predictions.scored, predictions.truth, predictions.n_classes, seed=seed)
-        sizes, color = curve.sizes.tolist(), color_of(number)
-        known = np.isfinite(curve.high["sensitivity"])
-        edges = [*curve.high["sensitivity"][known], *curve.low["sensitivity"][known][::-1]]
-        around = [*curve.sizes[known], *curve.sizes[known][::-1]]
+        sizes = curve.sizes.tolist()
+        color = color_of(number)
+        # of all rephrasings there is one subset, and no interval
+        has_interval = np.isfinite(curve.high["sensitivity"])
+        edges = [*curve.high["sensitivity"][has_interval], *curve.low["sensitivity"][has_interval][::-1]]
+        around = [*curve.sizes[has_interval], *curve.sizes[has_interval][::-1]]
         plot.add_scatter(
             x=around,
             y=edges,
@@ -106,12 +110,13 @@ def enough(prompts: Mapping[str, Predictions], seed: int) -> Figure:
             line_color=color,
             hovertemplate="%{x} rephrasings: S %{y:.3f}",
         )
-        width = curve.enough("sensitivity", 0.02)
-        said.append(f"{name} {width}" if width else f"{name} more than {sizes[-1]}")
+        least = curve.enough("sensitivity", _NARROW)
+        enough_of.append(f"{name} {least}" if least else f"{name} more than {sizes[-1]}")
     styled(plot, 320, xaxis_title="rephrasings", yaxis_title="S")
     caption = (
         "S of subsets of the rephrasings, with the interval that so many new ones would fall in. S rises with their "
-        f"number: compare at the same number only. For an interval narrower than .02 are enough: {', '.join(said)}."
+        "number: compare at the same number only. "
+        f"For an interval narrower than .02 are enough: {', '.join(enough_of)}."
     )
     return Figure("rephrasings-enough", "Were these rephrasings enough?", caption, plot)
 
@@ -120,16 +125,16 @@ def families(scores: Mapping[str, Mapping[str, Any]]) -> Figure | None:
     """S under each family of rephrasings; None where there is one family alone. From scores as run.json has them."""
     import plotly.graph_objects as go
 
-    if not any(one["per_family"] for one in scores.values()):
+    if not any(of_prompt["per_family"] for of_prompt in scores.values()):
         return None
     plot = go.Figure()
-    for number, (name, one) in enumerate(scores.items()):
+    for number, (name, of_prompt) in enumerate(scores.items()):
         plot.add_bar(
-            x=list(one["per_family"]),
-            y=[family["sensitivity"] for family in one["per_family"].values()],
+            x=list(of_prompt["per_family"]),
+            y=[family["sensitivity"] for family in of_prompt["per_family"].values()],
             name=name,
             marker_color=color_of(number),
-            customdata=[[family["n"], family["f1"]] for family in one["per_family"].values()],
+            customdata=[[family["n"], family["f1"]] for family in of_prompt["per_family"].values()],
             hovertemplate="%{x}: S %{y:.3f}, F1 %{customdata[1]:.3f}, %{customdata[0]} rephrasings",
         )
     styled(plot, 300, barmode="group", yaxis_title="S")

@@ -57,7 +57,7 @@ def test_the_files_keep_probabilities_from_which_the_scores_follow(run: tuple[Ta
 def test_the_report_draws_and_tests_what_was_scored(run: tuple[Task, Any]) -> None:
     _, done = run
     contents = read_contents(RunDirectory.open(done.path))
-    before, after = contents.answers.values()
+    before, after = contents.predictions.values()
     assert before.probabilities is not None
     assert before.sensitivities.mean() == pytest.approx(done.baseline.test.sensitivity)
     tested = compare_paired(before, after)
