@@ -39,24 +39,25 @@ class DataError(InputError):
 
 
 def say_how_to_go_on(error: BaseException, how: str) -> None:
-    """Let an error that ends a run say what is left of it: in its text, or, if it is none of ours, in a note."""
+    """Let an error that ends a run say how to go on: in its text, or, if it is none of ours, in a note."""
     if isinstance(error, PsoptError):
         error.args = (f"{error}; {how}",)
     else:
         error.add_note(how)
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return ``; did you mean 'x'?`` for the known name nearest to this one, or nothing."""
-    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+def nearest(name: str, names: Iterable[str]) -> str:
+    """Return ``; did you mean 'x'?`` for the name nearest to this one, or nothing."""
+    near = difflib.get_close_matches(name, list(names), n=1, cutoff=0.6)  # difflib's default
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
 class UnknownNameError(InputError):
     """A name is not known; the message suggests the nearest one."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
-        names = sorted(known)
+    def __init__(self, kind: str, name: str, allowed: Iterable[str], hint: str = "") -> None:
+        names = sorted(allowed)
+        # More generous than difflib's default: these lists are short, and one of their names is meant.
         near = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
         suggestion = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names)}"
         super().__init__(f"unknown {kind} {name!r}; {suggestion}{f' ({hint})' if hint else ''}")
@@ -109,6 +110,7 @@ def import_extra(module: str, feature: str, extra: str) -> Any:
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
+        # The module is there, but needs another one that is not: installing our extra would not help.
         if error.name is None or module.split(".")[0] != error.name.split(".")[0]:
             raise
         raise MissingExtraError(

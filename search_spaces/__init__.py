@@ -1,6 +1,6 @@
 """What is searched: prompts and edits as frozen values, what a search may use of them, and rendering to messages."""
 
-from psopt.search_spaces._edits import KINDS, ORDERS, Edit, EditKind, Provenance, apply_edits
+from psopt.search_spaces._edits import KINDS, ORDERS, WEAK_SPOT, Edit, EditKind, Provenance, apply_edits
 from psopt.search_spaces._prompt import Definition, Example, Prompt
 from psopt.search_spaces._prompt_format import (
     BULLETS,
@@ -29,6 +29,7 @@ __all__ = [
     "SEPARATORS",
     "STRATEGIES",
     "VIEWS",
+    "WEAK_SPOT",
     "Definition",
     "Edit",
     "EditKind",

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 EditKind = Literal["definition", "note", "example"]
 KINDS: tuple[EditKind, ...] = get_args(EditKind)
+WEAK_SPOT = "weak spot"
+"""The topic of examples that were chosen because they are unstable themselves."""
 ORDERS = ("as chosen", "by label", "shuffled 1", "shuffled 2")
 
 
@@ -59,6 +61,7 @@ class Edit:
     @property
     def id(self) -> str:
         """A short name by content: the kind's first letter and eight hexadecimal digits."""
+        # A step is named only where there is one, so that edits of plain prompts keep the ids that runs hold.
         content = json.dumps([self.kind, self.label, self.text, *([self.step] if self.step else [])])
         return self.kind[0] + hashlib.sha256(content.encode()).hexdigest()[:8]
 
@@ -93,8 +96,9 @@ def apply_edits(prompt: Prompt, edits: Iterable[Edit], order: str = ORDERS[0]) -
     What the prompt already holds is not added twice. Several definitions of one label become one, joined by semicolons,
     so that the order of edits of different labels does not matter.
     """
-    definitions = {one.label: [one.text] for one in prompt.definitions}
-    notes, examples = list(prompt.notes), list(prompt.examples)
+    definitions = {definition.label: [definition.text] for definition in prompt.definitions}
+    notes = list(prompt.notes)
+    examples = list(prompt.examples)
     for edit in edits:
         if edit.kind == "definition":
             texts = definitions.setdefault(edit.label, [])
@@ -102,12 +106,12 @@ def apply_edits(prompt: Prompt, edits: Iterable[Edit], order: str = ORDERS[0]) -
                 texts.append(edit.text)
         elif edit.kind == "note" and edit.text not in notes:
             notes.append(edit.text)
-        elif edit.kind == "example" and (shown := Example(edit.text, edit.label, edit.step)) not in examples:
-            examples.append(shown)
-    in_order = [label for label in prompt.labels if label in definitions]
+        elif edit.kind == "example" and (example := Example(edit.text, edit.label, edit.step)) not in examples:
+            examples.append(example)
+    defined = [label for label in prompt.labels if label in definitions]
     return replace(
         prompt,
-        definitions=tuple(Definition(label, "; ".join(definitions[label])) for label in in_order),
+        definitions=tuple(Definition(label, "; ".join(definitions[label])) for label in defined),
         notes=tuple(notes),
         examples=_ordered(examples, prompt.labels, order),
     )

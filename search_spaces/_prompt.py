@@ -70,11 +70,11 @@ class Prompt:
         return hashlib.sha256(canonical.encode()).hexdigest()[:12]
 
     def described_as(self, description: str, form: PromptFormat | None = None) -> Prompt:
-        """Return the same prompt with its task description said differently, and on request in another form."""
+        """Return the same prompt with its task description said differently, and on request in another format."""
         return replace(self, description=description, form=form or self.form)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the prompt as plain JSON data; its form only where it is not psopt's own."""
+        """Return the prompt as plain JSON data; its format only where it is not psopt's own."""
         data: dict[str, Any] = json.loads(json.dumps(asdict(self)))  # tuples become lists
         for example in data["examples"]:
             if not example["step"]:
@@ -99,9 +99,9 @@ class Prompt:
                 description=_text(data["description"], "description"),
                 labels=tuple(_text(label, "labels") for label in data["labels"]),
                 noun=_text(data.get("noun", "text"), "noun"),
-                definitions=tuple(Definition(**one) for one in data.get("definitions", ())),
+                definitions=tuple(Definition(**definition) for definition in data.get("definitions", ())),
                 notes=tuple(_text(note, "notes") for note in data.get("notes", ())),
-                examples=tuple(Example(**one) for one in data.get("examples", ())),
+                examples=tuple(Example(**example) for example in data.get("examples", ())),
                 form=PromptFormat.from_dict(data.get("form", {})),
             )
         except KeyError as error:

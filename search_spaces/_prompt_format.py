@@ -23,7 +23,7 @@ CASINGS = ("as is", "upper", "lower")
 
 @dataclass(frozen=True, slots=True)
 class PromptFormat:
-    """How a prompt is laid out and in which order it lists things; the default is psopt's own form.
+    """How a prompt is laid out and in which order it lists things; the default is psopt's own.
 
     Attributes
     ----------
@@ -71,25 +71,25 @@ class PromptFormat:
 
     def to_dict(self) -> dict[str, Any]:
         """What differs from the default, as plain JSON data."""
-        plain = asdict(PromptFormat())
-        return {name: value for name, value in asdict(self).items() if value != plain[name]}
+        default = asdict(PromptFormat())
+        return {name: value for name, value in asdict(self).items() if value != default[name]}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> PromptFormat:
-        """Build a form from `to_dict`'s data.
+        """Build a format from `to_dict`'s data.
 
         Raises
         ------
         InputError
             If a part or the family is unknown.
         """
-        unknown = set(data) - {one.name for one in fields(cls)}
+        unknown = set(data) - {part.name for part in fields(cls)}
         if unknown:
             raise InputError(f"a form has no part {sorted(unknown)[0]!r}")
-        form = cls(**data)
-        if form.family not in FAMILIES:
-            raise InputError(f"there is no family {form.family!r}; known: {', '.join(FAMILIES)}")
-        return form
+        prompt_format = cls(**data)
+        if prompt_format.family not in FAMILIES:
+            raise InputError(f"there is no family {prompt_format.family!r}; known: {', '.join(FAMILIES)}")
+        return prompt_format
 
 
 PLAIN = PromptFormat()

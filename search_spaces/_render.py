@@ -39,7 +39,8 @@ def render_instructions(prompt: Prompt) -> str:
     form = prompt.form
     labels = form.listing.join(in_order(prompt.labels, form.label_order))
     lines = [prompt.description, f"Answer with exactly one of these labels and nothing else{form.separator}{labels}"]
-    examples = [f"{_question(prompt, one.text)} {one.label}" for one in in_order(prompt.examples, form.example_order)]
+    shown = in_order(prompt.examples, form.example_order)
+    examples = [f"{_question(prompt, example.text)} {example.label}" for example in shown]
     lines += _additions(prompt)
     lines += _part(form, "Examples:", examples)
     return "\n".join(lines)
@@ -52,7 +53,7 @@ def render_additions(prompt: Prompt) -> str:
 
 def _additions(prompt: Prompt) -> list[str]:
     form = prompt.form
-    definitions = [f"{one.label}{form.separator}{one.text}" for one in prompt.definitions]
+    definitions = [f"{definition.label}{form.separator}{definition.text}" for definition in prompt.definitions]
     lines = _part(form, "What the labels mean:", form.bulleted(definitions))
     return lines + _part(form, "Note:", form.bulleted(prompt.notes))
 

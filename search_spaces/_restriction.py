@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psopt.errors import InputError, UnknownNameError
-from psopt.search_spaces._edits import KINDS
+from psopt.search_spaces._edits import KINDS, WEAK_SPOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,12 +24,13 @@ class SearchRestriction:
     Attributes
     ----------
     views : tuple of str
-        Whose groups may become notes: ``sensitivity``, ``consistency``, ``accuracy``. Without consistency the blocks
-        that a class falls apart into become no definitions, without sensitivity no sample that shakes an example.
+        Whose slices may become notes: ``sensitivity``, ``consistency``, ``accuracy``. Without consistency the clusters
+        that a class falls apart into become no definitions, without sensitivity no unstable sample an example.
     kinds : tuple of str
         Of edits: ``definition``, ``note``, ``example``.
     margin : float
-        A candidate is feasible if its F1 on val is at least the seed prompt's less this margin; 1 allows everything.
+        A candidate is feasible if its F1 on val is at least the baseline's less this margin; 1 allows everything. The
+        default is a hundredth: well below the noise of a few hundred samples, chosen by judgement.
 
     Raises
     ------
@@ -43,13 +44,11 @@ class SearchRestriction:
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
-        for what, names, known in (("view", self.views, VIEWS), ("kind of edit", self.kinds, KINDS)):
-            for name in names:
-                if name not in known:
-                    raise UnknownNameError(what, name, known)
+        _check_names("view", self.views, VIEWS)
+        _check_names("kind of edit", self.kinds, KINDS)
         if not self.kinds:
             raise InputError("a search needs at least one kind of edit")
-        if not self.margin >= 0:
+        if not self.margin >= 0:  # so that no number is refused too
             raise InputError(f"margin must not be negative, but is {self.margin}")
 
     @classmethod
@@ -60,12 +59,18 @@ class SearchRestriction:
 
     def allowed(self, edits: Iterable[Edit]) -> list[Edit]:
         """Return the edits that are of these kinds and views."""
-        shaking = "sensitivity" in self.views
-        return [
-            edit
-            for edit in edits
-            if edit.kind in self.kinds and (shaking or (edit.kind, edit.provenance.topic) != ("example", "weak spot"))
-        ]
+        return [edit for edit in edits if edit.kind in self.kinds and self._allows_source(edit)]
+
+    def _allows_source(self, edit: Edit) -> bool:
+        """Whether an edit is drawn from a view that may be used; of examples weak spots alone are from one."""
+        is_weak_spot = edit.kind == "example" and edit.provenance.topic == WEAK_SPOT
+        return not is_weak_spot or "sensitivity" in self.views
+
+
+def _check_names(kind: str, names: Iterable[str], allowed: tuple[str, ...]) -> None:
+    for name in names:
+        if name not in allowed:
+            raise UnknownNameError(kind, name, allowed)
 
 
 SearchParts = SearchRestriction

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.diagnosis import severity
-from psopt.search_spaces import Edit, Provenance
+from psopt.search_spaces import WEAK_SPOT, Edit, Provenance
 from psopt.text import words_of
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # All four give .549 / .104; four typical ones .539 / .108, four weak spots .541 / .118, one typical .524 / .114, one
 # borderline .540 / .110, one weak spot .542 / .120.
-EXAMPLE_LAYERS = ("typical", "typical", "borderline", "weak spot")
+EXAMPLE_LAYERS = ("typical", "typical", "borderline", WEAK_SPOT)
 # Prompts are paid by length. TREC's questions have at most 196 characters, so that it says nothing of this.
 _LONGEST_EXAMPLE = 400
 # How much likeness to an example that is chosen already takes away. 0, .25, .5, .75 and 1 give .542 to .550: no trend.
@@ -94,7 +94,7 @@ def _fitness(predictions: Predictions, vectors: Vector) -> dict[str, Vector]:
     return {
         "typical": (vectors * centres[predictions.truth]).sum(axis=1),
         "borderline": np.where((right > 0.5) & (right < 1), 1 - right, 0),
-        "weak spot": severity(predictions, "sensitivity"),
+        WEAK_SPOT: severity(predictions, "sensitivity"),
     }
 
 
