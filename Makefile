@@ -7,7 +7,7 @@ SETUP := $(VENV)/.set-up
 SOURCES := $(shell find optimizer metrics search_spaces -name '*.py' -o -name '*.toml' -o -name '*.label' -o -name '*.jsonl' -o -name '*.json' -o -name '*.html')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-servers lint types wheel check docs-commands constraints bench-metrics bench-models bench-estimates bench-workers experiments debian clean
+.PHONY: help setup run test test-servers lint types wheel docs docs-commands check constraints bench-metrics bench-models bench-estimates bench-workers experiments debian clean
 
 help:  ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -20,7 +20,7 @@ FORCE:
 
 $(SETUP): pyproject.toml setup.cfg constraints.txt $(VENV)/.files
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local,dspy,figures,postgres,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local,dspy,figures,postgres,docs,dev]'
 	@touch $@
 
 setup: $(SETUP)  ## Make the virtual environment with everything in it
@@ -51,7 +51,10 @@ types: $(SETUP)  ## Check types, strictly
 wheel: $(SETUP)  ## Build the wheel, install it elsewhere, and use it there
 	scripts/check-wheel
 
-check: lint types test wheel  ## Everything CI checks
+docs: $(SETUP)  ## Build the pages into build/site, strictly and without a network
+	$(BIN)/zensical build --clean --strict
+
+check: lint types test wheel docs  ## Everything CI checks
 
 docs-commands: $(SETUP)  ## Write docs/commands anew, a page a command
 	scripts/write-commands

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def consistency_rate(counts: ArrayLike) -> float:
-    r"""Share of the pairs of rephrasings that give a sample the same answer. Higher is better.
+    """Share of the pairs of rephrasings that give a sample the same answer. Higher is better.
 
-    .. math:: \mathrm{CR} = \frac{1}{N} \sum_i \sum_c \binom{n_{ic}}{2} \Big/ \binom{Q}{2}
+        CR = 1/N sum_i sum_c n_ic (n_ic - 1) / (Q (Q - 1))
 
     It needs no labels, and has nothing to do with C_y: that compares samples, this compares answers.
 

@@ -36,7 +36,7 @@ def consistency(
 ) -> float | NDArray[np.float64]:
     r"""Consistency C_y: one minus the mean distance between the answers to two samples of a class.
 
-    .. math:: C_y = \frac{1}{|D_y|^2} \sum_{x, x' \in D_y} 1 - \mathrm{TVD}(p_\tau(.|x), p_\tau(.|x'))
+        C_y = 1/|D_y|^2 sum_{x, x' in D_y} 1 - TVD(p_tau(.|x), p_tau(.|x'))
 
     Linear in the samples: O(N C + Q C) for counts, O(N C log N) for probabilities; it equals the mean of
     `pairwise_consistency` exactly.

@@ -52,9 +52,9 @@ def prediction_counts(predictions: ArrayLike, n_classes: int) -> NDArray[np.int6
 
 
 def prediction_distribution(probabilities: ArrayLike) -> NDArray[np.float64]:
-    r"""Average each sample's class probabilities over the rephrasings.
+    """Average each sample's class probabilities over the rephrasings.
 
-    .. math:: p_\tau(y|x) = \frac{1}{Q} \sum_q p(y | x, \rho_q)
+        p_tau(y|x) = 1/Q sum_q p(y|x, rho_q)
 
     Every measure that takes ``counts`` takes this array too; of hard predictions,
     ``prediction_counts(..) / Q`` is the same thing.

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def performance_drop_rate(predictions: ArrayLike, y: ArrayLike) -> float:
-    r"""Relative loss of accuracy from the first prompt to the others. Lower is better.
+    """Relative loss of accuracy from the first prompt to the others. Lower is better.
 
-    .. math:: \mathrm{PDR} = 1 - \frac{1}{Q - 1} \sum_{q > 1} \mathrm{acc}(\rho_q) \Big/ \mathrm{acc}(\rho_1)
+        PDR = 1 - (1/(Q - 1) sum_{q > 1} acc(rho_q)) / acc(rho_1)
 
     Parameters
     ----------

@@ -88,9 +88,9 @@ def micro_f1(predictions: ArrayLike, y: ArrayLike, labels: Sequence[int] | None 
 
 
 def class_f1(predictions: ArrayLike, y: ArrayLike, labels: Sequence[int] | None = None) -> NDArray[np.float64]:
-    r"""F1 of each label over all N x Q answers.
+    """F1 of each label over all N x Q answers.
 
-    .. math:: F_1 = \frac{2\,TP}{2\,TP + FP + FN}
+        F1 = 2 TP / (2 TP + FP + FN)
 
     Parameters
     ----------

@@ -44,10 +44,9 @@ class SensitivityMoments:
 def sensitivity_moments(
     counts: ArrayLike, *, quantiles: Sequence[float] = (0.5, 0.75, 0.9), tail: float = 0.05
 ) -> SensitivityMoments:
-    r"""Variance, skew, quantiles and tail share of the normalised sensitivity over samples.
+    """Variance, skew, quantiles and tail share of the normalised sensitivity over samples.
 
-    .. math:: \mathrm{skew} = \frac{1}{N} \sum_i (S_i - \bar S)^3 \Big/
-              \Big(\frac{1}{N} \sum_i (S_i - \bar S)^2\Big)^{3/2}
+        skew = (1/N sum_i (S_i - S)^3) / (1/N sum_i (S_i - S)^2)^(3/2)
 
     Two prompts of equal mean differ here: many samples that shake a little, or a few that shake much.
 

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def pairwise_consistency(counts: ArrayLike) -> NDArray[np.float64]:
-    r"""Consistency of every pair of samples: one minus their total variation distance.
+    """Consistency of every pair of samples: one minus their total variation distance.
 
-    .. math:: C(x, x') = 1 - \tfrac{1}{2} \sum_c |p_\tau(c|x) - p_\tau(c|x')|
+        C(x, x') = 1 - 1/2 sum_c |p_tau(c|x) - p_tau(c|x')|
 
     Parameters
     ----------

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def sample_posix(log_probabilities: ArrayLike, lengths: ArrayLike) -> NDArray[np.float64]:
-    r"""POSIX of each sample.
+    """POSIX of each sample.
 
-    .. math:: \psi = \frac{1}{Q (Q - 1)} \sum_i \sum_j \frac{1}{L_{y_j}} |\ln P(y_j|x_i) - \ln P(y_j|x_j)|
+        psi = 1/(Q (Q - 1)) sum_i sum_j |ln P(y_j|x_i) - ln P(y_j|x_j)| / L_{y_j}
 
     Parameters
     ----------

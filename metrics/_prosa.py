@@ -37,9 +37,9 @@ def correctness(predictions: ArrayLike, y: ArrayLike) -> NDArray[np.bool_]:
 
 
 def sample_prompt_sensi_score(scores: ArrayLike) -> NDArray[np.float64]:
-    r"""PSS of each sample: the mean difference between its scores under two prompts.
+    """PSS of each sample: the mean difference between its scores under two prompts.
 
-    .. math:: S_i = \sum_{j<k} |Y(p_j) - Y(p_k)| \Big/ \binom{Q}{2}
+        S_i = sum_{j<k} |Y(p_j) - Y(p_k)| / (Q (Q - 1) / 2)
 
     O(Q log Q) a sample, by sorting; equal to the sum over pairs.
 
@@ -72,9 +72,9 @@ def sample_prompt_sensi_score(scores: ArrayLike) -> NDArray[np.float64]:
 
 
 def prompt_sensi_score(scores: ArrayLike) -> float:
-    r"""PromptSensiScore: the mean of `sample_prompt_sensi_score`. Lower is better.
+    """PromptSensiScore: the mean of `sample_prompt_sensi_score`. Lower is better.
 
-    .. math:: \mathrm{PSS} = \frac{1}{N} \sum_i S_i
+        PSS = 1/N sum_i S_i
 
     Parameters
     ----------

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def sample_consistency(counts: ArrayLike, y: ArrayLike, *, self_pairs: bool = True) -> NDArray[np.float64]:
-    r"""Mean consistency of each sample with the samples of its own class.
+    """Mean consistency of each sample with the samples of its own class.
 
-    .. math:: \bar C(x) = \frac{1}{|D_y|} \sum_{x' \in D_y} 1 - \mathrm{TVD}(p_\tau(.|x), p_\tau(.|x'))
+        C(x) = 1/|D_y| sum_{x' in D_y} 1 - TVD(p_tau(.|x), p_tau(.|x'))
 
     As fast as `consistency`, which is its mean over a class.
 

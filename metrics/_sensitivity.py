@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 def sample_sensitivity(
     counts: ArrayLike, *, normalize: bool = True, correction: Literal["miller-madow"] | None = None
 ) -> NDArray[np.float64]:
-    r"""Sensitivity of each sample: the entropy of its answers over the rephrasings.
+    """Sensitivity of each sample: the entropy of its answers over the rephrasings.
 
-    .. math:: S_\tau(x) = -\sum_y p_\tau(y|x) \ln p_\tau(y|x) \,/\, \ln C
+        S_tau(x) = -sum_y p_tau(y|x) ln p_tau(y|x) / ln C
 
     Parameters
     ----------
@@ -63,9 +63,9 @@ def sample_sensitivity(
 def sensitivity(
     counts: ArrayLike, *, normalize: bool = True, correction: Literal["miller-madow"] | None = None
 ) -> float:
-    r"""Sensitivity of a prompt: the mean of `sample_sensitivity`. Lower is better.
+    """Sensitivity of a prompt: the mean of `sample_sensitivity`. Lower is better.
 
-    .. math:: S_\tau = \frac{1}{N} \sum_i S_\tau(x_i)
+        S_tau = 1/N sum_i S_tau(x_i)
 
     Parameters
     ----------

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def uncertainty(probabilities: ArrayLike, *, normalize: bool = False) -> NDArray[np.float64]:
-    r"""Entropy of the model's class probabilities, answer by answer.
+    """Entropy of the model's class probabilities, answer by answer.
 
-    .. math:: U(x, \rho) = -E_{y \sim p(.|x,\rho)} \ln p(y|x,\rho)
+        U(x, rho) = -E_{y ~ p(.|x,rho)} ln p(y|x,rho)
 
     Parameters
     ----------

@@ -21,6 +21,8 @@ def render(prompt: Prompt, text: str) -> Messages:
     The text comes last, so that servers with prefix caching profit, and it is pasted as it is: braces or anything
     else in it has no meaning here.
 
+    Examples
+    --------
     >>> from psopt.search_spaces import Prompt
     >>> messages = render(Prompt("Judge the review.", ("good", "bad"), noun="review"), "I {loved} it")
     >>> print(messages[1]["content"])

@@ -1,4 +1,4 @@
-"""What the README says can be done, can be done."""
+"""What the README and the guides say can be done, can be done."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from typing import Any
 import pytest
 from psopt.cli import command_line
 
+from tests.docs.pages import all_commands, guides, python_blocks
+
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
-COMMANDS = re.findall(r"^    (psopt .+?)(?:\s{2,}#.*)?$", README, re.MULTILINE)
+TEXTS = {page.name: page.read_text("utf-8") for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))}
 
 
 def test_its_examples_of_the_metrics_are_right() -> None:
@@ -24,9 +26,9 @@ def test_its_examples_of_the_metrics_are_right() -> None:
     assert (failed, tried) == (0, 4)
 
 
-@pytest.mark.parametrize("line", COMMANDS)
+@pytest.mark.parametrize("line", all_commands())
 def test_its_commands_and_options_exist(line: Any) -> None:
-    words = shlex.split(line)[1:]
+    words = shlex.split(line.partition(" > ")[0])[1:]
     command = command_line().load(words[0])
     assert command is not None
     known = {option for parameter in command.params for option in parameter.opts}
@@ -35,20 +37,27 @@ def test_its_commands_and_options_exist(line: Any) -> None:
 
 def test_its_make_targets_exist() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    assert set(re.findall(r"\bmake ([a-z-]+)", README)) <= targets
+    given = [
+        target for text in TEXTS.values() for target in re.findall(r"(?:^    |`)make ([a-z-]+)", text, re.MULTILINE)
+    ]
+    assert set(given) <= targets
+    assert {"run", "test"} <= set(re.findall(r"^    make ([a-z-]+)", README, re.MULTILINE))
 
 
 def test_its_python_names_exist() -> None:
     import psopt
 
-    (block,) = [block for block in re.findall(r"```python\n(.+?)```", README, re.DOTALL) if "import psopt\n" in block]
-    for name in set(re.findall(r"psopt\.([a-zA-Z_]\w*)", block)):
-        assert hasattr(psopt, name)
+    pages = (ROOT / "README.md", *guides(), ROOT / "docs" / "python" / "index.md")
+    blocks = [block for page in pages for block in python_blocks(page) if "import psopt\n" in block]
+    assert len(blocks) >= 2
+    for block in blocks:
+        for name in set(re.findall(r"psopt\.([a-zA-Z_]\w*)", block)):
+            assert hasattr(psopt, name)
 
 
 def test_its_dspy_program_runs_as_it_stands(tmp_path: Path, cache_dir: Path) -> None:
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
-    (block,) = [block for block in re.findall(r"```python\n(.+?)```", README, re.DOTALL) if "import dspy\n" in block]
+    (block,) = [block for block in python_blocks(ROOT / "docs" / "guides" / "dspy.md") if "import dspy\n" in block]
     environment = {name: value for name, value in os.environ.items() if name != "PSOPT_DATA_DIR"}
     environment["PSOPT_CACHE_DIR"] = str(cache_dir)
     script = f"{block}\nprint(len(better.pareto_front), better.run.path)"

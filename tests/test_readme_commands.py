@@ -1,7 +1,7 @@
-"""Every command of the README, run as a newcomer runs them: one after the other, in one folder.
+"""Every command of the README and the guides, run as a newcomer runs them: one after the other, in one folder.
 
-Added are sizes and, where no model is named, a simulated one, so that it takes seconds; in place of OpenAI and of a
-server on port 8000 stands the test server, in place of a PostgreSQL far away a SQLite file.
+Added are sizes, and where no model or the embedded one is named a simulated one, so that it takes seconds; in place of
+OpenAI and of a server on port 8000 stands the test server, in place of a PostgreSQL far away a SQLite file.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ from typing import Any
 import pytest
 from psopt.testing import FakeServer
 
-README = (Path(__file__).resolve().parent.parent / "README.md").read_text("utf-8")
-COMMANDS = re.findall(r"^    (psopt .+?)(?:\s{2,}#.*)?$", README, re.MULTILINE)
+from tests.docs.pages import DOCS, all_commands
+
+COMMANDS = all_commands()
 SMALL = "--trials 3 --samples 24 --rephrasings 3 --rounds 1"
+SIMULATED = "sim/accuracy=0.6,wobble=0.4"
 ELSEWHERE = {"--program": "tests/dspy_programs/test_programs_on_the_command_line.py", "dashboard": "below"}
 
 
@@ -42,7 +44,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
     for name in ("prompt.txt", "old.txt"):
         (folder / name).write_text("Decide which team has to answer the ticket.")
     (folder / "new.txt").write_text("the invoice is wrong\nit crashes\n")
+    (folder / "tickets.toml").write_text(task_file().replace("tickets.csv", "named.csv"))
     return folder
+
+
+def task_file() -> str:
+    """The task file that the guide shows, with the labels that these tickets have."""
+    (block,) = re.findall(r"```toml\n(.+?)```", (DOCS / "guides" / "data.md").read_text("utf-8"), re.DOTALL)
+    return block.replace('"billing", "support"', '"billing", "legal", "sales", "support"')
 
 
 def environment(folder: Path, server: FakeServer) -> dict[str, Any]:
@@ -56,6 +65,8 @@ def small(line: str, folder: Path, server: FakeServer) -> str:
     """A command as it is run here."""
     line = line.replace("http://localhost:8000/v1", server.url)
     line = line.replace("postgresql://psopt@db.local/studies", f"sqlite:///{folder}/study.db")
+    line = line.replace("psopt optimize --dataset trec ", "psopt optimize --dataset tickets.csv ")
+    line = line.replace("psopt diagnose --dataset cb", "psopt diagnose --dataset cb --samples 20 --rephrasings 3")
     if "--text-column" in line:
         line = line.replace("tickets.csv", "named.csv")
     if line.startswith("psopt optimize") and "--dry-run" not in line:
@@ -63,13 +74,12 @@ def small(line: str, folder: Path, server: FakeServer) -> str:
     of_a_run = "p.json" in line or "1a2b3c.json" in line  # such a prompt says its model itself
     asks = line.startswith(("psopt optimize", "psopt diagnose", "psopt compare", "psopt check"))
     if asks and "--model" not in line and not of_a_run:
-        line += " --model sim/accuracy=0.6,wobble=0.4"
+        line += f" --model {SIMULATED}"
     made = sorted((folder / "runs" / "tickets" / "prompts").glob("*.json"))
     if made:
         shutil.copy(made[0], folder / "p.json")
         line = line.replace("runs/tickets/prompts/1a2b3c.json", str(made[0]))
-    if "--trials 80" in line:
-        line = line.replace("80", "5")
+    line = line.replace("--trials 16", "--trials 5").replace("--model minilm", f"--model {SIMULATED}")
     if "--storage" in line and line.startswith("psopt optimize"):
         line = line.replace("runs/tickets", "runs/shared")
     return line
