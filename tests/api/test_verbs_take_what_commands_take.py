@@ -1,0 +1,148 @@
+"""Each option of each command is there in Python too, and arrives at each model or in the run.
+
+A new option without a place here fails the first test.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psopt
+import pytest
+from psopt import LMConfig, RephrasingOptions
+from psopt.rephrasings import to_file
+from psopt.search_spaces import Prompt
+from psopt.testing import FakeServer
+
+from tests.cli.test_every_option_arrives import LM, check_all, command, engines, folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["engines", "folder"]  # fixtures
+
+DATA = {"dataset", "text_column", "label_column", "task_file", "test_file", "strict_data"}  # of psopt.load_task
+REPHRASING = {  # of RephrasingOptions
+    "rephraser": "rephraser",
+    "judge": "judge",
+    "rephrasings_file": "file",
+    "keep_labels": "keep_labels",
+    "vary": "families",
+}
+SCREEN = {"as_json", "quiet", "html"}
+OTHER_NAMES = {"sure": "use_ci_bound", "go_on": "resume", "other_models": "models", "file": "texts"}
+ELSEWHERE = {
+    "dry_run": psopt.estimate,
+    "program": psopt.SensitivityOptimizer,
+    "rephrase.out": psopt.rephrase,  # returns them
+}
+VERBS: dict[str, Callable[..., Any]] = {
+    name: getattr(psopt, name)
+    for name in ("optimize", "resume", "worker", "diagnose", "compare", "check", "classify", "rephrase")
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_option_of_a_command_is_there_in_python(verb: str) -> None:
+    known = inspect.signature(VERBS[verb]).parameters
+    takes_lm_changes = "lm_changes" in known
+    missing = []
+    for name in (parameter.name for parameter in command(verb).params):
+        in_python = OTHER_NAMES.get(name, name)
+        is_data = name in DATA and verb not in {"worker", "classify"}
+        is_lm = name in LM and ("lm" in known or takes_lm_changes)
+        is_rephrasing = name in REPHRASING and "rephrasing" in known
+        elsewhere = name in SCREEN or name in ELSEWHERE or f"{verb}.{name}" in ELSEWHERE
+        if not (in_python in known or is_data or is_lm or is_rephrasing or elsewhere):
+            missing.append(name)
+    assert missing == [], f"psopt.{verb} lacks what `psopt {verb}` can"
+    assert set(REPHRASING.values()) <= set(inspect.signature(RephrasingOptions).parameters)
+
+
+@pytest.mark.parametrize("verb", ["optimize", "diagnose", "compare", "check", "rephrase"])
+def test_verbs_have_one_shape(verb: str) -> None:
+    parameters = list(inspect.signature(VERBS[verb]).parameters.values())
+    assert parameters[0].name == "task"
+    by_keyword = {parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY}
+    assert {"rephrasings", "rephrasing", "seed", "lm", "cache_dir"} <= by_keyword
+    assert verb == "rephrase" or "model" in by_keyword
+
+
+def everything(server: FakeServer) -> LMConfig:
+    """All of `LMConfig` other than by default, but for what the sweep of the command line leaves out too."""
+    return LMConfig(
+        api_base=server.url,
+        concurrency=3,
+        timeout=44,
+        retries=5,
+        max_tokens=99,
+        structured=False,
+        requests_per_minute=1e6,
+        max_unanswered=0.5,
+        max_calls=100000,
+        max_tokens_total=100000000,
+        max_cost=1000,
+        hf_likelihood="sum",
+        extra_body={"top_k": 5},
+        headers={"X-Test": "yes"},
+        api_version="2024-10-21",
+        renegotiate=True,
+    )
+
+
+@pytest.mark.parametrize("verb", ["optimize", "diagnose", "compare", "check", "measure", "classify", "rephrase"])
+def test_options_arrive_at_every_model_of_a_verb(verb: str, folder: Path, engines: list[Any]) -> None:
+    task = psopt.load_task("data.csv")
+    rephrasing = RephrasingOptions("openai/writer", judge="openai/judge", keep_labels=False)
+    prompt = Prompt("Sort the question by what it asks for.", task.labels, "question")
+    with FakeServer() as server:
+        common: dict[str, Any] = {"lm": everything(server), "cache_dir": folder / "kept"}
+        measured: dict[str, Any] = {**common, "model": "openai/model", "rephrasings": 3, "rephrasing": rephrasing}
+        names = {"openai/model", "openai/writer", "openai/judge"}
+        if verb == "optimize":
+            psopt.optimize(task, **measured, trials=2, rounds=1, samples=12, proposer="openai/writer", out="run")
+        elif verb == "compare":
+            other = Prompt("Order the question by what it asks for.", task.labels, "question")
+            psopt.compare(task, {"one": prompt, "other": other}, **measured)
+        elif verb == "check":
+            assert psopt.check(task, prompt, max_sensitivity=1, **measured).met
+        elif verb == "classify":
+            psopt.classify(["what is this ?"], prompt, model="openai/model", **common)
+            names = {"openai/model"}
+        elif verb == "rephrase":
+            psopt.rephrase(task, rephrasings=2, heldout=2, rephrasing=rephrasing, **common)
+            names = {"openai/writer", "openai/judge"}
+        else:
+            getattr(psopt, verb)(task, prompt, **measured)
+    check_all(engines, names, folder / "kept")
+    if verb == "optimize":
+        settings = json.loads(Path("run/run.json").read_text())["settings"]
+        assert settings["rephraser"] == "openai/writer"
+        assert settings["judge"] == "openai/judge"
+        assert settings["keep_labels"] is False
+
+
+def test_a_run_takes_families_and_a_file_of_rephrasings_and_is_resumed(folder: Path) -> None:
+    task = psopt.load_task("data.csv")
+    by_rule = psopt.rephrase(task, rephrasings=3)
+    file = folder / "rephrasings.json"
+    file.write_text(json.dumps(to_file(by_rule)))
+    asked: dict[str, Any] = {"model": "sim/accuracy=0.8", "rephrasings": 3, "trials": 2, "rounds": 1, "samples": 12}
+    run = psopt.optimize(task, **asked, rephrasing=RephrasingOptions(file=file), out="by-file")
+    assert json.loads((run.path / "run.json").read_text())["rephrasings"]["search"] == list(by_rule.search)
+    varied = psopt.optimize(task, **asked, rephrasing=RephrasingOptions(families=("format",)), out="varied")
+    assert json.loads((varied.path / "run.json").read_text())["settings"]["vary"] == "format"
+    again = psopt.optimize(
+        task, **{**asked, "trials": 3}, rephrasing=RephrasingOptions(file=file), out="by-file", resume=True
+    )
+    assert again.baseline.id == run.baseline.id
+
+
+def test_what_a_run_will_take_is_known_before(folder: Path) -> None:
+    task = psopt.load_task("data.csv")
+    whole = psopt.estimate(task, model="openai/model", trials=5, rephrasings=3)
+    once = psopt.estimate(task, model="openai/model", trials=None, rephrasings=3)
+    assert whole.calls > once.calls == 12 * 3

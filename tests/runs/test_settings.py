@@ -1,0 +1,96 @@
+"""The settings of a run are kept side by side in run.json, as psopt 0.1 wrote them, whatever they are in memory."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from psopt.errors import InputError
+from psopt.rephrasings import RephrasingOptions
+from psopt.runs import DataOptions, RunSettings
+from psopt.search import SearchOptions
+from psopt.search_spaces import SearchRestriction
+
+# As a run.json of psopt 0.1 has them.
+OF_0_1: dict[str, Any] = {
+    "dataset": "tickets.csv",
+    "model": "openai/gpt-4o-mini",
+    "strategy": "detail",
+    "seed": 0,
+    "trials": 30,
+    "rounds": 2,
+    "rephrasings": 8,
+    "samples": 200,
+    "sampler": "nsga2",
+    "storage": None,
+    "study_name": "tickets",
+    "text_column": "body",
+    "label_column": "team",
+    "task_file": "tickets.toml",
+    "test_file": None,
+    "strict_data": True,
+    "rephraser": "openai/gpt-4o",
+    "judge": "openai/o3",
+    "rephrasings_file": "words.json",
+    "keep_labels": False,
+    "vary": "paraphrase,format",
+    "proposer": "openai/gpt-4o",
+    "lm": {
+        "api_base": "http://localhost:8000/v1",
+        "concurrency": 4,
+        "timeout": 20.0,
+        "retries": 3,
+        "max_tokens": 64,
+        "temperature": 0.0,
+        "request_seed": 42,
+        "structured": False,
+        "logprobs": False,
+        "requests_per_minute": None,
+        "max_calls": 1000,
+        "max_tokens_total": None,
+        "max_cost": 2.5,
+    },
+    "parts": {"views": ["accuracy"], "kinds": ["note", "example"], "margin": 0.02},
+    "leave_one_out": 4,
+    "program": None,
+    "command": "psopt optimize --dataset tickets.csv",
+}
+
+
+def test_settings_of_psopt_0_1_are_read() -> None:
+    settings = RunSettings.from_dict(OF_0_1)
+    assert settings.data == DataOptions("tickets.csv", "body", "team", "tickets.toml", None, strict_data=True)
+    assert settings.rephrasing == RephrasingOptions(
+        "openai/gpt-4o", "openai/o3", Path("words.json"), keep_labels=False, families=("paraphrase", "format")
+    )
+    restriction = SearchRestriction(("accuracy",), ("note", "example"), 0.02)
+    assert settings.search == SearchOptions(30, 2, "nsga2", 0, restriction)
+    assert (settings.seed, settings.rephrasings, settings.samples, settings.leave_one_out) == (0, 8, 200, 4)
+    assert (settings.lm.api_base, settings.lm.max_cost) == ("http://localhost:8000/v1", 2.5)
+
+
+def test_settings_are_written_under_the_same_keys() -> None:
+    written = json.loads(json.dumps(RunSettings.from_dict(OF_0_1).to_dict()))
+    assert OF_0_1.keys() <= written.keys()
+    lm = written.pop("lm")
+    assert lm | OF_0_1["lm"] == lm
+    assert {name: written[name] for name in OF_0_1 if name != "lm"} == {
+        name: value for name, value in OF_0_1.items() if name != "lm"
+    }
+    assert written.keys() - OF_0_1.keys() == {"own_model", "folder"}
+
+
+def test_settings_survive_run_json() -> None:
+    settings = RunSettings.from_dict(OF_0_1)
+    settings = replace(settings, data=replace(settings.data, folder="/home/me"), own_model=True)
+    assert RunSettings.from_dict(json.loads(json.dumps(settings.to_dict()))) == settings
+    assert RunSettings.from_dict({"dataset": "trec"}) == RunSettings(DataOptions("trec"))
+
+
+@pytest.mark.parametrize("data", [{**OF_0_1, "colour": "blue"}, {"model": "minilm"}, ["trec"], "trec"])
+def test_settings_that_can_t_be_read_are_said(data: Any) -> None:
+    with pytest.raises(InputError, match="settings can't be read"):
+        RunSettings.from_dict(data)
