@@ -24,6 +24,7 @@ from tests.docs.pages import DOCS, all_commands
 COMMANDS = all_commands()
 SMALL = "--trials 3 --samples 24 --rephrasings 3 --rounds 1"
 SIMULATED = "sim/accuracy=0.6,wobble=0.4"
+REPEATED = "psopt optimize --dataset trec"  # the guide gives it in small too
 ELSEWHERE = {"--program": "tests/dspy_programs/test_programs_on_the_command_line.py", "dashboard": "below"}
 
 
@@ -88,7 +89,7 @@ def small(line: str, folder: Path, server: FakeServer) -> str:
 def test_they_run(folder: Any) -> None:
     with FakeServer() as server:
         for line in COMMANDS:
-            if any(word in line for word in ELSEWHERE):
+            if line == REPEATED or any(word in line for word in ELSEWHERE):
                 continue
             done = subprocess.run(
                 small(line, folder, server),

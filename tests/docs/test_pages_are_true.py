@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import psopt
 import pytest
 import yaml
+from psopt import metrics
 from psopt.tasks import Task, load_task
 
 from tests.docs.pages import DOCS, ROOT
@@ -35,6 +36,14 @@ def test_every_page_is_in_the_navigation_and_in_llms_txt() -> None:
         name = page.relative_to(DOCS).as_posix()
         assert f'"{name}"' in navigation, name
         assert name == "index.md" or f"]({name})" in listed or name.startswith("commands/"), name
+
+
+def test_every_public_name_is_on_a_page() -> None:
+    text = "\n".join(page.read_text("utf-8") for page in (DOCS / "python").glob("*.md"))
+    shown = set(re.findall(r"^::: psopt\.([\w.]+)$", text, re.MULTILINE))
+    old = {"LmOptions", "SearchParts"}
+    assert set(psopt.__all__) - old - {"__version__"} <= shown
+    assert {f"metrics.{name}" for name in metrics.__all__} - {"metrics.MEASURES"} <= shown
 
 
 def test_the_table_of_rooms_is_that_of_the_arrows() -> None:
