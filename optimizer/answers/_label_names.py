@@ -26,7 +26,9 @@ _DENIED_AFTER = re.compile(
     r"[\"'*_`)”’]*\s*(?:(?:is|was|does|can|could|would|should)\s*(?:not|n['’]t)|cannot|is\s+(?:wrong|incorrect))\b",
     re.IGNORECASE,
 )
-_BEFORE, _AFTER = 80, 30  # how many characters a denial may span
+# How many characters a denial may span: some six words before a label (`{0,5}` above), "is incorrect" after it.
+_BEFORE = 80
+_AFTER = 30
 
 
 class Standing(NamedTuple):
@@ -51,7 +53,8 @@ class LabelNames:
 
     def __init__(self, labels: Sequence[str]) -> None:
         self._labels = labels = [label.strip() for label in labels]
-        folded, joined = Counter(map(str.casefold, labels)), Counter(map(joined_key, labels))
+        folded = Counter(map(str.casefold, labels))
+        joined = Counter(map(joined_key, labels))
         longest_first = sorted((len(label), index) for index, label in enumerate(labels))[::-1]
         self._order = [index for _, index in longest_first if labels[index]]
         each = (
@@ -67,28 +70,28 @@ class LabelNames:
         end = -1
         for match in self._pattern.finditer(text, start):
             place = match.lastindex or 0
-            found = Standing(self._order[place - 1], *match.span(place))
-            if found.end > end and not self._is_part_of_a_word(text, found):
-                end = found.end
-                yield found
+            standing = Standing(self._order[place - 1], *match.span(place))
+            if standing.end > end and not self._is_part_of_a_word(text, standing):
+                end = standing.end
+                yield standing
 
     def the_only_one(self, text: str, start: int = 0) -> int | None:
         """Return the label that stands in a text if no other does and it is not denied ("not X", "X is wrong")."""
         only = None
-        for found in self.standing(text, start):
-            if only not in (None, found.label) or _is_denied(text, found):
+        for standing in self.standing(text, start):
+            if only not in (None, standing.label) or _is_denied(text, standing):
                 return None
-            only = found.label
+            only = standing.label
         return only
 
-    def _is_part_of_a_word(self, text: str, found: Standing) -> bool:
+    def _is_part_of_a_word(self, text: str, standing: Standing) -> bool:
         """What a pattern can't tell: combining marks that go on with a word, articles."""
-        if found.end < len(text) and text[found.end] > "\u02ff":
-            mark = unicodedata.category(text[found.end])[0] == "M"
-            return mark and text[found.end - 1].isalnum()
-        if self._labels[found.label] not in {"A", "I"} or not re.match(r"[ \t]+[a-z]", text[found.end :][:9]):
+        if standing.end < len(text) and text[standing.end] > "\u02ff":
+            mark = unicodedata.category(text[standing.end])[0] == "M"
+            return mark and text[standing.end - 1].isalnum()
+        if self._labels[standing.label] not in {"A", "I"} or not re.match(r"[ \t]+[a-z]", text[standing.end :][:9]):
             return False
-        before = text[max(0, found.start - 9) : found.start].rstrip(" \t\"'*_`(“‘")
+        before = text[max(0, standing.start - 9) : standing.start].rstrip(" \t\"'*_`(“‘")
         return not before or before[-1] in ".!?\n"
 
 
@@ -130,6 +133,6 @@ def _not_after(last: str, is_short: bool) -> str:
     return rf"(?!{_LETTER}){joints}"
 
 
-def _is_denied(text: str, found: Standing) -> bool:
-    before = _DENIED_BEFORE.search(text, max(0, found.start - _BEFORE), found.start)
-    return before is not None or _DENIED_AFTER.match(text, found.end, found.end + _AFTER) is not None
+def _is_denied(text: str, standing: Standing) -> bool:
+    before = _DENIED_BEFORE.search(text, max(0, standing.start - _BEFORE), standing.start)
+    return before is not None or _DENIED_AFTER.match(text, standing.end, standing.end + _AFTER) is not None

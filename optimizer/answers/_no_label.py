@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-UNKNOWN, SEVERAL, EMPTY, CUT_OFF = "unknown label", "several labels", "empty", "cut off"
+UNKNOWN = "unknown label"
+SEVERAL = "several labels"
+EMPTY = "empty"
+CUT_OFF = "cut off"
 NO_LABEL_CURES = {
     UNKNOWN: "say in the prompt to answer with a label only, or leave --plain out",
     SEVERAL: "say in the prompt to answer with one label only, or leave --plain out",

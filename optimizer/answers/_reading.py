@@ -18,7 +18,7 @@ _QUOTES = " \t\r\n\v\f\u00a0\ufeff\u200b\"'`*_~“”„‘’‚«»‹›「�
 _EDGES = _QUOTES + "()[]{}<>#|\\•·"
 _STOPS = _EDGES + ".,;:!?…。！？，、/"
 _MARGIN = 64  # how much longer than a label an answer may be that is nothing but the label
-_DEEPEST = 4  # levels of JSON within JSON
+_DEEPEST = 4  # levels of JSON within JSON: a bound on recursion, more than any answer needs
 _FIELDS = frozenset({"label", "answer", "class", "category", "classification", "prediction", "output", "result"})
 _THOUGHT = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _DECLARED = re.compile(
@@ -61,8 +61,8 @@ def read_answer(answer: str | None, labels: Sequence[str]) -> int:
     exact = reader.exact.get(answer)
     if exact is not None:
         return exact
-    found = reader.read(answer)
-    return len(labels) if found is None else found
+    label = reader.read(answer)
+    return len(labels) if label is None else label
 
 
 def names_several(answer: str, labels: Sequence[str]) -> bool:
@@ -91,21 +91,21 @@ class _Reader:
         whole = self._whole(answer)
         if whole is not None:
             return whole
-        said = _without_thoughts(answer)
-        if said is None:
+        spoken = _without_thoughts(answer)
+        if spoken is None:
             return None
-        text = unicodedata.normalize("NFC", said).strip()
+        text = unicodedata.normalize("NFC", spoken).strip()
         value = _json_text(text) if depth < _DEEPEST else None
         if value is not None:
             return self.read(value, depth + 1)
         declared = _last_declaration(text)
-        return self._one(text) if declared is None else self._declared(text, *declared)
+        return self._label_named(text) if declared is None else self._declared(text, *declared)
 
     def names_several(self, answer: str) -> bool:
         """Whether more than one label stands in an answer, reasoning apart."""
         return len({standing.label for standing in self._names.standing(_without_thoughts(answer) or "")}) > 1
 
-    def _one(self, text: str, start: int = 0) -> int | None:
+    def _label_named(self, text: str, start: int = 0) -> int | None:
         """The label that a text names from some place on."""
         whole = self._whole(text[start:])
         return self._names.the_only_one(text, start) if whole is None else whole
@@ -126,14 +126,14 @@ class _Reader:
                     return indices[key]
         return None
 
-    def _declared(self, text: str, start: int, said: int) -> int | None:
+    def _declared(self, text: str, start: int, label_start: int) -> int | None:
         """The label that the last line declares, if no other line declares another."""
-        decided = self._one(text, said)
-        if decided is None and self._names.the_only_one(text[start:said]) is not None:
-            return self._one(text)  # "Answer" is a label here
+        decided = self._label_named(text, label_start)
+        if decided is None and self._names.the_only_one(text[start:label_start]) is not None:
+            return self._label_named(text)  # "Answer" is a label here
         lines = text.splitlines()
         declarations = ((line, match.end()) for line in lines if (match := _DECLARED.match(line)))
-        others = {self._whole(lines[0]), *(self._one(line, end) for line, end in declarations)}
+        others = {self._whole(lines[0]), *(self._label_named(line, end) for line, end in declarations)}
         return decided if others <= {None, decided} else None
 
 
@@ -150,7 +150,9 @@ def _without_thoughts(text: str) -> str | None:
     """Take reasoning off; None where it does not end. A template may have opened it: then only its end is seen."""
     if "<" not in text:
         return text
-    outside, depth, end = [], 0, 0
+    outside: list[str] = []
+    depth = 0
+    end = 0
     for tag in _THOUGHT.finditer(text):
         if depth == 0:
             outside.append(text[end : tag.start()])
@@ -167,19 +169,19 @@ def _json_text(text: str) -> str | None:
     for block in [text, *reversed(blocks)]:
         if block.lstrip()[:1] in {"{", "[", '"'}:
             try:
-                return _said(json.loads(block))
+                return _text_in(json.loads(block))
             except (ValueError, RecursionError):
                 continue
     return None
 
 
-def _said(value: Any, depth: int = 0) -> str:
+def _text_in(value: Any, depth: int = 0) -> str:
     """The text in a JSON value that may be the answer; of an object that of its answering fields, if it has any."""
     if isinstance(value, dict):
-        answering = [one for name, one in value.items() if name.casefold() in _FIELDS]
+        answering = [field for name, field in value.items() if name.casefold() in _FIELDS]
         value = answering or list(value.values())
     if isinstance(value, list):
-        texts = [_said(one, depth + 1) for one in value] if depth < _DEEPEST else []
+        texts = [_text_in(element, depth + 1) for element in value] if depth < _DEEPEST else []
         return "\n".join(filter(None, texts))
     return "" if value is None else value if isinstance(value, str) else json.dumps(value)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILE = "answers.db"
-_IN_ONE_QUERY = 500
+_IN_ONE_QUERY = 500  # SQLite took 999 parameters at most until 3.32 (sqlite.org/limits.html)
 
 
 class AnswerCache:
@@ -44,6 +44,7 @@ class AnswerCache:
             path = ":memory:" if folder is None else str(folder / FILE)
             self._connection = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
             self._connection.execute("PRAGMA journal_mode=WAL")
+            # With WAL a kill of the process loses nothing; a loss of power may lose the last answers, never the file.
             self._connection.execute("PRAGMA synchronous=NORMAL")
             self._connection.execute(
                 "CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
@@ -59,15 +60,16 @@ class AnswerCache:
 
     def get_many(self, keys: Iterable[bytes]) -> dict[bytes, Any]:
         """Return the values of those keys that are kept."""
-        wanted, found = list(dict.fromkeys(keys)), {}
-        for start in range(0, len(wanted), _IN_ONE_QUERY):
-            some = wanted[start : start + _IN_ONE_QUERY]
-            marks = ",".join("?" * len(some))
+        distinct = list(dict.fromkeys(keys))
+        values = {}
+        for start in range(0, len(distinct), _IN_ONE_QUERY):
+            part = distinct[start : start + _IN_ONE_QUERY]
+            marks = ",".join("?" * len(part))
             query = f"SELECT key, value FROM answers WHERE key IN ({marks})"  # noqa: S608  # marks are "?,?"
             with self._lock, self._explained():
-                rows = self._connection.execute(query, some).fetchall()
-            found.update({key: json.loads(value) for key, value in rows})
-        return found
+                rows = self._connection.execute(query, part).fetchall()
+            values.update({key: json.loads(value) for key, value in rows})
+        return values
 
     def put(self, key: bytes, value: Any) -> None:
         """Keep a value; one that is kept already stays as it is."""

@@ -8,9 +8,9 @@ from pathlib import Path
 import platformdirs
 
 
-def cache_folder(given: str | Path | None = None) -> Path:
-    """Return the folder given, else `$PSOPT_CACHE_DIR`, else the user's cache folder for psopt."""
-    if given:
-        return Path(given)
+def cache_folder(cache_dir: str | Path | None = None) -> Path:
+    """Return `cache_dir`, else `$PSOPT_CACHE_DIR`, else the user's cache folder for psopt."""
+    if cache_dir:
+        return Path(cache_dir)
     from_environment = os.environ.get("PSOPT_CACHE_DIR")
     return Path(from_environment) if from_environment else platformdirs.user_cache_path("psopt")

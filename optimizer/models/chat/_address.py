@@ -73,13 +73,14 @@ def openai_address(model: str, options: LMConfig) -> Address:
     InputError
         If OpenAI itself is meant and there is no key, or the address is none.
     """
-    given, key = options.api_base or os.environ.get("OPENAI_BASE_URL"), os.environ.get("OPENAI_API_KEY", "")
+    address = options.api_base or os.environ.get("OPENAI_BASE_URL") or f"{_OPENAI}v1"
+    key = os.environ.get("OPENAI_API_KEY", "")
     headers = _headers(options)
-    if not key and not _has_credentials(headers) and (given or _OPENAI).startswith(_OPENAI):
+    if not key and not _has_credentials(headers) and address.startswith(_OPENAI):
         raise InputError(
             f"model openai/{model} needs a key: set OPENAI_API_KEY, or name a server of your own with --api-base URL"
         )
-    base, query = _split(given or f"{_OPENAI}v1")
+    base, query = _split(address)
     if options.api_version:
         query["api-version"] = options.api_version
     if (urlsplit(base).hostname or "").endswith(_AZURE_HOSTS):
@@ -98,16 +99,17 @@ def azure_address(deployment: str, options: LMConfig) -> Address:
     InputError
         If the resource or the key is missing.
     """
-    given = options.api_base or os.environ.get("AZURE_OPENAI_ENDPOINT")
-    if not given:
+    resource = options.api_base or os.environ.get("AZURE_OPENAI_ENDPOINT")
+    if not resource:
         raise InputError(
             f"model azure/{deployment} needs its resource: --api-base https://NAME.openai.azure.com, "
             "or AZURE_OPENAI_ENDPOINT"
         )
-    headers, key = _headers(options), os.environ.get("AZURE_OPENAI_API_KEY", "")
+    headers = _headers(options)
+    key = os.environ.get("AZURE_OPENAI_API_KEY", "")
     if not key and not _has_credentials(headers):
         raise InputError(f"model azure/{deployment} needs a key: set AZURE_OPENAI_API_KEY")
-    base, query = _split(given)
+    base, query = _split(resource)
     version = options.api_version or query.get("api-version") or os.environ.get("OPENAI_API_VERSION")
     if not base.endswith("/v1"):
         query["api-version"] = version or _API_VERSION

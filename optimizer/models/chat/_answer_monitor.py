@@ -15,10 +15,14 @@ if TYPE_CHECKING:
     from psopt.models.chat._client import Answer
     from psopt.models.chat._config import LMConfig
 
-FIRST = 20  # answers of which one must name a label before the rest is asked for
+# Answers of which one must name a label before the rest is asked for: where a label comes in one answer of five, twenty
+# without any come with a chance of about 1 %.
+FIRST = 20
 _SYSTEMATIC = 20  # refusals after which it is enough that most texts are refused, however large the grid
-_EXAMPLES = 3
-_GOLDEN = 0.6180339887498949  # steps of this share of a grid reach all its parts early
+_EXAMPLES = 3  # answers that a message quotes
+# Steps of the golden section's share of a grid reach all its parts early: its multiples, modulo 1, stay far apart
+# (the three-distance theorem; Knuth, TAOCP 3, 6.4, on Fibonacci hashing).
+_GOLDEN = 0.6180339887498949
 Key = TypeVar("Key")
 
 
@@ -41,20 +45,24 @@ class AnswerMonitor(Generic[Key]):
         self, name: str, labels: Sequence[str], options: LMConfig, *, is_trusted: bool = False, least: int = 1
     ) -> None:
         self.is_trusted = is_trusted
-        self._name, self._labels, self._options, self._least = name, labels, options, least
-        self._total = self._n_seen = 0
+        self._name = name
+        self._labels = labels
+        self._options = options
+        self._least = least
+        self._total = 0
+        self._n_seen = 0
         self._kinds: Counter[str] = Counter()
         self._refused: Counter[str] = Counter()
-        self._said: dict[str, str] = {}
+        self._quoted: dict[str, str] = {}
         self._n_thoughts = 0
 
     def begin(self, total: int, kept: Iterable[Answer]) -> None:
         """Take note of how many different answers the grid has, and of those that are had already."""
         self._total = total
         for answer in kept:
-            self.saw(answer)
+            self.observe(answer)
 
-    def slices(self, keys: Sequence[Key]) -> Iterator[Sequence[Key]]:
+    def parts(self, keys: Sequence[Key]) -> Iterator[Sequence[Key]]:
         """Yield what is to be asked, in parts: the first few, and the rest if one of them names a label.
 
         Raises
@@ -75,7 +83,7 @@ class AnswerMonitor(Generic[Key]):
             yield rest
         self._check()
 
-    def saw(self, answer: Answer) -> None:
+    def observe(self, answer: Answer) -> None:
         """Look at an answer.
 
         Raises
@@ -87,7 +95,7 @@ class AnswerMonitor(Generic[Key]):
         """
         self._n_seen += 1
         if answer.unanswered:
-            self._saw_refusal(answer)
+            self._observe_refusal(answer)
         if self.is_trusted:
             return
         if self._options.logprobs and answer.text:
@@ -98,15 +106,16 @@ class AnswerMonitor(Generic[Key]):
         kind = kind_of(answer, self._labels)
         self._kinds[kind] += 1
         self._n_thoughts += answer.is_thought
-        said = shown(answer.text or answer.reason)
-        if said and len(self._said) < _EXAMPLES:
-            self._said[said] = kind
+        quoted = shown(answer.text or answer.reason)
+        if quoted and len(self._quoted) < _EXAMPLES:
+            self._quoted[quoted] = kind
 
-    def _saw_refusal(self, answer: Answer) -> None:
+    def _observe_refusal(self, answer: Answer) -> None:
         self._refused[answer.unanswered or ""] += 1
-        n, most = self._refused.total(), self._options.max_unanswered
-        is_systematic = n >= _SYSTEMATIC and n > self._n_seen / 2 and most < 1
-        if n <= most * self._total and not is_systematic:
+        n_refused = self._refused.total()
+        most = self._options.max_unanswered
+        is_systematic = n_refused >= _SYSTEMATIC and n_refused > self._n_seen / 2 and most < 1
+        if n_refused <= most * self._total and not is_systematic:
             return
         raise UnansweredError(
             f"{self._name} refuses texts for good: {_listed(self._refused)}, of {self._n_seen} answers so far"
@@ -118,9 +127,9 @@ class AnswerMonitor(Generic[Key]):
         if self.is_trusted or self._n_seen < self._least:
             return
         which = f"the first {self._n_seen}" if self._n_seen < self._total else f"{self._n_seen}"
-        said = f"; it said: {', '.join(repr(text) for text in self._said)}" if self._said else ""
+        quotes = f"; it said: {', '.join(map(repr, self._quoted))}" if self._quoted else ""
         raise NoLabelsError(
-            f"{self._name}: none of {which} answers names a label ({_listed(self._kinds)}){said}; {self._cure()}"
+            f"{self._name}: none of {which} answers names a label ({_listed(self._kinds)}){quotes}; {self._cure()}"
         )
 
     def _cure(self) -> str:

@@ -111,14 +111,14 @@ class Budget:
         BudgetReachedError
             If it is more than is left.
         """
-        held, need = self._reserved, Need(1, tokens, cost)
+        need = Need(1, tokens, cost)
         if reason := self._too_much(Usage(), need):
             raise BudgetReachedError(reason)
-        if self._too_much(held, need):
+        if self._too_much(self._reserved, need):
             return False
-        held.made += 1
-        held.tokens_in += tokens
-        held.cost += cost
+        self._reserved.made += 1
+        self._reserved.tokens_in += tokens
+        self._reserved.cost += cost
         return True
 
     def check_room(self, need: Need) -> None:
@@ -134,8 +134,10 @@ class Budget:
 
     def _too_much(self, under_way: Usage, need: Need) -> str | None:
         """Say which limit these requests would pass, beside what is set aside for others and held back."""
-        used, back = self.usage, self.held_back
-        calls, tokens = used.made + used.failed, used.tokens
+        used = self.usage
+        back = self.held_back
+        calls = used.made + used.failed
+        tokens = used.tokens
         if self.max_calls is not None and calls + under_way.made + need.calls + back.calls > self.max_calls:
             return f"--max-calls {self.max_calls} is reached ({calls} made{_kept(f'{back.calls}', back)})"
         if self.max_tokens is not None and tokens + under_way.tokens + need.tokens + back.tokens > self.max_tokens:

@@ -57,7 +57,8 @@ class Answer:
         if self.truncated:
             data["truncated"] = True
         if self.unanswered:
-            data["unanswered"], data["reason"] = self.unanswered, self.reason
+            data["unanswered"] = self.unanswered
+            data["reason"] = self.reason
         if self.reasoning:
             data["reasoning"] = self.reasoning
         if self.is_thought:

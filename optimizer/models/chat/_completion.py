@@ -31,7 +31,8 @@ class ErrorInAnswerError(Exception):
 
     def __init__(self, status: int, body: Any) -> None:
         super().__init__(f"HTTP 200 with error {status}")
-        self.status, self.body = status, body
+        self.status = status
+        self.body = body
 
 
 def read_completion(content: bytes) -> Answer:
@@ -58,11 +59,14 @@ def read_completion(content: bytes) -> Answer:
 
 
 def _read(choice: dict[str, Any], used: TokenUsage) -> Answer:
-    message, reason = choice["message"], choice.get("finish_reason")
-    text, refusal, is_thought = _text(message)
-    unanswered, why = (REFUSED, refusal) if refusal and not text else (None, "")
-    if reason == "content_filter":
-        text, unanswered, why = None, CONTENT_FILTER, "the answer was filtered"
+    ending = choice.get("finish_reason")
+    text, refusal, is_thought = _text(choice["message"])
+    unanswered = REFUSED if refusal and not text else None
+    reason = refusal if unanswered else ""
+    if ending == "content_filter":
+        text = None
+        unanswered = CONTENT_FILTER
+        reason = "the answer was filtered"
     answer = Answer(
         text=text,
         tokens_in=used.tokens_in,
@@ -70,9 +74,9 @@ def _read(choice: dict[str, Any], used: TokenUsage) -> Answer:
         reasoning=used.reasoning,
         cached_in=used.cached_in,
         logprobs=_alternatives(choice.get("logprobs")),
-        truncated=reason == "length",
+        truncated=ending == "length",
         unanswered=unanswered,
-        reason=why,
+        reason=reason,
         is_thought=is_thought,
     )
     if not text and not unanswered and not answer.truncated:
@@ -86,11 +90,11 @@ def _text(message: dict[str, Any]) -> tuple[str | None, str, bool]:
     Reasoning in a field of its own is no answer, but where there is nothing else: then a server has taken the whole
     answer for reasoning.
     """
-    said, thought, refusal = _parts(message.get("content"))
+    text, thought, refusal = _parts(message.get("content"))
     thought = thought or next((field for name in _REASONING if isinstance(field := message.get(name), str)), "")
     refusal = refusal or str(message.get("refusal") or "")
-    if said or refusal or not thought:
-        return said, refusal, False
+    if text or refusal or not thought:
+        return text, refusal, False
     return thought, "", True
 
 
@@ -100,17 +104,19 @@ def _parts(content: Any) -> tuple[str | None, str, str]:
         return content, "", ""
     if not isinstance(content, list):
         raise TypeError
-    said, thought, refused = [], [], []
+    answered: list[str] = []
+    thought: list[str] = []
+    refused: list[str] = []
     for part in content:
         if isinstance(part, str):
-            said.append(part)
+            answered.append(part)
         elif part.get("type") in _THINKING:
             thought.append(_thinking(part))
         elif part.get("type") == "refusal":
             refused.append(str(part.get("refusal") or ""))
         elif isinstance(part.get("text"), str):
-            said.append(part["text"])
-    return "".join(said), "".join(thought), "".join(refused)
+            answered.append(part["text"])
+    return "".join(answered), "".join(thought), "".join(refused)
 
 
 def _thinking(part: dict[str, Any]) -> str:

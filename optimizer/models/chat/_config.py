@@ -102,15 +102,15 @@ class LMConfig:
 
     def changed(self, **changes: Any) -> LMConfig:
         """Return the options with those of these changes that are not None; headers are added to those there are."""
-        given = {name: value for name, value in changes.items() if value is not None}
-        if "headers" in given:
-            given["headers"] = {**self.headers, **given["headers"]}
-        return replace(self, **given)
+        wanted = {name: value for name, value in changes.items() if value is not None}
+        if "headers" in wanted:
+            wanted["headers"] = {**self.headers, **wanted["headers"]}
+        return replace(self, **wanted)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options as run.json keeps them: headers without values, nothing that is for this start alone."""
         extra = dict(self.extra_body) if self.extra_body is not None else None
-        kept = {one.name: getattr(self, one.name) for one in fields(self)}
+        kept = {option.name: getattr(self, option.name) for option in fields(self)}
         return {**kept, "extra_body": extra, "headers": dict.fromkeys(self.headers), "renegotiate": False}
 
     @classmethod

@@ -37,7 +37,8 @@ class Dialect:
     """
 
     def __init__(self, model: str, options: LMConfig) -> None:
-        self._model, self._options = model, options
+        self._model = model
+        self._options = options
         self._profile = profile_of(model)
         self._extra = dict(options.extra_body or {})
         self._refused: set[str] = set()

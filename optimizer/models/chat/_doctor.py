@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 _LABELS = ("animal", "plant")
 _TASK = "Is it an animal or a plant? Answer with exactly one of these labels and nothing else: animal, plant\n\n{}:"
 _TRIES = 2  # a doctor waits for nobody: a server that fails twice is said to
-_YES, _NO = "yes", "no"
+_YES = "yes"
+_NO = "no"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,8 @@ class _ExaminedClient:
     async def _answered(self, query: Query) -> Answer:
         tries = 0
         while True:
-            request, start = self.client.request(query), time.perf_counter()
+            request = self.client.request(query)
+            start = time.perf_counter()
             try:
                 answer, headers = await asyncio.wait_for(self.client.exchange(request), self._timeout)
             except UnsupportedError as error:
@@ -128,13 +130,14 @@ class _ExaminedClient:
                 continue
             except TimeoutError:
                 raise ModelError(f"{self.client.name}: no answer within {self._timeout:g} s") from None
-            except TransientError as fault:
+            except TransientError as failure:
                 tries += 1
-                if fault.empty is None:
+                if failure.empty is None:
                     if tries >= _TRIES:
-                        raise ModelError(f"{self.client.name}: {fault}") from None
+                        raise ModelError(f"{self.client.name}: {failure}") from None
                     continue
-                answer, headers = fault.empty, {}
+                answer = failure.empty
+                headers = {}
             self.calls.append(_Call(request, answer, headers, time.perf_counter() - start))
             return answer
 
@@ -159,7 +162,8 @@ async def _examined(model: str, plain: _ExaminedClient, likely: _ExaminedClient)
 
 
 def _chat(call: _Call) -> Finding:
-    request, text = call.request, (call.answer.text or "").strip()
+    request = call.request
+    text = (call.answer.text or "").strip()
     length = next((name for name in ("max_tokens", "max_completion_tokens") if name in request), None)
     used = [
         f"temperature {request['temperature']:g}" if "temperature" in request else "no temperature",
@@ -204,8 +208,8 @@ def _limits(calls: list[_Call]) -> Finding:
         for name, value in call.headers.items()
         if "ratelimit" in name.casefold() and "limit" in name.casefold().replace("ratelimit", "")
     }
-    said = ", ".join(f"{name.partition('ratelimit-')[2]} {value}" for name, value in sorted(seen.items()))
-    return Finding("limits", "-", said or "no header says any")
+    limits = ", ".join(f"{name.partition('ratelimit-')[2]} {value}" for name, value in sorted(seen.items()))
+    return Finding("limits", "-", limits or "no header says any")
 
 
 def _speed(calls: list[_Call]) -> Finding:

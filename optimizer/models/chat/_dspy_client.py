@@ -49,9 +49,9 @@ class DspyClient:
         stay_here()
         if isinstance(lm, str):
             self._refused.update(profile_of(lm).lacks)
-            more = {"api_base": options.api_base} if options.api_base else {}
+            address = {"api_base": options.api_base} if options.api_base else {}
             try:
-                lm = dspy.LM(lm, **_settings(lm, options), **more)
+                lm = dspy.LM(lm, **_settings(lm, options), **address)
             except (ValueError, TypeError, dspy.LMError) as error:
                 raise InputError(f"dspy.LM does not take {lm!r}: {str(error).splitlines()[0]}") from error
         self._lm = lm.copy(cache=False, num_retries=0)
@@ -125,31 +125,31 @@ class DspyClient:
         try:
             response = self._lm(lm15.request_from_openai_chat(body))
         except (dspy.LMAuthError, dspy.LMBillingError, dspy.LMInvalidRequestError, dspy.LMConfigurationError) as error:
-            said = self._safe(error)
-            if kind := kind_of_refusal(_BAD_REQUEST, said):
-                return Answer(None, unanswered=kind, reason=said)
+            message = self._safe(error)
+            if kind := kind_of_refusal(_BAD_REQUEST, message):
+                return Answer(None, unanswered=kind, reason=message)
             if isinstance(error, dspy.LMInvalidRequestError):
-                raise self._refusal(str(error), said, request) from None
-            raise ModelRefusedError(f"{self.name}: {said}") from None
+                raise self._refusal(str(error), message, request) from None
+            raise ModelRefusedError(f"{self.name}: {message}") from None
         except dspy.LMError as error:
-            said = self._safe(error)
-            wait = getattr(error, "retry_after", None) or retry_after({}, said)
+            message = self._safe(error)
+            wait = getattr(error, "retry_after", None) or retry_after({}, message)
             raise TransientError(
-                said,
+                message,
                 wait=wait,
                 overloaded=isinstance(error, dspy.LMRateLimitError),
                 unreachable=isinstance(error, dspy.LMTransportError) and is_unreachable(error),
             ) from None
         return _read(response)
 
-    def _refusal(self, text: str, said: str, request: dict[str, Any]) -> Exception:
+    def _refusal(self, text: str, message: str, request: dict[str, Any]) -> Exception:
         """Say whether a request that is refused can be made in another way."""
         refusal = read_refusal(_BAD_REQUEST, None, text)
         feature = refusal.names(self._negotiable(request))
         if feature is not None:
-            return UnsupportedError(feature.name, said)
+            return UnsupportedError(feature.name, message)
         kind = ModelRefusedError if refusal.is_about_the_model else UnclearRefusalError
-        return kind(f"{self.name}: {said}")
+        return kind(f"{self.name}: {message}")
 
     def _safe(self, error: BaseException) -> str:
         return redacted(f"{type(error).__name__}: {error}", secret_values(self._lm.kwargs))
@@ -169,7 +169,8 @@ def stay_here() -> None:
 
 
 def _read(response: Any) -> Answer:
-    text, usage = response.text, response.usage
+    text = response.text
+    usage = response.usage
     answer = Answer(
         text=text,
         tokens_in=usage.input_tokens or 0,

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import random
 import weakref
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
-from psopt.errors import AnswersMissingError, PsoptError
+from psopt.errors import PsoptError
 from psopt.models._answer_cache import AnswerCache, answer_key
 from psopt.models.chat._client import Answer
 from psopt.models.chat._empty_answers import EmptyAnswers
-from psopt.models.chat._errors import ModelRefusedError, ServerGoneError, TransientError, UnsupportedError
+from psopt.models.chat._errors import TransientError, UnsupportedError
 from psopt.models.chat._event_loop import run, run_soon
 from psopt.models.chat._negotiation import Negotiation
 from psopt.models.chat._prices import check_price, price_of
 from psopt.models.chat._rate_limiter import RateLimiter
 from psopt.models.chat._request_scheduler import RequestScheduler
+from psopt.models.chat._retry_policy import RetryPolicy, Tries
 from psopt.models.chat._token_counts import most_tokens_in, most_tokens_out
 from psopt.models.chat._token_meter import TokenMeter
-from psopt.models.chat._wait_notices import clock
 from psopt.models.chat._worker_pool import Batch, Progress, Worker, run_workers
 
 if TYPE_CHECKING:
@@ -31,11 +29,7 @@ if TYPE_CHECKING:
     from psopt.models.chat._client import ChatClient, Query
     from psopt.models.chat._config import LMConfig
 
-_FIRST_WAIT, _LONGEST_WAIT = 0.25, 30.0
-_LONGEST_SERVED = 1.0  # seconds before the next try at a server that answers
-_LONGEST_ASKED = 86_400.0  # a server that asks to wait longer will not answer this run
-_SETTLING = 0.01
-_TRIES_UNANSWERED = 4  # of a request, at a server that never answered any
+_SETTLING = 0.01  # seconds between two looks whether reservations of the budget have been settled
 _WORKERS_A_PLACE = 4  # three that wait for their next try to one that is sent
 _MOST_FIRST = 5  # texts asked alone, one after another, until one shows what the server takes
 
@@ -56,18 +50,18 @@ class Engine:
     """
 
     def __init__(self, client: ChatClient, cache: AnswerCache, budget: Budget, options: LMConfig) -> None:
-        self.client, self.budget, self._options = client, budget, options
+        self.client = client
+        self.budget = budget
+        self._options = options
         self._cache = cache if client.endpoint is not None else AnswerCache(None)
         self._price = price_of(client.name)
         self.meter = TokenMeter(self._price)
         if budget.max_cost is not None:
             check_price(client.name)
-        self._scheduler, self._rate_limiter = (
-            RequestScheduler(client.name, options),
-            RateLimiter(options.requests_per_minute),
-        )
+        self._scheduler = RequestScheduler(client.name, options)
+        self._retries = RetryPolicy(client.name, options.retries, self._scheduler)
+        self._rate_limiter = RateLimiter(options.requests_per_minute)
         self._in_flight: dict[bytes, asyncio.Future[Answer]] = {}
-        self._jitter = random.Random(0)  # noqa: S311  # spreads retries, nothing secret
         self._empty = EmptyAnswers()
         self._closing = weakref.finalize(self, _close, client)
         self._negotiation = Negotiation(client, self._cache, anew=options.renegotiate)
@@ -81,9 +75,9 @@ class Engine:
         self,
         queries: Sequence[Query],
         on_progress: Callable[[int, int], None] | None = None,
-        watch: AnswerMonitor[bytes] | None = None,
+        monitor: AnswerMonitor[bytes] | None = None,
     ) -> list[Answer]:
-        """Answer queries, in their order; equal ones get one answer. A watch sees each, and may stop the work.
+        """Answer queries, in their order; equal ones get one answer. A monitor sees each, and may stop the work.
 
         Raises
         ------
@@ -95,30 +89,30 @@ class Engine:
             If a limit would be passed. In all three cases the calls under way are waited for and their answers kept.
         """
         n_asked = 0
-        keys, found = self._keys_and_answers(queries)
-        missing = {key: query for key, query in zip(keys, queries, strict=True) if key not in found}
+        keys, answers = self._keys_and_answers(queries)
+        missing = {key: query for key, query in zip(keys, queries, strict=True) if key not in answers}
         if missing and self.budget.in_whole:
             self.budget.check_room(self.meter.needs(missing.values())[1])
-        if missing and not found:
+        if missing and not answers:
             self._scheduler.progress = Progress(len(queries), 0, None).__str__
             n_asked = run(self._find_out(queries[:_MOST_FIRST]))
-            keys, found = self._keys_and_answers(queries)
-            missing = {key: query for key, query in zip(keys, queries, strict=True) if key not in found}
+            keys, answers = self._keys_and_answers(queries)
+            missing = {key: query for key, query in zip(keys, queries, strict=True) if key not in answers}
         self.budget.usage.cached += len(queries) - len(missing) - n_asked
-        if watch is not None:
-            watch.begin(len(found) + len(missing), found.values())
+        if monitor is not None:
+            monitor.begin(len(answers) + len(missing), answers.values())
         progress = Progress(len(queries), len(queries) - len(missing), on_progress)
         parts = [[*missing]] if missing else []
-        for part in parts if watch is None else watch.slices([*missing]):
-            asked = run(self._ask_all([missing[key] for key in part], progress, watch))
-            found |= dict(zip(part, asked, strict=True))
-        return [found[key] for key in keys]
+        for part in parts if monitor is None else monitor.parts([*missing]):
+            asked = run(self._ask_all([missing[key] for key in part], progress, monitor))
+            answers |= dict(zip(part, asked, strict=True))
+        return [answers[key] for key in keys]
 
     def kept(self, queries: Sequence[Query]) -> list[Answer | None]:
         """Return the answers that are in the cache, in the queries' order; nothing is asked."""
         keys = [self._key(query) for query in queries]
-        found = self._cache.get_many(keys)
-        return [Answer.from_dict(found[key]) if key in found else None for key in keys]
+        kept = self._cache.get_many(keys)
+        return [Answer.from_dict(kept[key]) if key in kept else None for key in keys]
 
     def n_missing(self, queries: Iterable[Query]) -> int:
         """How many requests these queries would take."""
@@ -127,16 +121,17 @@ class Engine:
     def missing(self, queries: Iterable[Query]) -> list[Query]:
         """Those queries that would be sent, each once; what is known of the others teaches the meter."""
         by_key = {self._key(query): query for query in queries}
-        found = self._cache.get_many(by_key)
-        for key, value in found.items():
+        kept = self._cache.get_many(by_key)
+        for key, value in kept.items():
             self.meter.learn(by_key[key], Answer.from_dict(value))
-        return [query for key, query in by_key.items() if key not in found]
+        return [query for key, query in by_key.items() if key not in kept]
 
     def close(self) -> None:
         """Close the client's connections; this also happens by itself when the engine is no longer used."""
         self._closing()
 
     def _key(self, query: Query) -> bytes:
+        # Named only where it is not 0: so keys are those of caches from before there were samples.
         which = {"sample": query.sample} if query.sample else {}
         return answer_key(endpoint=self.client.endpoint, request=self.client.request(query), **which)
 
@@ -152,7 +147,8 @@ class Engine:
         is refused for good says nothing of others.
         """
         self.client.prepare()
-        negotiation, before = self._negotiation, self.budget.usage.made
+        negotiation = self._negotiation
+        n_before = self.budget.usage.made
         async with negotiation.lock:
             negotiation.recall()
             for query in queries:
@@ -162,14 +158,14 @@ class Engine:
                 if not answer.unanswered:
                     negotiation.answered(query)
                     break
-            return min(len(queries), self.budget.usage.made - before)
+            return min(len(queries), self.budget.usage.made - n_before)
 
     async def _kept_or_asked(self, query: Query) -> Answer:
         kept = self._cache.get(self._key(query))
         return Answer.from_dict(kept) if kept is not None else await self._answer(query, Worker(Batch()))
 
     async def _ask_all(
-        self, queries: list[Query], progress: Progress, watch: AnswerMonitor[bytes] | None
+        self, queries: list[Query], progress: Progress, monitor: AnswerMonitor[bytes] | None
     ) -> list[Answer]:
         """Let some workers take the queries in their order; after a failure the calls under way are the last."""
         self.client.prepare()
@@ -179,8 +175,8 @@ class Engine:
         async def ask(index: int, worker: Worker) -> None:
             answers[index] = await self._answer(queries[index], worker)
             progress.count_answer()
-            if watch is not None:
-                watch.saw(answers[index])
+            if monitor is not None:
+                monitor.observe(answers[index])
 
         n_places = self._options.concurrency
         await run_workers(len(queries), ask, n_places, _WORKERS_A_PLACE * n_places, self._options.timeout)
@@ -190,11 +186,11 @@ class Engine:
         """Answer one query: by another call for the same that is under way, else by asking."""
         key = self._key(query)
         while key in self._in_flight:
-            other = self._in_flight[key]
-            await asyncio.wait([other])
-            if not other.cancelled():
+            same_call = self._in_flight[key]
+            await asyncio.wait([same_call])
+            if not same_call.cancelled():
                 self.budget.usage.cached += 1
-                return other.result()
+                return same_call.result()
         asking = self._in_flight[key] = asyncio.ensure_future(self._ask(query, worker))
         try:
             return await asking
@@ -203,7 +199,7 @@ class Engine:
 
     async def _ask(self, query: Query, worker: Worker) -> Answer:
         """Ask until there is an answer, and keep it."""
-        tries = _Tries()
+        tries = Tries()
         while True:
             try:
                 answer = await self._send(query, worker, tries)
@@ -214,35 +210,15 @@ class Engine:
             except PsoptError:
                 worker.batch.is_over = True  # at once: the place that this leaves is the next one's
                 raise
-            except TransientError as fault:
-                tries.count(fault)
+            except TransientError as failure:
+                tries.count(failure)
                 self.budget.usage.failed += 1
-                if worker.batch.is_over or self._is_enough(fault, tries.made):
-                    self._give_up(fault, tries.made)
-                await asyncio.sleep(self._wait(fault, tries.made))
+                await asyncio.sleep(self._retries.wait_before_next(failure, tries, is_over=worker.batch.is_over))
             else:
                 self._cache.put(self._key(query), answer.to_dict())
                 return answer
 
-    def _is_enough(self, fault: TransientError, tries: int) -> bool:
-        """Whether a call has failed for good; for a server that is away the looks count, not each query's tries."""
-        if fault.final:
-            return True
-        if fault.unreachable and self._scheduler.reconnection.since is not None:
-            return False
-        most = self._options.retries
-        if (fault.given_up or fault.unreadable) and not self._scheduler.timeouts.n_answers:
-            most = min(most, _TRIES_UNANSWERED - 1)
-        return tries > most
-
-    def _give_up(self, fault: TransientError, tries: int) -> NoReturn:
-        name, n_looks = self.client.name, self._scheduler.reconnection.n_tries
-        if fault.final and self._scheduler.timeouts.n_answers:
-            raise ServerGoneError(f"{name}: the server was not there at any of {n_looks} tries: {fault}") from None
-        tries = n_looks if fault.unreachable else tries
-        raise AnswersMissingError(f"{name}: a call failed {tries} times, at last with: {fault}") from None
-
-    async def _send(self, query: Query, worker: Worker, tries: _Tries) -> Answer:
+    async def _send(self, query: Query, worker: Worker, tries: Tries) -> Answer:
         """Send once, within the limits."""
         tokens, cost = self.most(query)
         await self._scheduler.enter()
@@ -254,24 +230,24 @@ class Engine:
                 await self._rate_limiter.wait()
                 worker.is_sending = True
                 answer = await self._scheduler.send(self.client.send(self.client.request(query)), tries.given_up)
-            except TransientError as fault:
-                if fault.empty is None or not self._empty.is_final(tries.empty):
-                    self._pay(fault.empty or Answer(None))
+            except TransientError as failure:
+                if failure.empty is None or not self._empty.is_final(tries.empty):
+                    self._pay(failure.empty or Answer(None))
                     raise
-                answer = fault.empty
+                answer = failure.empty
             finally:
                 worker.is_sending = False
                 self.budget.release(tokens, cost)
         finally:
             self._scheduler.leave()
-        self._breathe()
+        self._pause_if_asked()
         self._empty.answered(answer.text, tries.empty)
         self.budget.usage.made += 1
         self._pay(answer)
         self.meter.learn(query, answer)
         return answer
 
-    def _breathe(self) -> None:
+    def _pause_if_asked(self) -> None:
         """Wait before more is sent, if the answers' headers say that nothing is left for now."""
         if self.client.requested_pause:
             self._scheduler.pause(self.client.requested_pause, "the server's limits to begin anew")
@@ -292,38 +268,6 @@ class Engine:
         usage.cached_in += answer.cached_in
         usage.cost += self._price.of(answer.tokens_in, answer.tokens_out) if self._price else 0.0
 
-    def _wait(self, fault: TransientError, tries: int) -> float:
-        """Seconds until the next try: exponential backoff with jitter, or as long as the server asked.
-
-        An empty answer asks for no patience, and a server for no more than it has been silent: while it answers others,
-        it is not the server that needs time.
-        """
-        if fault.empty is not None:
-            return _FIRST_WAIT
-        asked = fault.wait or 0.0
-        if asked > _LONGEST_ASKED:
-            raise ModelRefusedError(f"{self.client.name} asks to wait until {clock(asked)}: {fault}") from None
-        silence = self._scheduler.timeouts.silence(asyncio.get_running_loop().time())
-        longest = min(_LONGEST_WAIT, max(_LONGEST_SERVED, silence))
-        backoff = min(longest, _FIRST_WAIT * 2.0 ** (tries - 1)) * self._jitter.uniform(0.5, 1.0)
-        wait = max(backoff, asked)
-        self._scheduler.say_wait(wait, f"the next try after: {fault}")
-        return wait
-
 
 def _close(client: ChatClient) -> None:
     run_soon(client.close())  # the garbage collector may call this in the loop's own thread, which must not wait
-
-
-@dataclass(slots=True)
-class _Tries:
-    """What became of a query's requests: how many failed, how many of these were empty, or given up."""
-
-    made: int = 0
-    empty: int = 0
-    given_up: int = 0
-
-    def count(self, fault: TransientError) -> None:
-        self.made += 1
-        self.empty += fault.empty is not None
-        self.given_up += fault.given_up

@@ -42,11 +42,12 @@ def error_of(body: Any, fallback: str = "") -> ErrorBody:
     if not isinstance(body, dict):
         return ErrorBody(fallback, "", None)
     message = body.get("message")
-    said = message if isinstance(message, str) else fallback or json.dumps(body, ensure_ascii=False)
+    if not isinstance(message, str):
+        message = fallback or json.dumps(body, ensure_ascii=False)
     inner = body.get("innererror") or body.get("inner_error") or {}
     values = [*(body.get(name) for name in _NAMES), inner.get("code") if isinstance(inner, dict) else None]
     code = " ".join(str(value) for value in values if isinstance(value, str) and not value.isdigit())
-    return ErrorBody(said, code, _status(body))
+    return ErrorBody(message, code, _status(body))
 
 
 def _status(body: dict[str, Any]) -> int | None:

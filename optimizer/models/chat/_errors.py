@@ -43,8 +43,13 @@ class TransientError(Exception):
         given_up: bool = False,
     ) -> None:
         super().__init__(reason)
-        self.wait, self.overloaded, self.unreachable, self.empty = wait, overloaded, unreachable, empty
-        self.unreadable, self.given_up, self.final = unreadable, given_up, False
+        self.wait = wait
+        self.overloaded = overloaded
+        self.unreachable = unreachable
+        self.empty = empty
+        self.unreadable = unreadable
+        self.given_up = given_up
+        self.final = False
 
 
 class UnsupportedError(Exception):

@@ -33,19 +33,19 @@ async def in_a_thread(work: Callable[[], T]) -> T:
     loop = asyncio.get_running_loop()
     result: asyncio.Future[T] = loop.create_future()
 
-    def tell(give: Callable[[Any], None], what: Any) -> None:
+    def settle(give: Callable[[Any], None], outcome: Any) -> None:
         if not result.done():  # nobody may be waiting any more
-            give(what)
+            give(outcome)
 
-    def do() -> None:
+    def call() -> None:
         try:
             value = work()
         except BaseException as error:  # noqa: BLE001  # it is raised again where the result is awaited
-            loop.call_soon_threadsafe(tell, result.set_exception, error)
+            loop.call_soon_threadsafe(settle, result.set_exception, error)
         else:
-            loop.call_soon_threadsafe(tell, result.set_result, value)
+            loop.call_soon_threadsafe(settle, result.set_result, value)
 
-    threading.Thread(target=do, name="psopt-call", daemon=True).start()
+    threading.Thread(target=call, name="psopt-call", daemon=True).start()
     return await result
 
 

@@ -59,11 +59,11 @@ class _Merged:
                 self._add_choice(choice)
 
     def _add_choice(self, choice: dict[str, Any]) -> None:
-        said = choice.get("delta") or choice.get("message") or {}
+        delta = choice.get("delta") or choice.get("message") or {}
         message = self._choice["message"]
         for name in _TEXTS:
-            if said.get(name):
-                message[name] = _joined(message.get(name), said[name])
+            if delta.get(name):
+                message[name] = _joined(message.get(name), delta[name])
         self._places += (choice.get("logprobs") or {}).get("content") or []
         for name in ("finish_reason", "error"):
             if choice.get(name):
@@ -84,5 +84,5 @@ def _joined(before: Any, after: Any) -> Any:
     return [*_as_parts(before), *_as_parts(after)]
 
 
-def _as_parts(said: Any) -> list[Any]:
-    return said if isinstance(said, list) else [said]
+def _as_parts(content: Any) -> list[Any]:
+    return content if isinstance(content, list) else [content]

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Messages
 
 Body = dict[str, Any]
-ALTERNATIVES, FEWER_ALTERNATIVES = 20, 5  # top_logprobs: the most at OpenAI, and at vLLM, Together and Fireworks
+# top_logprobs: the most at OpenAI (API reference, chat completions), and at Together, Fireworks and earlier
+# versions of vLLM.
+ALTERNATIVES = 20
+FEWER_ALTERNATIVES = 5
 LEAST_TEMPERATURE = 0.01  # where 0 is refused: nearest to it that TGI and others accept
 
 

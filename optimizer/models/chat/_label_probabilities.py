@@ -24,39 +24,40 @@ def label_probabilities(answer: Alternatives, labels: Sequence[str]) -> list[flo
     [0.905, 0.082, 0.013]
     """
     names = [label.casefold() for label in labels]
-    found = [0.0] * len(names)
-    said, reached = "", 1.0
+    probabilities = [0.0] * len(names)
+    read = ""
+    reached = 1.0  # the probability of what was read
     for token, alternatives in answer:
         if not alternatives:
             break
         followed = 0.0
         for text, logprob in alternatives:
-            open_labels = _open(said + text, names)
+            open_labels = _open(read + text, names)
             probability = reached * math.exp(logprob)
             if text == token and len(open_labels) > 1:
                 followed = probability
                 continue
             for index in open_labels:
-                found[index] += probability / len(open_labels)
-        said += token
+                probabilities[index] += probability / len(open_labels)
+        read += token
         if not followed:
-            return [*found, max(0.0, 1.0 - sum(found))]
+            return [*probabilities, max(0.0, 1.0 - sum(probabilities))]
         reached = followed
-    last = [names.index(_clean(said))] if _clean(said) in names else _open(said, names)
-    for index in last:
-        found[index] += reached / len(last)
-    return [*found, max(0.0, 1.0 - sum(found))]
+    named = [names.index(_clean(read))] if _clean(read) in names else _open(read, names)
+    for index in named:
+        probabilities[index] += reached / len(named)
+    return [*probabilities, max(0.0, 1.0 - sum(probabilities))]
 
 
-def _open(said: str, names: Sequence[str]) -> list[int]:
+def _open(beginning: str, names: Sequence[str]) -> list[int]:
     """Which labels an answer may still become: those it begins, or, if it is complete, the longest that it contains."""
-    text = _clean(said)
-    beginning = [index for index, name in enumerate(names) if name.startswith(text)]
-    if beginning:
-        return beginning
+    text = _clean(beginning)
+    possible = [index for index, name in enumerate(names) if name.startswith(text)]
+    if possible:
+        return possible
     ended = [index for index, name in enumerate(names) if text.startswith(name)]
     return sorted(ended, key=lambda index: -len(names[index]))[:1]
 
 
-def _clean(said: str) -> str:
-    return said.lstrip(" \t\n\"'*`").casefold()
+def _clean(text: str) -> str:
+    return text.lstrip(" \t\n\"'*`").casefold()

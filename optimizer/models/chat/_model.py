@@ -101,11 +101,11 @@ class ChatModel:
     def _ask(self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None) -> list[Answer]:
         least = FIRST if self.few_may_fail else 1
         options = self.engine.options
-        watch: AnswerMonitor[bytes] = AnswerMonitor(
+        monitor: AnswerMonitor[bytes] = AnswerMonitor(
             self.name, prompts[0].labels, options, is_trusted=self._names_labels, least=least
         )
-        answers = self.engine.answers(self.queries(prompts, texts), on_progress, watch)
-        self._names_labels = watch.is_trusted
+        answers = self.engine.answers(self.queries(prompts, texts), on_progress, monitor)
+        self._names_labels = monitor.is_trusted
         return answers
 
     def _probabilities(self, answer: Answer, labels: Sequence[str]) -> list[float]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # How reasoning begins: <think> and its like, Mistral's [THINK], gpt-oss's channel.
 _THINKS = re.compile(r"\s*(?:<(?:think|thinking|thought|reasoning)>|\[THINK\]|<\|channel\|>analysis)", re.IGNORECASE)
-_BEGINNING = 40  # characters
+_BEGINNING = 40  # characters: more than the longest of these openings has
 
 
 def kind_of(answer: Answer, labels: Sequence[str]) -> str:
@@ -30,9 +30,9 @@ def kind_of(answer: Answer, labels: Sequence[str]) -> str:
 
 def begins_with_thoughts(places: Alternatives) -> bool:
     """Whether the tokens of an answer begin with reasoning, so that they say nothing about the labels."""
-    said = ""
+    beginning = ""
     for token, _ in places:
-        said += token
-        if len(said) >= _BEGINNING:
+        beginning += token
+        if len(beginning) >= _BEGINNING:
             break
-    return _THINKS.match(said) is not None
+    return _THINKS.match(beginning) is not None

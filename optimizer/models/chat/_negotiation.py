@@ -38,7 +38,8 @@ class Negotiation:
     """
 
     def __init__(self, client: ChatClient, cache: AnswerCache, *, anew: bool = False) -> None:
-        self._client, self._cache = client, cache
+        self._client = client
+        self._cache = cache
         self._taken: set[str] = set()
         if anew:
             names = [*client.features, *OLDER_LESSONS]

@@ -18,7 +18,7 @@ from psopt.models.chat._reconnect_policy import is_unreachable
 from psopt.models.chat._refusals import read_refusal
 from psopt.models.chat._retry_after import requested_pause, retry_after
 from psopt.models.chat._secrets import redacted
-from psopt.models.chat._transport import Line
+from psopt.models.chat._transport import Transport
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,14 +29,15 @@ if TYPE_CHECKING:
     from psopt.models.chat._config import LMConfig
     from psopt.models.chat._refusals import Refusal
 
+# As the openai package retries them (408, 409, 429 and 5xx), and 425 Too Early (RFC 8470).
 _PASSING = frozenset({408, 409, 425, 429})
 _TOO_MANY = frozenset({429, 529})  # 529: Anthropic's "overloaded"
-_CONNECTING = 10.0  # seconds
-_LISTING = 10.0  # seconds
+_CONNECTING = 10.0  # seconds until a connection stands; a server that is there takes it within one
+_LISTING = 10.0  # seconds for the list of models, which only makes a message better
 _MOST_LISTED = 5
 
 
-class Refused(NamedTuple):
+class HTTPError(NamedTuple):
     """An HTTP error: its status, its JSON (None if it is none), its text and its headers."""
 
     status: int
@@ -69,10 +70,12 @@ class OpenAIClient:
     features = tuple(feature.name for feature in FEATURES)
 
     def __init__(self, model: str, options: LMConfig, address: Address | None = None, kind: str = "openai") -> None:
-        self.model, self._options, self._kind = model, options, kind
+        self.model = model
+        self._options = options
+        self._kind = kind
         self._address = address or openai_address(model, options)
         self._dialect = Dialect(model, options)
-        self._line: Line | None = None
+        self._transport: Transport | None = None
         self.requested_pause = 0.0
 
     @property
@@ -120,13 +123,13 @@ class OpenAIClient:
         except (httpx2.HTTPError, OSError) as error:
             raise self._broken(error) from None
         if not response.is_success:
-            refused = Refused(response.status_code, _json(response), response.text, response.headers)
+            refused = HTTPError(response.status_code, _json(response), response.text, response.headers)
             return await self._answer_of(refused, request), response.headers
         self.requested_pause = max(self.requested_pause, requested_pause(response.headers))
         try:
             return read_completion(response.content), response.headers
         except ErrorInAnswerError as error:
-            refused = Refused(error.status, error.body, "the answer is an error", {})
+            refused = HTTPError(error.status, error.body, "the answer is an error", {})
             return await self._answer_of(refused, request), response.headers
 
     async def models(self) -> list[str]:
@@ -142,18 +145,18 @@ class OpenAIClient:
 
     async def close(self) -> None:
         """Close the connections."""
-        if self._line is not None:
-            await self._line.close()
-            self._line = None
+        if self._transport is not None:
+            await self._transport.close()
+            self._transport = None
 
-    def _connected(self) -> Line:
-        """The line belongs to the event loop it was first used in."""
-        if self._line is None:
+    def _connected(self) -> Transport:
+        """The transport belongs to the event loop it was first used in."""
+        if self._transport is None:
             # How long an answer is waited for is the engine's to say.
-            self._line = Line(self._address, connect_timeout=min(_CONNECTING, self._options.timeout))
-        return self._line
+            self._transport = Transport(self._address, connect_timeout=min(_CONNECTING, self._options.timeout))
+        return self._transport
 
-    async def _answer_of(self, refused: Refused, request: dict[str, Any]) -> Answer:
+    async def _answer_of(self, refused: HTTPError, request: dict[str, Any]) -> Answer:
         """Take an HTTP error as the answer that this text gets for good, or raise what else it is."""
         if refused.status < HTTPStatus.BAD_REQUEST:
             raise ModelRefusedError(self._sent_elsewhere(refused))
@@ -183,12 +186,12 @@ class OpenAIClient:
 
     async def _no_such_model(self, refusal: Refusal, message: str) -> ModelRefusedError:
         """Say whether it is the model's name or the address that is wrong."""
-        said = f"{self.endpoint} answered HTTP {refusal.status} for {self.name}: {message}"
+        told = f"{self.endpoint} answered HTTP {refusal.status} for {self.name}: {message}"
         names = await self.models()
         if names and self.model not in names:
-            more = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
+            others = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
             return ModelRefusedError(
-                f"{said}{nearest(self.model, names)}; it has {', '.join(names[:_MOST_LISTED])}{more}"
+                f"{told}{nearest(self.model, names)}; it has {', '.join(names[:_MOST_LISTED])}{others}"
             )
         if (
             refusal.status == HTTPStatus.NOT_FOUND
@@ -196,8 +199,8 @@ class OpenAIClient:
             and self._address.lacks_a_version
             and self._kind == "openai"
         ):
-            return ModelRefusedError(f"{said}; most addresses end in /v1: --api-base {self._address.base}/v1")
-        return ModelRefusedError(said)
+            return ModelRefusedError(f"{told}; most addresses end in /v1: --api-base {self._address.base}/v1")
+        return ModelRefusedError(told)
 
     def _broken(self, error: Exception) -> Exception:
         """Say how a connection failed; a cut one comes as a time-out over aiohttp, so that its first cause is said."""
@@ -213,7 +216,7 @@ class OpenAIClient:
             return TransientError(f"no connection to {self.endpoint}: is the server running?", unreachable=True)
         return TransientError(self._safe(f"{type(cause).__name__}: {cause}"))
 
-    def _sent_elsewhere(self, refused: Refused) -> str:
+    def _sent_elsewhere(self, refused: HTTPError) -> str:
         """A redirect is not followed: what is asked is meant for the server that the user has named."""
         place = self._safe(refused.headers.get("location", "an address that it does not name"))
         return (

@@ -27,8 +27,8 @@ class Price:
 
 def user_prices() -> Path:
     """The user's own table: `$PSOPT_PRICES`, else `prices.toml` in the user's configuration folder for psopt."""
-    given = os.environ.get("PSOPT_PRICES")
-    return Path(given) if given else platformdirs.user_config_path("psopt") / "prices.toml"
+    chosen = os.environ.get("PSOPT_PRICES")
+    return Path(chosen) if chosen else platformdirs.user_config_path("psopt") / "prices.toml"
 
 
 def price_of(model: str) -> Price | None:
@@ -39,22 +39,22 @@ def price_of(model: str) -> Price | None:
     InputError
         If the user's table can't be read.
     """
-    known = _table((resources.files("psopt.models.chat") / "prices.toml").read_bytes(), "prices.toml")
+    prices = _table((resources.files("psopt.models.chat") / "prices.toml").read_bytes(), "prices.toml")
     path = user_prices()
     try:
-        known |= _table(path.read_bytes(), str(path))
+        prices |= _table(path.read_bytes(), str(path))
     except FileNotFoundError:
         if "PSOPT_PRICES" in os.environ:
             raise InputError(f"PSOPT_PRICES names {path}, which does not exist") from None
     except OSError as error:
         raise InputError(f"the prices in {path} can't be read: {error.strerror}") from error
-    return known.get(model)
+    return prices.get(model)
 
 
 def _table(content: bytes, where: str) -> dict[str, Price]:
     try:
         entries: dict[str, Any] = tomllib.loads(content.decode())
-        return {name: Price(float(one["in"]), float(one["out"])) for name, one in entries.items()}
+        return {name: Price(float(price["in"]), float(price["out"])) for name, price in entries.items()}
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
             f'{where} is no table of prices ({error}); a line of it reads: "openai/NAME" = {{ in = 0.15, out = 0.6 }}'

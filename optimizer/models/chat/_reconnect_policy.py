@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-_FIRST_WAIT, _LONGEST_WAIT = 0.25, 30.0
+_FIRST_WAIT = 0.25  # seconds; doubles with each look
+_LONGEST_WAIT = 30.0
 TRIES_NEVER_REACHED = 4  # 1.75 s: a server that never answered is probably not there
 
 

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
     from psopt.models.chat._features import Feature
 
-CONTENT_FILTER, CONTEXT_LENGTH, INVALID_JSON, REFUSED = "content filter", "context length", "invalid JSON", "refused"
+CONTENT_FILTER = "content filter"
+CONTEXT_LENGTH = "context length"
+INVALID_JSON = "invalid JSON"
+REFUSED = "refused"
 
 _FINAL = frozenset({400, 413, 422})
 _SERVER_ERROR = 500  # llama-cpp-python says it so
@@ -39,7 +42,9 @@ _WORDS = {
 
 # Errors of validation repeat what they were sent: words of the user's, not of the server's.
 _ECHOES = {"input", "ctx", "body", "url", "request"}
-_MOST_WORDS = 4_000
+_LONGEST_MESSAGE = (
+    4_000  # characters: a refusal that echoes the request may be as long as that, and patterns read all of it
+)
 # A location within a message: pydantic's 'loc': ('body', 'seed'), Gemini's Unknown name "seed", OpenAI's 'seed'.
 _PLACES = re.compile(
     r"""["']loc["']:\s*[\[(]([^\])]*)[\])] | unknown\s+(?:name|field)\s+["'`]?([\w.]+) """, re.IGNORECASE | re.VERBOSE
@@ -101,8 +106,8 @@ class Refusal:
             for feature in fitting:
                 if feature.named_in(place):
                     return feature
-        found = [(match.start(), feature) for feature in fitting if (match := feature.named_in(self.text))]
-        return min(found, key=lambda pair: pair[0])[1] if found else None
+        named = [(match.start(), feature) for feature in fitting if (match := feature.named_in(self.text))]
+        return min(named, key=lambda pair: pair[0])[1] if named else None
 
 
 def kind_of_refusal(status: int, message: str) -> str | None:
@@ -140,9 +145,9 @@ def read_refusal(status: int, body: Any, text: str) -> Refusal:
         if name in {"loc", "param", "field"}:
             places.append(value)
         words.append(value)
-    said = _INPUT.sub("", " ".join(dict.fromkeys(words)) or text)[:_MOST_WORDS]
-    places += [re.sub(r"\W+", ".", first or second).strip(".") for first, second in _PLACES.findall(said)]
-    return Refusal(status, said, tuple(dict.fromkeys(places)))
+    message = _INPUT.sub("", " ".join(dict.fromkeys(words)) or text)[:_LONGEST_MESSAGE]
+    places += [re.sub(r"\W+", ".", first or second).strip(".") for first, second in _PLACES.findall(message)]
+    return Refusal(status, message, tuple(dict.fromkeys(places)))
 
 
 def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:

@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     from psopt.models.chat._timeout_policy import Call
 
 _LOOKS_A_TIMEOUT = 4  # how often, while a time-out passes, is looked for requests that are overdue
-_OFTEN, _SELDOM = 0.05, 0.1  # seconds between two looks
+_LEAST_BETWEEN_LOOKS = 0.05  # seconds
+_MOST_BETWEEN_LOOKS = 0.1
 _WORTH_SAYING = 5.0  # seconds of waiting
-_FAULTS_WORTH_SAYING, _FAULTS_FOR = 5, 10.0  # so many, in so many seconds
+_FAILURES_WORTH_SAYING = 5
+_FAILING_FOR = 10.0  # seconds: what passes sooner is nobody's concern
 
 
 class RequestScheduler:
@@ -46,7 +48,8 @@ class RequestScheduler:
 
     def __init__(self, name: str, options: LMConfig) -> None:
         self.notices = WaitNotices(name)
-        self.limit, self.timeouts = ConcurrencyLimit(options.concurrency), TimeoutPolicy(options.timeout)
+        self.limit = ConcurrencyLimit(options.concurrency)
+        self.timeouts = TimeoutPolicy(options.timeout)
         self.reconnection = ReconnectPolicy(options.retries)
         self.progress: Callable[[], str] = lambda: "Ctrl-C saves"
         self._in_flight = 0
@@ -54,7 +57,7 @@ class RequestScheduler:
         self._resume_at = 0.0
         self._calls: dict[Call, asyncio.Timeout] = {}
         self._looking: asyncio.TimerHandle | None = None
-        self._faults = _FailureCounter()
+        self._failures = _FailureCounter()
 
     async def enter(self) -> None:
         """Wait for a place, which `leave` gives back."""
@@ -97,14 +100,14 @@ class RequestScheduler:
                 answer = await sending
         except TimeoutError:
             waited = span(loop.time() - call.sent_at)
-            fault = TransientError(f"no answer within {waited}", given_up=True)
-            self._failed(call, fault)
-            raise fault from None
-        except TransientError as fault:
-            if fault.empty is not None:
+            failure = TransientError(f"no answer within {waited}", given_up=True)
+            self._failed(call, failure)
+            raise failure from None
+        except TransientError as failure:
+            if failure.empty is not None:
                 self._answered(call)
             else:
-                self._failed(call, fault)
+                self._failed(call, failure)
             raise
         finally:
             self._calls.pop(call, None)
@@ -139,45 +142,45 @@ class RequestScheduler:
         late = now - call.sent_at > self.timeouts.start / 2
         self.timeouts.answered(call, now)
         self.limit.answered(call.sent_at, now, late=late)
-        self._faults.answered()
+        self._failures.answered()
         if self.reconnection.since is not None:
             self.reconnection.succeeded()
             if self.notices.told("away"):
                 self.notices.tell("back", "the server answers again")
                 self.notices.told("back")
 
-    def _failed(self, call: Call, fault: TransientError) -> None:
+    def _failed(self, call: Call, failure: TransientError) -> None:
         now = asyncio.get_running_loop().time()
-        if fault.unreachable and not self.timeouts.served(call):  # else it is the line that is bad
-            self._away(call, fault, now)
+        if failure.unreachable and not self.timeouts.served(call):  # else it is the line that is bad
+            self._away(call, failure, now)
             return
-        if fault.overloaded:
+        if failure.overloaded:
             before = self.limit.places
             self.limit.refused(call.sent_at, now)
-            if self.limit.is_refused and fault.wait:
-                self.pause(fault.wait, f"the server, which asks for it ({fault})")
+            if self.limit.is_refused and failure.wait:
+                self.pause(failure.wait, f"the server, which asks for it ({failure})")
             self._say_places(before, "refuses too many requests at once")
-        if said := self._faults.failed(now, fault):
-            self.notices.tell("faults", f"{said}; {self.progress()}")
+        if message := self._failures.failed(now, failure):
+            self.notices.tell("faults", f"{message}; {self.progress()}")
 
-    def _away(self, call: Call, fault: TransientError, now: float) -> None:
+    def _away(self, call: Call, failure: TransientError, now: float) -> None:
         """Nobody is there: all wait, and one looks."""
         pause = self.reconnection.failed(call.sent_at, now, reached=self.timeouts.n_answers > 0)
         if pause is None:
-            fault.final = True
+            failure.final = True
             return
         self._resume_at = max(self._resume_at, now + pause)
         if self.timeouts.n_answers and pause >= 1:
             since = clock((self.reconnection.since or now) - now)
             self.notices.tell(
                 "away",
-                f"the server does not answer since {since} ({fault}); trying again at {clock(pause)}, "
+                f"the server does not answer since {since} ({failure}); trying again at {clock(pause)}, "
                 f"until {clock(self.reconnection.seconds_left())}; {self.progress()}",
             )
 
     def _look_later(self) -> None:
         if self._looking is None:
-            often = min(_SELDOM, max(_OFTEN, self.timeouts.start / _LOOKS_A_TIMEOUT))
+            often = min(_MOST_BETWEEN_LOOKS, max(_LEAST_BETWEEN_LOOKS, self.timeouts.start / _LOOKS_A_TIMEOUT))
             self._looking = asyncio.get_running_loop().call_later(often, self._look)
 
     def _look(self) -> None:
@@ -199,7 +202,8 @@ class RequestScheduler:
             self._look_later()
 
     def _say_overdue(self, call: Call, now: float, in_flight: int) -> None:
-        waited, which = span(now - call.sent_at), "the request" if in_flight == 1 else f"any of {in_flight} requests"
+        waited = span(now - call.sent_at)
+        which = "the request" if in_flight == 1 else f"any of {in_flight} requests"
         self.notices.tell("overdue", f"no answer for {waited} to {which}; {self.progress()}")
 
     def _say_places(self, before: int, why: str) -> None:
@@ -217,13 +221,17 @@ class _FailureCounter:
     def answered(self) -> None:
         self._n_answered += 1
 
-    def failed(self, now: float, fault: TransientError) -> str | None:
+    def failed(self, now: float, failure: TransientError) -> str | None:
         """Say how many failed, if that has gone on for long enough."""
-        if self._since is None or now - self._since > _FAULTS_FOR * 3:
-            self._since, self._n_failed, self._n_answered = now, 0, 0
+        if self._since is None or now - self._since > _FAILING_FOR * 3:
+            self._since = now
+            self._n_failed = 0
+            self._n_answered = 0
         self._n_failed += 1
-        if now - self._since < _FAULTS_FOR or self._n_failed < _FAULTS_WORTH_SAYING:
+        if now - self._since < _FAILING_FOR or self._n_failed < _FAILURES_WORTH_SAYING:
             return None
-        said = f"{self._n_failed} of the last {self._n_failed + self._n_answered} calls failed, at last with: {fault}"
+        message = (
+            f"{self._n_failed} of the last {self._n_failed + self._n_answered} calls failed, at last with: {failure}"
+        )
         self._since = None
-        return f"{said}; they are sent again"
+        return f"{message}; they are sent again"

@@ -27,7 +27,9 @@ _LIMITS = (
     ),
     ("x-ratelimit-remaining", "x-ratelimit-reset"),
 )
-_FIRST_EPOCH, _FIRST_EPOCH_MS = 1e9, 1e12  # greater numbers are moments, in seconds or milliseconds since 1970
+# Greater numbers are moments since 1970, not spans, as OpenRouter gives its resets in milliseconds.
+_FIRST_EPOCH = 1e9
+_FIRST_EPOCH_MS = 1e12
 _LONGEST_BREATHER = 60.0  # seconds: longer periods (a day's) refill bit by bit, so that their end says nothing
 
 
@@ -104,10 +106,10 @@ def _seconds(header: str | None, unit: str, now: Callable[[], datetime] | None) 
 
 
 def _in_words(message: str) -> float | None:
-    said = _IN_WORDS.search(message)
-    if not said:
+    request = _IN_WORDS.search(message)
+    if not request:
         return None
-    text = said.group(1).lower()
+    text = request.group(1).lower()
     total = sum(float(number) * _UNITS[unit] for number, unit in _PART_TIGHT.findall(text))
     loose = sum(float(number) * _UNITS[_short(unit)] for number, unit in re.findall(_PART, text))
     return max(total, loose)

@@ -16,7 +16,9 @@ _CUT = "***"
 _SHOWN = 300
 # Providers' keys have 32 characters (Azure) and more; parameters' names, which must stay readable, reach 21 characters
 # (max_completion_tokens) and hold neither digits nor upper case. "sk-1234" (7) is what LiteLLM's guide starts with.
-_SHORTEST, _LONG, _VERY_LONG = 6, 16, 24
+_SHORTEST = 6
+_LONG = 16
+_VERY_LONG = 24
 
 
 def is_secret(name: str) -> bool:

@@ -66,7 +66,8 @@ def tokens_of_text(text: str) -> TokenRange:
     >>> round(tokens.low, 1), round(tokens.high, 1)
     (5.6, 8.5)
     """
-    n_english, total = len(text), TokenRange()
+    n_english = len(text)
+    total = TokenRange()
     if not text.isascii():
         rest = sum(character > "\x7f" for character in text)
         n_english -= rest
@@ -92,13 +93,13 @@ def most_tokens_in(query: Query) -> int:
     Byte-level and byte-falling-back vocabularies alike have no token that is less than a byte of text. Labels count
     twice: they may stand in a schema beside the messages.
     """
-    said = sum(len(message["content"].encode("utf-8", "surrogatepass")) for message in query.messages)
+    content = sum(len(message["content"].encode("utf-8", "surrogatepass")) for message in query.messages)
     schema = len(json.dumps(list(query.labels), ensure_ascii=False).encode("utf-8", "surrogatepass"))
-    return said + 2 * schema + _TEMPLATE
+    return content + 2 * schema + _TEMPLATE
 
 
 def most_tokens_out(request: Mapping[str, Any], default: int) -> int:
     """Return what a request lets an answer take, over all alternatives that it asks for."""
     limits = [request.get(name) for name in ("max_tokens", "max_completion_tokens", "max_output_tokens")]
-    given = [limit for limit in limits if isinstance(limit, int)]
-    return max(given, default=default) * int(request.get("n") or 1)
+    stated = [limit for limit in limits if isinstance(limit, int)]
+    return max(stated, default=default) * int(request.get("n") or 1)

@@ -29,8 +29,11 @@ class TokenMeter:
 
     def __init__(self, price: Price | None) -> None:
         self.price = price
-        self.n = self.reasoning = 0
-        self._expected, self._tokens_in, self._tokens_out = TokenRange(), 0, 0
+        self.n = 0
+        self.reasoning = 0
+        self._expected = TokenRange()
+        self._tokens_in = 0
+        self._tokens_out = 0
 
     def learn(self, query: Query, answer: Answer) -> None:
         """Take an answer into account, whose tokens the server has counted."""
@@ -45,8 +48,9 @@ class TokenMeter:
         """Narrow a range of tokens to what the server's counts so far make likely."""
         if self.n < _ENOUGH:
             return expected
-        few, many = self._tokens_in / self._expected.low, self._tokens_in / self._expected.high
-        middle = (expected.low * few + expected.high * many) / 2
+        counted_by_low = self._tokens_in / self._expected.low
+        counted_by_high = self._tokens_in / self._expected.high
+        middle = (expected.low * counted_by_low + expected.high * counted_by_high) / 2
         return TokenRange(middle / _SPREAD, middle * _SPREAD)
 
     @property
@@ -59,7 +63,8 @@ class TokenMeter:
 
     def needs(self, queries: Iterable[Query]) -> tuple[Need, Need]:
         """Return what queries will take, at least and at most, as far as that can be told."""
-        calls, expected = 0, TokenRange()
+        calls = 0
+        expected = TokenRange()
         for query in queries:
             calls += 1
             expected += tokens_of_query(query)
@@ -67,7 +72,8 @@ class TokenMeter:
 
     def needs_of(self, calls: int, expected: TokenRange) -> tuple[Need, Need]:
         """Return what so many calls take whose messages have so many tokens by their script, at least and at most."""
-        read, written = self.tokens_in(expected), self.tokens_out.times(calls)
+        read = self.tokens_in(expected)
+        written = self.tokens_out.times(calls)
         return self._need(calls, read.low, written.low), self._need(calls, read.high, written.high)
 
     def _need(self, calls: int, tokens_in: float, tokens_out: float) -> Need:

@@ -1,4 +1,4 @@
-"""The line to a server: HTTP over aiohttp, with what the openai package sends of a user's settings."""
+"""The transport to a server: HTTP over aiohttp, with what the openai package sends of a user's settings."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import httpx2
     from psopt.models.chat._address import Address
 
 
-class Line:
+class Transport:
     """Sends requests to one address, and nowhere else: redirects are not followed.
 
     The openai package knows the headers (organization, project, `$OPENAI_CUSTOM_HEADERS`), proxies and certificates,
@@ -61,7 +63,7 @@ class Line:
         await self._http.aclose()
 
 
-def _overridden(headers: dict[str, str], given: Any) -> dict[str, str]:
+def _overridden(headers: dict[str, str], own: Mapping[str, str]) -> dict[str, str]:
     """Headers with the user's in place of those of the same name, in whatever case."""
-    names = {name.casefold() for name in given}
-    return {**{name: value for name, value in headers.items() if name.casefold() not in names}, **given}
+    names = {name.casefold() for name in own}
+    return {**{name: value for name, value in headers.items() if name.casefold() not in names}, **own}

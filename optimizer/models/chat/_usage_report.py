@@ -40,7 +40,8 @@ def read_usage(usage: Mapping[str, Any] | None) -> TokenUsage:
     TokenUsage(tokens_in=9, tokens_out=12, reasoning=5, cached_in=0)
     """
     usage = usage or {}
-    tokens_in, tokens_out = _number(usage, "prompt_tokens"), _number(usage, "completion_tokens")
+    tokens_in = _number(usage, "prompt_tokens")
+    tokens_out = _number(usage, "completion_tokens")
     # xAI and some gateways give the figure at the top level.
     reasoning = _number(usage.get("completion_tokens_details"), "reasoning_tokens") or _number(
         usage, "reasoning_tokens"
@@ -52,9 +53,9 @@ def read_usage(usage: Mapping[str, Any] | None) -> TokenUsage:
     return TokenUsage(tokens_in, tokens_out, reasoning, min(cached, tokens_in))
 
 
-def _number(of: Any, name: str) -> int:
+def _number(counts: Any, name: str) -> int:
     """A count of a usage report; 0 for what is missing, null or no count."""
     try:
-        return max(0, int(of.get(name) or 0))
+        return max(0, int(counts.get(name) or 0))
     except (AttributeError, TypeError, ValueError, OverflowError):
         return 0

@@ -9,7 +9,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _DESCRIBED = {"sliding_window", "use_sliding_window", "max_window_layers"}  # by layer_types
-_FULL, _SLIDING = "full_attention", "sliding_attention"
+# As transformers names kinds of layers in a configuration's layer_types.
+_FULL = "full_attention"
+_SLIDING = "sliding_attention"
 
 
 @dataclass(frozen=True, slots=True)

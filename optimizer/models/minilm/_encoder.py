@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 MAX_TOKENS = 256
+# Part of the answers: another size of batch or bucket changes the last digit of an embedding on some processors.
 _BATCH = 32
-_BUCKET = 8
-_KEEP_EVERY = 32 * _BATCH
+_BUCKET = 8  # tokens that lengths are padded to a multiple of
+_KEEP_EVERY = 32 * _BATCH  # texts after which vectors go to the disk, so that an interrupted run keeps them
 
 
 class Encoder:
@@ -49,8 +50,8 @@ class Encoder:
         for start in range(0, len(unseen), _KEEP_EVERY):
             if on_progress:
                 on_progress(start, len(unseen))
-            some = unseen[start : start + _KEEP_EVERY]
-            vectors = dict(zip(some, self._run(some), strict=True))
+            part = unseen[start : start + _KEEP_EVERY]
+            vectors = dict(zip(part, self._run(part), strict=True))
             self._store.put(vectors)
             self._known.update(vectors)
         if not len(texts):

@@ -76,7 +76,7 @@ class MiniLMEngine:
         from dspy import lm15
 
         text = self.answer(read_request(request))
-        asked = len(str(request.system)) + sum(len(part.text) for one in request.messages for part in one.parts)
+        asked = len(str(request.system)) + sum(len(part.text) for message in request.messages for part in message.parts)
         return lm15.Response(
             id=None,
             model=request.model,

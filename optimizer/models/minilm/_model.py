@@ -68,7 +68,8 @@ class MiniLM:
     def scores(self, prompt: Prompt, texts: Sequence[str]) -> Vectors:
         """Return how well each label fits each text under a prompt: (n_texts, n_labels), no fixed range."""
         encode = self.encoder.encode
-        alone, reference = encode(texts), encode(self._reference)
+        alone = encode(texts)
+        reference = encode(self._reference)
         joint = _centred(
             encode([_joint(prompt, text) for text in texts]),
             encode([_joint(prompt, text) for text in self._reference]),
@@ -77,7 +78,7 @@ class MiniLM:
         scores = CENTRED_SHARE * joint @ self._answers(prompt, prompt.labels).T
         scores += (1 - CENTRED_SHARE) * alone @ self._moved_labels(prompt).T
         if prompt.definitions:
-            defined = {one.label: f"{one.label}: {one.text}" for one in prompt.definitions}
+            defined = {definition.label: f"{definition.label}: {definition.text}" for definition in prompt.definitions}
             meanings = [defined.get(label, label) for label in prompt.labels]
             by_definition = joint @ self._answers(prompt, meanings).T / 2
             by_definition += centred_alone @ _centred(encode(meanings)).T / 2
@@ -100,23 +101,23 @@ class MiniLM:
         return _unit((1 - DESCRIPTION_SHARE) * bare + DESCRIPTION_SHARE * moved)
 
     def _from_notes(self, prompt: Prompt, texts: Sequence[str], alone: Vectors) -> Vectors:
-        """What the notes add: for each label the note that bears on the text most."""
+        """What the notes add: for each label the note that concerns the text most."""
         added = np.zeros((len(texts), len(prompt.labels)), dtype=np.float32)
         mentions = [mention for note in prompt.notes for mention in label_mentions(note, prompt.labels)]
         if not mentions:
             return added
         similarity = alone @ self.encoder.encode([mention.topic for mention in mentions]).T
-        bearing = np.maximum(0, similarity - TOPIC_FLOOR)
+        relevance = np.maximum(0, similarity - TOPIC_FLOOR)
         for column, mention in enumerate(mentions):
-            bearing[:, column] += QUOTE_BONUS * _shown(mention, texts)
-            added[:, mention.label] = np.maximum(added[:, mention.label], bearing[:, column])
+            relevance[:, column] += QUOTE_BONUS * _shown(mention, texts)
+            added[:, mention.label] = np.maximum(added[:, mention.label], relevance[:, column])
         return added
 
     def _from_examples(self, prompt: Prompt, centred_alone: Vectors, reference: Vectors) -> Vectors:
         """What the few-shot examples add: nearness to the mean of a label's examples."""
         added = np.zeros((len(centred_alone), len(prompt.labels)), dtype=np.float32)
         for index, label in enumerate(prompt.labels):
-            texts = [one.text for one in prompt.examples if one.label == label]
+            texts = [example.text for example in prompt.examples if example.label == label]
             if texts:
                 mean = _centred(self.encoder.encode(texts), reference).mean(axis=0, keepdims=True)
                 added[:, index] = EXAMPLE_WEIGHT * (centred_alone @ _unit(mean).T)[:, 0]

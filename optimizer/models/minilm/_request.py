@@ -15,7 +15,10 @@ from psopt.search_spaces import Definition, Example, Prompt
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_INPUTS, _OUTPUTS, _END = "Your input fields are:\n", "Your output fields are:\n", "All interactions will be structured"
+# The words of DSPy 3's ChatAdapter and JSONAdapter (dspy/adapters/chat_adapter.py).
+_INPUTS = "Your input fields are:\n"
+_OUTPUTS = "Your output fields are:\n"
+_END = "All interactions will be structured"
 _OBJECTIVE = re.compile(r"your objective is:\s*\n?", re.IGNORECASE)
 _FIELD = re.compile(r"^\d+\. `([^`]+)` \((.*?)\):", re.MULTILINE)
 _CHOICES = "one of: "
@@ -63,14 +66,15 @@ class Reading:
     def prompt(self, name: str) -> Prompt:
         """The prompt that asks for one output of a class."""
         labels = next(field.labels for field in self.outputs if field.name == name)
-        definitions, notes = [], []
+        definitions: list[Definition] = []
+        notes: list[str] = []
         for bullet in self.bullets:
             label, colon, meaning = bullet.partition(": ")
             if colon and label in labels:
                 definitions.append(Definition(label, meaning))
             else:
                 notes.append(bullet)
-        shown = [Example(text, given[name]) for text, given in self.demonstrations if given.get(name) in labels]
+        shown = [Example(text, outputs[name]) for text, outputs in self.demonstrations if outputs.get(name) in labels]
         return Prompt(self.description, labels, self.noun, tuple(definitions), tuple(notes), tuple(shown))
 
 
@@ -90,14 +94,14 @@ def read_request(request: Any) -> Reading:
     outputs = tuple(
         Field(name, _labels(name, kind, structure)) for name, kind in _FIELD.findall(_between(system, _OUTPUTS, _END))
     )
-    said = [(message.role, "".join(part.text for part in message.parts)) for message in request.messages]
+    turns = [(message.role, "".join(part.text for part in message.parts)) for message in request.messages]
     as_json = "Outputs will be a JSON object" in structure
     demonstrations = tuple(
-        (_text(question, inputs), _given(answer, [field.name for field in outputs]))
-        for (role, question), (answering, answer) in itertools.pairwise(said)
+        (_text(question, inputs), _outputs(answer, [field.name for field in outputs]))
+        for (role, question), (answering, answer) in itertools.pairwise(turns)
         if role == "user" and answering == "assistant"
     )
-    question = said[-1][1]
+    question = turns[-1][1]
     question = question[: question.rfind("\n\nRespond with")] if "\n\nRespond with" in question else question
     description, bullets = _instructions(objective)
     return Reading(description, bullets, outputs, _text(question, inputs), inputs[0], demonstrations, as_json)
@@ -132,8 +136,8 @@ def _literals(values: str) -> tuple[str, ...]:
     >>> _literals(r"'it\'s', 'a, b', 3")
     ("it's", 'a, b', '3')
     """
-    found = [one or other or bare for one, other, bare in _LITERAL.findall(values)]
-    return tuple(re.sub(r"\\(.)", r"\1", value) for value in found)
+    literals = [single or double or bare for single, double, bare in _LITERAL.findall(values)]
+    return tuple(re.sub(r"\\(.)", r"\1", literal) for literal in literals)
 
 
 def _text(message: str, inputs: Sequence[str]) -> str:
@@ -141,7 +145,7 @@ def _text(message: str, inputs: Sequence[str]) -> str:
     return " ".join(values[name] for name in inputs if values.get(name))
 
 
-def _given(answer: str, outputs: Sequence[str]) -> dict[str, str]:
+def _outputs(answer: str, outputs: Sequence[str]) -> dict[str, str]:
     """The outputs of a demonstration."""
     try:
         data = json.loads(answer)
@@ -152,8 +156,8 @@ def _given(answer: str, outputs: Sequence[str]) -> dict[str, str]:
 
 def _sections(message: str, names: Sequence[str]) -> dict[str, str]:
     """Values by name; only a line of its own with one of these names begins a section."""
-    known = "|".join(re.escape(name) for name in names)
-    parts = re.split(rf"(?m)^\[\[ ## ({known}) ## \]\]\s*$", message)
+    any_name = "|".join(re.escape(name) for name in names)
+    parts = re.split(rf"(?m)^\[\[ ## ({any_name}) ## \]\]\s*$", message)
     return {name: value.strip() for name, value in zip(parts[1::2], parts[2::2], strict=True)}
 
 
@@ -162,5 +166,5 @@ def _between(text: str, start: str, end: str) -> str:
 
 
 def _split_at(text: str, pattern: re.Pattern[str]) -> tuple[str, str, str]:
-    found = pattern.search(text)
-    return (text[: found.start()], found.group(), text[found.end() :]) if found else (text, "", "")
+    match = pattern.search(text)
+    return (text[: match.start()], match.group(), text[match.end() :]) if match else (text, "", "")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_IN_ONE_QUERY = 500
+_IN_ONE_QUERY = 500  # SQLite took 999 parameters at most until 3.32 (sqlite.org/limits.html)
 
 
 class EmbeddingStore:
@@ -43,17 +43,17 @@ class EmbeddingStore:
         """Return the vectors of those texts that are kept."""
         if self._connection is None:
             return {}
-        found: dict[str, NDArray[np.float16]] = {}
+        vectors: dict[str, NDArray[np.float16]] = {}
         by_key = {_key(text): text for text in texts}
         keys = list(by_key)
         with contextlib.suppress(sqlite3.Error):
             for start in range(0, len(keys), _IN_ONE_QUERY):
-                some = keys[start : start + _IN_ONE_QUERY]
-                marks = ",".join("?" * len(some))
+                part = keys[start : start + _IN_ONE_QUERY]
+                marks = ",".join("?" * len(part))
                 query = f"SELECT text, vector FROM embeddings WHERE text IN ({marks})"  # noqa: S608  # marks are "?,?"
-                for key, vector in self._connection.execute(query, some):
-                    found[by_key[key]] = np.frombuffer(vector, dtype=np.float16)
-        return found
+                for key, vector in self._connection.execute(query, part):
+                    vectors[by_key[key]] = np.frombuffer(vector, dtype=np.float16)
+        return vectors
 
     def put(self, vectors: Mapping[str, NDArray[np.float16]]) -> None:
         """Keep these vectors."""
