@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from psopt.tasks import DatasetInfo, Sample, Task
 from psopt.text import shows
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
     from psopt.search_spaces import Prompt
 
+settings.register_profile("psopt", deadline=None)  # no test is timed: much else may run beside them
+settings.load_profile("psopt")
 ROOT = Path(__file__).resolve().parent.parent
 
 
