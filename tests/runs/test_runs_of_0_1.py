@@ -1,0 +1,62 @@
+"""What 0.1 has left behind keeps loading: its run directories and its caches (see of_0_1/make.py)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runs.of_0_1.make import DIAGNOSE
+
+PACKED = Path(__file__).parent / "of_0_1" / "run.tar.xz"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder in which 0.1 was used."""
+    with tarfile.open(PACKED) as archive:
+        archive.extractall(tmp_path, filter="data")
+    return tmp_path
+
+
+def psopt(folder: Path, *arguments: str) -> str:
+    environment = {**os.environ, "PSOPT_CACHE_DIR": "cache", "OPENAI_API_KEY": "none"}
+    command = [sys.executable, "-P", "-m", "psopt", *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def read(folder: Path, name: str) -> Any:
+    return json.loads((folder / name).read_text())
+
+
+def test_a_cache_answers_without_its_server_and_the_diagnosis_is_the_same(folder: Path) -> None:
+    assert json.loads(psopt(folder, *DIAGNOSE, "--json")) == read(folder, "diagnosis.json")
+
+
+def test_a_run_is_gone_on_with_and_keeps_what_it_has(folder: Path) -> None:
+    before = read(folder, "run/run.json")
+    trials = read(folder, "run/trials.json")["trials"]
+    psopt(folder, "resume", "run", "--trials", "6")
+    after = read(folder, "run/run.json")
+    assert before.keys() <= after.keys()
+    assert before["settings"].keys() <= after["settings"].keys()
+    assert after["baseline"]["val"] == before["baseline"]["val"]
+    assert after["finish_reason"] == "trials"
+    assert read(folder, "run/trials.json")["trials"][: len(trials)] == trials
+    assert len(read(folder, "run/trials.json")["trials"]) == 6
+
+
+def test_a_report_and_prompts_are_made_of_a_run(folder: Path) -> None:
+    psopt(folder, "report", "run")
+    assert (folder / "run" / "report.html").stat().st_size > 1000
+    assert "aaa, bbb" in psopt(folder, "export", "run", "--format", "text")
+    chosen = json.loads(psopt(folder, "select", "run", "--json"))
+    assert chosen["id"] in {path.stem for path in (folder / "run" / "prompts").iterdir()}
