@@ -25,7 +25,7 @@ def finish(
 ) -> tuple[Run, str]:
     """Score the front on test, measure what edits contribute, and write the run's files; say if a limit was met."""
     settings = recorder.settings
-    search.observer.phase("scoring the front on test, under held-out rephrasings")
+    search.problem.observer.phase("scoring the front on test, under held-out rephrasings")
     on_val = search.front
     shortest = search.shortest
     scored, unpaid = score_on_test(search, scoring_order(search.baseline, on_val, shortest), settings.seed)
@@ -61,13 +61,13 @@ def _most_left_out(recorder: RunRecorder) -> int:
 def _contributions(chosen: Candidate, baseline: Prompt, search: Search, most: int, seed: int) -> dict[str, Any]:
     """Build contributions.json: what edits add, as far as that is asked for and the budget goes."""
     if most and chosen.edits:
-        search.observer.phase(f"leaving edits out of {chosen.id}")
+        search.problem.observer.phase(f"leaving edits out of {chosen.id}")
     try:
         left_out = leave_one_out(
-            chosen, baseline, search.evaluator, search.candidates, search.pool, most=most, seed=seed
+            chosen, baseline, search.problem.evaluator, search.candidates, search.pool, most=most, seed=seed
         )
     except BudgetReachedError:  # what matters is done
-        search.observer.phase("the limit is reached: what edits contribute is not measured")
+        search.problem.observer.phase("the limit is reached: what edits contribute is not measured")
         left_out = []
         most = 0
     contributions = [contribution.to_dict() for contribution in left_out]

@@ -13,7 +13,7 @@ from psopt.errors import BudgetReachedError, InputError, say_how_to_go_on
 from psopt.proposals import propose_edits
 from psopt.rephrasings import to_file
 from psopt.runs import ARTIFACTS, STUDY, RunRecorder, study_name
-from psopt.search import Observer, Reserve, Search, StudyMetadata, open_study, write_metadata
+from psopt.search import Observer, Reserve, Search, SearchProblem, StudyMetadata, open_study, write_metadata
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from psopt.evaluation import Evaluator
     from psopt.proposals.llm import LLMProposer
     from psopt.runs import Run, RunDirectory, RunSettings
-    from psopt.search import Propose
+    from psopt.search import Propose, StoredStudy
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
@@ -93,7 +93,7 @@ def search_in(
     return result
 
 
-def _begin(recorder: RunRecorder, baseline: Prompt, observer: Observer, *, resume: bool) -> optuna.Study:
+def _begin(recorder: RunRecorder, baseline: Prompt, observer: Observer, *, resume: bool) -> StoredStudy:
     """Write down what the run is about, and open its study; nothing is left where that can't be opened."""
     directory = recorder.directory
     settings = recorder.settings
@@ -107,6 +107,7 @@ def _begin(recorder: RunRecorder, baseline: Prompt, observer: Observer, *, resum
             settings.search.sampler,
             settings.seed,
             resume=resume,
+            tell=observer.phase,
         )
     except InputError:
         if not recorder.before:
@@ -137,21 +138,13 @@ def _describe(study: optuna.Study, recorder: RunRecorder, baseline: Prompt) -> N
         write_metadata(study, metadata)
 
 
-def _search(setup: SearchSetup, study: optuna.Study, observer: Observer, artifacts: Path) -> Search:
+def _search(setup: SearchSetup, study: StoredStudy, observer: Observer, artifacts: Path) -> Search:
     settings = setup.settings
     worker = f"optimize-{uuid.uuid4().hex[:6]}" if settings.storage else ""
-    return Search(
-        setup.task,
-        setup.baseline,
-        setup.evaluator,
-        study,
-        settings.search,
-        observer,
-        setup.proposer,
-        artifacts,
-        setup.propose,
-        worker=worker,
+    problem = SearchProblem(
+        setup.task, setup.baseline, setup.evaluator, settings.search, observer, setup.proposer, setup.propose, artifacts
     )
+    return Search.resume(study, problem, worker=worker)
 
 
 def _run(search: Search, settings: RunSettings) -> BudgetReachedError | None:
@@ -159,7 +152,7 @@ def _run(search: Search, settings: RunSettings) -> BudgetReachedError | None:
 
     A program's calls are not known before, and nothing is held back for it: its limit ends everything.
     """
-    reserve = Reserve(search.evaluator)
+    reserve = Reserve(search.problem.evaluator)
     reserve.watch(search)
     try:
         search.run()

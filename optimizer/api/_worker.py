@@ -15,11 +15,11 @@ from psopt.errors import BudgetReachedError, InputError
 from psopt.models import ModelProvider
 from psopt.rephrasings import from_file
 from psopt.runs import RunSettings
-from psopt.search import Search, join_study, read_metadata
+from psopt.search import Observer, Search, SearchProblem, join_study, read_metadata
 from psopt.search_spaces import Prompt
 
 if TYPE_CHECKING:
-    from psopt.search import Observer, StudyMetadata
+    from psopt.search import StudyMetadata
     from psopt.tasks import Task
 
 
@@ -60,26 +60,18 @@ def worker(
     PsoptError
         If the study can't be joined, or the data differ.
     """
-    study = join_study(storage, study_name, seed=uuid.uuid4().int % 2**31)
+    observer = observer or Observer()
+    study = join_study(storage, study_name, seed=uuid.uuid4().int % 2**31, tell=observer.phase)
     metadata = read_metadata(study)
     settings = _settings(metadata, dataset, lm_changes)
     task = _same_task(settings, metadata.dataset_sha256)
     models = ModelProvider(cache_dir, settings.lm)
     evaluator = make_evaluator(task, settings, models, from_file(metadata.rephrasings))
-    if observer is not None:
-        evaluator.show_progress(observer.answers)
-        observer.started(task, Path(study_name))
-    search = Search(
-        task,
-        Prompt.from_dict(metadata.prompt),
-        evaluator,
-        study,
-        settings.search,
-        observer,
-        make_proposer(settings, models),
-        worker=worker_name(),
-        most_own=trials,
-    )
+    evaluator.show_progress(observer.answers)
+    observer.started(task, Path(study_name))
+    prompt = Prompt.from_dict(metadata.prompt)
+    problem = SearchProblem(task, prompt, evaluator, settings.search, observer, make_proposer(settings, models))
+    search = Search.resume(study, problem, worker=worker_name(), most_own=trials)
     try:
         search.run()
     except BudgetReachedError as error:

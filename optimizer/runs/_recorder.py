@@ -127,7 +127,7 @@ class RunRecorder:
         """Write every edit that was proposed, and every draft that was refused and why."""
         earlier = self.directory.path / PROPOSALS
         refused = self.directory.read_json(PROPOSALS)["refused"] if earlier.exists() else []
-        refused += [asdict(one) for one in search.proposer.refused] if search.proposer else []
+        refused += [asdict(one) for one in search.problem.proposer.refused] if search.problem.proposer else []
         content = {"schema_version": 1, "edits": [edit.to_dict() for edit in search.pool], "refused": refused}
         self.directory.write_json(PROPOSALS, content)
 

@@ -6,11 +6,20 @@ from psopt.search._front import Candidate, knee, pareto_front, pick
 from psopt.search._limits import check_limits
 from psopt.search._observer import Observer
 from psopt.search._options import SamplerName, SearchOptions
+from psopt.search._parameters import first_parameters
 from psopt.search._pick import pick_one
 from psopt.search._prompt_growth import tokens_of_all_edits
-from psopt.search._search import Propose, Search, first_parameters
-from psopt.search._study import join_study, open_storage, open_study, without_password
-from psopt.search.distributed._metadata import StudyMetadata, read_metadata, write_metadata
+from psopt.search._search import Search
+from psopt.search._problem import Propose, SearchProblem
+from psopt.search._study import join_study, open_study
+from psopt.search.distributed import (
+    StoredStudy,
+    StudyMetadata,
+    open_storage,
+    read_metadata,
+    without_password,
+    write_metadata,
+)
 
 __all__ = [
     "Candidate",
@@ -22,6 +31,8 @@ __all__ = [
     "SamplerName",
     "Search",
     "SearchOptions",
+    "SearchProblem",
+    "StoredStudy",
     "StudyMetadata",
     "check_limits",
     "first_parameters",

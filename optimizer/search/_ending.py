@@ -114,10 +114,10 @@ class Reserve:
     def _renew(self, search: Search, prompt: Prompt, split: Split) -> None:
         if split == "test":
             return
-        seed = self._of(search.seed_prompt, "test")
-        coming = [self._of(prompt, "test")] if split == "val" and prompt.id != search.seed_prompt.id else []
+        seed = self._of(search.problem.baseline_prompt, "test")
+        coming = [self._of(prompt, "test")] if split == "val" and prompt.id != search.problem.baseline_prompt.id else []
         order = scoring_order(search.baseline, search.front) if search.candidates else []
-        front = [self._of(one.prompt, "test") for one in order if one.id != search.seed_prompt.id]
+        front = [self._of(one.prompt, "test") for one in order if one.id != search.problem.baseline_prompt.id]
         dearest = max([*front[:1], *coming], key=lambda one: one.expected.high, default=None)
         must = [seed, *([dearest] if dearest else [])]
         shortest = front[:1]  # not known yet, and no longer than the knee
@@ -182,13 +182,13 @@ def score_on_test(
     unpaid: list[Candidate] = []
     for candidate in order:
         try:
-            test = search.evaluator.predictions(candidate.prompt, "test")
+            test = search.problem.evaluator.predictions(candidate.prompt, "test")
         except BudgetReachedError:
             if not scored:
                 raise  # not even the seed prompt
             unpaid.append(candidate)
             continue
-        val = search.evaluator.predictions(candidate.prompt, "val")
+        val = search.problem.evaluator.predictions(candidate.prompt, "val")
         scored[candidate.id] = replace(
             candidate, val=score(val, intervals=True, seed=seed), test=score(test, intervals=True, seed=seed)
         )

@@ -1,372 +1,316 @@
-"""The loop: rounds of diagnose, propose, search."""
+"""The loop: the baseline, then rounds of diagnose, propose and search, then shorter versions of the best prompt."""
 
 from __future__ import annotations
 
 import contextlib
-import time
-from collections.abc import Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
-import optuna
-from psopt.diagnosis import diagnose_predictions
+from optuna.trial import TrialState
 from psopt.errors import AnswersMissingError
-from psopt.evaluation import score
-from psopt.models import capabilities_of
-from psopt.proposals import merged_notes, propose_edits, replace_merged
-from psopt.search import _study
+from psopt.proposals import merged_notes, replace_merged
 from psopt.search._front import Candidate, knee, pareto_front
-from psopt.search._observer import Observer
+from psopt.search._history import History
+from psopt.search._parameters import drop_queued, enqueue, names_of, suggest
+from psopt.search._rounds import new_edits, obvious_choices
 from psopt.search._shorten import next_shorter, shortest
-from psopt.search._trial_record import Effort, record_trial
-from psopt.search.distributed._finished import over_by_others
-from psopt.search.distributed._retry import ERRORS, RetryPolicy
-from psopt.search.distributed._shared_coordinator import FULL, LocalCoordinator, SharedCoordinator
-from psopt.search_spaces import ORDERS, apply_edits
+from psopt.search._trial import drop_trial, evaluate_trial, fail_trial
+from psopt.search.distributed import (
+    OUTAGES,
+    TOTAL_REACHED,
+    Coordinator,
+    LocalCoordinator,
+    SharedCoordinator,
+    finished_by_others,
+)
+from psopt.search_spaces import apply_edits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from psopt.diagnosis import Diagnosis
-    from psopt.evaluation import Evaluator, Predictions
-    from psopt.proposals.llm import LLMProposer
-    from psopt.search._options import SearchOptions
+    import optuna
+    from psopt.search._problem import SearchProblem
+    from psopt.search.distributed import StoredStudy
     from psopt.search_spaces import Edit, Prompt
-    from psopt.tasks import Task
 
-Propose = Callable[["Task", "Prompt", "Predictions", "Diagnosis", "Sequence[Edit]"], "list[Edit]"]
-"""From a task, a prompt, its predictions on train, their diagnosis and the pool to edits, most to gain first."""
-
-_TRIES_FOR_A_NEW_CANDIDATE = 50
+_TRIES_FOR_A_NEW_CANDIDATE = 50  # draws and their neighbours that are all known already: the space is used up
 _MOST_FAILURES = 3  # in a row; then it is not chance, and the search stops
+_MOST_FLIPS = 2  # edits by which a neighbour differs from a candidate that is known
 
 
 class Search:
-    """A search in an Optuna study. Everything it knows can be read back from the study, so that it can be gone on with.
+    """A search in an Optuna study. Everything it knows can be read back from there, so that it can be resumed.
+
+    Parameters
+    ----------
+    study : StoredStudy
+    problem : SearchProblem
+    worker : str
+        A name that no other worker of the study has; empty where no other one may join.
+    most_own : int, optional
+        Stop after so many candidates that this process evaluated.
 
     Attributes
     ----------
-    candidates : list of Candidate
-        Every distinct prompt evaluated so far, the seed prompt first.
-    pool : list of Edit
-        Every edit proposed so far.
+    coordinator : Coordinator
+        Says what this worker may take.
+    history : History
+        What the study holds.
     n_own : int
         How many of the candidates this process evaluated.
-    first_diagnosis : Diagnosis or None
-        What was wrong with the seed prompt, on train.
     """
 
     def __init__(
-        self,
-        task: Task,
-        seed_prompt: Prompt,
-        evaluator: Evaluator,
-        study: optuna.Study,
-        options: SearchOptions,
-        observer: Observer | None = None,
-        proposer: LLMProposer | None = None,
-        artifacts: Path | None = None,
-        propose: Propose = propose_edits,
-        worker: str = "",
-        most_own: int | None = None,
+        self, study: StoredStudy, problem: SearchProblem, *, worker: str = "", most_own: int | None = None
     ) -> None:
-        self.task, self.seed_prompt, self.evaluator, self.study = task, seed_prompt, evaluator, study
-        self.options, self.observer = options, observer or Observer()
-        self.proposer, self.artifacts, self._propose_by_rule = proposer, artifacts, propose
-        self.candidates: list[Candidate] = []
-        self.pool: list[Edit] = []
-        self.first_diagnosis: Diagnosis | None = None
+        self.study = study
+        self.problem = problem
+        self.n_own = 0
+        self._most_own = most_own
+        self.coordinator: Coordinator = (
+            SharedCoordinator(study, worker, problem.options.trials, problem.observer.phase)
+            if worker
+            else LocalCoordinator(study)
+        )
+        self.history = History(study, problem)
+        seed = problem.options.seed
+        self._rng = np.random.default_rng([seed, *worker.encode()] if worker else seed)
         self._failed_in_a_row = 0
-        self._orders = ORDERS if capabilities_of(evaluator.model).reads_order else ORDERS[:1]
-        self._rng = np.random.default_rng([options.seed, *worker.encode()] if worker else options.seed)
-        self._worker, self._patience = worker, RetryPolicy(self.observer.phase)
-        partners = SharedCoordinator if worker else LocalCoordinator
-        self._partners = partners(study, worker, options.trials, self.observer.phase)
-        self._known_trials: set[int] = set()
-        self._most_own, self.n_own = most_own, 0
-        self._patience.call(self._partners.revive if not worker else lambda: None)
-        self._patience.call(self._load)
+
+    @classmethod
+    def resume(
+        cls, study: StoredStudy, problem: SearchProblem, *, worker: str = "", most_own: int | None = None
+    ) -> Self:
+        """Make a search that begins where its study ends: at the very beginning, if that is new."""
+        search = cls(study, problem, worker=worker, most_own=most_own)
+        search.coordinator.recover()
+        search.history.refresh()
+        return search
+
+    @property
+    def candidates(self) -> list[Candidate]:
+        """Every distinct prompt evaluated so far, the baseline first."""
+        return self.history.candidates
+
+    @property
+    def pool(self) -> list[Edit]:
+        """Every edit proposed so far."""
+        return self.history.pool
 
     @property
     def baseline(self) -> Candidate:
-        """The seed prompt, as evaluated."""
-        return next(one for one in self.candidates if one.id == self.seed_prompt.id)
+        """The baseline prompt, as evaluated."""
+        return next(candidate for candidate in self.candidates if candidate.id == self.problem.baseline_prompt.id)
 
     @property
     def least_f1(self) -> float:
         """The F1 on val below which a candidate is infeasible."""
-        return self.baseline.val.f1 - self.options.parts.margin
+        return self.baseline.val.f1 - self.problem.options.parts.margin
 
     @property
     def front(self) -> tuple[Candidate, ...]:
         """The Pareto front so far, on val."""
         return pareto_front(self.candidates, self.least_f1) if self.candidates else ()
 
+    @property
+    def shortest(self) -> Candidate:
+        """The candidate with fewest edits that is no worse than the knee by more than one standard error."""
+        feasible = [candidate for candidate in self.candidates if candidate.val.f1 >= self.least_f1]
+        evaluator = self.problem.evaluator
+        return shortest(
+            feasible,
+            knee(self.front, self.baseline),
+            lambda candidate: evaluator.predictions(candidate.prompt, "val"),
+            self.problem.options.seed,
+        )
+
     def run(self) -> None:
         """Run until the total of trials is reached or nothing new can be tried; other workers' trials count."""
-        while self._go_on():
+        while self._take_a_step():
             pass
-        while (
-            self._most_own is None
-            and self._patience.call(lambda: self._worker and self._partners.busy)
-            and not self._is_complete()
-        ):
-            self._patience.call(self._partners.wait)
-            self._patience.call(self._load)
+        # What others have in hand may fail, and then be this worker's to do.
+        while self._most_own is None and self.coordinator.is_busy() and not self._is_complete():
+            self.coordinator.wait()
+            self._refresh()
 
-    def _is_complete(self) -> bool:
-        return len(self.candidates) >= self.options.trials or self.n_own == self._most_own
-
-    def _go_on(self) -> bool:
-        """Take one step; False when there is nothing left to do."""
-        self._patience.call(self._load)
+    def _take_a_step(self) -> bool:
+        """Do what comes next; False when there is nothing left to do."""
+        self._refresh()
         if self._is_complete():
             return False
         if not self.candidates:
-            return self._evaluate_seed_prompt()
-        due = self._round_due()
-        if len(self._rounds) <= due and not self._begin_round(due) and not self.pool:
-            self._patience.call(self._partners.wait)
+            return self._evaluate_baseline()
+        if not self._begin_due_rounds() and not self.pool:
+            self.coordinator.wait()  # for the first edits, which another worker proposes
             return True
-        if len(self.candidates) >= self.options.trials - self.options.shortening:
-            self._patience.call(self._queue_shorter)
-        return self._try_one()
+        if self._is_shortening():
+            self._queue_shorter()
+        return self._evaluate_a_new_candidate()
 
-    def _evaluate_seed_prompt(self) -> bool:
-        """Evaluate the seed prompt, or wait for the worker that does."""
-        partners = self._partners
-        if self._worker and self._patience.call(lambda: partners.busy and not partners.queued):
-            self._patience.call(partners.wait)
+    def _refresh(self) -> None:
+        """Read what other workers have done."""
+        for candidate in self.history.refresh():
+            self._tell(candidate)
+
+    def _tell(self, candidate: Candidate) -> None:
+        self.problem.observer.trial(candidate, len(self.candidates), self.problem.options.trials)
+
+    def _is_complete(self) -> bool:
+        return len(self.candidates) >= self.problem.options.trials or self.n_own == self._most_own
+
+    def _is_shortening(self) -> bool:
+        """Whether the last trials have begun, which try shorter versions of the best prompt."""
+        return len(self.candidates) >= self.problem.options.trials - self.problem.options.shortening
+
+    # The baseline
+
+    def _evaluate_baseline(self) -> bool:
+        """Evaluate the baseline, or wait for the worker that does."""
+        is_queued = bool(self.study.trials_in(TrialState.WAITING))
+        if not is_queued and self.coordinator.is_busy():
+            self.coordinator.wait()
             return True
-        if not self._patience.call(lambda: partners.queued):
-            self._patience.call(lambda: self.study.enqueue_trial({}))
-        self.observer.phase("evaluating the seed prompt")
-        return self._try_one()
+        if not is_queued:
+            self.study.enqueue_trial({})
+        self.problem.observer.phase("evaluating the seed prompt")
+        return self._evaluate_a_new_candidate()
+
+    # Diagnose and propose
 
     def _round_due(self) -> int:
         """The round that the next trial belongs to: the trials after the first are shared out evenly."""
-        done, total = len(self.candidates) - 1, max(1, self.options.trials - 1)
-        return min(self.options.rounds - 1, done * self.options.rounds // total)
+        options = self.problem.options
+        done = len(self.candidates) - 1
+        total = max(1, options.trials - 1)
+        return min(options.rounds - 1, done * options.rounds // total)
 
-    def _begin_round(self, number: int) -> bool:
-        """Diagnose the best prompt so far on train, add what it needs to the pool, and queue the obvious candidates.
-
-        False where another worker does that.
-        """
-        while len(self._rounds) <= number:
-            with self._partners.proposing(len(self._rounds)) as may_propose:
+    def _begin_due_rounds(self) -> bool:
+        """Begin the rounds up to the one that is due; False where another worker does that."""
+        due = self._round_due()
+        while len(self.history.rounds) <= due:
+            with self.coordinator.proposing(len(self.history.rounds)) as may_propose:
                 if not may_propose:
                     return False
-                self._load_pool()
-                if len(self._rounds) > number:
-                    return True
-                self._propose_round()
+                self.history.refresh_pool()  # others may have been faster
+                if len(self.history.rounds) <= due:
+                    self._begin_round()
         return True
 
-    def _propose_round(self) -> None:
+    def _begin_round(self) -> None:
+        """Diagnose the best prompt so far on train, add what it needs to the pool, and queue the obvious candidates."""
+        number = len(self.history.rounds) + 1
         incumbent = knee(self.front, self.baseline)
-        self.observer.phase(f"round {len(self._rounds) + 1}: diagnosing {incumbent.id} on train")
-        on_train = self.evaluator.predictions(incumbent.prompt, "train")
-        diagnosis = diagnose_predictions(on_train, labelled=self.task.train)
-        self.first_diagnosis = self.first_diagnosis or diagnosis
-        known = {edit.id for edit in self.pool}
-        parts = self.options.parts
-        proposed = parts.allowed(self._propose(incumbent.prompt, on_train, diagnosis.of_views(parts.views)))
-        new = first_parameters([edit for edit in proposed if edit.id not in known], self.options.most_edits)
-        self._patience.call(lambda: self._add(new))
-        self._patience.call(lambda: self._queue(incumbent, new))
-        self.observer.phase(f"round {len(self._rounds)}: searching {len(self.pool)} edits")
+        self.problem.observer.phase(f"round {number}: diagnosing {incumbent.id} on train")
+        new = new_edits(self.problem, incumbent.prompt, self.pool)
+        self.history.add_edits(new, self.coordinator.worker)
+        for chosen in obvious_choices(new, self.problem.task.labels):
+            self._queue((*incumbent.edits, *chosen), incumbent)
+        self.problem.observer.phase(f"round {number}: searching {len(self.pool)} edits")
 
-    def _propose(self, prompt: Prompt, on_train: Predictions, diagnosis: Diagnosis) -> list[Edit]:
-        """Propose edits by rule, and by a language model where there is one."""
-        proposed = self._propose_by_rule(self.task, prompt, on_train, diagnosis, self.pool)
-        if self.proposer is None:
-            return proposed
-        self.observer.phase(f"{self.proposer.writer.name} drafts edits")
-        wordings = self.evaluator.rephrasings.search
-        written = self.proposer.propose(self.task, prompt, on_train, diagnosis, wordings, [*self.pool, *proposed])
-        return sorted([*proposed, *written], key=lambda edit: (-edit.gain, edit.id))
+    # Search
 
-    def _queue(self, incumbent: Candidate, new: list[Edit]) -> None:
-        """Queue the obvious: the incumbent with all new edits, with plain families of them, and with the best few."""
-        notes = [edit for edit in new if edit.kind == "note"]
-        definitions = [edit for edit in new if edit.kind == "definition"]
-        whole_labels = [edit for edit in definitions if edit.provenance.topic in self.task.labels]
-        best = [edit for edit in new if edit.gain > 0]
-        for chosen in (new, notes + definitions, notes + whole_labels, notes, best[: (len(best) + 1) // 2]):
-            _study.enqueue(self.study, _switches((*incumbent.edits, *chosen)), self.pool, self._order_of(incumbent))
-
-    def _try_one(self) -> bool:
+    def _evaluate_a_new_candidate(self) -> bool:
         """Evaluate one candidate that was not evaluated before; False when none can be found."""
         for _ in range(_TRIES_FOR_A_NEW_CANDIDATE):
-            trial = self._patience.call(self.study.ask)
-            if not self._patience.call(lambda trial=trial: self._partners.has(trial)):  # type: ignore[misc]
+            trial = self.study.ask()
+            if not self.coordinator.owns(trial.number):
                 continue
-            with over_by_others(trial):  # they took this worker for dead while the storage was away
+            with finished_by_others(self.study, trial.number):
                 if self._try(trial):
                     return True
         return False
 
     def _try(self, trial: optuna.Trial) -> bool:
         """Evaluate a trial's candidate, or drop it; True when that was a step."""
-        with self._partners.heartbeat(trial):
-            edits, order = self._patience.call(lambda: self._suggested(trial))
-            prompt = apply_edits(self.seed_prompt, edits, order)
-            twin = next((one for one in self.candidates if one.id == prompt.id), None)
-            reason = f"duplicate of trial {twin.trial}" if twin else self._claim(trial, prompt)
+        with self.coordinator.heartbeat(trial.number):
+            self.history.refresh_pool()  # what waited may hold edits that have come since
+            edits, order = suggest(trial, self.pool, self.problem.orders)
+            prompt = apply_edits(self.problem.baseline_prompt, edits, order)
+            twin = self.history.find(prompt.id)
+            reason = f"duplicate of trial {twin.trial}" if twin else self.coordinator.claim(trial.number, prompt.id)
             if reason is None:
                 self._evaluate(trial, prompt, edits, order)
                 return True
-        self._patience.call(lambda: self._drop(trial, reason))
-        if self._worker:
-            self._patience.call(self._load)
-            if self._is_complete() or reason == FULL:
-                self._patience.call(self._partners.wait)
-                return True
-        self._patience.call(lambda: self._queue_neighbour(edits))
+        drop_trial(self.study, trial, reason)
+        self._refresh()
+        if self._is_complete() or reason == TOTAL_REACHED:
+            self.coordinator.wait()
+            return True
+        self._queue_neighbour(edits)
         return False
 
-    def _suggested(self, trial: optuna.Trial) -> tuple[tuple[Edit, ...], str]:
-        if self._worker:
-            self._load_pool()  # what waits may hold edits that have come since
-        return _study.suggest(trial, self.pool, self._orders)
-
-    def _claim(self, trial: optuna.Trial, prompt: Prompt) -> str | None:
-        return self._patience.call(lambda: self._partners.claim(trial, prompt.id))
-
-    def _drop(self, trial: optuna.Trial, reason: str) -> None:
-        with over_by_others(trial):
-            trial.set_user_attr("dropped", reason)
-            self.study.tell(trial, state=optuna.trial.TrialState.PRUNED, skip_if_finished=True)
-
     def _evaluate(self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...], order: str) -> None:
-        """Score a trial's candidate and record it; whatever fails on the way fails the trial."""
-        before, started = replace(self.evaluator.budget.usage), time.monotonic()
+        """Evaluate a trial's candidate; whatever fails on the way fails the trial."""
+        baseline = self.baseline if self.candidates else None
         try:
-            predictions = self.evaluator.predictions(prompt, "val")
-            candidate = Candidate(trial.number, prompt, edits, score(predictions), order=order)
-            effort = Effort.between(before, self.evaluator.budget.usage, time.monotonic() - started)
-            is_recorded = self._patience.call(lambda: self._record(trial, candidate, predictions, effort))
+            candidate = evaluate_trial(self.study, trial, prompt, edits, order, self.problem, baseline)
         except BaseException as error:
-            with contextlib.suppress(*ERRORS):  # where the storage is away too, whoever resumes the search fails it
-                self._fail(trial, error)
             self._failed_in_a_row += 1
-            if isinstance(error, AnswersMissingError) and self.candidates and self._failed_in_a_row < _MOST_FAILURES:
-                self.observer.phase(f"trial {trial.number} failed: {error}")
-                return
-            if trial.params:  # it is not the candidate's fault: whoever resumes the search tries it again
-                with contextlib.suppress(*ERRORS):
-                    self.study.enqueue_trial(trial.params)
-            raise
+            if not self._may_go_on_after(error):
+                self._give_up(trial, error, try_again=True)
+                raise
+            self._give_up(trial, error, try_again=False)
+            self.problem.observer.phase(f"trial {trial.number} failed: {error}")
+            return
         self._failed_in_a_row = 0
-        if is_recorded:
+        if candidate is not None:
             self.n_own += 1
-            self._take(candidate)
+            self.history.add_candidate(candidate)
+            self._tell(candidate)
 
-    def _fail(self, trial: optuna.Trial, error: BaseException) -> None:
-        with over_by_others(trial):
-            trial.set_user_attr("failed", f"{type(error).__name__}: {error}"[:500])
-            self.study.tell(trial, state=optuna.trial.TrialState.FAIL, skip_if_finished=True)
+    def _may_go_on_after(self, error: BaseException) -> bool:
+        """Whether an error may be the candidate's fault: its own examples, say, that a server refuses."""
+        is_after_the_baseline = bool(self.candidates)
+        return (
+            isinstance(error, AnswersMissingError) and is_after_the_baseline and self._failed_in_a_row < _MOST_FAILURES
+        )
 
-    def _record(self, trial: optuna.Trial, candidate: Candidate, predictions: Predictions, effort: Effort) -> bool:
-        """Write a candidate to its trial and finish it; False if others took this worker for dead and failed it."""
-        baseline = self.baseline if self.candidates else candidate
-        with over_by_others(trial) as finished:
-            record_trial(trial, candidate, baseline, predictions, effort, self.artifacts)
-            if predictions.metric_scores is None:
-                _study.keep_answers(trial, predictions)
-            _study.tell(self.study, trial, candidate.val, baseline.val.f1 - self.options.parts.margin)
-        return finished.state == optuna.trial.TrialState.COMPLETE
+    def _give_up(self, trial: optuna.Trial, error: BaseException, *, try_again: bool) -> None:
+        """Fail a trial, and queue it for whoever resumes the search if it is not the candidate's fault.
 
-    def _take(self, candidate: Candidate) -> None:
-        """Take a candidate into account."""
-        self._known_trials.add(candidate.trial)
-        self.candidates.append(candidate)
-        self.candidates.sort(key=lambda one: one.trial)
-        self.observer.trial(candidate, len(self.candidates), self.options.trials)
+        Where the storage is away too, that is left to the one who resumes.
+        """
+        with self.study.retry_policy.suspended():
+            with contextlib.suppress(*OUTAGES):
+                fail_trial(self.study, trial, error)
+            if try_again and trial.params:
+                with contextlib.suppress(*OUTAGES):
+                    self.study.enqueue_trial(trial.params)
 
-    @property
-    def shortest(self) -> Candidate:
-        """The candidate with fewest edits that is no worse than the knee by more than one standard error."""
-        chosen = knee(self.front, self.baseline)
-        feasible = [one for one in self.candidates if one.val.f1 >= self.least_f1]
-        return shortest(feasible, chosen, self._on_val, self.options.seed)
-
-    def _on_val(self, candidate: Candidate) -> Predictions:
-        return self.evaluator.predictions(candidate.prompt, "val")
-
-    def _queue_shorter(self) -> None:
-        """Put a shorter version of the best prompt in front of what is queued."""
-        known = {one.id for one in self.candidates}
-        base = self.shortest
-        for edits in (self._merged(base), *next_shorter(base, self.candidates, self.pool)):
-            if apply_edits(self.seed_prompt, edits, base.order).id not in known:
-                if new := [edit for edit in edits if edit not in self.pool]:
-                    self._add(new)
-                _study.drop_queued(self.study)
-                _study.enqueue(self.study, _switches(edits), self.pool, self._order_of(base))
-                return
-
-    def _merged(self, candidate: Candidate) -> tuple[Edit, ...]:
-        """A candidate's edits with the notes of each label in one: those of rules by rule, others by their author."""
-        if len(self._rounds) < self.options.rounds:  # its edits count as a round of their own, after all others
-            return candidate.edits
-        merged = merged_notes(candidate.edits, self.task.labels, self.task.noun)
-        if self.proposer is not None:
-            merged += self.proposer.merge(self.task, replace_merged(candidate.edits, merged))
-        return replace_merged(candidate.edits, merged)
-
-    def _add(self, edits: list[Edit]) -> None:
-        """Add a round's edits to the pool."""
-        _study.keep_pool(self.study, len(self._rounds), edits, self._worker)
-        self._load_pool()
+    def _queue(self, edits: tuple[Edit, ...], like: Candidate) -> None:
+        """Queue the candidate with these edits, its examples in the order of another candidate's."""
+        order = like.order if len(self.problem.orders) > 1 and like.prompt.examples else None
+        enqueue(self.study, names_of(edits), self.pool, order)
 
     def _queue_neighbour(self, edits: tuple[Edit, ...]) -> None:
         """In place of a candidate that is known already, queue one that differs from it by one or two edits."""
         if not self.pool:
             return
-        on, switches = _switches(edits), list(dict.fromkeys(edit.parameter_name for edit in self.pool))
-        n_flips = int(self._rng.integers(1, 1 + min(2, len(switches))))
-        for index in self._rng.choice(len(switches), size=n_flips, replace=False):
-            on ^= {switches[int(index)]}
-        _study.enqueue(self.study, on, self.pool)
+        chosen = names_of(edits)
+        names = list(dict.fromkeys(edit.parameter_name for edit in self.pool))
+        n_flips = int(self._rng.integers(1, 1 + min(_MOST_FLIPS, len(names))))
+        for index in self._rng.choice(len(names), size=n_flips, replace=False):
+            chosen ^= {names[int(index)]}
+        enqueue(self.study, chosen, self.pool)
 
-    def _order_of(self, candidate: Candidate) -> str | None:
-        """The order of a candidate's examples, where it holds any and the order is searched."""
-        return candidate.order if len(self._orders) > 1 and candidate.prompt.examples else None
+    # Shorten
 
-    def _load(self) -> None:
-        """Read what is new in the study: what an earlier, interrupted search left, and what other workers did."""
-        finished = self.study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,))
-        new = [trial for trial in finished if trial.number not in self._known_trials]
-        if new or self._worker or not self.pool:
-            self._load_pool()  # after the trials, so that no trial has an edit that is not known
-        first = not self._known_trials
-        for trial in new:
-            edits, order = _study.chosen_edits(trial.params, self.pool)
-            prompt = apply_edits(self.seed_prompt, edits, order)
-            answers = _study.kept_answers(trial)
-            if answers is not None:
-                self.evaluator.remember(prompt, "val", *answers)
-            scores = score(self.evaluator.predictions(prompt, "val"))
-            self._known_trials.add(trial.number)
-            self.candidates.append(Candidate(trial.number, prompt, edits, scores, order=order))
-            if not first:
-                self.observer.trial(self.candidates[-1], len(self.candidates), self.options.trials)
-        self.candidates.sort(key=lambda one: one.trial)
+    def _queue_shorter(self) -> None:
+        """Put a shorter version of the best prompt in front of what is queued."""
+        base = self.shortest
+        for edits in (self._merged(base), *next_shorter(base, self.candidates, self.pool)):
+            if self.history.find(apply_edits(self.problem.baseline_prompt, edits, base.order).id) is not None:
+                continue
+            if new := [edit for edit in edits if edit not in self.pool]:
+                self.history.add_edits(new, self.coordinator.worker)
+            drop_queued(self.study)
+            self._queue(edits, base)
+            return
 
-    def _load_pool(self) -> None:
-        self._rounds = _study.kept_pools(self.study)
-        self.pool = [edit for new in self._rounds for edit in new]
-
-
-def _switches(edits: Iterable[Edit]) -> set[str]:
-    return {edit.parameter_name for edit in edits}
-
-
-def first_parameters(edits: Sequence[Edit], most: int) -> list[Edit]:
-    """The edits of the first `most` switches."""
-    first = list(dict.fromkeys(edit.parameter_name for edit in edits))[:most]
-    return [edit for edit in edits if edit.parameter_name in first]
+    def _merged(self, candidate: Candidate) -> tuple[Edit, ...]:
+        """A candidate's edits with the notes of each label in one: those of rules by rule, others by their author."""
+        if len(self.history.rounds) < self.problem.options.rounds:
+            return candidate.edits  # merged notes count as a round of their own, after all others
+        task = self.problem.task
+        merged = merged_notes(candidate.edits, task.labels, task.noun)
+        if self.problem.proposer is not None:
+            merged += self.problem.proposer.merge(task, replace_merged(candidate.edits, merged))
+        return replace_merged(candidate.edits, merged)

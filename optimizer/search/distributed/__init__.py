@@ -1,1 +1,34 @@
-"""Several workers on one study: a storage that is waited for, who takes which trial, and who is still at work."""
+"""What workers share: a study in a storage that is waited for, and who may take which of its trials."""
+
+from psopt.search.distributed._answers import read_answers, write_answers
+from psopt.search.distributed._coordinator import TOTAL_REACHED, Coordinator, LocalCoordinator
+from psopt.search.distributed._edit_rounds import read_rounds, write_edits
+from psopt.search.distributed._finished import finished_by_others
+from psopt.search.distributed._metadata import StudyMetadata, read_metadata, write_metadata
+from psopt.search.distributed._retry_policy import OUTAGES, RetryPolicy
+from psopt.search.distributed._shared_coordinator import SharedCoordinator
+from psopt.search.distributed._storage import make_storage, open_storage, opening, without_password
+from psopt.search.distributed._stored_study import StoredStudy, retrying
+
+__all__ = [
+    "OUTAGES",
+    "TOTAL_REACHED",
+    "Coordinator",
+    "LocalCoordinator",
+    "RetryPolicy",
+    "SharedCoordinator",
+    "StoredStudy",
+    "StudyMetadata",
+    "finished_by_others",
+    "make_storage",
+    "open_storage",
+    "opening",
+    "read_answers",
+    "read_metadata",
+    "read_rounds",
+    "retrying",
+    "without_password",
+    "write_answers",
+    "write_edits",
+    "write_metadata",
+]

@@ -1,4 +1,4 @@
-"""Trials that others have finished: those of a worker that was taken for dead.
+"""Trials that others have finished, because their worker was taken for dead.
 
 Optuna 5 says so by `UpdateFinishedTrialError`, from whatever writes to the trial. `Study.tell` says it by a ValueError,
 as it says a dozen other things; with ``skip_if_finished`` it says nothing, and `UpdateFinishedTrialError` where the
@@ -17,17 +17,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from optuna.trial import TrialState
+    from psopt.search.distributed._stored_study import StoredStudy
 
 
 @dataclass
 class Finished:
-    """How a trial stands after a block of `over_by_others`; None before its end."""
+    """How a trial stands after a block of `finished_by_others`; None before its end."""
 
     state: TrialState | None = None
 
 
 @contextlib.contextmanager
-def over_by_others(trial: optuna.Trial) -> Iterator[Finished]:
+def finished_by_others(study: StoredStudy, number: int) -> Iterator[Finished]:
     """Leave the block where others have finished its trial; every other error goes through.
 
     Raises
@@ -39,12 +40,7 @@ def over_by_others(trial: optuna.Trial) -> Iterator[Finished]:
     try:
         yield finished
     except optuna.exceptions.UpdateFinishedTrialError as error:
-        state = state_of(trial)
+        state = study.read_trial(number).state
         if not state.is_finished():
-            raise RuntimeError(f"trial {trial.number} is {state.name}, but can't be written: {error}") from error
-    finished.state = state_of(trial)
-
-
-def state_of(trial: optuna.Trial) -> TrialState:
-    """The state of a trial as its storage has it now."""
-    return trial.study._storage.get_trial(trial._trial_id).state
+            raise RuntimeError(f"trial {number} is {state.name}, but can't be written: {error}") from error
+    finished.state = study.read_trial(number).state

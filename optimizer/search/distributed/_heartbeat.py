@@ -1,8 +1,9 @@
-"""Who is at work: heartbeats, and how others tell that one has stopped.
+"""Heartbeats: who is at work, and how others tell that one has stopped.
 
-A worker changes a value in the storage every few seconds while it has something in hand. Whoever sees the value stand
-still for long enough, by a clock of its own, takes the worker for dead: clocks of different machines need not agree,
-and any storage will do.
+A worker changes a value in the storage every few seconds while it has something in hand. Whoever sees the value
+unchanged for long enough, by a clock of its own, takes the worker for dead: clocks of different machines need not
+agree, and any storage will do. Optuna's own heartbeats do neither: they need a relational storage and its clock, and a
+trial whose worker was killed before its first beat stays RUNNING for good (seen on SQLite and on PostgreSQL).
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import optuna
 from psopt.errors import InputError
-from psopt.search.distributed._retry import ERRORS, reason_of
+from psopt.search.distributed._retry_policy import OUTAGES, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
+# Six beats of ten seconds: a minute without a word. One that is taken for dead too early costs an evaluation that is
+# done twice, one too late an idle minute.
 _BEATS_MISSED = 6
 
 
@@ -49,8 +52,11 @@ class Heartbeat:
     """
 
     def __init__(self, beat: Callable[[int], None], tell: Callable[[str], None]) -> None:
-        self._beat, self._tell, self._stop = beat, tell, threading.Event()
-        self._interval, self._missed = interval(), 0
+        self._beat = beat
+        self._tell = tell
+        self._stop = threading.Event()
+        self._interval = interval()
+        self._missed = 0
         self._bug: Exception | None = None
         self._thread = threading.Thread(target=self._run, name="psopt-heartbeat", daemon=True)
 
@@ -72,7 +78,7 @@ class Heartbeat:
                 self._missed = 0
             except optuna.exceptions.UpdateFinishedTrialError:
                 return  # others have finished the trial: whoever writes to it next learns that
-            except ERRORS as error:
+            except OUTAGES as error:
                 self._miss(error)
             except Exception as error:  # noqa: BLE001  # handed to the thread that has the work, which raises it
                 self._bug = error
@@ -89,13 +95,13 @@ class Heartbeat:
             )
 
 
-class Watch:
-    """Tells which of the values that it is shown stand still."""
+class StaleWatch:
+    """Tells which of the heartbeats that it is shown have stopped."""
 
     def __init__(self) -> None:
         self._since: dict[Hashable, tuple[Any, float]] = {}
 
-    def is_still(self, name: Hashable, value: Any) -> bool:
+    def is_stale(self, name: Hashable, value: Any) -> bool:
         """Whether a value has not changed over six heartbeats since it was first seen."""
         now = time.monotonic()
         before, since = self._since.setdefault(name, (value, now))

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
+from psopt.search.distributed._study_keys import METADATA
 
 if TYPE_CHECKING:
     import optuna
-
-_KEY = "psopt:shared"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ class StudyMetadata:
 def write_metadata(study: optuna.Study, metadata: StudyMetadata) -> None:
     """Write it to the study."""
     content = {name: getattr(metadata, name) for name in StudyMetadata.__slots__}
-    study.set_user_attr(_KEY, json.dumps(content))
+    study.set_user_attr(METADATA, json.dumps(content))
 
 
 def read_metadata(study: optuna.Study) -> StudyMetadata:
@@ -52,7 +51,7 @@ def read_metadata(study: optuna.Study) -> StudyMetadata:
     InputError
         If the study is none of psopt's.
     """
-    content = study.user_attrs.get(_KEY)
+    content = study.user_attrs.get(METADATA)
     if content is None:
         raise InputError(f"study {study.study_name!r} was not started by `psopt optimize --storage`")
     return StudyMetadata(**json.loads(content))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import time
 from typing import TYPE_CHECKING, TypeVar
 
@@ -10,46 +12,64 @@ import sqlalchemy.exc
 from psopt.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 T = TypeVar("T")
-ERRORS = (sqlalchemy.exc.DBAPIError, optuna.exceptions.StorageInternalError)
-_LONGEST_PAUSE, _LONGEST_WAIT = 10.0, 600.0
+
+OUTAGES = (sqlalchemy.exc.DBAPIError, optuna.exceptions.StorageInternalError)
+# Chosen, not measured: a PostgreSQL that is restarted or updated is back within minutes, and a pause of ten seconds is
+# short beside a trial with a language model.
+_FIRST_PAUSE = 0.5
+_LONGEST_PAUSE = 10.0
+_LONGEST_WAIT = 600.0
 
 
 class RetryPolicy:
     """Calls again what failed because the storage was away, up to ten minutes; pauses grow to ten seconds.
 
-    Attributes
+    Parameters
     ----------
-    tell : callable
+    tell : callable, optional
         Is told, once an outage, that there is one.
     """
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
-        self.tell = tell
+    def __init__(self, tell: Callable[[str], None] | None = None) -> None:
+        self._tell = tell or (lambda _: None)
+        self._thread = threading.local()
 
-    def call(self, what: Callable[[], T]) -> T:
-        """Return what `what` returns.
+    @contextlib.contextmanager
+    def suspended(self) -> Iterator[None]:
+        """Let outages through at once, in this thread and for the block."""
+        before = getattr(self._thread, "is_suspended", False)
+        self._thread.is_suspended = True
+        try:
+            yield
+        finally:
+            self._thread.is_suspended = before
+
+    def call(self, action: Callable[[], T]) -> T:
+        """Return what `action` returns.
 
         Raises
         ------
         InputError
             If the storage does not come back, or can't be written.
         """
-        pause, waited = 0.5, 0.0
+        pause = _FIRST_PAUSE
+        waited = 0.0
         while True:
             try:
-                return what()
-            except ERRORS as error:
-                reason = reason_of(error)
+                return action()
+            except OUTAGES as error:
+                if getattr(self._thread, "is_suspended", False):
+                    raise
                 if not _may_pass(error) or waited >= _LONGEST_WAIT:
-                    raise InputError(f"the study's storage can't be used: {reason}") from error
+                    raise InputError(f"the study's storage can't be used: {reason_of(error)}") from error
                 if not waited:
-                    self.tell(f"the study's storage does not answer ({reason}): waiting for it")
-                time.sleep(pause)
-                waited += pause
-                pause = min(_LONGEST_PAUSE, 2 * pause)
+                    self._tell(f"the study's storage does not answer ({reason_of(error)}): waiting for it")
+            time.sleep(pause)
+            waited += pause
+            pause = min(_LONGEST_PAUSE, 2 * pause)
 
 
 def reason_of(error: BaseException) -> str:

@@ -1,0 +1,81 @@
+"""What a study holds of a search: everything that is known can be read back from there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from optuna.trial import TrialState
+from psopt.evaluation import score
+from psopt.search._front import Candidate
+from psopt.search._parameters import chosen_edits
+from psopt.search.distributed import read_answers, read_rounds, write_edits
+from psopt.search_spaces import apply_edits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from optuna.trial import FrozenTrial
+    from psopt.search._problem import SearchProblem
+    from psopt.search.distributed import StoredStudy
+    from psopt.search_spaces import Edit
+
+
+class History:
+    """The candidates that were evaluated so far and the edits that were proposed, by whichever worker.
+
+    Attributes
+    ----------
+    candidates : list of Candidate
+        Every distinct prompt evaluated so far, by trial: the baseline first.
+    rounds : list of list of Edit
+        The new edits of each round.
+    pool : list of Edit
+        The edits of all rounds.
+    """
+
+    def __init__(self, study: StoredStudy, problem: SearchProblem) -> None:
+        self.candidates: list[Candidate] = []
+        self.rounds: list[list[Edit]] = []
+        self.pool: list[Edit] = []
+        self._study = study
+        self._problem = problem
+
+    def refresh(self) -> list[Candidate]:
+        """Read what is new in the study; return the candidates that are."""
+        numbers = {candidate.trial for candidate in self.candidates}
+        trials = [trial for trial in self._study.trials_in(TrialState.COMPLETE) if trial.number not in numbers]
+        self.refresh_pool()  # after the trials, so that no trial has an edit that is not in the pool
+        new = [self._candidate_of(trial) for trial in trials]
+        self._add(new)
+        return new
+
+    def refresh_pool(self) -> None:
+        """Read the edits that were proposed."""
+        self.rounds = read_rounds(self._study)
+        self.pool = [edit for edits in self.rounds for edit in edits]
+
+    def add_candidate(self, candidate: Candidate) -> None:
+        """Take into account what this process has evaluated, without reading it back."""
+        self._add([candidate])
+
+    def add_edits(self, edits: Iterable[Edit], worker: str) -> None:
+        """Write a further round of edits."""
+        write_edits(self._study, len(self.rounds), edits, worker)
+        self.refresh_pool()
+
+    def find(self, prompt_id: str) -> Candidate | None:
+        """Return the candidate with this prompt, if it was evaluated."""
+        return next((candidate for candidate in self.candidates if candidate.id == prompt_id), None)
+
+    def _add(self, candidates: list[Candidate]) -> None:
+        self.candidates += candidates
+        self.candidates.sort(key=lambda candidate: candidate.trial)
+
+    def _candidate_of(self, trial: FrozenTrial) -> Candidate:
+        edits, order = chosen_edits(trial.params, self.pool)
+        prompt = apply_edits(self._problem.baseline_prompt, edits, order)
+        evaluator = self._problem.evaluator
+        answers = read_answers(trial)
+        if answers is not None:
+            evaluator.remember(prompt, "val", *answers)
+        return Candidate(trial.number, prompt, edits, score(evaluator.predictions(prompt, "val")), order=order)

@@ -1,0 +1,61 @@
+"""What a search is about, all of it known before its study is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from psopt.models import capabilities_of
+from psopt.proposals import propose_edits
+from psopt.search._observer import Observer
+from psopt.search._options import SearchOptions
+from psopt.search_spaces import ORDERS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from psopt.diagnosis import Diagnosis
+    from psopt.evaluation import Evaluator, Predictions
+    from psopt.proposals.llm import LLMProposer
+    from psopt.search_spaces import Edit, Prompt
+    from psopt.tasks import Task
+
+Propose = Callable[["Task", "Prompt", "Predictions", "Diagnosis", "Sequence[Edit]"], "list[Edit]"]
+"""From a task, a prompt, its predictions on train, their diagnosis and the pool to edits, most to gain first."""
+
+
+@dataclass(frozen=True, eq=False)
+class SearchProblem:
+    """What a search is about.
+
+    Attributes
+    ----------
+    task : Task
+    baseline_prompt : Prompt
+        What edits are applied to, and what candidates are compared with.
+    evaluator : Evaluator
+    options : SearchOptions
+    observer : Observer
+    proposer : LLMProposer or None
+        A language model that proposes edits besides those of `propose`.
+    propose : callable
+        Proposes edits by rule.
+    artifacts : Path or None
+        Where the dashboard finds the predictions and plots of trials.
+    """
+
+    task: Task
+    baseline_prompt: Prompt
+    evaluator: Evaluator
+    options: SearchOptions
+    observer: Observer = field(default_factory=Observer)
+    proposer: LLMProposer | None = None
+    propose: Propose = propose_edits
+    artifacts: Path | None = None
+
+    @property
+    def orders(self) -> tuple[str, ...]:
+        """The orders of examples that are searched: one, for a model to which they are all the same."""
+        return ORDERS if capabilities_of(self.evaluator.model).reads_order else ORDERS[:1]

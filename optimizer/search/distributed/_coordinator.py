@@ -1,0 +1,87 @@
+"""What a search asks before it touches a trial: may I? Alone on a study it always may."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Protocol
+
+from optuna.trial import TrialState
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from psopt.search.distributed._stored_study import StoredStudy
+
+TOTAL_REACHED = "the total of trials is reached"
+
+
+class Coordinator(Protocol):
+    """Who may take which trial of a study.
+
+    Attributes
+    ----------
+    worker : str
+        This worker's name, unlike any other's; empty where there is only one.
+    """
+
+    worker: str
+
+    def recover(self) -> None:
+        """Before the first step, see to what an earlier process has left behind."""
+
+    def owns(self, number: int) -> bool:
+        """Whether this worker is the one that has a trial which the study has just handed out."""
+
+    def claim(self, number: int, prompt_id: str) -> str | None:
+        """Claim a prompt for a trial; if it must not be evaluated, return why."""
+
+    def heartbeat(self, number: int) -> AbstractContextManager[object]:
+        """Show the others, for the block, that a trial is worked on."""
+
+    def proposing(self, round_number: int) -> AbstractContextManager[bool]:
+        """Lease a round for the block; False if another worker proposes its edits."""
+
+    def is_busy(self) -> bool:
+        """Whether another worker may still add to the study what this one would have to wait for."""
+
+    def wait(self) -> None:
+        """Let the others work for a moment."""
+
+
+class LocalCoordinator:
+    """No other workers: everything may be done at once, and nothing needs to be said."""
+
+    worker = ""
+
+    def __init__(self, study: StoredStudy) -> None:
+        self._study = study
+
+    def recover(self) -> None:
+        """Fail what a crash has left, and queue it again: nobody else is at it."""
+        for trial in self._study.trials_in(TrialState.RUNNING):
+            self._study.tell(trial.number, state=TrialState.FAIL)
+            if trial.params:
+                self._study.enqueue_trial(trial.params)
+
+    def owns(self, number: int) -> bool:  # noqa: ARG002
+        """It does."""
+        return True
+
+    def claim(self, number: int, prompt_id: str) -> str | None:  # noqa: ARG002
+        """Claim it."""
+        return None
+
+    def heartbeat(self, number: int) -> AbstractContextManager[object]:  # noqa: ARG002
+        """Show nothing."""
+        return contextlib.nullcontext()
+
+    def proposing(self, round_number: int) -> AbstractContextManager[bool]:  # noqa: ARG002
+        """Propose."""
+        return contextlib.nullcontext(True)
+
+    def is_busy(self) -> bool:
+        """Nobody is."""
+        return False
+
+    def wait(self) -> None:
+        """There is nobody to wait for."""

@@ -1,0 +1,75 @@
+"""Storages by their URL: SQLite, a journal file, PostgreSQL or whatever SQLAlchemy knows."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import optuna
+import sqlalchemy.exc
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
+from psopt.errors import InputError, import_extra
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SQLITE_TIMEOUT = 60  # seconds to wait for a lock, chosen amply: Python's 5 are short where many workers write
+
+
+def open_storage(url: str) -> optuna.storages.BaseStorage:
+    """Open the storage of a URL.
+
+    Raises
+    ------
+    InputError
+        If it can't be opened.
+    """
+    with opening(url):
+        return make_storage(url)
+
+
+def make_storage(url: str) -> optuna.storages.BaseStorage:
+    """Make the storage of a URL; ``journal:PATH`` is a journal file, which several processes may share."""
+    if url.startswith("journal:"):
+        path = Path(url.removeprefix("journal:"))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return JournalStorage(JournalFileBackend(str(path)))
+    if url.startswith("sqlite:"):
+        return optuna.storages.RDBStorage(url, engine_kwargs={"connect_args": {"timeout": _SQLITE_TIMEOUT}})
+    scheme, _, rest = url.partition("://")
+    if scheme in {"postgres", "postgresql"}:
+        import_extra("psycopg", "a PostgreSQL storage", "postgres")
+        url = f"postgresql+psycopg://{rest}"
+    # A connection that broke while it lay idle is found out and made anew, instead of failing the next call.
+    return optuna.storages.RDBStorage(url, engine_kwargs={"pool_pre_ping": True})
+
+
+@contextlib.contextmanager
+def opening(url: str) -> Iterator[None]:
+    """Say in one line what is wrong with a storage, and nothing of what Optuna finds worth a word."""
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    # Metric names and TPE's groups are called experimental since 2021; they are what we need.
+    warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
+    try:
+        yield
+    except InputError:
+        raise
+    except (
+        optuna.exceptions.StorageInternalError,
+        sqlalchemy.exc.SQLAlchemyError,
+        ImportError,
+        OSError,
+        ValueError,
+    ) as error:
+        reason = str(error.__cause__ or error).splitlines()[0]
+        extra = "; pip install 'psopt[postgres]'" if isinstance(error, ImportError) else ""
+        raise InputError(f"the storage {without_password(url)!r} can't be opened: {reason}{extra}") from error
+
+
+def without_password(url: str) -> str:
+    """A storage's URL without its password, which belongs into PGPASSWORD or ~/.pgpass and into no file of ours."""
+    return re.sub(r"(://[^:/@\s]*):[^@\s]*@", r"\1@", url)

@@ -1,0 +1,96 @@
+"""An Optuna study whose storage is retried, and whose trials can be read and written by their number."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+import optuna
+from optuna.storages import BaseStorage, RetryHeartbeatStaleTrialCallback
+from optuna.trial import TrialState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from optuna.trial import FrozenTrial
+    from psopt.search.distributed._retry_policy import RetryPolicy
+
+
+def retrying(storage: BaseStorage, policy: RetryPolicy) -> BaseStorage:
+    """Wrap a storage so that each of its calls is made again while it is away.
+
+    Whoever stands above it, Optuna's own code too, need not know of outages. A call whose effect took place although
+    its answer was lost is made twice: that leaves a trial more in the queue, whose prompt is then dropped as known, a
+    trial that nobody works on, which is taken over as a dead worker's is, or `UpdateFinishedTrialError`, which
+    `finished_by_others` looks into.
+    """
+
+    def retried(name: str) -> Callable[..., Any]:
+        method = getattr(storage, name)
+        return lambda _, *args, **options: policy.call(lambda: method(*args, **options))
+
+    methods = {name: retried(name) for name in vars(BaseStorage) if not name.startswith("_")}
+    wrapped: BaseStorage = type("RetryingStorage", (BaseStorage,), methods)()
+    return wrapped
+
+
+class StoredStudy(optuna.Study):
+    """A study that shows its storage, as Optuna's trials do.
+
+    `optuna.Study` keeps it to itself, and has no public way to a system attribute of a trial, nor to any trial that
+    another process has.
+
+    Parameters
+    ----------
+    name : str
+        Of a study that exists.
+    storage : optuna.storages.BaseStorage
+    sampler : optuna.samplers.BaseSampler
+    policy : RetryPolicy
+    """
+
+    def __init__(
+        self, name: str, storage: BaseStorage, sampler: optuna.samplers.BaseSampler, policy: RetryPolicy
+    ) -> None:
+        super().__init__(name, storage, sampler)
+        self.storage = storage
+        self.retry_policy = policy
+        self._id = storage.get_study_id_from_name(name)
+
+    def trials_in(self, *states: TrialState) -> list[FrozenTrial]:
+        """Return the trials in these states, by number."""
+        return self.get_trials(deepcopy=False, states=states)
+
+    def read_trial(self, number: int) -> FrozenTrial:
+        """Return a trial as the storage has it now."""
+        return self.storage.get_trial(self._trial_id(number))
+
+    def set_trial_attr(self, number: int, key: str, value: Any) -> None:
+        """Set an attribute of a trial that everyone sees."""
+        self.storage.set_trial_user_attr(self._trial_id(number), key, value)
+
+    def set_hidden_trial_attr(self, number: int, key: str, value: Any) -> None:
+        """Set an attribute of a trial that the dashboard does not show."""
+        self.storage.set_trial_system_attr(self._trial_id(number), key, value)
+
+    def fail_trial(self, number: int) -> None:
+        """Finish a trial as failed.
+
+        Raises
+        ------
+        UpdateFinishedTrialError
+            If it is finished already.
+        """
+        self.storage.set_trial_state_values(self._trial_id(number), state=TrialState.FAIL)
+
+    def queue_again(self, number: int) -> None:
+        """Queue what a trial was to try.
+
+        Its attributes are left behind: a claim of the worker that has died would keep others from its prompt.
+        """
+        trial = copy.deepcopy(self.read_trial(number))
+        trial.user_attrs = {}
+        RetryHeartbeatStaleTrialCallback()(self, trial)
+
+    def _trial_id(self, number: int) -> int:
+        return self.storage.get_trial_id_from_study_id_trial_number(self._id, number)

@@ -1,0 +1,24 @@
+"""The attributes by which a study says how far its search has come.
+
+They are persisted: studies of every version since 0.1 are read by these names, and nothing may be renamed here.
+"""
+
+# Of the study
+METADATA = "psopt:shared"  # all that a worker elsewhere needs, as JSON
+EDITS = "psopt:edits"  # ":ROUND" or ":ROUND:WORKER" follows; the new edits of that round, as JSON
+ROUND_LEASE = "psopt:round"  # ":ROUND" follows; [worker, beat] of who proposes its edits
+
+# Of a trial, among the system attributes, which the dashboard does not show
+BEAT = "psopt:beat"  # [worker, beat] of who has the trial
+ANSWERS = "psopt:answers"  # what was answered on val
+
+# Of a trial, for everyone to see
+PROMPT_ID = "prompt_id"
+CLAIMED = "psopt:claimed"  # the worker that evaluates the prompt
+DROPPED = "dropped"  # why its prompt was not evaluated
+FAILED = "failed"  # why it could not be evaluated
+INFEASIBLE = "infeasible"  # by how much its F1 is too low
+
+# A trial's parameters
+EDIT = "edit:"  # the edit's parameter name follows; whether the prompt holds the edit
+EXAMPLE_ORDER = "example-order"
