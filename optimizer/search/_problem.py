@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from psopt.models import capabilities_of
 from psopt.proposals import propose_edits
 from psopt.search._observer import Observer
-from psopt.search._options import SearchOptions
 from psopt.search_spaces import ORDERS
 
 if TYPE_CHECKING:
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from psopt.diagnosis import Diagnosis
     from psopt.evaluation import Evaluator, Predictions
     from psopt.proposals.llm import LLMProposer
+    from psopt.search._options import SearchOptions
     from psopt.search_spaces import Edit, Prompt
     from psopt.tasks import Task
 

@@ -124,12 +124,8 @@ class Search:
 
     def run(self) -> None:
         """Run until the total of trials is reached or nothing new can be tried; other workers' trials count."""
-        while self._take_a_step():
+        while self._take_a_step() or self._outlast_the_others():
             pass
-        # What others have in hand may fail, and then be this worker's to do.
-        while self._most_own is None and self.coordinator.is_busy() and not self._is_complete():
-            self.coordinator.wait()
-            self._refresh()
 
     def _take_a_step(self) -> bool:
         """Do what comes next; False when there is nothing left to do."""
@@ -144,6 +140,14 @@ class Search:
         if self._is_shortening():
             self._queue_shorter()
         return self._evaluate_a_new_candidate()
+
+    def _outlast_the_others(self) -> bool:
+        """Wait until no other worker has a trial in hand; True where one has died and left it to this one."""
+        while self._most_own is None and self.coordinator.is_busy() and not self._is_complete():
+            if self.coordinator.wait():
+                return True
+            self._refresh()
+        return False
 
     def _refresh(self) -> None:
         """Read what other workers have done."""

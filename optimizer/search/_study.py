@@ -40,7 +40,9 @@ def open_study(
                 storage=storage, study_name=name, directions=list(OBJECTIVES.values()), load_if_exists=resume
             )
         except optuna.exceptions.DuplicatedStudyError as error:
-            raise InputError(f"the storage already holds a study {name!r}: add --resume, or --study-name NEW") from error
+            raise InputError(
+                f"the storage already holds a study {name!r}: add --resume, or --study-name NEW"
+            ) from error
         study.set_metric_names(list(OBJECTIVES))
         return StoredStudy(name, storage, make_sampler(sampler, seed), policy)
 

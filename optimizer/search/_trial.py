@@ -50,7 +50,7 @@ def evaluate_trial(
 
 
 def _keep_answers(study: StoredStudy, trial: optuna.Trial, predictions: Predictions) -> None:
-    if predictions.metric_scores is None:  # they are measured again, by a judge that the answers alone do not tell about
+    if predictions.metric_scores is None:  # else a judge would have to score them anew
         write_answers(study, trial.number, predictions)
 
 

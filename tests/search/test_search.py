@@ -9,7 +9,7 @@ import pytest
 from psopt.errors import InputError, UnknownNameError
 from psopt.evaluation import Evaluator
 from psopt.rephrasings import RephrasingSet
-from psopt.search import Search, SearchOptions, open_storage, open_study
+from psopt.search import Observer, Search, SearchOptions, SearchProblem, open_storage, open_study
 from psopt.search_spaces import KINDS, VIEWS, SearchRestriction, seed_prompt
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def search(
 ) -> Any:
     settings = SearchOptions(**{"trials": 15, "rounds": 2, "seed": seed, **options})
     study = open_study(f"sqlite:///{tmp_path / 'study.db'}", "toy", settings.sampler, seed, resume=resume)
-    return Search(task, seed_prompt(task), evaluator, study, settings, observer)
+    return Search.resume(study, SearchProblem(task, seed_prompt(task), evaluator, settings, observer or Observer()))
 
 
 def complete(study: Any) -> list[Any]:
@@ -272,17 +272,18 @@ def test_a_trial_that_others_took_over_meanwhile_is_let_go(
 ) -> None:
     study = open_study(storage, "toy", "tpe", 0)
     elsewhere = optuna.load_study(study_name="toy", storage=open_storage(storage))
-    found = Search(task, seed_prompt(task), evaluator, study, SearchOptions(4, rounds=1), worker="slow")
-    claim = found._partners.claim
+    problem = SearchProblem(task, seed_prompt(task), evaluator, SearchOptions(4, rounds=1))
+    found = Search.resume(study, problem, worker="slow")
+    claim = found.coordinator.claim
     taken: list[int] = []
 
-    def away_for_long(trial: Any, prompt_id: Any) -> Any:
-        if len(taken) < 2 and trial.number:
-            taken.append(trial.number)
-            elsewhere.tell(trial.number, state=optuna.trial.TrialState.FAIL)
-        return claim(trial, prompt_id)
+    def away_for_long(number: int, prompt_id: str) -> Any:
+        if len(taken) < 2 and number:
+            taken.append(number)
+            elsewhere.tell(number, state=optuna.trial.TrialState.FAIL)
+        return claim(number, prompt_id)
 
-    monkeypatch.setattr(found._partners, "claim", away_for_long)
+    monkeypatch.setattr(found.coordinator, "claim", away_for_long)
     found.run()
     assert len(taken) == 2
     assert len(found.candidates) == 4

@@ -11,7 +11,7 @@ import sqlalchemy.exc
 from psopt.errors import InputError
 from psopt.evaluation import Evaluator
 from psopt.rephrasings import RephrasingSet
-from psopt.search import Search, SearchOptions, _search, open_storage, open_study
+from psopt.search import Search, SearchOptions, SearchProblem, _trial, open_storage, open_study
 from psopt.search.distributed._heartbeat import Heartbeat
 from psopt.search_spaces import seed_prompt
 
@@ -26,7 +26,7 @@ SET = RephrasingSet(WORDINGS[0], WORDINGS, ("Do sort.", "Sort please!!"), "rules
 def search(task: Task, keyword_model: Any, storage: str) -> Any:
     evaluator = Evaluator(keyword_model, SET, {"train": task.train, "val": task.val, "test": task.test})
     study = open_study(storage, "toy", "tpe", 0)
-    return Search(task, seed_prompt(task), evaluator, study, SearchOptions(4, rounds=1))
+    return Search.resume(study, SearchProblem(task, seed_prompt(task), evaluator, SearchOptions(4, rounds=1)))
 
 
 @pytest.mark.parametrize("kind", [ValueError, RuntimeError])
@@ -36,7 +36,7 @@ def test_an_error_in_recording_a_trial_surfaces_at_once(
     def record_trial(*_: Any) -> None:
         raise kind("a bug")
 
-    monkeypatch.setattr(_search, "record_trial", record_trial)
+    monkeypatch.setattr(_trial, "record_trial", record_trial)
     with pytest.raises(kind, match="a bug"):
         search.run()
     assert [trial.state for trial in search.study.trials] == [optuna.trial.TrialState.FAIL]
@@ -47,7 +47,7 @@ def test_a_trial_that_is_wrongly_said_to_be_finished_is_an_error(search: Any, mo
     def record_trial(*_: Any) -> None:
         raise optuna.exceptions.UpdateFinishedTrialError("a bug")
 
-    monkeypatch.setattr(_search, "record_trial", record_trial)
+    monkeypatch.setattr(_trial, "record_trial", record_trial)
     with pytest.raises(RuntimeError, match="trial 0 is RUNNING, but can't be written: a bug"):
         search.run()
 
@@ -55,14 +55,14 @@ def test_a_trial_that_is_wrongly_said_to_be_finished_is_an_error(search: Any, mo
 def test_a_measure_that_is_no_number_is_an_error_and_no_endless_search(
     search: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    score = vars(_search)["score"]
+    score = vars(_trial)["score"]
 
     def without_sensitivity(predictions: Any) -> Any:
         scores = score(predictions)
         object.__setattr__(scores, "sensitivity", float("nan"))
         return scores
 
-    monkeypatch.setattr(_search, "score", without_sensitivity)
+    monkeypatch.setattr(_trial, "score", without_sensitivity)
     with pytest.raises(ValueError, match="nan"):
         search.run()
 
@@ -70,7 +70,7 @@ def test_a_measure_that_is_no_number_is_an_error_and_no_endless_search(
 def test_a_trial_that_others_have_finished_is_let_go_while_it_is_recorded(
     search: Any, storage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    record_trial = vars(_search)["record_trial"]
+    record_trial = vars(_trial)["record_trial"]
     taken: list[int] = []
 
     def late(trial: Any, *more: Any) -> None:
@@ -79,7 +79,7 @@ def test_a_trial_that_others_have_finished_is_let_go_while_it_is_recorded(
             finish_elsewhere(storage, trial.number)
         record_trial(trial, *more)
 
-    monkeypatch.setattr(_search, "record_trial", late)
+    monkeypatch.setattr(_trial, "record_trial", late)
     search.run()
     assert len(search.candidates) == 4
     assert 1 not in {candidate.trial for candidate in search.candidates}

@@ -42,10 +42,10 @@ class Coordinator(Protocol):
         """Lease a round for the block; False if another worker proposes its edits."""
 
     def is_busy(self) -> bool:
-        """Whether another worker may still add to the study what this one would have to wait for."""
+        """Whether, while this worker has nothing in hand, another one has."""
 
-    def wait(self) -> None:
-        """Let the others work for a moment."""
+    def wait(self) -> bool:
+        """Let the others work for a moment; return whether one of them had died and its trial waits again."""
 
 
 class LocalCoordinator:
@@ -83,5 +83,6 @@ class LocalCoordinator:
         """Nobody is."""
         return False
 
-    def wait(self) -> None:
+    def wait(self) -> bool:
         """There is nobody to wait for."""
+        return False
