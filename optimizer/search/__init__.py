@@ -8,9 +8,9 @@ from psopt.search._observer import Observer
 from psopt.search._options import SamplerName, SearchOptions
 from psopt.search._parameters import first_parameters
 from psopt.search._pick import pick_one
+from psopt.search._problem import Propose, SearchProblem
 from psopt.search._prompt_growth import tokens_of_all_edits
 from psopt.search._search import Search
-from psopt.search._problem import Propose, SearchProblem
 from psopt.search._study import join_study, open_study
 from psopt.search.distributed import (
     StoredStudy,
