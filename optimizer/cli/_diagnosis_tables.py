@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from psopt.evaluation import Scores
     from rich.table import Table
 
+# Both by eye: two tables and their titles on one screen, a text in two or three lines of 80 columns.
 _ROWS = 12
 _LONGEST = 120
 
@@ -20,7 +21,8 @@ def scores_table(report: PromptReport) -> Table:
     table = Table(title="Scores in percent", title_justify="left")
     for name in ("", "samples", "F1", "S", "C"):
         table.add_column(name, justify="right" if name else "left")
-    scores, n_samples = report.scores, str(len(report.predictions.samples))
+    scores = report.scores
+    n_samples = str(len(report.predictions.samples))
     if scores is None:
         table.add_row("all", n_samples, "–", _percent(report.sensitivity), "–")
         return table
@@ -39,8 +41,8 @@ def families_table(scores: Scores) -> Table:
     table = Table(title="By what is varied, in percent", title_justify="left")
     for name in ("family", "rephrasings", "F1", "S"):
         table.add_column(name, justify="left" if name == "family" else "right")
-    for family, some in sorted(scores.per_family.items(), key=lambda item: -item[1].sensitivity):
-        table.add_row(family, str(some.n), _percent(some.f1), _percent(some.sensitivity))
+    for family, of_family in sorted(scores.per_family.items(), key=lambda item: -item[1].sensitivity):
+        table.add_row(family, str(of_family.n), _percent(of_family.f1), _percent(of_family.sensitivity))
     return table
 
 
@@ -51,7 +53,7 @@ def _with_interval(scores: Scores, name: str) -> str:
 
 
 def slices_table(report: PromptReport) -> Table:
-    """The groups with most need."""
+    """The slices with the highest severity."""
     from rich.table import Table
     from rich.text import Text
 
@@ -62,10 +64,11 @@ def slices_table(report: PromptReport) -> Table:
     table.add_column("samples", justify="right", no_wrap=True)
     table.add_column("of S", justify="right", no_wrap=True)
     table.add_column("seen by", no_wrap=True)
-    found = zip(report.diagnosis.slices, report.diagnosis.evidence, strict=True)
-    for group, facts in sorted(found, key=lambda one: -one[0].severity)[:_ROWS]:
-        cells = [group.topic, group.label or "–", group.predicted or "–", str(len(group.samples))]
-        cells += [f"{100 * facts.share:.0f} %", group.view if group.how == "phrases" else "meaning"]
+    pairs = list(zip(report.diagnosis.slices, report.diagnosis.evidence, strict=True))
+    pairs.sort(key=lambda pair: -pair[0].severity)
+    for slice_, evidence in pairs[:_ROWS]:
+        cells = [slice_.topic, slice_.label or "–", slice_.predicted or "–", str(len(slice_.samples))]
+        cells += [f"{100 * evidence.share:.0f} %", slice_.view if slice_.how == "phrases" else "meaning"]
         table.add_row(*(Text(cell) for cell in cells))
     return table
 

@@ -44,13 +44,18 @@ def estimate_lines(estimate: CostEstimate, model: str, lm: LMConfig, *, caveat: 
     """Say in a few lines what will be taken, between what and what, and on request what is not counted."""
     if model.partition("/")[0] in {"minilm", "hf", "sim"} and not any(phase.cost for phase in estimate.phases):
         return ["This model costs nothing.", *_without_effect(model, lm)]
-    (few, many), calls = estimate.tokens_range, estimate.calls_range
-    said = f"{rounded(calls[0])} to {rounded(calls[1])} calls, {rounded(few)} to {rounded(many)} tokens"
+    few_calls, many_calls = estimate.calls_range
+    few_tokens, many_tokens = estimate.tokens_range
+    amount = (
+        f"{rounded(few_calls)} to {rounded(many_calls)} calls, {rounded(few_tokens)} to {rounded(many_tokens)} tokens"
+    )
     if estimate.cost_range is None:
-        lines = [f"{said}. No price is known for {model}: see the README on prices."]
+        lines = [f"{amount}. No price is known for {model}: see the README on prices."]
     else:
         low, high = estimate.cost_range
-        lines = [f"{low:,.2g} to {high:,.2g} USD: {said}." if high < 10 else f"{low:,.0f} to {high:,.0f} USD: {said}."]
+        lines = [
+            f"{low:,.2g} to {high:,.2g} USD: {amount}." if high < 10 else f"{low:,.0f} to {high:,.0f} USD: {amount}."
+        ]
     if caveat:
         lines.append(
             "Calls that fail and are sent again, and what a model thinks before it answers, are not counted here."
@@ -83,8 +88,8 @@ def limit_named(estimate: CostEstimate, lm: LMConfig) -> str:
 
 def _without_effect(model: str, lm: LMConfig) -> list[str]:
     limits = {"--max-calls": lm.max_calls, "--max-tokens-total": lm.max_tokens_total, "--max-cost": lm.max_cost}
-    given = [name for name, limit in limits.items() if limit is not None]
-    return [f"{', '.join(given)}: nothing to limit, {model} asks no server."] if given else []
+    idle = [name for name, limit in limits.items() if limit is not None]
+    return [f"{', '.join(idle)}: nothing to limit, {model} asks no server."] if idle else []
 
 
 def rounded(amount: float) -> str:

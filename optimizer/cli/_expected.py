@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from psopt.models.chat import Usage
     from psopt.runs import CostEstimate
 
-_ENOUGH = 0.15  # of the calls: the first prompts are the shortest, so that what they take says little of the others
+# Share of the calls: the first prompts are the shortest, so that what they take says little of the others.
+_ENOUGH = 0.15
 
 
 class Expected:
@@ -38,9 +39,9 @@ class Expected:
         """Say, once, that the run will take more than was said before it."""
         if self._is_said or usage.made < _ENOUGH * self._estimate.calls_range[1]:
             return None
-        said = self._too_dear(usage) if self._estimate.cost_range else self._too_long(usage)
-        self._is_said = said is not None
-        return said
+        surprise = self._too_dear(usage) if self._estimate.cost_range else self._too_long(usage)
+        self._is_said = surprise is not None
+        return surprise
 
     def _too_dear(self, usage: Usage) -> str | None:
         low, high = self._estimate.cost_range or (0.0, 0.0)

@@ -20,8 +20,8 @@ def failure(error: Exception) -> tuple[str, int]:
         return "; ".join(["the memory is full: fewer --samples or a lower --concurrency need less", *notes]), 2
     if not any(note.startswith("the traceback is in ") for note in notes):
         notes = [*notes, _kept(error)]
-    what = f"{type(error).__name__}{f': {error}' if str(error) else ''}"
-    return "; ".join([f"this is a bug of psopt, please report it: {what} ({_place(error)})", *notes]), EX_SOFTWARE
+    bug = f"{type(error).__name__}{f': {error}' if str(error) else ''}"
+    return "; ".join([f"this is a bug of psopt, please report it: {bug} ({_place(error)})", *notes]), EX_SOFTWARE
 
 
 def _place(error: Exception) -> str:

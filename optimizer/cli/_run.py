@@ -65,20 +65,22 @@ def run(
             raise
         except BudgetReachedError as error:
             if error.run is not None:
-                _show(error.run, screen, as_json=output.as_json)
+                _show(error.run, output)
             raise
-    _show(result, screen, as_json=output.as_json)
+    _show(result, output)
     return 0
 
 
-def _show(run: Run, screen: Screen, *, as_json: bool) -> None:
+def _show(run: Run, output: OutputFlags) -> None:
+    from psopt.cli._result import show_result
     from psopt.runs import MANIFEST, RunDirectory
+    from rich.console import Console
 
-    if as_json:
+    if output.as_json:
         manifest = RunDirectory.open(run.path).read_json(MANIFEST)
         typer.echo(json.dumps({"run": str(run.path), **manifest}, indent=2))
-    else:
-        screen.result(run)
+    elif not output.quiet:
+        show_result(run, Console(highlight=False))
 
 
 def _optimize_program(

@@ -1,0 +1,88 @@
+"""What came out of a run: the front as a table, where the files are, what to do next."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from psopt.evaluation import OBJECTIVES, na_lines, na_note
+
+if TYPE_CHECKING:
+    from psopt.runs import Run
+    from psopt.search import Candidate
+    from rich.console import Console
+    from rich.table import Table
+
+
+def show_result(run: Run, console: Console) -> None:
+    """Print it."""
+    knee = run.pick("knee")
+    console.print(_front_table(run, knee))
+    for line in _notes(run, knee):
+        console.print(line, style="yellow", markup=False, soft_wrap=True)
+    console.print()
+    console.print("* the knee, the best compromise. Test: unseen samples, held-out rephrasings, 95 % intervals.")
+    if run.short.id != knee.id:
+        console.print("° the shortest prompt that is no worse than the knee by more than one standard error on val.")
+    folder = shlex.quote(str(run.path))
+    console.print(f"Report: {run.path / 'report.html'}", markup=False, soft_wrap=True)
+    console.print(f"Next: psopt export {folder} --pick knee --format text", markup=False, soft_wrap=True)
+    console.print(f"      psopt dashboard {folder}", markup=False, soft_wrap=True)
+
+
+def _front_table(run: Run, knee: Candidate) -> Table:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(
+        title="The front, in percent: chosen on val, reported on test",
+        title_justify="left",
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        show_edge=False,
+    )
+    table.add_column("prompt", no_wrap=True)
+    for name in ("edits", "F1 on test", "S on test", "C on test", "F1/S/C on val"):
+        table.add_column(name, justify="right", no_wrap=True)
+    # By id: the baseline stands first, and the shortest prompt last where it is on the front of neither.
+    shown = {candidate.id: candidate for candidate in (run.baseline, *run.front, run.short)}
+    for candidate in shown.values():
+        is_knee = candidate.id == knee.id
+        name = "baseline" if candidate.id == run.baseline.id else candidate.id
+        sign = "*" if is_knee else "°" if candidate.id == run.short.id else ""
+        cells = [name + sign, str(len(candidate.edits)), *_on_test(candidate), _on_val(candidate)]
+        table.add_row(*cells, style="bold green" if is_knee else None)
+    return table
+
+
+def _notes(run: Run, knee: Candidate) -> list[str]:
+    """What answers that name no label said: all of it for the seed prompt and the chosen one, a line for the others."""
+    chosen = {"baseline": run.baseline, knee.id: knee} if knee.id != run.baseline.id else {"": run.baseline}
+    notes = []
+    for name, candidate in chosen.items():
+        scores = candidate.test or candidate.val
+        notes += [f"{name}: {line}" if name else line for line in na_lines(scores.to_dict())]
+    for candidate in run.front:
+        scores = candidate.test or candidate.val
+        note = na_note(scores.na_rate, scores.na_kinds)
+        if note and candidate.id not in {run.baseline.id, knee.id}:
+            notes.append(f"{candidate.id}: {note}")
+    return notes
+
+
+def _on_test(candidate: Candidate) -> list[str]:
+    scores = candidate.test
+    if scores is None:
+        return ["–"] * 3
+    cells = []
+    for name in OBJECTIVES:
+        cell = f"{100 * getattr(scores, name):.1f}"
+        if name in scores.ci:
+            low, high = scores.ci[name]
+            cell += f" {100 * low:.0f}–{100 * high:.0f}"
+        cells.append(cell)
+    return cells
+
+
+def _on_val(candidate: Candidate) -> str:
+    return " ".join(f"{100 * getattr(candidate.val, name):.1f}" for name in OBJECTIVES)
