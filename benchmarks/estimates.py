@@ -37,8 +37,8 @@ class Setting(NamedTuple):
     options: tuple[str, ...]
 
 
-def _sized(trials: int, samples: int, rephrasings: int, *more: str) -> tuple[str, ...]:
-    return ("--trials", str(trials), "--samples", str(samples), "--rephrasings", str(rephrasings), *more)
+def _sized(trials: int, samples: int, rephrasings: int, *options: str) -> tuple[str, ...]:
+    return ("--trials", str(trials), "--samples", str(samples), "--rephrasings", str(rephrasings), *options)
 
 
 PROPOSER = ("--proposer", "openai/cheap")
@@ -115,11 +115,11 @@ def measure(setting: Setting, folder: Path) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as cache, FakeServer(answer=setting.answer) as server:
         environment = {**os.environ, "PSOPT_CACHE_DIR": cache, "PSOPT_PRICES": str(folder / "prices.toml")}
         environment |= {"OPENAI_API_KEY": "none", "PSOPT_OFFLINE": "1"}
-        given = ["--dataset", short_test(setting.dataset, folder), "--model", setting.model, "--json"]
-        given += ["--api-base", server.url, "--out", f"{cache}/run", *setting.options]
+        common = ["--dataset", short_test(setting.dataset, folder), "--model", setting.model, "--json"]
+        common += ["--api-base", server.url, "--out", f"{cache}/run", *setting.options]
 
-        def psopt(*more: str) -> dict[str, Any]:
-            command = [sys.executable, "-m", "psopt", "optimize", *given, *more]
+        def psopt(*options: str) -> dict[str, Any]:
+            command = [sys.executable, "-m", "psopt", "optimize", *common, *options]
             done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
             if done.returncode:
                 raise RuntimeError(f"{setting}: {done.stderr[-500:]}")
@@ -144,11 +144,11 @@ def run_all(only: list[int]) -> bool:
         (folder / "prices.toml").write_text(PRICES)
         for setting in [SETTINGS[n - 1] for n in only] or SETTINGS:
             start = time.perf_counter()
-            found = measure(setting, folder)
-            inside = all(low <= took <= high for low, high, took in found.values())
+            by_measure = measure(setting, folder)
+            inside = all(low <= took <= high for low, high, took in by_measure.values())
             n_inside, n_all = n_inside + inside, n_all + 1
-            widths.append(found["USD"][1] / found["USD"][0])
-            cells = [f"{low:,.4g}–{high:,.4g}: {took:,.4g}" for low, high, took in found.values()]
+            widths.append(by_measure["USD"][1] / by_measure["USD"][0])
+            cells = [f"{low:,.4g}–{high:,.4g}: {took:,.4g}" for low, high, took in by_measure.values()]
             options = " ".join(setting.options)
             row = [setting.dataset, setting.answer, setting.model, options, *cells, "yes" if inside else "**no**"]
             print(f"| {' | '.join(row)} | {time.perf_counter() - start:.0f} |", flush=True)

@@ -86,19 +86,19 @@ def every_label_in_full(network: Network, prompts: list[list[int]], labels: list
     order = sorted(range(len(prompts)), key=lambda index: len(prompts[index]))
     rows = [(text, label) for text in order for label in range(len(labels))]
     for start in range(0, len(rows), n_rows):
-        some = rows[start : start + n_rows]
-        tokens = [prompts[text] + labels[label] for text, label in some]
-        ids = torch.zeros((len(some), max(map(len, tokens))), dtype=torch.long)
-        for row, one in enumerate(tokens):
-            ids[row, : len(one)] = torch.tensor(one)
-        mask = torch.arange(ids.shape[1]) < torch.tensor([len(one) for one in tokens])[:, None]
-        keep = range(min(len(prompts[text]) for text, _ in some) - 1, ids.shape[1])  # where labels are
+        part = rows[start : start + n_rows]
+        tokens = [prompts[text] + labels[label] for text, label in part]
+        ids = torch.zeros((len(part), max(map(len, tokens))), dtype=torch.long)
+        for row, sequence in enumerate(tokens):
+            ids[row, : len(sequence)] = torch.tensor(sequence)
+        mask = torch.arange(ids.shape[1]) < torch.tensor([len(sequence) for sequence in tokens])[:, None]
+        keep = range(min(len(prompts[text]) for text, _ in part) - 1, ids.shape[1])  # where labels are
         columns = torch.tensor(keep, device=network.device)
         with torch.inference_mode():
             logits = network.model(
                 ids.to(network.device), attention_mask=mask.to(network.device), logits_to_keep=columns, use_cache=False
             ).logits
-            for row, (text, label) in enumerate(some):
+            for row, (text, label) in enumerate(part):
                 first = len(prompts[text]) - 1 - keep[0]
                 log_p = logits[row, first : first + len(labels[label])].float().log_softmax(-1)
                 target = torch.tensor(labels[label], device=network.device)[:, None]
@@ -146,9 +146,9 @@ def main() -> None:
     prompts, labels = make_prompts(options.texts, network.model.config.vocab_size)
     tree = label_tree(labels)
     ways: dict[str, tuple[int, Way]] = {
-        "every label in full": (n_full, lambda some: every_label_in_full(network, some, labels, ROWS[device])),
-        "prompt in full": (n_full, lambda some: collected(score_in_full, network, some, tree, batch_tokens)),
-        "shared prefix": (len(prompts), lambda some: collected(score_behind_prefix, network, some, tree, batch_tokens)),
+        "every label in full": (n_full, lambda part: every_label_in_full(network, part, labels, ROWS[device])),
+        "prompt in full": (n_full, lambda part: collected(score_in_full, network, part, tree, batch_tokens)),
+        "shared prefix": (len(prompts), lambda part: collected(score_behind_prefix, network, part, tree, batch_tokens)),
     }
     rates, scores = {}, {}
     for name, (n_texts, way) in ways.items():

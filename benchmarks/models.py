@@ -62,7 +62,7 @@ def main(n_rounds: int, *, whole: bool) -> None:
         rates.setdefault("psopt, again", []).append(again)
         for name in PEERS:
             rates.setdefault(name, []).append(measure(name))
-    median = {name: statistics.median(some) for name, some in rates.items()}
+    median = {name: statistics.median(repeated) for name, repeated in rates.items()}
     print(f"{N_REQUESTS:,} requests, {IN_FLIGHT} in flight, a server that answers after 20 ms; median of {n_rounds}\n")
     print("| client | requests/s | of bare aiohttp |\n|---|--:|--:|")
     for name, rate in median.items():

@@ -48,8 +48,8 @@ def _timed(url: str, n: int) -> tuple[float, list[int]]:
     with _fresh_model(url, concurrency=IN_FLIGHT) as model:
         model.predict([PROMPT], [f"warm {text}" for text in texts(N_WARM_UP)])
         start = perf_counter()
-        found = model.predict([PROMPT], texts(n))
-        return perf_counter() - start, found[:, 0].tolist()
+        predicted = model.predict([PROMPT], texts(n))
+        return perf_counter() - start, predicted[:, 0].tolist()
 
 
 def faults(n: int) -> tuple[float, float]:
@@ -63,8 +63,8 @@ def faults(n: int) -> tuple[float, float]:
     with FakeServer(delay_ms=DELAY_MS, hang_ms=HANG_MS) as server:
         good, expected = _timed(server.url, n)
         server.change(faults=",".join(FAULTS), fault_rate=FAULT_RATE)
-        bad, found = _timed(server.url, n)
-    if found != expected:
+        bad, predicted = _timed(server.url, n)
+    if predicted != expected:
         raise RuntimeError("the faults changed an answer")
     return n / good, n / bad
 

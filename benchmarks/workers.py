@@ -43,14 +43,14 @@ def rate(n_workers: int, trials: int, storage: str | None) -> float:
             time.sleep(0.1)
         joining = ["worker", "--storage", url, "--study-name", name, "--quiet"]
         processes += [start(number, *joining) for number in range(1, n_workers)]
-        while len(done := [one for one in _trials(url, name) if one.values]) < trials:
+        while len(done := [trial for trial in _trials(url, name) if trial.values]) < trials:
             if any(process.poll() for process in processes):
                 raise SystemExit("a worker failed")
             time.sleep(0.5)
         for process in processes:  # the scoring on test is no part of it
             process.kill()
             process.wait()
-    seconds = max(one.datetime_complete for one in done) - min(one.datetime_complete for one in done)
+    seconds = max(trial.datetime_complete for trial in done) - min(trial.datetime_complete for trial in done)
     return 60 * (len(done) - 1) / seconds.total_seconds()
 
 
@@ -71,14 +71,15 @@ def main(trials: int, storage: str | None) -> None:
     print("| workers | trials a minute | of one | efficiency |\n|--:|--:|--:|--:|")
     alone = 0.0
     for n_workers in (1, 2, 4):
-        found = rate(n_workers, trials, storage)
-        alone = alone or found
-        print(f"| {n_workers} | {found:.0f} | {found / alone:.2f} | {found / alone / n_workers:.2f} |", flush=True)
+        per_minute = rate(n_workers, trials, storage)
+        alone = alone or per_minute
+        times = per_minute / alone
+        print(f"| {n_workers} | {per_minute:.0f} | {times:.2f} | {times / n_workers:.2f} |", flush=True)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--trials", type=int, default=40)
     parser.add_argument("--storage")
-    given = parser.parse_args()
-    main(given.trials, given.storage)
+    words = parser.parse_args()
+    main(words.trials, words.storage)

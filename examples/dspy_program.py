@@ -44,14 +44,18 @@ def main(folder: Path) -> None:
     """Optimize, save, load."""
     task = psopt.load_task("trec")
     train, val, test = (
-        [dspy.Example(question=one.text, kind=one.label).with_inputs("question") for one in subset(samples, 40, seed=1)]
+        [
+            dspy.Example(question=sample.text, kind=sample.label).with_inputs("question")
+            for sample in subset(samples, 40, seed=1)
+        ]
         for samples in (task.train, task.val, task.test)
     )
-    with dspy.context(lm=minilm_lm([one.text for one in task.train], cache=False)):
+    with dspy.context(lm=minilm_lm([sample.text for sample in task.train], cache=False)):
         optimizer = psopt.SensitivityOptimizer(num_trials=8, num_rephrasings=4, log_dir=folder / "run")
         better = optimizer.compile(Sort(), trainset=train, valset=val, testset=test)
-        for one in better.pareto_front:
-            print(f"{one.id}: F1 {one.val.f1:.3f}, S {one.val.sensitivity:.3f}, C {one.val.consistency:.3f} on val")
+        for candidate in better.pareto_front:
+            val = candidate.val
+            print(f"{candidate.id}: F1 {val.f1:.3f}, S {val.sensitivity:.3f}, C {val.consistency:.3f} on val")
         print("S by step:", {step: round(share, 3) for step, share in better.sensitivity_by_step.items()})
         better.save(folder / "better.json")
         again = Sort()

@@ -9,9 +9,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Rows = list[dict[str, Any]]
-SEEN, NOT_SEEN, NOT_TESTABLE = "seen", "not seen", "not testable with the models at hand"
-LEVEL = 0.05
-SAME_F1 = 0.02
+SEEN = "seen"
+NOT_SEEN = "not seen"
+NOT_TESTABLE = "not testable with the models at hand"
+LEVEL = 0.05  # the customary level of a test
+SAME_F1 = 0.02  # about one standard error of F1 on 500 samples
 
 
 @dataclass(frozen=True)
@@ -36,15 +38,15 @@ class Claim:
     judge: Callable[[Rows], tuple[str, str]]
 
 
-def _verdict(good: int, n: int, what: str, detail: str = "") -> tuple[str, str]:
+def _verdict(good: int, n: int, cases: str, detail: str = "") -> tuple[str, str]:
     """Seen where most cases say so."""
-    return (SEEN if 2 * good > n else NOT_SEEN), f"{good} of {n} {what}{f': {detail}' if detail else ''}"
+    return (SEEN if 2 * good > n else NOT_SEEN), f"{good} of {n} {cases}{f': {detail}' if detail else ''}"
 
 
 def _against(rows: Rows, strategy: str, measure: str) -> list[tuple[str, float, float]]:
-    some = [row for row in rows if row["strategy"] == strategy]
-    found = [(row["dataset"], row["against_simple"][measure]) for row in some]
-    return [(dataset, one["difference"], one["p_value"]) for dataset, one in found]
+    of_strategy = [row for row in rows if row["strategy"] == strategy]
+    tests = [(row["dataset"], row["against_simple"][measure]) for row in of_strategy]
+    return [(dataset, test["difference"], test["p_value"]) for dataset, test in tests]
 
 
 def one_shot(rows: Rows) -> tuple[str, str]:
@@ -70,7 +72,11 @@ def f1_hides(rows: Rows) -> tuple[str, str]:
     ]
     if not pairs:
         return NOT_TESTABLE, f"no strategy is within {SAME_F1} of simple in F1"
-    differ = [f"{d} {s}: S {one['difference']:+.3f}" for d, s, one in pairs if one["p_value"] < LEVEL]
+    differ = [
+        f"{dataset} {strategy}: S {test['difference']:+.3f}"
+        for dataset, strategy, test in pairs
+        if test["p_value"] < LEVEL
+    ]
     return (SEEN if differ else NOT_SEEN), f"{len(differ)} of {len(pairs)} pairs: {'; '.join(differ) or '-'}"
 
 
@@ -98,27 +104,31 @@ def _arrows(triples: list[tuple[float, ...]]) -> str:
 def on_topics(judge: Callable[[Rows], tuple[str, str]]) -> Callable[[Rows], tuple[str, str]]:
     """Judge by the topics that have weak samples at all."""
 
-    def judge_some(rows: Rows) -> tuple[str, str]:
-        some = [row for row in rows if row["texts"]]
-        return judge(some) if some else (NOT_TESTABLE, "no weak sample is of these topics")
+    def judge_testable(rows: Rows) -> tuple[str, str]:
+        with_texts = [row for row in rows if row["texts"]]
+        return judge(with_texts) if with_texts else (NOT_TESTABLE, "no weak sample is of these topics")
 
-    return judge_some
+    return judge_testable
 
 
-def mends(kind: str) -> Callable[[Rows], tuple[str, str]]:
+def improves(kind: str) -> Callable[[Rows], tuple[str, str]]:
     """Most answers right and lower S, more so than before and than with the placebo."""
 
     @on_topics
     def judge(rows: Rows) -> tuple[str, str]:
-        good, details = 0, []
+        good = 0
+        details = []
         for row in rows:
-            right = {name: sum(one["right"]) for name, one in row["columns"].items()}
-            shaky = {name: sum(one["sensitivity"]) for name, one in row["columns"].items()}
+            right = {name: sum(column["right"]) for name, column in row["columns"].items()}
+            unstable = {name: sum(column["sensitivity"]) for name, column in row["columns"].items()}
             n = len(row["texts"])
-            better = all(right[kind] > right[one] and shaky[kind] < shaky[one] for one in ("before", "placebo"))
+            others = ("before", "placebo")
+            better = all(right[kind] > right[other] and unstable[kind] < unstable[other] for other in others)
             good += better and 2 * right[kind] > n * row["rephrasings"]
             change = f"right {right['before'] / n:.1f} -> {right[kind] / n:.1f} (placebo {right['placebo'] / n:.1f})"
-            change += f", S {shaky['before'] / n:.2f} -> {shaky[kind] / n:.2f} (placebo {shaky['placebo'] / n:.2f})"
+            change += (
+                f", S {unstable['before'] / n:.2f} -> {unstable[kind] / n:.2f} (placebo {unstable['placebo'] / n:.2f})"
+            )
             details.append(f"{row['topic']}: {change}")
         return _verdict(good, len(rows), "topics", "; ".join(details))
 
@@ -145,8 +155,8 @@ def hidden_at_one(rows: Rows) -> tuple[str, str]:
 def half_at_zero(rows: Rows) -> tuple[str, str]:
     """How many end right under every wording, which is S = 0; always wrong is S = 0 too, and does not count."""
     after = [(row["topic"], row["columns"]["by hand"]) for row in rows]
-    pairs = [(topic, list(zip(one["sensitivity"], one["right"], strict=True))) for topic, one in after]
-    counts = [(topic, sum(s == 0 and right > 0 for s, right in some), len(some)) for topic, some in pairs]
+    samples = [(topic, list(zip(column["sensitivity"], column["right"], strict=True))) for topic, column in after]
+    counts = [(topic, sum(s == 0 and right > 0 for s, right in pairs), len(pairs)) for topic, pairs in samples]
     detail = "; ".join(f"{topic} {k} of {n}" for topic, k, n in counts)
     return _verdict(sum(2 * k >= n for _, k, n in counts), len(counts), "topics", detail)
 
@@ -193,16 +203,16 @@ CLAIMS = (
           "appendix_a", "rows", random_is_consistent),
     Claim("E25, App. B", "the samples of highest S share a topic", "half of the ten are of it, above its share of all",
           "appendix_b", "fixes", topic_on_top),
-    Claim("E25, App. B", "a sentence by hand mends them", MORE_RIGHT, "appendix_b", "fixes", mends("by hand")),
-    Claim("psopt, App. B", "psopt mends them by itself", MORE_RIGHT, "appendix_b", "fixes", mends("automatic")),
+    Claim("E25, App. B", "a sentence by hand mends them", MORE_RIGHT, "appendix_b", "fixes", improves("by hand")),
+    Claim("psopt, App. B", "psopt mends them by itself", MORE_RIGHT, "appendix_b", "fixes", improves("automatic")),
     Claim("E25, App. C", "the least consistent of a class share a topic", "as in App. B, for one class",
           "appendix_c", "fixes", topic_on_top),
     Claim("E25, App. C", "errors of one wording don't show the topic", "its share of the ten above that at Q = 1",
           "appendix_c", "fixes", hidden_at_one),
-    Claim("E25, App. C", "a sentence by hand mends them", MORE_RIGHT, "appendix_c", "fixes", mends("by hand")),
+    Claim("E25, App. C", "a sentence by hand mends them", MORE_RIGHT, "appendix_c", "fixes", improves("by hand")),
     Claim("E25, App. C", "most of them end at S = 0", "half and more end right with S = 0, for most topics",
           "appendix_c", "fixes", half_at_zero),
-    Claim("psopt, App. C", "psopt mends them by itself", MORE_RIGHT, "appendix_c", "fixes", mends("automatic")),
+    Claim("psopt, App. C", "psopt mends them by itself", MORE_RIGHT, "appendix_c", "fixes", improves("automatic")),
     Claim("P24", "few-shot examples lower PSS", "with most examples the 95 % interval is below 0, for most seeds",
           "prosa", "by_shots", shots_help),
     Claim("P24", "confidence goes with low PSS", f"Spearman's rho < 0 with p < {LEVEL}, for most seeds",

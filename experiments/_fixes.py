@@ -40,42 +40,45 @@ class Fix:
 
 def study(setting: Setting, view: View, fixes: tuple[Fix, ...], name: str) -> None:
     """Measure every fix under every model; the wordings are held out, so that the search has seen none of them."""
-    found = []
+    rows = []
     for dataset, model, seed in setting.cases():
         task = setting.task(dataset, seed)
-        seed_, mended = seed_prompt(task, seed=seed), setting.search(dataset, model, seed).pick("knee").prompt
-        before = setting.predictions(task, seed_, model, seed, heldout=True)
-        after = setting.predictions(task, mended, model, seed, heldout=True)
+        baseline = seed_prompt(task, seed=seed)
+        improved = setting.search(dataset, model, seed).pick("knee").prompt
+        before = setting.predictions(task, baseline, model, seed, heldout=True)
+        after = setting.predictions(task, improved, model, seed, heldout=True)
         for fix in fixes:
             columns = {"before": before, "automatic": after}
             for kind, sentence in {"by hand": fix.sentence, "placebo": fix.placebo}.items():
-                prompt = replace(seed_, notes=(sentence,))
+                prompt = replace(baseline, notes=(sentence,))
                 columns[kind] = setting.predictions(task, prompt, model, seed, heldout=True)
             about = {"dataset": dataset, "source": task.info.source, "model": model, "seed": seed}
-            about |= {"rephrasings": before.array.shape[1], "notes": len(mended.notes)}
-            found.append({**about, **_compared(fix, view, columns)})
-    figure, axes = panels(len(found))
-    for ax, one in zip(axes, found, strict=True):
+            about |= {"rephrasings": before.array.shape[1], "notes": len(improved.notes)}
+            rows.append({**about, **_compared(fix, view, columns)})
+    figure, axes = panels(len(rows))
+    for ax, row in zip(axes, rows, strict=True):
         for kind, mark in {"before": "x", "placebo": "_", "by hand": "o", "automatic": "^"}.items():
-            right = one["columns"][kind]["right"]
+            right = row["columns"][kind]["right"]
             ax.plot(range(1, len(right) + 1), right, mark, label=kind)
-        title = f"{one['model']}: {one['topic']} -> {one['label']}"
-        of = setting.rephrasings
-        ax.set(title=title, xlabel="sample", ylabel=f"right answers of {of}", ylim=(-0.5, of + 0.5))
+        title = f"{row['model']}: {row['topic']} -> {row['label']}"
+        q = setting.rephrasings
+        ax.set(title=title, xlabel="sample", ylabel=f"right answers of {q}", ylim=(-0.5, q + 0.5))
         ax.legend(fontsize=7)
-    setting.save(name, {"fixes": found}, figure)
+    setting.save(name, {"fixes": rows}, figure)
 
 
 def _compared(fix: Fix, view: View, columns: dict[str, Predictions]) -> dict[str, Any]:
     """The topic's weakest samples under the seed prompt, and how the same samples fare under the other prompts."""
     before = columns["before"]
-    needs, samples = severity(before, view), before.samples
+    severities = severity(before, view)
+    samples = before.samples
     topic = np.array([fix.belongs(sample) for sample in samples])
     of_class = np.array([sample.label == fix.label for sample in samples])
-    pool = np.flatnonzero((of_class if view == "consistency" else needs >= 0) & (needs > 0))  # B: of all classes
-    top = pool[np.argsort(-needs[pool], kind="stable")][:SHOWN]
-    weakest = np.flatnonzero(topic & (needs > 0))
-    weakest = weakest[np.argsort(-needs[weakest], kind="stable")][:SHOWN]
+    is_weak = severities > 0
+    pool = np.flatnonzero(of_class & is_weak if view == "consistency" else is_weak)  # appendix B: of all classes
+    top = pool[np.argsort(-severities[pool], kind="stable")][:SHOWN]
+    weakest = np.flatnonzero(topic & is_weak)
+    weakest = weakest[np.argsort(-severities[weakest], kind="stable")][:SHOWN]
     wrong_at_once = of_class & (before.array[:, 0] != before.truth)
     return {
         "topic": fix.topic,
@@ -86,7 +89,7 @@ def _compared(fix: Fix, view: View, columns: dict[str, Predictions]) -> dict[str
         "topic_among_all": [int(topic[pool].sum()), len(pool)],
         "topic_among_misclassified_once": [int((topic & wrong_at_once).sum()), int(wrong_at_once.sum())],
         "texts": [samples[index].text for index in weakest],
-        "columns": {kind: _fares(some, weakest) for kind, some in columns.items()},
+        "columns": {kind: _fares(predictions, weakest) for kind, predictions in columns.items()},
     }
 
 

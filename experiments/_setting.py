@@ -61,19 +61,28 @@ class Setting:
     @classmethod
     def read(cls, doc: str | None, **defaults: Any) -> Setting:
         """Read the command line; an experiment may have defaults of its own."""
-        given = {**DEFAULTS, **defaults}
+        values = {**DEFAULTS, **defaults}
         parser = argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
-        parser.add_argument("--model", nargs="+", default=given["model"], help="minilm, openai/NAME, hf/REPO, sim/..")
-        parser.add_argument("--dataset", nargs="+", default=given["dataset"], help="built-in names, or files")
-        parser.add_argument("--samples", type=int, default=given["samples"])
-        parser.add_argument("--rephrasings", type=int, default=given["rephrasings"])
-        parser.add_argument("--seed", "--seeds", type=int, nargs="+", default=given["seeds"], dest="seeds")
-        parser.add_argument("--trials", type=int, default=given["trials"])
+        parser.add_argument("--model", nargs="+", default=values["model"], help="minilm, openai/NAME, hf/REPO, sim/..")
+        parser.add_argument("--dataset", nargs="+", default=values["dataset"], help="built-in names, or files")
+        parser.add_argument("--samples", type=int, default=values["samples"])
+        parser.add_argument("--rephrasings", type=int, default=values["rephrasings"])
+        parser.add_argument("--seed", "--seeds", type=int, nargs="+", default=values["seeds"], dest="seeds")
+        parser.add_argument("--trials", type=int, default=values["trials"])
         parser.add_argument("--results", type=Path, default=HERE / "results")
         parser.add_argument("--api-base")
-        read = parser.parse_args()
-        lm = LMConfig(api_base=read.api_base)
-        return cls(read.model, read.dataset, read.samples, read.rephrasings, read.seeds, read.trials, read.results, lm)
+        words = parser.parse_args()
+        lm = LMConfig(api_base=words.api_base)
+        return cls(
+            words.model,
+            words.dataset,
+            words.samples,
+            words.rephrasings,
+            words.seeds,
+            words.trials,
+            words.results,
+            lm,
+        )
 
     def cases(self) -> Iterator[tuple[str, str, int]]:
         """Every data set with every model and every seed."""
@@ -99,8 +108,8 @@ class Setting:
         families: tuple[str, ...] = ("paraphrase",),
     ) -> Predictions:
         """Let a model answer test samples under Q wordings, the original among them; or under Q held-out ones."""
-        q, options = self.rephrasings, RephrasingOptions(families=families)  # type: ignore[arg-type]
-        n_search, n_heldout = (1, q) if heldout else (q, 1)
+        options = RephrasingOptions(families=families)  # type: ignore[arg-type]
+        n_search, n_heldout = (1, self.rephrasings) if heldout else (self.rephrasings, 1)
         frozen = freeze_rephrasings(task, prompt.description, n_search, n_heldout, seed, options, models=self.provider)
         texts, forms = frozen.search, frozen.search_forms
         if heldout:
@@ -122,7 +131,7 @@ class Setting:
                 **options,
             )
 
-    def save(self, name: str, found: dict[str, Any], figure: Figure) -> None:
+    def save(self, name: str, rows: dict[str, Any], figure: Figure) -> None:
         """Write results as JSON, with the setting, and the figure as SVG: the same results give the same bytes."""
         import matplotlib as mpl
 
@@ -130,7 +139,7 @@ class Setting:
         sources = {dataset: self.task(dataset, self.seeds[0]).info.source for dataset in self.datasets}
         setting |= {"rephrasings": self.rephrasings, "trials": self.trials, "sources": sources}
         self.results.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(rounded({"setting": setting, **found}), indent=1, ensure_ascii=False)
+        text = json.dumps(rounded({"setting": setting, **rows}), indent=1, ensure_ascii=False)
         (self.results / f"{name}.json").write_text(text + "\n", "utf-8")
         with mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
             figure.savefig(self.results / f"{name}.svg", metadata={"Date": None}, bbox_inches="tight")
@@ -140,9 +149,9 @@ class Setting:
 def rounded(value: Any) -> Any:
     """JSON data with floats of four decimals; NumPy's numbers become Python's, NaN becomes None."""
     if isinstance(value, dict):
-        return {str(key): rounded(one) for key, one in value.items()}
+        return {str(key): rounded(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [rounded(one) for one in value]
+        return [rounded(item) for item in value]
     if hasattr(value, "tolist"):
         return rounded(value.tolist())
     if isinstance(value, float):

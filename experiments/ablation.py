@@ -22,9 +22,13 @@ REFERENCE = {"f1": 0.0, "sensitivity": 1.0, "consistency": 0.0}
 WITHOUT: dict[str, dict[str, Any]] = {
     "nothing (the whole search)": {},
     **{
-        f"{one} view": {"parts": SearchRestriction(views=tuple(view for view in VIEWS if view != one))} for one in VIEWS
+        f"{left_out} view": {"parts": SearchRestriction(views=tuple(view for view in VIEWS if view != left_out))}
+        for left_out in VIEWS
     },
-    **{f"{one}s": {"parts": SearchRestriction(kinds=tuple(kind for kind in KINDS if kind != one))} for one in KINDS},
+    **{
+        f"{left_out}s": {"parts": SearchRestriction(kinds=tuple(kind for kind in KINDS if kind != left_out))}
+        for left_out in KINDS
+    },
     "constraint": {"parts": SearchRestriction(margin=1.0)},
     "rounds (one only)": {"rounds": 1},
 }
@@ -32,17 +36,17 @@ WITHOUT: dict[str, dict[str, Any]] = {
 
 def hypervolume(points: list[dict[str, float]]) -> float:
     """The share of the unit cube that these scores dominate."""
-    losses = np.array([[-one["f1"], one["sensitivity"], -one["consistency"]] for one in points])
+    losses = np.array([[-point["f1"], point["sensitivity"], -point["consistency"]] for point in points])
     return float(compute_hypervolume(losses, np.array([0.0, 1.0, 0.0])))
 
 
 def one_run(setting: Setting, dataset: str, model: str, seed: int, without: str) -> dict[str, Any]:
     """Search with a part taken away."""
     run = setting.search(dataset, model, seed, rephrasings=setting.rephrasings, **WITHOUT[without])
-    on_test = [_scores(one.test) for one in run.front]
+    on_test = [_scores(candidate.test) for candidate in run.front]
     least = run.baseline.val.f1 - SearchRestriction().margin
     row = {"dataset": dataset, "model": model, "seed": seed, "without": without, "front": len(run.front)}
-    row |= {"lost_f1": sum(one.val.f1 < least for one in run.front), "knee": _scores(run.pick("knee").test)}
+    row |= {"lost_f1": sum(candidate.val.f1 < least for candidate in run.front), "knee": _scores(run.pick("knee").test)}
     row |= {"seed_prompt": _scores(run.baseline.test), "hypervolume": hypervolume(on_test)}
     row["hypervolume_seed_prompt"] = hypervolume([row["seed_prompt"]])
     print(f"seed {seed}, without {without}: hypervolume {row['hypervolume']:.3f}, knee {row['knee']}", flush=True)

@@ -24,10 +24,10 @@ def main(setting: Setting) -> None:
         for model in setting.models:
             seed = setting.seeds[0]
             task = setting.task(dataset, seed)
-            found = setting.predictions(task, seed_prompt(task, seed=seed), model, seed)
-            references = reference_scores(found.array, found.truth, found.n_classes, seed=seed)
+            predictions = setting.predictions(task, seed_prompt(task, seed=seed), model, seed)
+            references = reference_scores(predictions.array, predictions.truth, predictions.n_classes, seed=seed)
             about = {"dataset": dataset, "source": task.info.source, "model": model, "seed": seed}
-            rows += [{**about, "predictor": name, **vars(one)} for name, one in references.items()]
+            rows += [{**about, "predictor": name, **vars(scores)} for name, scores in references.items()]
     figure, axes = panels(len(rows))
     for ax, row in zip(axes, rows, strict=True):
         ax.scatter(row["sample_sensitivity"], row["sample_consistency"], s=6, alpha=0.4)
@@ -37,4 +37,4 @@ def main(setting: Setting) -> None:
 
 
 if __name__ == "__main__":
-    main(Setting.read(__doc__, dataset=[known.name for known in list_datasets()]))
+    main(Setting.read(__doc__, dataset=[dataset.name for dataset in list_datasets()]))

@@ -14,8 +14,8 @@ from _fixes import Fix, study
 from _setting import Setting
 
 FIXES = (
-    Fix("dates", "Number", "Questions about dates belong to Number.", lambda one: one.subclass == "date"),
-    Fix("colours", "Entity", "Questions about colors belong to Entity.", lambda one: one.subclass == "color"),
+    Fix("dates", "Number", "Questions about dates belong to Number.", lambda sample: sample.subclass == "date"),
+    Fix("colours", "Entity", "Questions about colors belong to Entity.", lambda sample: sample.subclass == "color"),
 )
 
 if __name__ == "__main__":

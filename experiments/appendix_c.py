@@ -23,7 +23,7 @@ def _asks_what_it_is(sample: object) -> bool:
 
 
 FIXES = (
-    Fix("colours", "Entity", "Questions about colors belong to Entity.", lambda one: one.subclass == "color"),
+    Fix("colours", "Entity", "Questions about colors belong to Entity.", lambda sample: sample.subclass == "color"),
     Fix("what is", "Description", WHAT_IS, _asks_what_it_is),
 )
 

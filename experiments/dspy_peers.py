@@ -41,7 +41,8 @@ class RuleWriter:
     """A stand-in for a language model that writes: frames around the instructions, or the instructions themselves."""
 
     def __init__(self, *, vary: bool) -> None:
-        self.vary, self.n_written = vary, 0
+        self.vary = vary
+        self.n_written = 0
 
     def complete(self, request: Any) -> Any:
         """Fill whatever outputs are asked for."""
@@ -75,13 +76,16 @@ def one_seed(task: Task, seed: int, sizes: dict[str, int]) -> dict[str, dict[str
     signature = dspy.Signature(
         {"question": (str, dspy.InputField()), "label": (Literal[task.labels], dspy.OutputField())}, INSTRUCTIONS
     )
-    engine, rows = lm._engine_spec, {}  # the engine that it was made with, for its count of calls
+    engine = lm._engine_spec  # the engine that it was made with, for its count of calls
+    rows = {}
     with dspy.context(lm=lm, num_threads=2):
         limit = 0
         for name, compile_with in OPTIMIZERS.items():
-            before, started = engine.n_calls, time.monotonic()
+            n_before = engine.n_calls
+            started = time.monotonic()
             program = compile_with(dspy.Predict(signature), train, val, seed, limit, sizes)
-            n_calls, seconds = engine.n_calls - before, time.monotonic() - started
+            n_calls = engine.n_calls - n_before
+            seconds = time.monotonic() - started
             limit = limit or n_calls
             rows[name] = {**_measured(program, test, task, seed), "calls": n_calls, "seconds": round(seconds, 1)}
             print(f"seed {seed}, {name}: {rows[name]}", flush=True)
@@ -92,9 +96,9 @@ def _sensitivity(program: Any, train: list, val: list, seed: int, _: int, sizes:
     with tempfile.TemporaryDirectory() as folder:
         optimizer = SensitivityOptimizer(sizes["trials"], sizes["rephrasings"], seed=seed, log_dir=Path(folder) / "run")
         better = optimizer.compile(program, trainset=train, valset=val)
-        found = dspy.Predict(better.signature)
-        found.demos = better.demos
-        return found
+        plain = dspy.Predict(better.signature)
+        plain.demos = better.demos
+        return plain
 
 
 def _random_search(program: Any, train: list, val: list, _: int, limit: int, __: dict[str, int]) -> Any:
@@ -118,13 +122,13 @@ OPTIMIZERS = {
     "SensitivityOptimizer": _sensitivity,
     "unoptimised": lambda program, *_: program,
     "BootstrapFewShotWithRandomSearch": _random_search,
-    "MIPROv2, demonstrations only": lambda *given: _mipro(*given, vary=False),
-    "MIPROv2, instructions by rule": lambda *given: _mipro(*given, vary=True),
+    "MIPROv2, demonstrations only": lambda *arguments: _mipro(*arguments, vary=False),
+    "MIPROv2, instructions by rule": lambda *arguments: _mipro(*arguments, vary=True),
 }
 
 
 def _examples(samples: Any) -> list:
-    return [dspy.Example(question=one.text, label=one.label).with_inputs("question") for one in samples]
+    return [dspy.Example(question=sample.text, label=sample.label).with_inputs("question") for sample in samples]
 
 
 def _measured(program: Any, test: Any, task: Task, seed: int) -> dict[str, float]:
@@ -191,5 +195,5 @@ if __name__ == "__main__":
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--out", type=Path, default=Path("experiments/results"))
     parser.add_argument("--small", action="store_true", help="A few samples only, to see that it runs.")
-    given = parser.parse_args()
-    main(given.seeds, given.out, SMALL if given.small else FULL)
+    words = parser.parse_args()
+    main(words.seeds, words.out, SMALL if words.small else FULL)

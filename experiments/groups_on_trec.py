@@ -26,21 +26,21 @@ EXPECTED = {
 def main(out: Path) -> None:
     """Diagnose train and test, and write what was found as JSON and as a page in Markdown."""
     task = load_task("trec", strict_data=True)
-    found = {}
+    groups_of = {}
     for split in ("train", "test"):
         report = diagnose(task, split=split, samples=5000)
         groups = sorted(report.diagnosis.to_dict()["groups"], key=lambda group: -group["need"])
         keys = ("view", "how", "label", "predicted", "size", "share", "topic", "words", "phrases")
-        found[split] = [{key: group[key] for key in keys} for group in groups]
-    claims = [_claim(found[split], split, what, label, words) for (split, what, label), words in EXPECTED.items()]
+        groups_of[split] = [{key: group[key] for key in keys} for group in groups]
+    claims = [_claim(groups_of[split], split, topic, label, words) for (split, topic, label), words in EXPECTED.items()]
     out.mkdir(parents=True, exist_ok=True)
-    result = {"claims": claims, "groups": found}
+    result = {"claims": claims, "groups": groups_of}
     (out / "groups_on_trec.json").write_text(json.dumps(result, indent=2) + "\n", "utf-8")
     (out / "groups_on_trec.md").write_text(_page(result), "utf-8")
     print(_page(result))
 
 
-def _claim(groups: list[dict], split: str, what: str, label: str, words: tuple[str, ...]) -> dict:
+def _claim(groups: list[dict], split: str, topic: str, label: str, words: tuple[str, ...]) -> dict:
     """The biggest group of a label that is named by one of these words, if there is one."""
     named = [
         group
@@ -48,7 +48,7 @@ def _claim(groups: list[dict], split: str, what: str, label: str, words: tuple[s
         if group["label"] == label and any(_shows(phrase, word) for phrase in group["phrases"] for word in words)
     ]
     best = named[0] if named else None
-    return {"split": split, "what": what, "label": label, "seen": best is not None, "group": best}
+    return {"split": split, "what": topic, "label": label, "seen": best is not None, "group": best}
 
 
 def _shows(phrase: str, word: str) -> bool:
@@ -62,11 +62,11 @@ def _page(result: dict) -> str:
         "| split | looked for | label | seen | group | samples |",
         "|---|---|---|---|---|--:|",
     ]
-    for one in result["claims"]:
-        group = one["group"] or {"topic": "–", "size": 0}
-        seen = "seen" if one["seen"] else "not seen"
+    for claim in result["claims"]:
+        group = claim["group"] or {"topic": "–", "size": 0}
+        seen = "seen" if claim["seen"] else "not seen"
         lines.append(
-            f"| {one['split']} | {one['what']} | {one['label']} | {seen} | {group['topic']} | {group['size']} |"
+            f"| {claim['split']} | {claim['what']} | {claim['label']} | {seen} | {group['topic']} | {group['size']} |"
         )
     for split, groups in result["groups"].items():
         lines += [

@@ -25,16 +25,20 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
+    Ways = dict[str, list[float | None]]
+    """By the way in which rankings are compared: a mean tau for each Q."""
+
 SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30)
 N_SUBSETS = 100
-SETTLED, CLEAR = 0.9, 0.01
-MEASURES = {"sensitivity": lambda counts, _: sensitivity(counts), "consistency": lambda *given: consistency(*given)}
+SETTLED = 0.9  # Kendall's tau from which on a ranking counts as settled; by convention of this page
+CLEAR = 0.01  # prompts that differ by less are no clear pair; by convention too
+MEASURES = {"sensitivity": lambda counts, _: sensitivity(counts), "consistency": consistency}
 
 
 def prompts_of(task: Task, seed: int) -> dict[str, Prompt]:
     """Six prompts: the three strategies, and combinations of them; the examples are drawn with several seeds."""
     simple, detail = seed_prompt(task, "simple"), seed_prompt(task, "detail")
-    shots = [seed_prompt(task, "1-shot", seed=seed + more).examples for more in range(3)]
+    shots = [seed_prompt(task, "1-shot", seed=seed + number).examples for number in range(3)]
     return {
         "simple": simple,
         "detail": detail,
@@ -45,22 +49,26 @@ def prompts_of(task: Task, seed: int) -> dict[str, Prompt]:
     }
 
 
-def agreements(found: dict[str, Predictions], sizes: list[int], seed: int) -> dict[str, dict[str, list[float | None]]]:
+def agreements(by_prompt: dict[str, Predictions], sizes: list[int], seed: int) -> dict[str, Ways]:
     """Mean Kendall's tau of rankings by each measure: with all wordings, and between disjoint halves."""
-    q, rng = next(iter(found.values())).array.shape[1], np.random.default_rng(seed)
-    rows: dict[str, dict[str, list[float | None]]] = {}
+    q = next(iter(by_prompt.values())).array.shape[1]
+    rng = np.random.default_rng(seed)
+    rows: dict[str, Ways] = {}
     for measure in MEASURES:
-        whole = _values(found, measure, np.arange(q))
+        whole = _values(by_prompt, measure, np.arange(q))
         pairs = list(combinations(range(len(whole)), 2))
-        clear = [(one, other) for one, other in pairs if abs(whole[one] - whole[other]) > CLEAR]
-        ways: dict[str, list[float | None]] = {"with_all": [], "between_halves": [], "clear_pairs_between_halves": []}
+        clear = [(i, j) for i, j in pairs if abs(whole[i] - whole[j]) > CLEAR]
+        ways: Ways = {"with_all": [], "between_halves": [], "clear_pairs_between_halves": []}
         for size in sizes:
             taus = []
             for _ in range(N_SUBSETS):
                 order = rng.permutation(q)
-                one, other = (_values(found, measure, order[part]) for part in (slice(size), slice(size, 2 * size)))
-                halves = [(one, other, pairs), (one, other, clear)] if 2 * size <= q else []
-                taus.append([tau(*given) for given in [(one, whole, pairs), *halves]])
+                first = _values(by_prompt, measure, order[:size])
+                taus_of_order = [tau(first, whole, pairs)]
+                if 2 * size <= q:
+                    second = _values(by_prompt, measure, order[size : 2 * size])
+                    taus_of_order += [tau(first, second, pairs), tau(first, second, clear)]
+                taus.append(taus_of_order)
             means = [float(mean) for mean in np.mean(taus, axis=0)]
             for way, mean in zip_longest(ways.values(), means):
                 way.append(mean)
@@ -68,24 +76,23 @@ def agreements(found: dict[str, Predictions], sizes: list[int], seed: int) -> di
     return rows
 
 
-def tau(one: list[float], other: list[float], pairs: list[tuple[int, int]]) -> float:
+def tau(first: list[float], second: list[float], pairs: list[tuple[int, int]]) -> float:
     """Kendall's tau by these pairs: +1 if both order every pair alike, -1 if the other way round; NaN for no pairs."""
-    signs = [np.sign((one[i] - one[j]) * (other[i] - other[j])) for i, j in pairs]
+    signs = [np.sign((first[i] - first[j]) * (second[i] - second[j])) for i, j in pairs]
     return float(np.mean(signs)) if signs else float("nan")
 
 
-def _values(found: dict[str, Predictions], measure: str, columns: Any) -> list[float]:
-    if not len(columns):
-        return []
-    counts = (prediction_counts(one.array[:, columns], one.n_classes) for one in found.values())
-    return [MEASURES[measure](some, one.truth) for some, one in zip(counts, found.values(), strict=True)]
+def _values(by_prompt: dict[str, Predictions], measure: str, columns: Any) -> list[float]:
+    counts = [prediction_counts(answers.array[:, columns], answers.n_classes) for answers in by_prompt.values()]
+    truths = [answers.truth for answers in by_prompt.values()]
+    return [MEASURES[measure](of_prompt, truth) for of_prompt, truth in zip(counts, truths, strict=True)]
 
 
 def settles(sizes: list[int], taus: list[float | None]) -> int | None:
     """The least Q from which on tau stays at `SETTLED` or more, as far as it was measured; None if it never does."""
-    known = [(size, tau) for size, tau in zip(sizes, taus, strict=True) if tau is not None]
-    low = [size for size, tau in known if not tau >= SETTLED]
-    after = [size for size, _ in known if not low or size > low[-1]]
+    measured = [(size, tau) for size, tau in zip(sizes, taus, strict=True) if tau is not None]
+    low = [size for size, tau in measured if not tau >= SETTLED]  # NaN is low too
+    after = [size for size, _ in measured if not low or size > low[-1]]
     return after[0] if after else None
 
 
@@ -98,21 +105,23 @@ def main(setting: Setting) -> None:
         for model in setting.models:
             seed = setting.seeds[0]
             task = setting.task(dataset, seed)
-            found = {name: setting.predictions(task, one, model, seed) for name, one in prompts_of(task, seed).items()}
+            by_prompt = {
+                name: setting.predictions(task, prompt, model, seed) for name, prompt in prompts_of(task, seed).items()
+            }
             curves = {}
-            for name, one in found.items():
+            for name, answers in by_prompt.items():
                 curve = rephrasing_curve(
-                    one.array, one.truth, one.n_classes, sizes=sizes, n_subsets=N_SUBSETS, seed=seed
+                    answers.array, answers.truth, answers.n_classes, sizes=sizes, n_subsets=N_SUBSETS, seed=seed
                 )
                 curves[name] = {part: getattr(curve, part) for part in ("mean", "low", "high")}
                 axes[0].plot(sizes, curve.mean["sensitivity"], label=f"{model}: {name}")
-            agreement = agreements(found, sizes, seed)
+            agreement = agreements(by_prompt, sizes, seed)
             for measure, taus in agreement.items():
                 axes[1].plot(sizes, taus["with_all"], label=f"{model} {measure}: with all")
                 halves = np.array(taus["clear_pairs_between_halves"], float)
                 axes[1].plot(sizes, halves, "--", label=f"{measure}: clear pairs, between halves")
             settled = {
-                measure: {how: settles(sizes, some) for how, some in taus.items()}
+                measure: {how: settles(sizes, of_way) for how, of_way in taus.items()}
                 for measure, taus in agreement.items()
             }
             about = {"dataset": dataset, "source": task.info.source, "model": model, "seed": seed, "sizes": sizes}

@@ -48,7 +48,7 @@ def main() -> None:
     print("|---|--:|--:|--:|--:|--:|")
     for original, texts in sets.items():
         close = np.array([likeness(original, text) for text in texts])
-        far = np.array([likeness(original, text) for text in [*OTHERS, *(one for one in sets if one != original)]])
+        far = np.array([likeness(original, text) for text in [*OTHERS, *(text for text in sets if text != original)]])
         low, far_low = (close < LEAST_CLOSENESS).sum(), (far < LEAST_CLOSENESS).sum()
         cells = [original, len(close), f"{close.min():.2f}", f"{np.median(close):.2f}", low, f"{far_low} of {len(far)}"]
         print(f"| {' | '.join(map(str, cells))} |")

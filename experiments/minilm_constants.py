@@ -42,7 +42,7 @@ def main() -> None:
         for value in values:
             setattr(_model, name, value)
             scores = [score(evaluate(model, prompt, rephrasings, val)) for prompt in (bare, full)]
-            cells = "   ".join(f"{one.f1:.3f} {one.sensitivity:.3f} {one.consistency:.3f}" for one in scores)
+            cells = "   ".join(f"{score.f1:.3f} {score.sensitivity:.3f} {score.consistency:.3f}" for score in scores)
             print(f"{name:18s} {value:5.2f}{'*' if value == chosen else ' '}  {cells}")
         setattr(_model, name, chosen)
 

@@ -10,6 +10,7 @@ Expected: more examples, lower PSS; higher confidence, lower PSS.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,7 @@ N_BINS = 5
 def with_shots(task: Task, shots: int, seed: int) -> Prompt:
     """The simple prompt with so many examples of each class."""
     examples = [seed_prompt(task, "1-shot", seed=1000 * seed + number).examples for number in range(shots)]
-    return replace(seed_prompt(task), examples=tuple(one for some in examples for one in some))
+    return replace(seed_prompt(task), examples=tuple(itertools.chain.from_iterable(examples)))
 
 
 def confidence(
@@ -40,10 +41,11 @@ def confidence(
 ) -> Any | None:
     """Each sample's confidence, and what it is; None where the model gives none."""
     words = freeze_rephrasings(task, prompt.description, setting.rephrasings, 1, seed, RephrasingOptions()).search
-    prompts, texts = [prompt.described_as(text) for text in words], [sample.text for sample in samples]
+    prompts = [prompt.described_as(text) for text in words]
+    texts = [sample.text for sample in samples]
     answering = setting.provider.answering(model, task)
     if hasattr(answering, "scores"):
-        ordered = np.sort([answering.scores(one, texts) for one in prompts], axis=2)
+        ordered = np.sort([answering.scores(rephrased, texts) for rephrased in prompts], axis=2)
         return "margin of scores", (ordered[:, :, -1] - ordered[:, :, -2]).mean(axis=0)
     if has_probabilities(answering) and (setting.lm.logprobs or not model.startswith(("openai", "dspy"))):
         return "probability", answering.predict_proba(prompts, texts).max(axis=2).mean(axis=1)
@@ -60,15 +62,16 @@ def main(setting: Setting) -> None:
         about = {"dataset": dataset, "source": task.info.source, "model": model, "seed": seed}
         for shots in SHOTS:
             prompt = with_shots(task, shots, seed)
-            found = setting.predictions(task, prompt, model, seed)
-            scores = sample_prompt_sensi_score(correctness(found.array, found.truth))
-            f1 = float(found.right.mean())
+            predictions = setting.predictions(task, prompt, model, seed)
+            scores = sample_prompt_sensi_score(correctness(predictions.array, predictions.truth))
+            f1 = float(predictions.right.mean())
             by_shots.append({**about, "shots": shots, "pss": scores.mean(), "f1": f1, "samples": scores})
-            if shots == 0 and (given := confidence(setting, task, prompt, model, seed, found.samples)):
-                order = np.array_split(np.argsort(given[1]), N_BINS)
-                bins = [float(scores[some].mean()) for some in order]
-                test = spearmanr(given[1], scores)
-                row = {"confidence": given[0], "pss_by_fifth": bins, "rho": test.statistic}
+            if shots == 0 and (measured := confidence(setting, task, prompt, model, seed, predictions.samples)):
+                kind, confidences = measured
+                fifths = np.array_split(np.argsort(confidences), N_BINS)
+                bins = [float(scores[fifth].mean()) for fifth in fifths]
+                test = spearmanr(confidences, scores)
+                row = {"confidence": kind, "pss_by_fifth": bins, "rho": test.statistic}
                 by_confidence.append({**about, **row, "p_value": test.pvalue})
         own = [row for row in by_shots if row["seed"] == seed and row["model"] == model]
         own = [row for row in own if row["dataset"] == dataset]

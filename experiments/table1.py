@@ -26,20 +26,21 @@ def rows_of(setting: Setting, dataset: str, model: str, seed: int) -> list[dict[
     """A row for each strategy; each is tested against the first, on the same samples and wordings."""
     task, rows, first = setting.task(dataset, seed), [], None
     for strategy in STRATEGIES:
-        found = setting.predictions(task, seed_prompt(task, strategy, seed=seed), model, seed)
-        scores, first = score(found, intervals=True, seed=seed), first or found
+        predictions = setting.predictions(task, seed_prompt(task, strategy, seed=seed), model, seed)
+        scores = score(predictions, intervals=True, seed=seed)
+        first = first or predictions
         std = {
-            "sensitivity": found.sensitivities.std(),
-            "consistency": sample_consistency(found.p_tau, found.truth).std(),
-            "f1": accuracy_std(found.array, found.truth),
+            "sensitivity": predictions.sensitivities.std(),
+            "consistency": sample_consistency(predictions.p_tau, predictions.truth).std(),
+            "f1": accuracy_std(predictions.array, predictions.truth),
         }
         row = {"dataset": dataset, "source": task.info.source, "model": model, "strategy": strategy, "seed": seed}
-        row |= {"samples": len(found.samples), "na_rate": scores.na_rate, "ci": scores.ci, "std": std}
+        row |= {"samples": len(predictions.samples), "na_rate": scores.na_rate, "ci": scores.ci, "std": std}
         row |= {measure: getattr(scores, measure) for measure in MEASURES}
-        if found is not first:
-            against = paired_test(first.array, found.array, found.truth, found.n_classes, seed=seed)
+        if predictions is not first:
+            against = paired_test(first.array, predictions.array, predictions.truth, predictions.n_classes, seed=seed)
             row["against_simple"] = {
-                name: {"difference": one.difference, "p_value": one.p_value} for name, one in against.items()
+                name: {"difference": test.difference, "p_value": test.p_value} for name, test in against.items()
             }
         rows.append(row)
         print(f"{dataset} {model} {strategy}: " + ", ".join(f"{name} {row[name]:.3f}" for name in MEASURES), flush=True)
@@ -53,17 +54,21 @@ def main(setting: Setting) -> None:
     figure, axes = panels(len(setting.datasets))
     for ax, dataset in zip(axes, setting.datasets, strict=True):
         own = [row for row in rows if row["dataset"] == dataset]
-        known = [one for model in published.get(dataset, {}).values() for one in model.values()]
-        ax.scatter(
-            [one["sensitivity"] for one in known], [one["f1"] for one in known], c="lightgrey", label="published"
-        )
+        theirs = [scores for model in published.get(dataset, {}).values() for scores in model.values()]
+        ax.scatter(*_coordinates(theirs), c="lightgrey", label="published")
         for strategy, mark in zip(STRATEGIES, "os^", strict=True):
-            some = [row for row in own if row["strategy"] == strategy]
-            ax.scatter([row["sensitivity"] for row in some], [row["f1"] for row in some], marker=mark, label=strategy)
+            points = [row for row in own if row["strategy"] == strategy]
+            ax.scatter(
+                [row["sensitivity"] for row in points], [row["f1"] for row in points], marker=mark, label=strategy
+            )
         ax.set(title=dataset, xlabel="S", ylabel="F1", xlim=(0, None))
         ax.legend(fontsize=7)
     setting.save("table1", {"rows": rows}, figure)
 
 
+def _coordinates(points: list[dict[str, Any]]) -> tuple[list[float], list[float]]:
+    return [point["sensitivity"] for point in points], [point["f1"] for point in points]
+
+
 if __name__ == "__main__":
-    main(Setting.read(__doc__, dataset=[known.name for known in list_datasets()], seeds=[0, 1, 2]))
+    main(Setting.read(__doc__, dataset=[dataset.name for dataset in list_datasets()], seeds=[0, 1, 2]))

@@ -14,19 +14,21 @@ from typing import TYPE_CHECKING, Any
 
 from _setting import Setting, panels
 from psopt.evaluation import score
+from psopt.rephrasings import RephrasingOptions
 from psopt.search_spaces import seed_prompt
 
 if TYPE_CHECKING:
-    from psopt.search_spaces import Prompt
+    from psopt.search_spaces import Family, Prompt
 
-WORDINGS = ("paraphrase", "wording")
+WORDINGS: tuple[Family, ...] = ("paraphrase", "wording")
 MEASURES = ("f1", "sensitivity", "consistency")
 
 
-def front_of(setting: Setting, dataset: str, model: str, words: str, seed: int) -> tuple[Prompt, list[Prompt]]:
+def front_of(setting: Setting, dataset: str, model: str, words: Family, seed: int) -> tuple[Prompt, list[Prompt]]:
     """The knee and the whole front of a search."""
-    run = setting.search(dataset, model, seed, rephrasings=setting.rephrasings, vary=words)
-    return run.pick("knee").prompt, [one.prompt for one in run.front]
+    rephrasing = RephrasingOptions(families=(words,))
+    run = setting.search(dataset, model, seed, rephrasings=setting.rephrasings, rephrasing=rephrasing)
+    return run.pick("knee").prompt, [candidate.prompt for candidate in run.front]
 
 
 def rows_of(setting: Setting, dataset: str, seed: int) -> list[dict[str, Any]]:
@@ -34,7 +36,7 @@ def rows_of(setting: Setting, dataset: str, seed: int) -> list[dict[str, Any]]:
     task = setting.task(dataset, seed)
     places = [(model, words) for model in setting.models for words in WORDINGS]
 
-    def fares(prompt: Prompt, model: str, words: str) -> dict[str, float]:
+    def fares(prompt: Prompt, model: str, words: Family) -> dict[str, float]:
         scores = score(setting.predictions(task, prompt, model, seed, heldout=True, families=(words,)))
         return {name: getattr(scores, name) for name in MEASURES}
 
@@ -45,7 +47,8 @@ def rows_of(setting: Setting, dataset: str, seed: int) -> list[dict[str, Any]]:
         for target in places:
             everyone = [fares(prompt, *target) for prompt in front]
             better = [
-                one["f1"] > bare[target]["f1"] and one["sensitivity"] < bare[target]["sensitivity"] for one in everyone
+                scores["f1"] > bare[target]["f1"] and scores["sensitivity"] < bare[target]["sensitivity"]
+                for scores in everyone
             ]
             row = {"dataset": dataset, "seed": seed, "from": list(source), "to": list(target), "front": len(front)}
             row |= {"seed_prompt": bare[target], "knee": fares(knee, *target), "better": sum(better) / len(better)}

@@ -25,13 +25,14 @@ def row_of(setting: Setting, dataset: str, model: str, seed: int, family: Any) -
     row: dict[str, Any] = {"dataset": dataset, "source": task.info.source, "model": model, "seed": seed}
     row["family"] = family
     try:
-        found = setting.predictions(task, seed_prompt(task, "1-shot", seed=seed), model, seed, families=(family,))
+        predictions = setting.predictions(task, seed_prompt(task, "1-shot", seed=seed), model, seed, families=(family,))
     except InputError as error:  # three labels have five other orders
         return {**row, "left_out": str(error)}
-    scores = score(found, intervals=True, seed=seed)
+    scores = score(predictions, intervals=True, seed=seed)
     row |= {"sensitivity": scores.sensitivity, "f1": scores.f1, "ci": scores.ci}
-    row["moved"] = bool((found.array != found.array[:, :1]).any())
-    return {**row, "spread": spread(found.array, found.truth), "f1_std": accuracy_std(found.array, found.truth)}
+    row["moved"] = bool((predictions.array != predictions.array[:, :1]).any())
+    row["spread"] = spread(predictions.array, predictions.truth)
+    return {**row, "f1_std": accuracy_std(predictions.array, predictions.truth)}
 
 
 def main(setting: Setting) -> None:

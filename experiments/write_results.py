@@ -17,7 +17,7 @@ from _setting import HERE
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    Found = dict[str, Any]
+    Results = dict[str, Any]
 
 MEASURES = ("sensitivity", "consistency", "f1")
 HEAD = """# Results
@@ -28,32 +28,32 @@ them, and says little about language models. Each script's docstring says what w
 """
 
 
-def page(results: Path) -> str:
+def page(folder: Path) -> str:
     """The whole page."""
-    found = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(results.glob("*.json"))}
-    parts = [HEAD.format(folder=results.name), "## The papers' claims\n", claims(found)]
+    results = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(folder.glob("*.json"))}
+    parts = [HEAD.format(folder=folder.name), "## The papers' claims\n", claims(results)]
     for name, (title, body) in SECTIONS.items():
-        if name in found:
-            figure = f"![{title}]({results.name}/{name}.svg)\n" if (results / f"{name}.svg").exists() else ""
-            parts += [f"## {title}\n", about(found[name]), body(found[name]), figure]
-    more = [f"[{path.stem}]({results.name}/{path.name})" for path in sorted(results.glob("*.md"))]
-    return "\n".join([*parts, *([f"More: {', '.join(more)}.\n"] if more else [])]).rstrip() + "\n"
+        if name in results:
+            figure = f"![{title}]({folder.name}/{name}.svg)\n" if (folder / f"{name}.svg").exists() else ""
+            parts += [f"## {title}\n", about(results[name]), body(results[name]), figure]
+    pages = [f"[{path.stem}]({folder.name}/{path.name})" for path in sorted(folder.glob("*.md"))]
+    return "\n".join([*parts, *([f"More: {', '.join(pages)}.\n"] if pages else [])]).rstrip() + "\n"
 
 
-def claims(found: Found) -> str:
+def claims(results: Results) -> str:
     """Every claim for every model that was measured."""
     rows = []
     for claim in CLAIMS:
-        of_claim = found.get(claim.experiment, {}).get(claim.rows, [])
+        of_claim = results.get(claim.experiment, {}).get(claim.rows, [])
         for model in dict.fromkeys(row["model"] for row in of_claim):
             verdict, why = claim.judge([row for row in of_claim if row["model"] == model])
             rows.append((claim.source, claim.text, model, f"**{verdict}**", why, claim.rule))
     return table(("source", "claim", "model", "verdict", "because", "rule: seen if"), rows)
 
 
-def about(found: Found) -> str:
+def about(results: Results) -> str:
     """The setting, in a line."""
-    setting = found["setting"]
+    setting = results["setting"]
     sources = ", ".join(f"{name} ({source})" for name, source in setting["sources"].items())
     line = f"{sources}; {', '.join(setting['models'])}; Q = {setting['rephrasings']}; at most {setting['samples']} "
     return line + f"samples; seeds {', '.join(map(str, setting['seeds']))}.\n"
@@ -74,72 +74,73 @@ def _p(value: float) -> str:
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def _triple(scores: Found) -> str:
+def _triple(scores: Results) -> str:
     return " / ".join(f"{scores[name]:.3f}" for name in MEASURES)
 
 
-def table1(found: Found) -> str:
+def table1(results: Results) -> str:
     """S / C_y / F1, ours and published."""
     rows = []
-    for row in found["rows"]:
+    for row in results["rows"]:
         cells = [f"{row[name]:.3f} ± {row['std'][name]:.3f} [{_interval(row, name)}]" for name in MEASURES]
         rows.append((row["dataset"], row["model"], row["strategy"], row["seed"], *cells, f"{row['na_rate']:.3f}"))
     ours = table(("data", "model", "strategy", "seed", "S", "C_y", "F1", "N/A"), rows)
     published = json.loads((HERE / "published.json").read_text("utf-8"))
     rows = []
-    for dataset in dict.fromkeys(row["dataset"] for row in found["rows"]):
+    for dataset in dict.fromkeys(row["dataset"] for row in results["rows"]):
         for model, by_strategy in published["table1"].get(dataset, {}).items():
             rows.append((dataset, model, *(_triple(scores) for scores in by_strategy.values())))
     theirs = table(("data", "model (published)", "simple", "detail", "1-shot"), rows)
     return f"± standard deviation, [95 % interval].\n\n{ours}\n{published['what']}. S / C_y / F1:\n\n{theirs}"
 
 
-def _interval(row: Found, name: str) -> str:
+def _interval(row: Results, name: str) -> str:
     return ", ".join(f"{bound:.3f}" for bound in row["ci"][name]) if row["ci"] else "–"
 
 
-def appendix_a(found: Found) -> str:
+def appendix_a(results: Results) -> str:
     """Three predictors."""
     rows = []
-    for row in found["rows"]:
+    for row in results["rows"]:
         pairs = row["sample_sensitivity"], row["sample_consistency"]
         rows.append((row["dataset"], row["model"], row["predictor"], *(row[name] for name in MEASURES), _rho(*pairs)))
     return table(("data", "model", "predictor", "S", "C_y", "F1", "correlation of S and consistency"), rows)
 
 
-def _rho(one: list[float], other: list[float]) -> float | None:
-    return float(np.corrcoef(one, other)[0, 1]) if np.std(one) > 0 and np.std(other) > 0 else None
+def _rho(first: list[float], second: list[float]) -> float | None:
+    return float(np.corrcoef(first, second)[0, 1]) if np.std(first) > 0 and np.std(second) > 0 else None
 
 
-def fixes(found: Found) -> str:
+def fixes(results: Results) -> str:
     """The paper's form: right answers of Q, and S, sample by sample; then the whole test set."""
-    published, parts = json.loads((HERE / "published.json").read_text("utf-8"))["fixes"], []
-    for one in found["fixes"]:
-        parts.append(f"**{one['topic']} -> {one['label']}**, {one['model']}, seed {one['seed']}: “{one['sentence']}”\n")
+    published = json.loads((HERE / "published.json").read_text("utf-8"))["fixes"]
+    parts = []
+    for fix in results["fixes"]:
+        parts.append(f"**{fix['topic']} -> {fix['label']}**, {fix['model']}, seed {fix['seed']}: “{fix['sentence']}”\n")
         rows = [
-            (kind, _list(some["right"]), _list(some["sensitivity"]), _triple(some["whole"]))
+            (kind, _list(column["right"]), _list(column["sensitivity"]), _triple(column["whole"]))
             for kind in ("before", "placebo", "by hand", "automatic")
-            for some in (one["columns"][kind],)
+            for column in (fix["columns"][kind],)
         ]
-        known = published.get(one["topic"], {})
+        theirs = published.get(fix["topic"], {})
         rows += [
-            (f"published, {when}", _list(known[f"right_{when}"]), _list(known.get(f"sensitivity_{when}", [])), None)
+            (f"published, {when}", _list(theirs[f"right_{when}"]), _list(theirs.get(f"sensitivity_{when}", [])), None)
             for when in ("before", "after")
-            if known
+            if theirs
         ]
-        parts.append(table(("prompt", f"right of {found['setting']['rephrasings']}", "S", "all: S / C_y / F1"), rows))
+        parts.append(table(("prompt", f"right of {results['setting']['rephrasings']}", "S", "all: S / C_y / F1"), rows))
     return "\n".join(parts)
 
 
 def _list(values: list[float]) -> str:
-    return ", ".join(f"{one:.2f}" if isinstance(one, float) else str(one) for one in values) or "–"
+    return ", ".join(f"{value:.2f}" if isinstance(value, float) else str(value) for value in values) or "–"
 
 
-def how_many(found: Found) -> str:
+def how_many(results: Results) -> str:
     """S by Q, and where the ranking settles."""
     parts = []
-    for row in found["rows"]:
-        curves = [(name, *one["mean"]["sensitivity"]) for name, one in row["curves"].items()]
+    for row in results["rows"]:
+        curves = [(name, *curve["mean"]["sensitivity"]) for name, curve in row["curves"].items()]
         parts.append(f"{row['dataset']}, {row['model']}: mean S of subsets of Q wordings.\n")
         parts.append(table(("prompt", *(f"Q = {size}" for size in row["sizes"])), curves))
         taus = [
@@ -153,12 +154,12 @@ def how_many(found: Found) -> str:
     return "\n".join(parts)
 
 
-def prosa(found: Found) -> str:
+def prosa(results: Results) -> str:
     """PSS by shots and by confidence."""
     shots = [
         (row["dataset"], row["model"], row["seed"], row["shots"], row["pss"], row["f1"], row["against_none"],
          ", ".join(f"{bound:+.3f}" for bound in row["ci"]))
-        for row in found["by_shots"]
+        for row in results["by_shots"]
     ]  # fmt: skip
     fifths = [
         (
@@ -170,48 +171,48 @@ def prosa(found: Found) -> str:
             row["rho"],
             _p(row["p_value"]),
         )
-        for row in found["by_confidence"]
+        for row in results["by_confidence"]
     ]
     head = ("data", "model", "seed", "confidence", *(f"fifth {n}" for n in range(1, 6)), "rho", "p")
     names = ("data", "model", "seed", "examples a class", "PSS", "F1", "against none", "95 % interval")
     return f"{table(names, shots)}\nPSS by confidence, the least confident fifth first.\n\n{table(head, fifths)}"
 
 
-def what_shakes(found: Found) -> str:
+def what_shakes(results: Results) -> str:
     """S by family."""
     rows = [
         (row["dataset"], row["model"], row["family"], row.get("sensitivity"), row.get("f1"), row.get("spread"),
          row.get("f1_std"), row.get("left_out") or ("" if row["moved"] else "not one answer moved"))
-        for row in found["rows"]
+        for row in results["rows"]
     ]  # fmt: skip
     return table(("data", "model", "family", "S", "F1", "spread of F1", "std of F1", ""), rows)
 
 
-def ablation(found: Found) -> str:
+def ablation(results: Results) -> str:
     """Means over seeds, and each seed's hypervolume."""
     rows = []
-    for without in dict.fromkeys(row["without"] for row in found["rows"]):
-        some = [row for row in found["rows"] if row["without"] == without]
-        whole = [row for row in found["rows"] if row["without"] == found["rows"][0]["without"]]
-        lost = [one["hypervolume"] - two["hypervolume"] for one, two in zip(some, whole, strict=True)]
-        knee = {name: float(np.mean([row["knee"][name] for row in some])) for name in MEASURES}
-        volumes = ", ".join(f"{row['hypervolume']:.3f}" for row in some)
-        mean = float(np.mean([row["hypervolume"] for row in some]))
-        n_lost = sum(row["lost_f1"] for row in some)
-        below = f"{sum(one < 0 for one in lost)} of {len(lost)}"
+    for without in dict.fromkeys(row["without"] for row in results["rows"]):
+        own = [row for row in results["rows"] if row["without"] == without]
+        whole = [row for row in results["rows"] if row["without"] == results["rows"][0]["without"]]
+        lost = [row["hypervolume"] - other["hypervolume"] for row, other in zip(own, whole, strict=True)]
+        knee = {name: float(np.mean([row["knee"][name] for row in own])) for name in MEASURES}
+        volumes = ", ".join(f"{row['hypervolume']:.3f}" for row in own)
+        mean = float(np.mean([row["hypervolume"] for row in own]))
+        n_lost = sum(row["lost_f1"] for row in own)
+        below = f"{sum(difference < 0 for difference in lost)} of {len(lost)}"
         rows.append((without, mean, volumes, f"{np.mean(lost):+.3f}", below, _triple(knee), n_lost))
-    start = float(np.mean([row["hypervolume_seed_prompt"] for row in found["rows"]]))
+    start = float(np.mean([row["hypervolume_seed_prompt"] for row in results["rows"]]))
     head = ("without", "hypervolume", "by seed", "against the whole", "seeds in which it is less", "knee: S / C_y / F1",
             "of the front, lost F1 on val")  # fmt: skip
-    return f"Reference point {found['reference']}; the seed prompt alone has {start:.3f}.\n\n{table(head, rows)}"
+    return f"Reference point {results['reference']}; the seed prompt alone has {start:.3f}.\n\n{table(head, rows)}"
 
 
-def transfer(found: Found) -> str:
+def transfer(results: Results) -> str:
     """Each front in each place."""
     rows = [
         (row["dataset"], row["seed"], " ".join(row["from"]), " ".join(row["to"]), _triple(row["seed_prompt"]),
          _triple(row["knee"]), f"{row['better']:.0%} of {row['front']}")
-        for row in found["rows"]
+        for row in results["rows"]
     ]  # fmt: skip
     head = ("data", "seed", "found on", "scored on", "seed prompt", "knee", "of the front, better in F1 and S")
     return f"S / C_y / F1 on test, held-out wordings.\n\n{table(head, rows)}"
@@ -234,5 +235,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--results", type=Path, default=HERE / "results")
     parser.add_argument("--page", type=Path, default=HERE / "RESULTS.md")
-    given = parser.parse_args()
-    given.page.write_text(page(given.results), "utf-8")
+    words = parser.parse_args()
+    words.page.write_text(page(words.results), "utf-8")

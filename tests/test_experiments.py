@@ -96,7 +96,7 @@ def test_a_claim_is_seen_only_beyond_chance_and_the_placebo(monkeypatch: pytest.
         columns = {kind: {"right": [n], "sensitivity": [(30 - n) / 30]} for kind, n in right.items()}
         return {"topic": "dates", "texts": texts, "columns": columns, "rephrasings": 30}
 
-    judge = _claims.mends("by hand")
+    judge = _claims.improves("by hand")
     assert judge([fix(29, 3)])[0] == "seen"
     assert judge([fix(29, 30)])[0] == "not seen"
     assert judge([fix(14, 3)])[0] == "not seen"
