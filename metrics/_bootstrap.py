@@ -6,10 +6,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ._answers import Answers, read_answers
-from ._options import read_choice, read_fraction, read_size
-from ._replicates import SCORES, replicate_scores, replicates_at_once
-from ._resampling import RESAMPLED, bootstrap_weights
+from ._inputs import read_choice, read_fraction, read_size
+from ._replicates import (
+    RESAMPLED,
+    SCORES,
+    Answers,
+    bootstrap_weights,
+    read_answers,
+    replicate_scores,
+    replicates_at_once,
+)
 
 if TYPE_CHECKING:
     from typing import Literal

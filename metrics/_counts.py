@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._blocks import row_blocks
-from ._inputs import read_predictions, read_probabilities
-from ._options import read_n_classes
+from ._inputs import read_n_classes, read_predictions, read_probabilities
+from ._numerics import row_blocks
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

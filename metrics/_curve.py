@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._answers import Answers, read_answers
-from ._options import read_choice, read_fraction, read_size
-from ._replicates import SCORES, replicate_scores, replicates_at_once
-from ._resampling import subset_weights
+from ._inputs import read_choice, read_fraction, read_size
+from ._replicates import SCORES, Answers, read_answers, replicate_scores, replicates_at_once, subset_weights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,7 +92,8 @@ def rephrasing_curve(
     2
     """
     answers = read_answers(predictions, y, n_classes)
-    confidence, n_subsets = read_fraction(confidence, "confidence"), read_size(n_subsets, "n_subsets", least=2)
+    confidence = read_fraction(confidence, "confidence")
+    n_subsets = read_size(n_subsets, "n_subsets", least=2)
     tried = _read_sizes(sizes, answers.shape[1])
     stream = np.random.default_rng(seed)
     summaries = [_summarise(answers, size, n_subsets, confidence, stream) for size in tried]

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._blocks import row_blocks
-from ._inputs import read_counts, read_labels, read_predictions
-from ._options import read_label_list, read_n_classes
-from ._ratio import ratio
+from ._inputs import read_counts, read_label_list, read_labels, read_n_classes, read_predictions
+from ._numerics import ratio, row_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

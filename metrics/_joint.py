@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._answers import read_either
 from ._consistency import consistency
 from ._counts import prediction_counts
 from ._f1 import micro_f1
 from ._inputs import read_labels
+from ._replicates import read_either
 from ._sensitivity import sensitivity
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._options import read_fraction
+from ._inputs import read_fraction
 from ._sensitivity import sample_sensitivity
 
 if TYPE_CHECKING:

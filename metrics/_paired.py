@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._answers import SHAPE, Answers, read_answers
 from ._bootstrap import bootstrap_replicates, moved_quantiles
-from ._inputs import as_array
-from ._options import read_fraction
-from ._replicates import SCORES
+from ._inputs import as_array, read_fraction
+from ._replicates import SCORES, SHAPE, Answers, read_answers
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -93,10 +91,12 @@ def paired_test(
     prompts = _read_pair(first, second, y, n_classes)
     tail = (1 - read_fraction(confidence, "confidence")) / 2
     estimates, replicates = bootstrap_replicates(prompts, resample, n_replicates, seed)
-    difference, differences = estimates[1] - estimates[0], replicates[1] - replicates[0]
+    difference = estimates[1] - estimates[0]
+    differences = replicates[1] - replicates[0]
     low, high = moved_quantiles(difference, differences, tail)
     by_chance = np.abs(differences - differences.mean(axis=0))
     hits = (by_chance >= np.abs(difference) - ROUNDING).sum(axis=0)
+    # the observed difference counts as a draw of its own (Davison and Hinkley, 1997, chapter 4): no p-value is 0
     p_values = (1 + hits) / (1 + len(differences))
     return {
         name: PairedDifference(*(float(value) for value in values))
@@ -106,8 +106,8 @@ def paired_test(
 
 def _read_pair(first: ArrayLike, second: ArrayLike, y: ArrayLike, n_classes: int) -> list[Answers]:
     pair = {"first": as_array(first, "first", (2, 3), SHAPE), "second": as_array(second, "second", (2, 3), SHAPE)}
-    for axis, what in enumerate(("samples", "rephrasings")):
+    for axis, side in enumerate(("samples", "rephrasings")):
         ours, theirs = (array.shape[axis] for array in pair.values())
         if ours != theirs:
-            raise ValueError(f"second has {theirs} {what} and first has {ours}; both must have the same")
+            raise ValueError(f"second has {theirs} {side} and first has {ours}; both must have the same")
     return [read_answers(array, y, n_classes, name) for name, array in pair.items()]

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._consistency import sample_consistency
 from ._counts import prediction_counts
-from ._inputs import read_labels, read_predictions
+from ._inputs import read_labels, read_n_classes, read_predictions
 from ._joint import joint_scores
-from ._options import read_n_classes
-from ._sample_consistency import sample_consistency
 from ._sensitivity import sample_sensitivity
 
 if TYPE_CHECKING:

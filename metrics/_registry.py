@@ -5,26 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from ._agreement import consistency_rate
 from ._bootstrap import bootstrap_ci
-from ._consistency import consistency
+from ._consistency import consistency, pairwise_consistency, sample_consistency
 from ._counts import hard_predictions, prediction_counts, prediction_distribution
 from ._curve import rephrasing_curve
-from ._damage import rephrasing_damage, rephrasing_disagreement
-from ._drop import performance_drop_rate
+from ._disagreement import consistency_rate, rephrasing_damage, rephrasing_disagreement
 from ._f1 import class_f1, confusion_matrix, macro_f1, micro_f1, na_rate
 from ._flips import flip_pairs, sample_flips
 from ._joint import joint_scores
 from ._moments import sensitivity_moments
 from ._paired import paired_test
-from ._pairwise import pairwise_consistency
 from ._posix import posix, sample_posix
-from ._prompt_f1 import prompt_f1, worst_prompt_f1
+from ._prompt_f1 import accuracy_std, performance_drop_rate, prompt_f1, spread, worst_prompt_f1
 from ._prosa import correctness, prompt_sensi_score, sample_prompt_sensi_score
 from ._references import noised_predictions, reference_scores
-from ._sample_consistency import sample_consistency
 from ._sensitivity import sample_sensitivity, sensitive_samples, sensitivity
-from ._spread import accuracy_std, spread
 from ._uncertainty import uncertainty
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._entropy import entropy, miller_madow
-from ._inputs import read_counts
-from ._options import read_choice
+from ._inputs import read_choice, read_counts
+from ._numerics import entropy, miller_madow
 
 if TYPE_CHECKING:
     from typing import Literal

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._entropy import entropy
 from ._inputs import read_probabilities
+from ._numerics import entropy
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psopt.evaluation._predictions import Predictions
 
-MOST_NA = 0.2  # above this share of N/A, S tells more about what was not answered than about the wording
+MOST_NA = 0.2  # a choice, not a measurement: one answer in five, on which no wording can be judged
 _SAMPLES_LISTED = 20
-_LONGEST_KIND = 16  # characters
+_LONGEST_KIND = 16  # characters: an array of strings cuts longer ones without a word
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,8 @@ def na_examples(predictions: Predictions) -> dict[str, NaExample]:
     for kind in na_kinds(predictions):
         of_kind = [missed for missed in predictions.no_labels if missed.kind == kind]
         ids = dict.fromkeys(predictions.samples[missed.sample].id for missed in of_kind)
-        said = next((missed.said for missed in of_kind if missed.said), "")
-        examples[kind] = NaExample(said, tuple(ids)[:_SAMPLES_LISTED])
+        answer = next((missed.said for missed in of_kind if missed.said), "")
+        examples[kind] = NaExample(answer, tuple(ids)[:_SAMPLES_LISTED])
     return examples
 
 
@@ -81,10 +81,11 @@ def na_note(na_rate: float, kinds: Mapping[str, int]) -> str:
 
 def na_lines(scores: Mapping[str, Any]) -> list[str]:
     """Say what of scores (as `Scores.to_dict` has them) rests on N/A, and of each kind how many and what one said."""
-    kinds, examples = scores.get("na_kinds", {}), scores.get("na_examples", {})
+    kinds = scores.get("na_kinds", {})
+    examples = scores.get("na_examples", {})
     note = na_note(scores["na_rate"], kinds)
-    said = {kind: examples[kind]["said"] for kind in kinds if kind in examples}
-    return [
-        *([note] if note else []),
-        *(f"N/A, {kind}: {n}{f', such as {said[kind]!r}' if said.get(kind) else ''}" for kind, n in kinds.items()),
-    ]
+    lines = [note] if note else []
+    for kind, n in kinds.items():
+        answer = examples.get(kind, {}).get("said")
+        lines.append(f"N/A, {kind}: {n}" + (f", such as {answer!r}" if answer else ""))
+    return lines

@@ -20,7 +20,8 @@ def marked(prompt: str, seed_prompt: str) -> list[Line]:
     >>> [line.added for line in marked("Sort it.\nA is first.", "Sort it.")]
     [False, True]
     """
-    old, new = seed_prompt.splitlines(), prompt.splitlines()
+    old = seed_prompt.splitlines()
+    new = prompt.splitlines()
     lines = []
     for change, _, _, start, end in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         lines += [Line(text, change != "equal") for text in new[start:end]]

@@ -85,7 +85,8 @@ def most_severe(slices: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _headline(contents: Contents) -> list[dict[str, Any]]:
     """The three measures before and after, and whether the difference is chance."""
-    before, after = contents.run["baseline"], contents.chosen
+    before = contents.run["baseline"]
+    after = contents.chosen
     first, second = contents.predictions.values()
     tested = None
     if len(first.samples) > 1 and after["id"] != before["id"]:

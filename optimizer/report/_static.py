@@ -33,7 +33,8 @@ def save_figures(figures: Iterable[Figure], folder: Path) -> list[Path]:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"--figures {folder} can't be written: {error.strerror}") from error
-    plots, paths = [], []
+    plots = []
+    paths = []
     for figure in figures:
         plot = go.Figure(figure.plot)
         plot.update_layout(paper_bgcolor="#fff", plot_bgcolor="#fff", title={"text": figure.title, "x": 0.01})

@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from psopt.metrics import (
-    _answers,
     _replicates,
-    _resampling,
     bootstrap_ci,
     consistency,
     joint_scores,
@@ -34,8 +32,8 @@ def scores_of(predictions: Any, y: Any) -> list[Any]:
 @pytest.mark.parametrize("resample", ["samples", "rephrasings", "both"])
 def test_a_replicate_scores_like_the_data_it_stands_for(resample: str, soft: bool) -> None:
     """Weights are repetitions: writing out every drawn row and column and scoring that gives the same numbers."""
-    answers = _answers.read_answers(np.eye(N_CLASSES)[PREDICTIONS] if soft else PREDICTIONS, Y, N_CLASSES)
-    samples, rephrasings = next(_resampling.bootstrap_weights(40, 8, resample, 5, seed=1, chunk=5))
+    answers = _replicates.read_answers(np.eye(N_CLASSES)[PREDICTIONS] if soft else PREDICTIONS, Y, N_CLASSES)
+    samples, rephrasings = next(_replicates.bootstrap_weights(40, 8, resample, 5, seed=1, chunk=5))
     replicates = _replicates.replicate_scores(answers, samples, rephrasings)
     for rows, columns, scores in zip(samples.astype(int), rephrasings.astype(int), replicates, strict=True):
         drawn = np.repeat(np.repeat(PREDICTIONS, rows, axis=0), columns, axis=1)

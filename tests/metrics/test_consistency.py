@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from psopt.metrics import _differences, consistency, pairwise_consistency, sample_consistency
+from psopt.metrics import _numerics, consistency, pairwise_consistency, sample_consistency
 
 # Q = 4. Class 0: samples (4 0 0), (2 2 0), (4 0 0); class 1: (0 3 1), (0 1 3); class 2 has none.
 COUNTS = np.array([[4, 0, 0], [2, 2, 0], [4, 0, 0], [0, 3, 1], [0, 1, 3]])
@@ -82,7 +82,7 @@ def test_thousands_of_classes_are_sorted_instead(monkeypatch: pytest.MonkeyPatch
     """Where the histogram would be too large, counts take the way of probabilities, to the same value."""
     counts, y = random_case(3)
     expected = consistency(counts, y), sample_consistency(counts, y)
-    monkeypatch.setattr(_differences, "LARGEST_HISTOGRAM", 10)
+    monkeypatch.setattr(_numerics, "LARGEST_HISTOGRAM", 10)
     assert consistency(counts, y) == pytest.approx(expected[0], abs=1e-12)
     assert sample_consistency(counts, y) == pytest.approx(expected[1], abs=1e-12)
 

@@ -1,7 +1,7 @@
-r"""Sums of |x_i - x_j| over pairs in linear time: what makes consistency exact and fast.
+"""The arithmetic that the measures share: blocks of rows, a division, entropy, and sums over pairs in linear time.
 
-Sort a class's values; F_t of n lie at or below the t-th step from one value to the next. A step of width w_t
-is crossed by F_t (n - F_t) unordered pairs, so
+The last is what makes consistency exact and fast. Sort a class's values; F_t of n lie at or below the t-th step from
+one value to the next. A step of width w_t is crossed by F_t (n - F_t) unordered pairs, so
 
     sum_{i<j} |x_i - x_j| = sum_t w_t F_t (n - F_t)
 
@@ -16,10 +16,71 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._blocks import BLOCK_ENTRIES, row_blocks
-
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike, NDArray
+
+BLOCK_ENTRIES = 100_000  # measured: 4 times fewer or more costs 10 %, 16 times fewer thrice as much
+
+
+def row_blocks(n_rows: int, row_size: int, at_least: int = BLOCK_ENTRIES) -> Iterator[slice]:
+    """Slices that cover range(n_rows) in order, each of about at_least entries.
+
+    >>> [(block.start, block.stop) for block in row_blocks(5, 40_000)]
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    step = max(1, at_least // row_size)
+    for start in range(0, n_rows, step):
+        yield slice(start, min(start + step, n_rows))
+
+
+def ratio(numerator: ArrayLike, denominator: ArrayLike) -> NDArray[np.float64]:
+    """Divide, with NaN wherever the denominator is 0, and no warning.
+
+    >>> ratio([1, 0], [2, 0])
+    array([0.5, nan])
+    """
+    top = np.asarray(numerator, dtype=np.float64)
+    bottom = np.asarray(denominator, dtype=np.float64)
+    result = np.full(np.broadcast_shapes(top.shape, bottom.shape), np.nan)
+    np.divide(top, bottom, out=result, where=bottom > 0)
+    return result
+
+
+def entropy(table: NDArray[Any], n_draws: int | None) -> NDArray[np.float64]:
+    """Entropy in nats along the last axis, of counts out of n_draws, or of probabilities if that is None.
+
+    Exactly 0 where all mass lies on one class, never below it.
+
+    >>> entropy(np.array([[2, 2], [4, 0]]), 4) / np.log(2)
+    array([1., 0.])
+    """
+    rows = table.reshape(-1, table.shape[-1])
+    nats = np.empty(len(rows))
+    # Q + 1 logarithms and a look-up instead of one logarithm a cell
+    terms = None if n_draws is None else _plog(np.arange(n_draws + 1) / n_draws)
+    for block in row_blocks(*rows.shape):
+        nats[block] = np.einsum("ic->i", _plog(rows[block]) if terms is None else terms[rows[block]])
+    return nats.reshape(table.shape[:-1])
+
+
+def miller_madow(counts: NDArray[Any], n_draws: int) -> NDArray[np.float64]:
+    """What the plug-in entropy lacks on average, in nats: (m - 1) / (2 Q) with m the classes seen.
+
+    Miller (1955), *Note on the bias of information estimates*.
+
+    >>> miller_madow(np.array([[2, 2, 0], [4, 0, 0]]), 4)
+    array([0.125, 0.   ])
+    """
+    return np.asarray((np.count_nonzero(counts, axis=-1) - 1) / (2 * n_draws))
+
+
+def _plog(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    logarithms = np.log(p, out=np.zeros_like(p), where=p > 0)
+    # a row may sum to a hair over 1, and 1 ln 1 is -0.0: neither shall show
+    return np.asarray(np.maximum(-p * logarithms, 0.0))
+
 
 LARGEST_HISTOGRAM = 10_000_000  # entries (80 MB); beyond, thousands of classes, sorting is the smaller way
 
