@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 # Answers of which one must name a label before the rest is asked for: where a label comes in one answer of five, twenty
 # without any come with a chance of about 1 %.
 FIRST = 20
-_SYSTEMATIC = 20  # refusals after which it is enough that most texts are refused, however large the grid
+# Refusals after which it is enough that most texts are refused, however large the grid.
+_SYSTEMATIC = 20
 _EXAMPLES = 3  # answers that a message quotes
 # Steps of the golden section's share of a grid reach all its parts early: its multiples, modulo 1, stay far apart
 # (the three-distance theorem; Knuth, TAOCP 3, 6.4, on Fibonacci hashing).

@@ -12,8 +12,10 @@ from psopt.models.chat._event_stream import merged_stream
 from psopt.models.chat._refusals import CONTENT_FILTER, REFUSED
 from psopt.models.chat._usage_report import TokenUsage, read_usage
 
-_LARGEST_ANSWER = 4_000_000  # bytes; no label is that long
+_LARGEST_ANSWER = 4_000_000  # bytes: log-probabilities of 20 alternatives for thousands of tokens fit; more is a fault
+# DeepSeek, vLLM and llama.cpp say reasoning_content, OpenRouter and newer vLLM reasoning.
 _REASONING = ("reasoning_content", "reasoning")
+# Types of parts: Mistral's "thinking", "reasoning" of others.
 _THINKING = frozenset({"thinking", "reasoning"})
 _SHOWN = 80
 

@@ -9,7 +9,9 @@ import math
 # capacity, and fewer requests would only be slower; TCP's fixed cut at each loss keeps about sqrt(1.5 / share) requests
 # going (Mathis et al. 1997: 6 of 64 at 4 %), whatever the line could carry.
 _TOLERATED = 0.1
-_SMALLEST_ROUND = 10  # refusals of fewer requests are no share
+_SMALLEST_ROUND = 10  # refusals of fewer requests are no share: one of ten is what is tolerated
+# Set by hand, and tried on simulated servers that are full, that draw faults or that do both:
+# tests/models/test_server_load.py.
 _CHANCE = 2.0  # standard deviations of a binomial count that may be chance: small rounds of random faults vary much
 _LEAST_LEFT = 0.25  # of the limit after one cut: a server that refuses all for a moment is not found at one request
 _WON_BACK = 0.2  # of the limit, by a round with no more refusals than are tolerated; at least one request

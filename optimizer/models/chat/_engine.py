@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from psopt.models.chat._config import LMConfig
 
 _SETTLING = 0.01  # seconds between two looks whether reservations of the budget have been settled
-_WORKERS_A_PLACE = 4  # three that wait for their next try to one that is sent
+_WORKERS_A_PLACE = 4  # three that wait for their next try to one that is sent; set by hand
 _MOST_FIRST = 5  # texts asked alone, one after another, until one shows what the server takes
 
 

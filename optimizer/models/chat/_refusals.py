@@ -42,9 +42,8 @@ _WORDS = {
 
 # Errors of validation repeat what they were sent: words of the user's, not of the server's.
 _ECHOES = {"input", "ctx", "body", "url", "request"}
-_LONGEST_MESSAGE = (
-    4_000  # characters: a refusal that echoes the request may be as long as that, and patterns read all of it
-)
+# Characters: a refusal that echoes the request may be as long as that, and patterns read all of it.
+_LONGEST_MESSAGE = 4_000
 # A location within a message: pydantic's 'loc': ('body', 'seed'), Gemini's Unknown name "seed", OpenAI's 'seed'.
 _PLACES = re.compile(
     r"""["']loc["']:\s*[\[(]([^\])]*)[\])] | unknown\s+(?:name|field)\s+["'`]?([\w.]+) """, re.IGNORECASE | re.VERBOSE

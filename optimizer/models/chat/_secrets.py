@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _PARTS = ("key", "token", "secret", "password", "headers", "credential")
 _NOT_SECRET = {"max_tokens", "max_completion_tokens"}
 _CUT = "***"
-_SHOWN = 300
+_SHOWN = 300  # characters: two or three lines of a terminal
 # Providers' keys have 32 characters (Azure) and more; parameters' names, which must stay readable, reach 21 characters
 # (max_completion_tokens) and hold neither digits nor upper case. "sk-1234" (7) is what LiteLLM's guide starts with.
 _SHORTEST = 6

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
+# All set by hand. What they cost where requests hang, and where a server takes one at a time and is asked 32, is what
+# benchmarks/models_trouble.py measures.
 _N_KNOWN = 256  # latest answers that are looked at
 _N_ENOUGH = 16  # answers before a shorter time than the user's is trusted
 _SHORTEST = 0.5  # seconds: a hang takes a place for no longer, where answers are fast

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from psopt.models.chat._client import Answer, Query
     from psopt.models.chat._prices import Price
 
-_ENOUGH = 20  # answers after which the server's own counts replace what is known of scripts
+# Answers after which the server's own counts replace what is known of scripts: as many as come before a grid.
+_ENOUGH = 20
 _SPREAD = 1.1  # texts differ in what a token holds: so far from the mean another prompt may be
 # What an answer takes: a bare label is one token to three, {"label": "..."} five to a dozen.
 ANSWER = TokenRange(1, 12)

@@ -1,0 +1,52 @@
+"""What models say that they can do is what they can do; of a model that says nothing it is found out."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import psopt
+import pytest
+from psopt.dspy_programs._model import ProgramModel
+from psopt.models import Capabilities, capabilities_of
+from psopt.models.chat import ChatModel
+from psopt.models.hf import HFModel
+from psopt.models.minilm import MiniLM
+from psopt.models.sim import SimOptions, SimulatedModel
+
+if TYPE_CHECKING:
+    from tests.conftest import KeywordModel
+
+MODELS = (ChatModel, HFModel, MiniLM, ProgramModel, SimulatedModel)
+METHODS = {
+    "has_probabilities": "predict_proba",
+    "has_metric_scores": "metric_scores",
+    "has_explanations": "no_labels",
+    "asks_in_chat": "queries",
+}
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+@pytest.mark.parametrize(("capability", "method"), METHODS.items())
+def test_a_model_can_what_it_says_and_says_what_it_can(model: Any, capability: str, method: str) -> None:
+    assert getattr(model.capabilities, capability) == hasattr(model, method)
+
+
+def test_a_model_of_the_user_s_own_need_not_say_anything(keyword_model: KeywordModel) -> None:
+    assert capabilities_of(keyword_model) == Capabilities()
+
+
+def test_what_models_of_0_1_said_is_understood() -> None:
+    model: Any = SimpleNamespace(is_quick=True, reads_order=False, predict_proba=lambda *_: None)
+    assert capabilities_of(model) == Capabilities(is_free=True, reads_order=False, has_probabilities=True)
+
+
+def test_a_simulated_model_is_described_by_either_spelling() -> None:
+    assert SimOptions.parse("instability=0.5,compliance=2") == SimOptions.parse("wobble=0.5,obey=2")
+    assert SimOptions.parse("instability=0.5").name == "sim/wobble=0.5"
+    with pytest.raises(psopt.errors.InputError, match="stands twice"):
+        SimOptions.parse("instability=0.5,wobble=0.5")
+
+
+def test_options_of_language_models_keep_their_older_name() -> None:
+    assert psopt.LmOptions is psopt.LMConfig
