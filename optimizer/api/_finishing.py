@@ -36,7 +36,7 @@ def finish(
     if chosen.test is None:
         raise stopped or BudgetReachedError("the limit does not pay the knee's test")
     most = 0 if stopped else _most_left_out(recorder)
-    contributions = recorder.known_contributions(chosen, most)
+    contributions = recorder.earlier_contributions(chosen, most)
     if contributions is None:
         contributions = _contributions(chosen, baseline, search, most, settings.seed)
     reason = "trials" if len(search.candidates) >= settings.search.trials else "exhausted"

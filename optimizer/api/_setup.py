@@ -52,5 +52,8 @@ def make_proposer(settings: RunSettings, models: ModelProvider) -> LLMProposer |
 
 def _split_samples(task: Task, settings: RunSettings) -> dict[Split, tuple[Sample, ...]]:
     """The samples that prompts are compared on: train and val cut to the settings' number, test whole."""
-    train, val = (subset(samples, settings.samples, seed=settings.seed) for samples in (task.train, task.val))
-    return {"train": train, "val": val, "test": task.test}
+
+    def cut(samples: tuple[Sample, ...]) -> tuple[Sample, ...]:
+        return subset(samples, settings.samples, seed=settings.seed)
+
+    return {"train": cut(task.train), "val": cut(task.val), "test": task.test}

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from psopt.cli._flags import verb
-from psopt.cli._front_entry import read_entry
 from psopt.cli._options import RunFolder, option
 from psopt.cli._writing import as_json_text, print_json
 
@@ -44,6 +43,7 @@ def export(*, run: RunFolder, pick: Pick = "knee", form: Format = "text", as_jso
     The format dspy is the state of a program that `program.load()` takes: of the program that was optimized, or of a
     dspy.Predict with the samples' noun as input and `label` as output. In the format openai {text} stands for the text.
     """
+    from psopt.runs import read_entry
     from psopt.search_spaces import Prompt, render_instructions
 
     entry = read_entry(run, pick)

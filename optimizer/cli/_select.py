@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from psopt.cli._flags import OutputFlags, verb
-from psopt.cli._front_entry import read_entry
 from psopt.cli._options import RunFolder
 from psopt.cli._writing import print_json
 
@@ -26,6 +25,8 @@ def select(*, run: RunFolder, query: Query = "knee", output: OutputFlags) -> int
     Measures are F1, S, C and tokens (the prompt's length); they are those on val, so that test stays unseen by the
     choice. Or: knee (the default), short, f1, sensitivity, consistency, an id.
     """
+    from psopt.runs import read_entry
+
     entry = read_entry(run, query)
     if output.as_json:
         print_json({"run": str(run), "wish": query, **entry})

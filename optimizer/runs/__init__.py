@@ -18,8 +18,9 @@ from psopt.runs._directory import (
     RunDirectory,
     free_folder,
 )
+from psopt.runs._front_file import front_entry, front_file, pick_entry, read_entry
 from psopt.runs._holding import has_found_nothing, held
-from psopt.runs._manifest import front_entry, front_file, manifest, pick_entry
+from psopt.runs._manifest import manifest
 from psopt.runs._measured import Measured, measured, measured_in
 from psopt.runs._prompt_files import PromptSource, read_prompt, read_source
 from psopt.runs._recorder import RunRecorder
@@ -63,6 +64,7 @@ __all__ = [
     "measured_in",
     "n_evaluated",
     "pick_entry",
+    "read_entry",
     "read_prompt",
     "read_source",
     "rephrasing_phases",

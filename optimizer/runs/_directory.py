@@ -19,9 +19,17 @@ if TYPE_CHECKING:
     from psopt.runs._measured import Measured
     from psopt.search_spaces import Prompt
 
-MANIFEST, FRONT, REPORT, STUDY = "run.json", "front.json", "report.html", "study.db"
-REPHRASINGS, PROPOSALS, ARTIFACTS = "rephrasings.json", "proposals.json", "artifacts"
-WEAK_SPOTS, SAMPLES, TRIALS, CONTRIBUTIONS = "weak_spots.json", "samples.json", "trials.json", "contributions.json"
+MANIFEST = "run.json"
+FRONT = "front.json"
+REPORT = "report.html"
+STUDY = "study.db"
+REPHRASINGS = "rephrasings.json"
+PROPOSALS = "proposals.json"
+ARTIFACTS = "artifacts"
+WEAK_SPOTS = "weak_spots.json"
+SAMPLES = "samples.json"
+TRIALS = "trials.json"
+CONTRIBUTIONS = "contributions.json"
 ERROR_LOG = "error.log"
 TEMPORARY = ".psopt-"  # what files are called before they are whole
 # Trials and answers lie elsewhere, so that what is written at the end can be written again.
@@ -154,7 +162,9 @@ class RunDirectory:
 
 def free_folder(parent: Path, name: str) -> Path:
     """Return parent/name, or parent/name-2, -3, .. if that is taken."""
-    folder, number = parent / name, 2
+    folder = parent / name
+    number = 2
     while folder.exists():
-        folder, number = parent / f"{name}-{number}", number + 1
+        folder = parent / f"{name}-{number}"
+        number += 1
     return folder

@@ -47,7 +47,8 @@ def held(path: Path, *, resume: bool = False) -> Iterator[RunDirectory]:
         study is gone.
     """
     new = [folder for folder in (path, *path.parents) if not folder.exists()]
-    directory, lock = RunDirectory.make(path), FolderLock(path)
+    directory = RunDirectory.make(path)
+    lock = FolderLock(path)
     try:
         lock.acquire()
         _make_room(path, resume=resume)
@@ -83,7 +84,8 @@ def _make_room(path: Path, *, resume: bool) -> None:
 
 def _check_study(path: Path) -> None:
     """Take the study away where its making broke off; refuse a run with results but without their study."""
-    study, manifest = path / STUDY, _manifest(path)
+    study = path / STUDY
+    manifest = _manifest(path)
     if manifest is None or (manifest.get("settings") or {}).get("storage"):
         return
     if not study.exists():

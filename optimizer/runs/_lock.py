@@ -45,7 +45,8 @@ class FolderLock:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._path, self._descriptor = folder / LOCK, -1
+        self._path = folder / LOCK
+        self._descriptor = -1
 
     @property
     def is_held(self) -> bool:

@@ -75,13 +75,13 @@ class Measured:
         """
         if not isinstance(data, dict) or not isinstance(data.get("model"), str) or not data["model"]:
             raise InputError("its part 'measured' names no model")
-        names = {one.name for one in fields(cls)}
+        names = {part.name for part in fields(cls)}
         return cls(**{name: value for name, value in data.items() if name in names})
 
     @property
     def options(self) -> dict[str, Any]:
         """Fields of `LMConfig` by which the model is asked again as it was, at the same server."""
-        names = {one.name for one in fields(LMConfig)} - LIMITS
+        names = {option.name for option in fields(LMConfig)} - LIMITS
         options = {name: value for name, value in self.client.items() if name in names}
         return {**options, "api_base": self.server} if self.server else options
 
@@ -94,8 +94,10 @@ class Measured:
 
 def measured(settings: RunSettings, task: Task, evaluator: Evaluator, candidate: Candidate) -> Measured:
     """How a candidate of a run that is under way was measured."""
-    rephrasings, samples = evaluator.rephrasings, evaluator.samples
-    n_search, n_heldout = len(rephrasings.search), len(rephrasings.heldout)
+    rephrasings = evaluator.rephrasings
+    samples = evaluator.samples
+    n_search = len(rephrasings.search)
+    n_heldout = len(rephrasings.heldout)
     return Measured(
         model=settings.model,
         by_name=not settings.own_model,
@@ -127,12 +129,13 @@ def _part(which: str, n_samples: int, n_rephrasings: int, scores: Scores) -> dic
 
 def measured_in(manifest: Mapping[str, Any], prompt_id: str) -> Measured:
     """How a prompt was measured, by the run.json of a run whose prompts don't say it themselves (psopt 0.1)."""
-    settings, words = manifest["settings"], manifest["rephrasings"]
+    settings = manifest["settings"]
+    rephrasings = manifest["rephrasings"]
     lm = LMConfig.from_dict(settings.get("lm", {}))
     entries = [manifest.get("baseline"), *manifest.get("front", ()), manifest.get("short")]
-    entry: dict[str, Any] = next((one for one in entries if one and one["id"] == prompt_id), {})
+    entry: dict[str, Any] = next((entry for entry in entries if entry and entry["id"] == prompt_id), {})
     evaluated = manifest["dataset"].get("evaluated", {})
-    sizes = {"search": len(words["search"]), "heldout": len(words["heldout"])}
+    sizes = {"search": len(rephrasings["search"]), "heldout": len(rephrasings["heldout"])}
     parts = {
         split: {
             "rephrasings": which,
@@ -150,6 +153,6 @@ def measured_in(manifest: Mapping[str, Any], prompt_id: str) -> Measured:
         server=public_address(lm.api_base),
         client=client_options(lm),
         dataset={name: manifest["dataset"][name] for name in ("name", "sha256")},
-        rephrasings={"sha256": words["sha256"], "n_search": sizes["search"], "n_heldout": sizes["heldout"]},
+        rephrasings={"sha256": rephrasings["sha256"], "n_search": sizes["search"], "n_heldout": sizes["heldout"]},
         **parts,
     )

@@ -191,7 +191,9 @@ def _refusal(path: Path, what: str, cure: str = "give the description of the tas
 
 
 def _is_messages(data: Any) -> bool:
-    return isinstance(data, list) and any(isinstance(one, dict) and {"role", "content"} <= one.keys() for one in data)
+    return isinstance(data, list) and any(
+        isinstance(message, dict) and {"role", "content"} <= message.keys() for message in data
+    )
 
 
 def _run_of(path: Path) -> Path | None:

@@ -23,7 +23,8 @@ from psopt.runs._directory import (
     TRIALS,
     WEAK_SPOTS,
 )
-from psopt.runs._manifest import front_file, manifest
+from psopt.runs._front_file import front_file
+from psopt.runs._manifest import manifest
 from psopt.runs._measured import measured
 from psopt.search import knee
 
@@ -61,14 +62,18 @@ class RunRecorder:
         """
         if not self.before:
             return
-        earlier = self.before
+        before = self.before
         pairs = {
-            "the samples": (earlier["dataset"]["sha256"], self.task.info.sha256),
-            "the model": (earlier["model"], self.settings.model),
-            "the rephrasings": (earlier["rephrasings"]["sha256"], self.evaluator.rephrasings.sha256),
-            "psopt's version": (earlier["psopt_version"], __version__),
+            "the samples": (before["dataset"]["sha256"], self.task.info.sha256),
+            "the model": (before["model"], self.settings.model),
+            "the rephrasings": (before["rephrasings"]["sha256"], self.evaluator.rephrasings.sha256),
+            "psopt's version": (before["psopt_version"], __version__),
         }
-        changed = [f"{what} (was {_short(was)}, is {_short(now)})" for what, (was, now) in pairs.items() if was != now]
+        changed = [
+            f"{subject} (was {_abbreviated(was)}, is {_abbreviated(now)})"
+            for subject, (was, now) in pairs.items()
+            if was != now
+        ]
         if changed:
             raise InputError(
                 f"{self.directory.path} can't be gone on with, since this has changed: {', '.join(changed)}; "
@@ -102,19 +107,19 @@ class RunRecorder:
         baseline: Candidate | None,
         front: tuple[Candidate, ...],
         reason: str,
-        short: Candidate | None = None,
+        shortest: Candidate | None = None,
     ) -> None:
         """Write run.json and front.json as far as the run has come."""
-        best = knee(front, baseline).id if baseline and front else None
+        knee_id = knee(front, baseline).id if baseline and front else None
         seconds = time.monotonic() - self.started
         content = manifest(
-            self.settings, self.task, self.evaluator, baseline, front, best, reason, seconds, self.before, short
+            self.settings, self.task, self.evaluator, baseline, front, knee_id, reason, seconds, self.before, shortest
         )
         if baseline is None:  # what an earlier part of the run found stays known
             content |= {name: self.before[name] for name in ("baseline", "front", "short") if self.before.get(name)}
         self.directory.write_json(MANIFEST, content)
         if front:
-            self.directory.write_json(FRONT, front_file(front, best, short, self._measured))
+            self.directory.write_json(FRONT, front_file(front, knee_id, shortest, self._measured))
 
     def _measured(self, candidate: Candidate) -> Measured:
         return measured(self.settings, self.task, self.evaluator, candidate)
@@ -127,20 +132,21 @@ class RunRecorder:
         """Write every edit that was proposed, and every draft that was refused and why."""
         earlier = self.directory.path / PROPOSALS
         refused = self.directory.read_json(PROPOSALS)["refused"] if earlier.exists() else []
-        refused += [asdict(one) for one in search.problem.proposer.refused] if search.problem.proposer else []
+        drafting = search.problem.proposer
+        refused += [asdict(draft) for draft in drafting.refused] if drafting else []
         content = {"schema_version": 1, "edits": [edit.to_dict() for edit in search.pool], "refused": refused}
         self.directory.write_json(PROPOSALS, content)
 
-    def save_prompts(self, baseline: Candidate, front: tuple[Candidate, ...], short: Candidate) -> None:
+    def save_prompts(self, baseline: Candidate, front: tuple[Candidate, ...], shortest: Candidate) -> None:
         """Write the prompts of the front and the baseline, their predictions, and the weak spots before and after."""
-        for candidate in {one.id: one for one in (baseline, *front, short)}.values():
+        for candidate in {candidate.id: candidate for candidate in (baseline, *front, shortest)}.values():
             self.directory.write_prompt(candidate.prompt, self._measured(candidate))
             splits: tuple[Split, ...] = ("val", "test") if candidate.test else ("val",)
             predictions = {str(split): self.evaluator.predictions(candidate.prompt, split) for split in splits}
             self.directory.write_predictions(candidate.prompt, predictions)
         self.directory.write_json(WEAK_SPOTS, self._weak_spots(baseline, knee(front, baseline)))
 
-    def known_contributions(self, chosen: Candidate, most: int) -> dict[str, Any] | None:
+    def earlier_contributions(self, chosen: Candidate, most: int) -> dict[str, Any] | None:
         """What so many of the chosen prompt's edits contribute, where an earlier part of the run has found that out."""
         if not (self.directory.path / CONTRIBUTIONS).exists():
             return None
@@ -150,19 +156,19 @@ class RunRecorder:
     def save_for_report(self, search: Search, contributions: dict[str, Any]) -> None:
         """Write what the report shows beside: the samples, every prompt tried, and what the chosen one's edits add."""
         samples = self.evaluator.samples
-        kept = {split: [asdict(one) for one in samples[split]] for split in ("val", "test")}
+        kept = {split: [asdict(sample) for sample in samples[split]] for split in ("val", "test")}
         self.directory.write_json(SAMPLES, {"schema_version": 1, "labels": list(self.task.labels), **kept})
         trials = [
             {
-                "trial": one.trial,
-                "id": one.id,
-                "edits": [str(edit) for edit in one.edits],
-                "f1": one.val.f1,
-                "sensitivity": one.val.sensitivity,
-                "consistency": one.val.consistency,
-                "feasible": one.val.f1 >= search.least_f1,
+                "trial": candidate.trial,
+                "id": candidate.id,
+                "edits": [str(edit) for edit in candidate.edits],
+                "f1": candidate.val.f1,
+                "sensitivity": candidate.val.sensitivity,
+                "consistency": candidate.val.consistency,
+                "feasible": candidate.val.f1 >= search.least_f1,
             }
-            for one in search.candidates
+            for candidate in search.candidates
         ]
         self.directory.write_json(TRIALS, {"schema_version": 1, "trials": trials})
         self.directory.write_json(CONTRIBUTIONS, contributions)
@@ -194,6 +200,6 @@ def _reason(error: BaseException) -> str:
     return "failed" if isinstance(error, Exception) else "interrupted"
 
 
-def _short(value: str) -> str:
+def _abbreviated(value: str) -> str:
     """A digest as people compare it."""
     return value[:12] if len(value) == 64 else value

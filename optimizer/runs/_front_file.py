@@ -1,0 +1,93 @@
+"""front.json: the prompts of a run's front, and picking one of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from psopt.errors import InputError
+from psopt.runs._directory import FRONT, MANIFEST, RunDirectory
+from psopt.runs._measured import measured_in
+from psopt.search import pick_one
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from psopt.runs._measured import Measured
+    from psopt.search import Candidate
+
+SCHEMA_VERSION = 1
+
+
+def front_entry(candidate: Candidate, knee_id: str | None) -> dict[str, Any]:
+    """One prompt of the front, as run.json lists it."""
+    return {
+        "id": candidate.id,
+        "knee": candidate.id == knee_id,
+        "trial": candidate.trial,
+        "edits": [edit.to_dict() for edit in candidate.edits],
+        "length": candidate.length,
+        **scores_of(candidate),
+    }
+
+
+def front_file(
+    front: Sequence[Candidate],
+    knee_id: str | None,
+    shortest: Candidate | None = None,
+    how: Callable[[Candidate], Measured] | None = None,
+) -> dict[str, Any]:
+    """Build front.json's content: the front's prompts, whole, and the short one, which may be beside the front.
+
+    It holds nothing that differs between equal runs. `how` says how a candidate was measured.
+    """
+
+    def whole(candidate: Candidate) -> dict[str, Any]:
+        measured = {"measured": how(candidate).to_dict()} if how else {}
+        return {**front_entry(candidate, knee_id), "prompt": candidate.prompt.to_dict(), **measured}
+
+    prompts = [whole(candidate) for candidate in front]
+    return {"schema_version": SCHEMA_VERSION, "prompts": prompts, "short": whole(shortest) if shortest else None}
+
+
+def scores_of(candidate: Candidate) -> dict[str, Any]:
+    """A candidate's scores, as run.json and front.json have them."""
+    return {"val": candidate.val.to_dict(), "test": candidate.test.to_dict() if candidate.test else None}
+
+
+def read_entry(run: Path, which: str) -> Mapping[str, Any]:
+    """Read one of a run's prompts: ``knee``, ``short``, the best of a measure, an id, or by a selection query.
+
+    The entry says how it was ``measured``, also in a run of psopt 0.1.
+
+    Raises
+    ------
+    InputError
+        If the run has no front yet, or no such prompt.
+    """
+    directory = RunDirectory.open(run)
+    if not (directory.path / FRONT).exists():
+        raise InputError(f"{run} has no front yet: go on with `psopt resume {run}`")
+    front = directory.read_json(FRONT)
+    entry = pick_entry(front["prompts"], which, front.get("short"))
+    if "measured" in entry:
+        return entry
+    return {**entry, "measured": measured_in(directory.read_json(MANIFEST), entry["id"]).to_dict()}
+
+
+def pick_entry(
+    entries: Sequence[Mapping[str, Any]], which: str, short: Mapping[str, Any] | None = None
+) -> Mapping[str, Any]:
+    """Pick from front.json's prompts as `pick_one` says."""
+    return pick_one(
+        entries,
+        which,
+        knee=lambda: next(entry for entry in entries if entry["knee"]),
+        prompt_id=lambda entry: str(entry["id"]),
+        value=_measured,
+        shortest=short,
+    )
+
+
+def _measured(entry: Mapping[str, Any], measure: str) -> float:
+    return float(entry["length"]["tokens"] if measure == "tokens" else entry["val"][measure])
