@@ -21,9 +21,11 @@ class Embed(Protocol):
     def __call__(self, texts: Sequence[str], /) -> NDArray[np.float32]: ...
 
 
-_LEAST_MEMBERS = 3
-_FARTHEST = 0.75  # mean cosine distance within a cluster; texts of one topic are at .5 to .7, chance pairs at .9
-_DIMENSIONS = 50
+# Measured on 500 questions of TREC's train with minilm's seed prompt and latent semantic analysis: how many samples
+# slices hold, and the share of pairs in a slice that are of the same one of TREC's 50 fine classes.
+_LEAST_MEMBERS = 3  # 2, 3, 4: 246, 166, 118 samples, .55 to .56 of the pairs alike; a pair alone shows no pattern
+_FARTHEST = 0.75  # mean cosine distance. .65: 128 samples, .64 alike; .75: 166, .55; .85: 225, .46; .95: 285, .25
+_DIMENSIONS = 50  # 20: 239 samples, .34 alike; 50: 166, .55; 100: 91, .67
 
 
 def find_slices_by_meaning(
