@@ -48,7 +48,8 @@ class Pace:
         """Seconds until all is done; None if that can't be told."""
         if len(self._seen) < 2:
             return None
-        (since, before), (_, done) = self._seen[0], self._seen[-1]
+        since, before = self._seen[0]
+        _, done = self._seen[-1]
         return (total - done) * (now - since) / (done - before)
 
 
@@ -68,7 +69,8 @@ class RemainingColumn(ProgressColumn):
         pace.seen(now, task.completed)
         if task.finished or task.total is None:
             return Text("", style="progress.remaining")
-        idle, left = pace.idle(now), pace.remaining(now, task.total)
+        idle = pace.idle(now)
+        left = pace.remaining(now, task.total)
         text = "-:--:--" if left is None else str(timedelta(seconds=round(left)))
         if idle >= _WAITING and task.completed:
             text += f", nothing for {timedelta(seconds=round(idle))}"
