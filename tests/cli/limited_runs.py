@@ -14,14 +14,19 @@ if TYPE_CHECKING:
 SMALL = ["--trials", "4", "--samples", "30", "--rephrasings", "3", "--rounds", "2", "--concurrency", "8"]
 
 
-def make_data(folder: Path) -> Path:
-    """Questions of two classes, 30 a split, and what openai/test costs."""
+def write_questions(folder: Path, n: int = 30, end: str = "") -> Path:
+    """Write data.csv: `n` questions of two classes a split."""
     rows = ["id,text,label,split"]
     for split in ("train", "val", "test"):
-        rows += [f"{split}{i},what is {split} {i} called ?,{'ab'[i % 2] * 3},{split}" for i in range(30)]
+        rows += [f'{split}{i},"what is {split} {i} called{end} ?",{"ab"[i % 2] * 3},{split}' for i in range(n)]
     (folder / "data.csv").write_text("\n".join(rows) + "\n")
-    (folder / "prices.toml").write_text('"openai/test" = { in = 1.0, out = 4.0 }\n')
     return folder
+
+
+def make_data(folder: Path) -> Path:
+    """Questions of two classes, 30 a split, and what openai/test costs."""
+    (folder / "prices.toml").write_text('"openai/test" = { in = 1.0, out = 4.0 }\n')
+    return write_questions(folder)
 
 
 def psopt(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

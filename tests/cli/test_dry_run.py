@@ -7,24 +7,11 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from psopt.testing import FakeServer
 
-from tests.cli.limited_runs import make_data, optimize, psopt, read
+from tests.cli.limited_runs import optimize, psopt, read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Any:
-    return make_data(tmp_path)
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[FakeServer]:
-    with FakeServer() as running:
-        yield running
+    from psopt.testing import FakeServer
 
 
 def planned(done: Any) -> Any:

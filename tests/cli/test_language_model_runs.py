@@ -11,7 +11,6 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pytest
 from psopt.testing import FakeServer
 
 if TYPE_CHECKING:
@@ -21,16 +20,6 @@ KEY = "sk-very-secret-0123456789"
 SMALL = ["--trials", "4", "--samples", "30", "--rephrasings", "3", "--rounds", "2", "--concurrency", "8"]
 FAULTS = "429,500,503,hang,half,badjson,empty,null,nochoices,slow,reset"
 N_KILLS = 20
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    """Questions of two classes, 30 a split."""
-    rows = ["id,text,label,split"]
-    for split in ("train", "val", "test"):
-        rows += [f"{split}{i},what is {split} {i} called ?,{'ab'[i % 2] * 3},{split}" for i in range(30)]
-    (tmp_path / "data.csv").write_text("\n".join(rows) + "\n")
-    return tmp_path
 
 
 def environment(folder: Path) -> dict[str, Any]:

@@ -5,31 +5,16 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from psopt.testing import FakeServer
 
-from tests.cli.limited_runs import make_data, optimize, psopt, read
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from tests.cli.limited_runs import optimize, psopt, read
 
 N_VAL = N_TRAIN = 30 * 3
 N_TEST = 30 * 10
 LEAST = N_VAL + N_TEST
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Any:
-    return make_data(tmp_path)
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[FakeServer]:
-    with FakeServer() as running:
-        yield running
 
 
 def test_a_limit_on_cost_ends_with_the_front_scored_on_test_and_a_report(data: Any, server: FakeServer) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import optuna
 import pytest
 
+from tests.cli.limited_runs import write_questions
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -25,11 +26,7 @@ HOSTILE = "<script>alert(1)</script> | *bold* ``` [x](http://e.vil)"
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    rows = ["id,text,label,split"]
-    for split in ("train", "val", "test"):
-        rows += [f'{split}{i},"what is {split} {i} {HOSTILE} ?",{"ab"[i % 2] * 3},{split}' for i in range(30)]
-    (tmp_path / "data.csv").write_text("\n".join(rows) + "\n")
-    return tmp_path
+    return write_questions(tmp_path, end=f" {HOSTILE}")
 
 
 def psopt(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

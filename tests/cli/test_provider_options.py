@@ -16,6 +16,8 @@ from psopt.cli._main import main
 from psopt.testing import FakeServer
 from psopt.testing.fake_server import PROVIDERS
 
+from tests.cli.limited_runs import write_questions
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -26,12 +28,7 @@ SMALL = ["--trials", "2", "--samples", "20", "--rephrasings", "2", "--rounds", "
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """Questions of two classes, 20 a split."""
-    rows = ["id,text,label,split"]
-    for split in ("train", "val", "test"):
-        rows += [f"{split}{i},what is {split} {i} called ?,{'ab'[i % 2] * 3},{split}" for i in range(20)]
-    (tmp_path / "data.csv").write_text("\n".join(rows) + "\n")
-    return tmp_path
+    return write_questions(tmp_path, 20)
 
 
 def psopt(folder: Path, *arguments: str, **environment: Any) -> subprocess.CompletedProcess[str]:

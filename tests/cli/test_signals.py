@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from psopt.testing import FakeServer
 
+from tests.cli.limited_runs import write_questions
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -38,10 +40,7 @@ program = dspy.Predict(dspy.Signature("question -> label: Literal['aaa', 'bbb']"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    rows = ["id,text,label,split"]
-    for split in ("train", "val", "test"):
-        rows += [f"{split}{i},what is {split} {i} called ?,{'ab'[i % 2] * 3},{split}" for i in range(20)]
-    (tmp_path / "data.csv").write_text("\n".join(rows) + "\n")
+    write_questions(tmp_path, 20)
     (tmp_path / "texts.txt").write_text("\n".join(f"what is {i} ?" for i in range(9)) + "\n")
     (tmp_path / "prompt.json").write_text(json.dumps(PROMPT))
     (tmp_path / "mine.py").write_text(PROGRAM)

@@ -1,0 +1,26 @@
+"""What tests of the command line share: a small data set, and a server that behaves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from psopt.testing import FakeServer
+
+from tests.cli.limited_runs import make_data
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A folder with data.csv, 30 questions of two classes a split, and prices.toml."""
+    return make_data(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[FakeServer]:
+    with FakeServer() as running:
+        yield running
