@@ -1,6 +1,13 @@
 """What is searched: prompts and edits as frozen values, what a search may use of them, and rendering to messages."""
 
 from psopt.search_spaces._edits import KINDS, ORDERS, WEAK_SPOT, Edit, EditKind, Provenance, apply_edits
+from psopt.search_spaces._parameters import (
+    chosen_edits,
+    first_parameters,
+    parameter_names,
+    parameters_of,
+    suggest_edits,
+)
 from psopt.search_spaces._prompt import Definition, Example, Prompt
 from psopt.search_spaces._prompt_format import (
     BULLETS,
@@ -44,10 +51,15 @@ __all__ = [
     "Strategy",
     "View",
     "apply_edits",
+    "chosen_edits",
+    "first_parameters",
     "in_order",
+    "parameter_names",
+    "parameters_of",
     "render",
     "render_additions",
     "render_instructions",
     "seed_prompt",
+    "suggest_edits",
     "template_mark",
 ]

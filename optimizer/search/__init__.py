@@ -6,7 +6,6 @@ from psopt.search._front import Candidate, knee, pareto_front, pick
 from psopt.search._limits import check_limits
 from psopt.search._observer import Observer
 from psopt.search._options import SamplerName, SearchOptions
-from psopt.search._parameters import first_parameters
 from psopt.search._pick import pick_one
 from psopt.search._problem import Propose, SearchProblem
 from psopt.search._prompt_growth import tokens_of_all_edits
@@ -35,7 +34,6 @@ __all__ = [
     "StoredStudy",
     "StudyMetadata",
     "check_limits",
-    "first_parameters",
     "join_study",
     "knee",
     "leave_one_out",

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from optuna.trial import TrialState
 from psopt.evaluation import score
 from psopt.search._front import Candidate
-from psopt.search._parameters import chosen_edits
 from psopt.search.distributed import read_answers, read_rounds, write_edits
-from psopt.search_spaces import apply_edits
+from psopt.search_spaces import apply_edits, chosen_edits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,8 +11,7 @@ from psopt.models.sim import SimulatedModel
 from psopt.proposals import propose_edits
 from psopt.proposals.llm import MOST_SLICES
 from psopt.search._options import SearchOptions
-from psopt.search._parameters import first_parameters
-from psopt.search_spaces import apply_edits, render_instructions
+from psopt.search_spaces import apply_edits, first_parameters, render_instructions
 from psopt.tasks import subset
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from psopt.diagnosis import diagnose_predictions
-from psopt.search._parameters import first_parameters
+from psopt.search_spaces import first_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

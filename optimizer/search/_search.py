@@ -11,7 +11,7 @@ from psopt.errors import AnswersMissingError
 from psopt.proposals import merged_notes, replace_merged
 from psopt.search._front import Candidate, knee, pareto_front
 from psopt.search._history import History
-from psopt.search._parameters import drop_queued, enqueue, names_of, suggest
+from psopt.search._queue import drop_queued, enqueue
 from psopt.search._rounds import new_edits, obvious_choices
 from psopt.search._shorten import next_shorter, shortest
 from psopt.search._trial import drop_trial, evaluate_trial, fail_trial
@@ -23,7 +23,7 @@ from psopt.search.distributed import (
     SharedCoordinator,
     finished_by_others,
 )
-from psopt.search_spaces import apply_edits
+from psopt.search_spaces import apply_edits, parameter_names, suggest_edits
 
 if TYPE_CHECKING:
     import optuna
@@ -226,7 +226,7 @@ class Search:
         """Evaluate a trial's candidate, or drop it; True when that was a step."""
         with self.coordinator.heartbeat(trial.number):
             self.history.refresh_pool()  # what waited may hold edits that have come since
-            edits, order = suggest(trial, self.pool, self.problem.orders)
+            edits, order = suggest_edits(trial, self.pool, self.problem.orders)
             prompt = apply_edits(self.problem.baseline_prompt, edits, order)
             twin = self.history.find(prompt.id)
             reason = f"duplicate of trial {twin.trial}" if twin else self.coordinator.claim(trial.number, prompt.id)
@@ -282,13 +282,13 @@ class Search:
     def _queue(self, edits: tuple[Edit, ...], like: Candidate) -> None:
         """Queue the candidate with these edits, its examples in the order of another candidate's."""
         order = like.order if len(self.problem.orders) > 1 and like.prompt.examples else None
-        enqueue(self.study, names_of(edits), self.pool, order)
+        enqueue(self.study, parameter_names(edits), self.pool, order)
 
     def _queue_neighbour(self, edits: tuple[Edit, ...]) -> None:
         """In place of a candidate that is known already, queue one that differs from it by one or two edits."""
         if not self.pool:
             return
-        chosen = names_of(edits)
+        chosen = parameter_names(edits)
         names = list(dict.fromkeys(edit.parameter_name for edit in self.pool))
         n_flips = int(self._rng.integers(1, 1 + min(_MOST_FLIPS, len(names))))
         for index in self._rng.choice(len(names), size=n_flips, replace=False):

@@ -44,7 +44,7 @@ CALLS = {
     "psopt.search._search:Search._tell": 2,
     "psopt.search._history:History.add_candidate": 2,
     "psopt.search._search:enqueue": 1,
-    "psopt.search._search:suggest": 2,
+    "psopt.search._search:suggest_edits": 2,
     "psopt.search._search:evaluate_trial": 2,
     "psopt.search._trial:complete_trial": 2,
     "psopt.search._history:write_edits": 1,

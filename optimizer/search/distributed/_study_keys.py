@@ -1,6 +1,7 @@
 """The attributes by which a study says how far its search has come.
 
-They are persisted: studies of every version since 0.1 are read by these names, and nothing may be renamed here.
+They are persisted: studies of every version since 0.1 are read by these names, and nothing may be renamed here. The
+names of parameters stand in `psopt.search_spaces`.
 """
 
 # Of the study
@@ -18,7 +19,3 @@ CLAIMED = "psopt:claimed"  # the worker that evaluates the prompt
 DROPPED = "dropped"  # why its prompt was not evaluated
 FAILED = "failed"  # why it could not be evaluated
 INFEASIBLE = "infeasible"  # by how much its F1 is too low
-
-# A trial's parameters
-EDIT = "edit:"  # the edit's parameter name follows; whether the prompt holds the edit
-EXAMPLE_ORDER = "example-order"
