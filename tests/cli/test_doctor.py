@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from psopt.cli._main import main
+from psopt.cli import main
 from psopt.testing import FakeServer
 
 if TYPE_CHECKING:

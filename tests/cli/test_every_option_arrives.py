@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.cli import command_line, main
-from psopt.models.chat import LMConfig
-from psopt.models.chat._engine import Engine
+from psopt.models.chat import Engine, LMConfig
 from psopt.testing import FakeServer
 
 if TYPE_CHECKING:

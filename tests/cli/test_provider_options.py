@@ -12,7 +12,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from psopt.cli._main import main
+from psopt.cli import main
 from psopt.testing import FakeServer
 from psopt.testing.fake_server import PROVIDERS
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from psopt.errors import InputError
-from psopt.models._answer_cache import AnswerCache, answer_key
+from psopt.models import AnswerCache, answer_key
 from psopt.models.chat import LMConfig, load_writer
 from psopt.testing import FakeServer
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 WRITER = """
 import sys
 from pathlib import Path
-from psopt.models._answer_cache import AnswerCache, answer_key
+from psopt.models import AnswerCache, answer_key
 cache = AnswerCache(Path(sys.argv[1]))
 for number in range(400):
     cache.put(answer_key(number=number), {"text": f"answer {number}"})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.errors import AnswersMissingError, ModelError
-from psopt.models._answer_cache import AnswerCache
+from psopt.models import AnswerCache
 from psopt.models.chat import LMConfig, chat_model
 from psopt.models.chat._client import Answer
 from psopt.models.chat._completion import ErrorInAnswerError, read_completion

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from psopt.errors import AnswersMissingError, BudgetReachedError, InputError
-from psopt.models._answer_cache import AnswerCache
+from psopt.models import AnswerCache
 from psopt.models.chat import Budget, LMConfig, chat_model
 from psopt.models.chat._errors import ModelRefusedError
 from psopt.search_spaces import Prompt

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from psopt.errors import InputError, MissingExtraError, ModelError
-from psopt.models import has_probabilities, load_model
-from psopt.models._answer_cache import AnswerCache
+from psopt.models import AnswerCache, has_probabilities, load_model
 from psopt.models.chat import LMConfig
 from psopt.search_spaces import Definition, Example, Prompt, render
 

@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from psopt.models._answer_cache import AnswerCache
+from psopt.models import AnswerCache
 from psopt.models.chat import LMConfig, chat_model
 from psopt.models.chat._errors import ModelRefusedError
 from psopt.search_spaces import Prompt
@@ -122,7 +122,7 @@ def test_looking_again_where_nothing_has_changed_pays_for_nothing(tmp_path: Path
 
 
 def test_lessons_of_the_first_version_are_kept(tmp_path: Path) -> None:
-    from psopt.models._answer_cache import answer_key
+    from psopt.models import answer_key
 
     with FakeServer(structured="no") as server:
         cache = AnswerCache(tmp_path)

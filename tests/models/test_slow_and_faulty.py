@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.errors import BudgetReachedError, ModelError
-from psopt.models._answer_cache import AnswerCache
+from psopt.models import AnswerCache
 from psopt.models.chat import Budget, LMConfig, chat_model
 from psopt.search_spaces import Prompt
 from psopt.testing import FakeServer

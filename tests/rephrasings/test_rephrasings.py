@@ -16,8 +16,7 @@ from psopt.models import ModelProvider
 from psopt.rephrasings import Checks, RephrasingSet, closeness, rephrasings_for
 from psopt.rephrasings._curated import read_curated
 from psopt.rephrasings._set import comparable
-from psopt.tasks import Task, load_task
-from psopt.tasks._builtin import BUILTINS
+from psopt.tasks import Task, list_datasets, load_task
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +53,7 @@ def test_what_is_written_for_a_task_is_enough_and_sound(name: Any) -> None:
 
 
 def test_every_built_in_task_has_its_rephrasings() -> None:
-    assert set(BUILTIN) == set(BUILTINS)
+    assert set(BUILTIN) == {dataset.name for dataset in list_datasets()}
 
 
 @pytest.mark.parametrize("name", BUILTIN)

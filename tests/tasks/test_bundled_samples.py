@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from importlib import resources
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.search_spaces import STRATEGIES, seed_prompt
-from psopt.tasks import Task, load_task
-from psopt.tasks._builtin import BUILTINS
+from psopt.tasks import Task, list_datasets, load_task, read_bundled
 from psopt.tasks._duplicates import normalised
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LABELS = {
     "trec": 6,
@@ -24,7 +24,7 @@ LABELS = {
 LEAST = {"trec": 300, "cb": 60, "rte": 60, "dbpedia": 140, "wos": 70}
 
 
-@pytest.fixture(params=BUILTINS)
+@pytest.fixture(params=[dataset.name for dataset in list_datasets()])
 def task(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     monkeypatch.delenv("PSOPT_DATA_DIR", raising=False)
     monkeypatch.setenv("PSOPT_OFFLINE", "1")
@@ -52,9 +52,7 @@ def test_it_is_large_enough_in_every_class(task: Any) -> None:
 def test_no_text_stands_twice_and_none_is_lost(task: Any) -> None:
     texts = [normalised(sample.text) for split in splits(task) for sample in split]
     assert len(set(texts)) == len(texts)
-    builtin = BUILTINS[task.name]
-    read = builtin.read_bundled(Path(str(resources.files(builtin.package))))
-    assert len(texts) == sum(len(split) for split in read)
+    assert len(texts) == sum(len(split) for split in read_bundled(task.name))
 
 
 def test_no_text_gives_its_class_away(task: Any) -> None:
