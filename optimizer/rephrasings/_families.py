@@ -119,7 +119,7 @@ def _layouts(seed: int) -> Iterator[PromptFormat]:
 def _label_orders(labels: Sequence[str]) -> Iterator[PromptFormat]:
     """Seeds whose orders of the labels are all different, the given order left out."""
     seen = {tuple(labels)}
-    for number in range(1, 2000):
+    for number in range(1, 2000):  # seeds, of which several may give one order: six labels have 720
         order = tuple(in_order(labels, number))
         if order not in seen:
             seen.add(order)

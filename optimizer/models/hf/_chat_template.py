@@ -20,7 +20,10 @@ _FIXED_DATE = (
     "{%- macro strftime_now(format) -%}{{ format | replace('%Y', '2025') | replace('%m', '01') | replace('%d', '01')"
     " | replace('%b', 'Jan') | replace('%B', 'January') }}{%- endmacro -%}"
 )
-_SYSTEM, _USER, _ANSWER = "Be brief.", "Label:", "Answer"
+# What a template is tried with, to see where it puts them.
+_SYSTEM = "Be brief."
+_USER = "Label:"
+_ANSWER = "Answer"
 SAMPLE: Messages = [{"role": "system", "content": _SYSTEM}, {"role": "user", "content": _USER}]
 
 

@@ -16,6 +16,7 @@ def common_length(sequences: Sequence[str] | Sequence[list[int]]) -> int:
     >>> common_length([[1, 2, 3], [1, 2], [1, 2, 4]])
     2
     """
-    first, last = min(sequences), max(sequences)
+    first = min(sequences)
+    last = max(sequences)
     shorter = min(len(first), len(last))
     return next((index for index in range(shorter) if first[index] != last[index]), shorter)

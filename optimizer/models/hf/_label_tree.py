@@ -73,7 +73,9 @@ def label_tree(labels: Sequence[Sequence[int]]) -> LabelTree:
     ((5, 7, 8), (0, 0, 2), [[0, 1], [0, 2, 3]])
     """
     node_of: dict[tuple[int, ...], int] = {(): 0}  # by the tokens on the way to it
-    tokens, parents, steps = [], [], []
+    tokens: list[int] = []
+    parents: list[int] = []
+    steps: list[tuple[int, int, int]] = []
     for label, label_tokens in enumerate(labels):
         for n_read, target in enumerate(label_tokens):
             read = tuple(label_tokens[:n_read])
