@@ -47,6 +47,7 @@ class RunRecorder:
     evaluator: Evaluator
     started: float = field(default_factory=time.monotonic)
     before: dict[str, Any] = field(default_factory=dict)
+    _tested: tuple[Candidate, tuple[Candidate, ...], Candidate] | None = None  # baseline, front, shortest: the end
 
     def __post_init__(self) -> None:
         if (self.directory.path / MANIFEST).exists():
@@ -93,6 +94,10 @@ class RunRecorder:
                 error.add_note(f"the traceback is in {self.directory.path / ERROR_LOG}")
 
     def _save_part(self, search: Search | None, reason: str) -> None:
+        if self._tested:  # what failed came after the final test, whose scores only this process has
+            baseline, front, shortest = self._tested
+            self.save(baseline, front, reason, shortest)
+            return
         if search is None or not search.candidates:
             self.save(None, (), reason)
             return
@@ -120,6 +125,8 @@ class RunRecorder:
         self.directory.write_json(MANIFEST, content)
         if front:
             self.directory.write_json(FRONT, front_file(front, knee_id, shortest, self._measured))
+        if baseline and shortest:
+            self._tested = (baseline, front, shortest)
 
     def _measured(self, candidate: Candidate) -> Measured:
         return measured(self.settings, self.task, self.evaluator, candidate)

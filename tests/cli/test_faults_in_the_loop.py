@@ -195,6 +195,22 @@ def test_a_bug_ends_the_run_in_one_line_and_its_traceback_is_kept(
     assert "Traceback (most recent call last)" in Path(log).read_text("utf-8")
 
 
+@pytest.mark.parametrize(
+    "place", ["psopt.api._finishing:write_report", "psopt.runs._recorder:RunRecorder.save_prompts"]
+)
+def test_a_fault_after_the_final_test_loses_no_test_score(
+    here: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("psopt.api._finishing.write_report", lambda _: [])
+        break_once(patch, place, 1, RuntimeError("a bug"))
+        assert psopt(*OPTIMIZE) == 70
+    run = json.loads((here / "run" / "run.json").read_text())
+    front = json.loads((here / "run" / "front.json").read_text())
+    assert run["finish_reason"] == "failed"
+    assert all(prompt["test"] for prompt in [run["baseline"], run["short"], *run["front"], *front["prompts"]])
+
+
 SET_UP = [
     ("psopt.runs._directory:RunDirectory.make", 1),
     ("psopt.runs._lock:FolderLock.acquire", 1),
