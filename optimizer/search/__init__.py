@@ -1,7 +1,7 @@
 """The search for robust prompts: rounds of diagnose, propose, search, in an Optuna study."""
 
 from psopt.search._contributions import Contribution, leave_one_out
-from psopt.search._ending import PromptNeed, Reserve, score_on_test, scoring_order
+from psopt.search._final_test import score_on_test, scoring_order
 from psopt.search._front import Candidate, knee, pareto_front, pick
 from psopt.search._limits import check_limits
 from psopt.search._observer import Observer
@@ -9,6 +9,7 @@ from psopt.search._options import SamplerName, SearchOptions
 from psopt.search._pick import pick_one
 from psopt.search._problem import Propose, SearchProblem
 from psopt.search._prompt_growth import tokens_of_all_edits
+from psopt.search._reserve import PromptNeed, Reserve
 from psopt.search._search import Search
 from psopt.search._study import join_study, open_study
 from psopt.search.distributed import (

@@ -68,23 +68,24 @@ def leave_one_out(
     """
     if not chosen.edits or most < 1:
         return []
-    switches: dict[str, list[Edit]] = {}
+    by_parameter: dict[str, list[Edit]] = {}
     kinds: dict[str, list[Edit]] = {}
     for edit in chosen.edits:
-        switches.setdefault(edit.parameter_name, []).append(edit)
+        by_parameter.setdefault(edit.parameter_name, []).append(edit)
         kinds.setdefault(edit.kind, []).append(edit)
     worth = edit_worths(candidates, pool)
-    first = sorted(switches, key=lambda switch: (-worth[switch], switch))[:most]
-    whole = [(_KINDS[kind], some) for kind, some in kinds.items()] if len(switches) > 1 else []
-    single = [(_words(switches[switch]), switches[switch]) for switch in first]
-    found = [_without(what, some, chosen, seed_prompt, evaluator, seed) for what, some in (*whole, *single)]
-    return found[: len(whole)] + sorted(found[len(whole) :], key=_lost, reverse=True)
+    most_worthy = sorted(by_parameter, key=lambda parameter: (-worth[parameter], parameter))[:most]
+    groups = [(_KINDS[kind], edits) for kind, edits in kinds.items()] if len(by_parameter) > 1 else []
+    singles = [(_words(by_parameter[parameter]), by_parameter[parameter]) for parameter in most_worthy]
+    of_kinds = [_without(name, edits, chosen, seed_prompt, evaluator, seed) for name, edits in groups]
+    of_edits = [_without(name, edits, chosen, seed_prompt, evaluator, seed) for name, edits in singles]
+    return of_kinds + sorted(of_edits, key=_lost, reverse=True)
 
 
-def _lost(one: Contribution) -> float:
+def _lost(contribution: Contribution) -> float:
     """What is lost in all objectives."""
-    f1, s, c = (one.without[name].difference for name in ("f1", "sensitivity", "consistency"))
-    return s - f1 - c
+    without = contribution.without
+    return without["sensitivity"].difference - without["f1"].difference - without["consistency"].difference
 
 
 def _words(edits: Sequence[Edit]) -> str:
@@ -92,9 +93,9 @@ def _words(edits: Sequence[Edit]) -> str:
 
 
 def _without(
-    what: str, left_out: Sequence[Edit], chosen: Candidate, seed_prompt: Prompt, evaluator: Evaluator, seed: int
+    name: str, left_out: Sequence[Edit], chosen: Candidate, seed_prompt: Prompt, evaluator: Evaluator, seed: int
 ) -> Contribution:
     rest = [edit for edit in chosen.edits if edit not in left_out]
     whole = evaluator.predictions(chosen.prompt, "val")
     part = evaluator.predictions(apply_edits(seed_prompt, rest, chosen.order), "val")
-    return Contribution(what, tuple(edit.id for edit in left_out), compare_paired(whole, part, seed))
+    return Contribution(name, tuple(edit.id for edit in left_out), compare_paired(whole, part, seed))

@@ -45,13 +45,13 @@ def pareto_front(candidates: Sequence[Candidate], least_f1: float) -> tuple[Cand
 
     Of candidates with equal scores the one with fewest edits stands for all.
     """
-    feasible = [one for one in candidates if one.val.f1 >= least_f1]
+    feasible = [candidate for candidate in candidates if candidate.val.f1 >= least_f1]
     unique: dict[tuple[float, ...], Candidate] = {}
-    for one in sorted(feasible, key=lambda one: (len(one.edits), one.trial)):
-        unique.setdefault(tuple(_gains(one)), one)
-    rest = list(unique.values())
-    front = [one for one in rest if not any(_dominates(other, one) for other in rest)]
-    return tuple(sorted(front, key=lambda one: (-one.val.f1, one.val.sensitivity, one.trial)))
+    for candidate in sorted(feasible, key=lambda candidate: (len(candidate.edits), candidate.trial)):
+        unique.setdefault(tuple(_gains(candidate)), candidate)
+    rivals = list(unique.values())
+    front = [candidate for candidate in rivals if not any(_dominates(rival, candidate) for rival in rivals)]
+    return tuple(sorted(front, key=lambda candidate: (-candidate.val.f1, candidate.val.sensitivity, candidate.trial)))
 
 
 def knee(front: Sequence[Candidate], baseline: Candidate) -> Candidate:
@@ -60,11 +60,16 @@ def knee(front: Sequence[Candidate], baseline: Candidate) -> Candidate:
     Only candidates that are no worse than the baseline in F1 and in sensitivity come into question, where there are
     any.
     """
-    better = [one for one in front if one.val.f1 >= baseline.val.f1 and one.val.sensitivity <= baseline.val.sensitivity]
-    gains = np.array([_gains(one) for one in front])
+    start = baseline.val
+    better = [
+        candidate
+        for candidate in front
+        if candidate.val.f1 >= start.f1 and candidate.val.sensitivity <= start.sensitivity
+    ]
+    gains = np.array([_gains(candidate) for candidate in front])
     low, high = gains.min(axis=0), gains.max(axis=0)
     span = np.where(high > low, high - low, 1.0)
-    return min(better or front, key=lambda one: float(np.linalg.norm((high - _gains(one)) / span)))
+    return min(better or front, key=lambda candidate: float(np.linalg.norm((high - _gains(candidate)) / span)))
 
 
 def pick(front: Sequence[Candidate], baseline: Candidate, which: str, shortest: Candidate | None = None) -> Candidate:
@@ -73,7 +78,7 @@ def pick(front: Sequence[Candidate], baseline: Candidate, which: str, shortest: 
         front,
         which,
         knee=lambda: knee(front, baseline),
-        prompt_id=lambda one: one.id,
+        prompt_id=lambda candidate: candidate.id,
         value=_measured,
         shortest=shortest,
     )
@@ -89,6 +94,6 @@ def _gains(candidate: Candidate) -> NDArray[np.float64]:
     return np.array([scores.f1, -scores.sensitivity, scores.consistency])
 
 
-def _dominates(one: Candidate, other: Candidate) -> bool:
-    a, b = _gains(one), _gains(other)
-    return bool((a >= b).all() and (a > b).any())
+def _dominates(rival: Candidate, candidate: Candidate) -> bool:
+    lead = _gains(rival) - _gains(candidate)
+    return bool((lead >= 0).all() and (lead > 0).any())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
 from psopt.models import asks_in_chat
-from psopt.search._ending import Reserve
+from psopt.search._reserve import Reserve
 
 if TYPE_CHECKING:
     from psopt.evaluation import Evaluator

@@ -51,9 +51,11 @@ def pick_one(
         return knee()
     if which in OBJECTIVES:
         sign = 1 if OBJECTIVES[which] == "maximize" else -1
-        return max(front, key=lambda one: sign * value(one, which))
-    by_id = {prompt_id(one): one for one in everyone}
-    named = [one for name, one in by_id.items() if name.startswith(which)] if len(which) >= _LEAST_OF_AN_ID else []
+        return max(front, key=lambda prompt: sign * value(prompt, which))
+    by_id = {prompt_id(prompt): prompt for prompt in everyone}
+    named = (
+        [prompt for name, prompt in by_id.items() if name.startswith(which)] if len(which) >= _LEAST_OF_AN_ID else []
+    )
     if len(named) != 1:
         raise UnknownNameError("prompt of the front", which, ["knee", *OBJECTIVES, *by_id])
     return named[0]

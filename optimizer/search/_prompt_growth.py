@@ -53,6 +53,6 @@ def tokens_of_all_edits(
         grown.append(tokens_of_text(render_instructions(longest)))
     most = min(MOST_SLICES, len(task.labels)) if drafted else 0
     drafts = TokenRange(_DRAFT.low * most, _DRAFT.high * (most + MOST_SLICES if drafted else 0))
-    low = min(one.low for one in grown) - before.low
-    high = max(one.high for one in grown) - before.high
+    low = min(tokens.low for tokens in grown) - before.low
+    high = max(tokens.high for tokens in grown) - before.high
     return TokenRange(max(0.0, low), max(0.0, high)) + drafts

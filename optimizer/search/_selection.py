@@ -71,17 +71,17 @@ def read_selection(text: str) -> SelectionQuery:
     InputError
         If it can't be understood.
     """
-    found = _QUERY.fullmatch(text)
-    if not found:
+    query = _QUERY.fullmatch(text)
+    if not query:
         raise InputError(f"{text!r} can't be understood: {_HOW}")
     bounds = []
-    for part in re.split(r"\s+and\s+|,", found[3], flags=re.IGNORECASE) if found[3] else ():
+    for part in re.split(r"\s+and\s+|,", query[3], flags=re.IGNORECASE) if query[3] else ():
         bound = _BOUND.fullmatch(part)
         if not bound:
             raise InputError(f"{part.strip()!r} in {text!r} can't be understood: {_HOW}")
         value = float(bound[3]) / (100 if bound[4] else 1)
         bounds.append(Bound(MEASURES[bound[1].lower()], bound[2], value))
-    return SelectionQuery(MEASURES[found[2].lower()], found[1].lower() == "max", tuple(bounds))
+    return SelectionQuery(MEASURES[query[2].lower()], query[1].lower() == "max", tuple(bounds))
 
 
 def choose(query: SelectionQuery, items: Sequence[_T], value: Callable[[_T, str], float]) -> _T:
@@ -92,12 +92,12 @@ def choose(query: SelectionQuery, items: Sequence[_T], value: Callable[[_T, str]
     InputError
         If no item keeps to the bounds; says which bound excludes all, and what comes nearest.
     """
-    left = list(items)
+    eligible = list(items)
     for bound in query.bounds:
-        kept = [one for one in left if bound.holds(value(one, bound.measure))]
+        kept = [item for item in eligible if bound.holds(value(item, bound.measure))]
         if not kept:
-            values = [value(one, bound.measure) for one in left]
+            values = [value(item, bound.measure) for item in eligible]
             nearest = min(values) if bound.sign.startswith("<") else max(values)
             raise InputError(f"no prompt of the front has {bound} on val: the nearest has {nearest:.4g}")
-        left = kept
-    return (max if query.highest else min)(left, key=lambda one: value(one, query.measure))
+        eligible = kept
+    return (max if query.highest else min)(eligible, key=lambda item: value(item, query.measure))

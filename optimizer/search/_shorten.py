@@ -9,6 +9,7 @@ The one-standard-error rule is that of Breiman et al. (1984), here on paired dif
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING
 
@@ -45,47 +46,55 @@ def shortest(
     seed : int
         Of the bootstrap.
     """
-    fewer = sorted((one for one in candidates if len(one.edits) < len(knee.edits)), key=lambda one: len(one.edits))
-    return next((one for one in fewer if _as_good(one, knee, on_val, seed)), knee)
+    shorter = [candidate for candidate in candidates if len(candidate.edits) < len(knee.edits)]
+    shorter.sort(key=lambda candidate: len(candidate.edits))
+    return next((candidate for candidate in shorter if _as_good(candidate, knee, on_val, seed)), knee)
 
 
 def next_shorter(short: Candidate, candidates: Sequence[Candidate], pool: Sequence[Edit]) -> list[tuple[Edit, ...]]:
     """Subsets of a candidate's edits to try next, the shortest first; bundles stay whole."""
     worth = edit_worths(candidates, pool)
-    switches = sorted({edit.parameter_name for edit in short.edits}, key=lambda switch: (-worth[switch], switch))
+    parameters = {edit.parameter_name for edit in short.edits}
+    ranked = sorted(parameters, key=lambda parameter: (-worth[parameter], parameter))
     subsets = []
     for share in SHARES:
-        kept = set(switches[: len(switches) - math.ceil(share * len(switches))])
+        kept = set(ranked[: len(ranked) - math.ceil(share * len(ranked))])
         subsets.append(tuple(edit for edit in short.edits if edit.parameter_name in kept))
     return subsets
 
 
 def edit_worths(candidates: Sequence[Candidate], pool: Sequence[Edit]) -> dict[str, float]:
-    """Estimate what each switch adds to F1 - S + C on val, from all candidates: ridge regression on what they hold.
+    """Estimate what each parameter adds to F1 - S + C on val, from all candidates: ridge regression on what they hold.
 
     What merges others counts as these.
     """
-    parts = {edit.parameter_name: edit.merges or (edit.parameter_name,) for edit in pool}
-    switches = list(dict.fromkeys(part for of_one in parts.values() for part in of_one))
-    holds = [{part for edit in one.edits for part in edit.merges or (edit.parameter_name,)} for one in candidates]
-    x = np.array([[switch in held for switch in switches] for held in holds], dtype=float)
-    y = np.array([one.val.f1 - one.val.sensitivity + one.val.consistency for one in candidates])
-    x, y = x - x.mean(axis=0), y - y.mean()
-    solved = np.linalg.solve(x.T @ x + _RIDGE * np.eye(len(switches)), x.T @ y)
-    worth = dict(zip(switches, solved.tolist(), strict=True))
-    return {switch: sum(worth[part] for part in of_one) for switch, of_one in parts.items()}
+
+    def parts_of(edit: Edit) -> tuple[str, ...]:
+        return edit.merges or (edit.parameter_name,)
+
+    parts = {edit.parameter_name: parts_of(edit) for edit in pool}
+    parameters = list(dict.fromkeys(itertools.chain.from_iterable(parts.values())))
+    held = [set(itertools.chain.from_iterable(parts_of(edit) for edit in candidate.edits)) for candidate in candidates]
+    x = np.array([[parameter in names for parameter in parameters] for names in held], dtype=float)
+    x -= x.mean(axis=0)
+    y = np.array([candidate.val.f1 - candidate.val.sensitivity + candidate.val.consistency for candidate in candidates])
+    y -= y.mean()
+    solved = np.linalg.solve(x.T @ x + _RIDGE * np.eye(len(parameters)), x.T @ y)
+    worth = dict(zip(parameters, solved.tolist(), strict=True))
+    return {parameter: sum(worth[part] for part in merged) for parameter, merged in parts.items()}
 
 
-def _as_good(one: Candidate, knee: Candidate, on_val: Callable[[Candidate], Predictions], seed: int) -> bool:
+def _as_good(candidate: Candidate, knee: Candidate, on_val: Callable[[Candidate], Predictions], seed: int) -> bool:
     """Whether a candidate loses no more than one standard error against the knee, in any objective."""
     losses = {
-        "f1": knee.val.f1 - one.val.f1,
-        "sensitivity": one.val.sensitivity - knee.val.sensitivity,
-        "consistency": knee.val.consistency - one.val.consistency,
+        "f1": knee.val.f1 - candidate.val.f1,
+        "sensitivity": candidate.val.sensitivity - knee.val.sensitivity,
+        "consistency": knee.val.consistency - candidate.val.consistency,
     }
     if max(losses.values()) <= 0:
         return True
     if max(losses.values()) > _HOPELESS:
         return False
-    found = compare_paired(on_val(knee), on_val(one), seed)
-    return all(loss <= (found[name].high - found[name].low) / _WIDTH_IN_ERRORS for name, loss in losses.items())
+    differences = compare_paired(on_val(knee), on_val(candidate), seed)
+    widths = {name: difference.high - difference.low for name, difference in differences.items()}
+    return all(loss <= widths[name] / _WIDTH_IN_ERRORS for name, loss in losses.items())

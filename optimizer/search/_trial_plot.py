@@ -26,27 +26,27 @@ def class_plot(candidate: Candidate, baseline: Candidate) -> str:
         '<rect width="100%" height="100%" fill="#fff"/><g font-family="sans-serif" font-size="12" fill="#111">',
     ]
     for column, (_, name, color) in enumerate(_MEASURES):
-        left = _LABEL + column * (_BAR + 2 * _GAP)
-        parts.append(f'<text x="{left}" y="18">{name} <tspan fill="{color}">this prompt</tspan>')
+        x = _LABEL + column * (_BAR + 2 * _GAP)
+        parts.append(f'<text x="{x}" y="18">{name} <tspan fill="{color}">this prompt</tspan>')
         parts.append(f'<tspan fill="{_GREY}"> seed prompt</tspan></text>')
     for row, (label, scores) in enumerate(rows.items()):
         top = 34 + row * (2 * _HIGH + 12)
         parts.append(f'<text x="{_LABEL - 8}" y="{top + 13}" text-anchor="end">{html.escape(_short(label))}</text>')
         for column, (field, _, color) in enumerate(_MEASURES):
-            left = _LABEL + column * (_BAR + 2 * _GAP)
+            x = _LABEL + column * (_BAR + 2 * _GAP)
             pair = ((getattr(scores, field), color), (getattr(baseline.val.per_class[label], field), _GREY))
             for line, (value, fill) in enumerate(pair):
-                parts.append(_bar(left, top + line * _HIGH, value, fill))
+                parts.append(_bar(x, top + line * _HIGH, value, fill))
     return "".join([*parts, "</g></svg>\n"])
 
 
-def _bar(left: int, top: int, value: float | None, fill: str) -> str:
+def _bar(x: int, top: int, value: float | None, fill: str) -> str:
     if value is None:
-        return f'<text x="{left}" y="{top + _HIGH - 1}" font-size="9">–</text>'
+        return f'<text x="{x}" y="{top + _HIGH - 1}" font-size="9">–</text>'
     long = _BAR * value
     return (
-        f'<rect x="{left}" y="{top}" width="{long:.1f}" height="{_HIGH - 1}" fill="{fill}"/>'
-        f'<text x="{left + long + 3:.1f}" y="{top + _HIGH - 1}" font-size="9">{value:.2f}</text>'
+        f'<rect x="{x}" y="{top}" width="{long:.1f}" height="{_HIGH - 1}" fill="{fill}"/>'
+        f'<text x="{x + long + 3:.1f}" y="{top + _HIGH - 1}" font-size="9">{value:.2f}</text>'
     )
 
 

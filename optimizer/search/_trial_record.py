@@ -52,7 +52,7 @@ def record_trial(
     attributes = {
         "prompt_id": candidate.id,
         "edits": [str(edit) for edit in candidate.edits],
-        "per_class": {label: asdict(one) for label, one in scores.per_class.items()},
+        "per_class": {label: asdict(of_class) for label, of_class in scores.per_class.items()},
         "na_rate": scores.na_rate,
         **asdict(effort),
     }
@@ -82,8 +82,7 @@ def note(candidate: Candidate, baseline: Candidate, predictions: Predictions) ->
 
 def _scores(candidate: Candidate, baseline: Candidate) -> str:
     rows = ["| | F1 | S | C | N/A |", "|---|--:|--:|--:|--:|"]
-    for name, one in (("this", candidate), ("seed prompt", baseline)):
-        val = one.val
+    for name, val in (("this", candidate.val), ("seed prompt", baseline.val)):
         cells = (val.f1, val.sensitivity, val.consistency, val.na_rate)
         rows.append(f"| {name} | {' | '.join(f'{cell:.3f}' for cell in cells)} |")
     return "\n".join(rows)
@@ -91,9 +90,11 @@ def _scores(candidate: Candidate, baseline: Candidate) -> str:
 
 def _classes(candidate: Candidate) -> str:
     rows = ["| class | samples | F1 | S | C |", "|---|--:|--:|--:|--:|"]
-    for label, one in candidate.val.per_class.items():
-        cells = ["–" if value is None else f"{value:.3f}" for value in (one.f1, one.sensitivity, one.consistency)]
-        rows.append(f"| {_escaped(label)} | {one.n} | {' | '.join(cells)} |")
+    for label, scores in candidate.val.per_class.items():
+        cells = [
+            "–" if value is None else f"{value:.3f}" for value in (scores.f1, scores.sensitivity, scores.consistency)
+        ]
+        rows.append(f"| {_escaped(label)} | {scores.n} | {' | '.join(cells)} |")
     return "\n".join(rows)
 
 

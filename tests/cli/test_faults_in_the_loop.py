@@ -76,7 +76,7 @@ CALLS = {
     "psopt.api._finishing:score_on_test": 1,
     "psopt.api._finishing:leave_one_out": 1,
     "psopt.api._finishing:write_report": 1,
-    "psopt.search._ending:score": 1,
+    "psopt.search._final_test:score": 1,
     "psopt.runs._recorder:manifest": 2,
     "psopt.runs._recorder:front_file": 1,
     "psopt.runs._recorder:RunRecorder.save": 2,

@@ -1,21 +1,18 @@
-"""The end of a search: who is scored on test, in which order, and what of a budget is held back for that."""
+"""What of a budget is held back while a search goes on, so that its end can be paid: scoring on test."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from psopt.errors import BudgetReachedError
-from psopt.evaluation import score
 from psopt.models import asks_in_chat
 from psopt.models.chat import Need, TokenRange, most_tokens_in, tokens_of_query
-from psopt.search._front import knee
+from psopt.search._final_test import scoring_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from psopt.evaluation import Evaluator, Split
-    from psopt.search._front import Candidate
     from psopt.search._search import Search
     from psopt.search_spaces import Prompt
 
@@ -59,22 +56,6 @@ class PromptNeed:
         return cls(len(queries), expected, *most)
 
 
-def scoring_order(
-    baseline: Candidate, front: Sequence[Candidate], shortest: Candidate | None = None
-) -> list[Candidate]:
-    """Return who is scored on test, those first without whom the others are worth least.
-
-    The seed prompt, the knee, the best in F1, S and C, the shortest prompt, and the rest of the front by falling F1.
-    """
-    best = [
-        min(front, key=lambda one: (-one.val.f1, one.trial)),
-        min(front, key=lambda one: (one.val.sensitivity, one.trial)),
-        min(front, key=lambda one: (-one.val.consistency, one.trial)),
-    ]
-    order = [baseline, knee(front, baseline), *best, *([shortest] if shortest else []), *front]
-    return list({one.id: one for one in order}.values())
-
-
 class Reserve:
     """Holds back what scoring on test will take, from the limits of the process that does that.
 
@@ -109,26 +90,27 @@ class Reserve:
     def least(self, prompt: Prompt, splits: Iterable[Split]) -> Need:
         """Return what limits must allow for a prompt to be evaluated on these splits and nothing else."""
         needs = [self._of(prompt, split) for split in splits]
-        return _sum([self._priced(one) for one in needs]) + self._last([one for one in needs if one.calls])
+        unanswered = [need for need in needs if need.calls]
+        return _sum([self._priced(need) for need in needs]) + self._last(unanswered)
 
     def _renew(self, search: Search, prompt: Prompt, split: Split) -> None:
         if split == "test":
             return
-        seed = self._of(search.problem.baseline_prompt, "test")
-        coming = [self._of(prompt, "test")] if split == "val" and prompt.id != search.problem.baseline_prompt.id else []
+        baseline = search.problem.baseline_prompt
+        coming = [self._of(prompt, "test")] if split == "val" and prompt.id != baseline.id else []
         order = scoring_order(search.baseline, search.front) if search.candidates else []
-        front = [self._of(one.prompt, "test") for one in order if one.id != search.problem.baseline_prompt.id]
-        dearest = max([*front[:1], *coming], key=lambda one: one.expected.high, default=None)
-        must = [seed, *([dearest] if dearest else [])]
+        front = [self._of(candidate.prompt, "test") for candidate in order if candidate.id != baseline.id]
+        dearest = max([*front[:1], *coming], key=lambda need: need.expected.high, default=None)
+        must = [self._of(baseline, "test"), *([dearest] if dearest else [])]
         shortest = front[:1]  # not known yet, and no longer than the knee
-        rest = [one for one in [*front, *shortest, *coming] if one is not dearest]
+        wanted = [need for need in [*front, *shortest, *coming] if need is not dearest]
         if order:
-            rest.insert(0, self._of(order[min(1, len(order) - 1)].prompt, "train"))  # for the report's "after"
-        held = _sum([self._priced(one) for one in must])
-        for one in rest:
-            more = held + self._priced(one)
-            if not self._is_too_much(more):
-                held = more
+            wanted.insert(0, self._of(order[min(1, len(order) - 1)].prompt, "train"))  # for the report's "after"
+        held = _sum([self._priced(need) for need in must])
+        for need in wanted:
+            with_it = held + self._priced(need)
+            if not self._is_too_much(with_it):
+                held = with_it
         self._evaluator.budget.held_back = held + self._last(must)
 
     def _is_too_much(self, need: Need) -> bool:
@@ -155,9 +137,9 @@ class Reserve:
     @staticmethod
     def _last(asked: Sequence[PromptNeed]) -> Need:
         """The last request reserves the most that it can take, not what it will take."""
-        return Need(
-            0, max((one.most_tokens for one in asked), default=0), max((one.most_cost for one in asked), default=0.0)
-        )
+        most_tokens = max((need.most_tokens for need in asked), default=0)
+        most_cost = max((need.most_cost for need in asked), default=0.0)
+        return Need(0, most_tokens, most_cost)
 
 
 def _sum(needs: Iterable[Need]) -> Need:
@@ -165,31 +147,3 @@ def _sum(needs: Iterable[Need]) -> Need:
     for need in needs:
         total += need
     return total
-
-
-def score_on_test(
-    search: Search, order: Sequence[Candidate], seed: int
-) -> tuple[dict[str, Candidate], list[Candidate]]:
-    """Score candidates on val and test with intervals, in this order, as far as the budget goes.
-
-    Returns
-    -------
-    scored : dict of id to Candidate
-    unpaid : list of Candidate
-        Those whose test could not be paid any more; a shorter one behind them may have been.
-    """
-    scored: dict[str, Candidate] = {}
-    unpaid: list[Candidate] = []
-    for candidate in order:
-        try:
-            test = search.problem.evaluator.predictions(candidate.prompt, "test")
-        except BudgetReachedError:
-            if not scored:
-                raise  # not even the seed prompt
-            unpaid.append(candidate)
-            continue
-        val = search.problem.evaluator.predictions(candidate.prompt, "val")
-        scored[candidate.id] = replace(
-            candidate, val=score(val, intervals=True, seed=seed), test=score(test, intervals=True, seed=seed)
-        )
-    return scored, unpaid

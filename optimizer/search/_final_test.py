@@ -1,0 +1,60 @@
+"""The final test of a search: who is scored on test, and in which order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from psopt.errors import BudgetReachedError
+from psopt.evaluation import score
+from psopt.search._front import knee
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.search._front import Candidate
+    from psopt.search._search import Search
+
+
+def scoring_order(
+    baseline: Candidate, front: Sequence[Candidate], shortest: Candidate | None = None
+) -> list[Candidate]:
+    """Return who is scored on test, those first without whom the others are worth least.
+
+    The seed prompt, the knee, the best in F1, S and C, the shortest prompt, and the rest of the front by falling F1.
+    """
+    best = [
+        min(front, key=lambda candidate: (-candidate.val.f1, candidate.trial)),
+        min(front, key=lambda candidate: (candidate.val.sensitivity, candidate.trial)),
+        min(front, key=lambda candidate: (-candidate.val.consistency, candidate.trial)),
+    ]
+    order = [baseline, knee(front, baseline), *best, *([shortest] if shortest else []), *front]
+    return list({candidate.id: candidate for candidate in order}.values())
+
+
+def score_on_test(
+    search: Search, order: Sequence[Candidate], seed: int
+) -> tuple[dict[str, Candidate], list[Candidate]]:
+    """Score candidates on val and test with intervals, in this order, as far as the budget goes.
+
+    Returns
+    -------
+    scored : dict of id to Candidate
+    unpaid : list of Candidate
+        Those whose test could not be paid any more; a shorter one behind them may have been.
+    """
+    scored: dict[str, Candidate] = {}
+    unpaid: list[Candidate] = []
+    for candidate in order:
+        try:
+            test = search.problem.evaluator.predictions(candidate.prompt, "test")
+        except BudgetReachedError:
+            if not scored:
+                raise  # not even the seed prompt
+            unpaid.append(candidate)
+            continue
+        val = search.problem.evaluator.predictions(candidate.prompt, "val")
+        scored[candidate.id] = replace(
+            candidate, val=score(val, intervals=True, seed=seed), test=score(test, intervals=True, seed=seed)
+        )
+    return scored, unpaid
