@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from psopt.api import _diagnose as diagnosing
 from psopt.api import _optimize as optimization
+from psopt.api import diagnose
 from psopt.errors import InputError
 from psopt.evaluation import Predictions
 from psopt.models import ModelProvider
@@ -160,35 +160,28 @@ def test_added_lines_are_marked() -> None:
     assert [line.added for line in marked("a\nnew\nb", "a\nb")] == [False, True, False]
 
 
-def test_a_diagnosis_is_a_page_too(task: Task, keyword_model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(diagnosing, "_embedder", lambda *_: None)
+def test_a_diagnosis_is_a_page_too(task: Task, keyword_model: Any) -> None:
     samples = tuple(dataclasses.replace(one, text=f"{one.text} {HOSTILE}") for one in task.train)
-    report = diagnosing.diagnose(dataclasses.replace(task, train=samples), model=keyword_model, rephrasings=6)
+    report = diagnose(dataclasses.replace(task, train=samples), model=keyword_model, rephrasings=6)
     page = diagnosis_page(report, f"toy {HOSTILE}", "keyword", "train")
     assert "<script>alert" not in page
     for name in ("joint-view", "consistency-matrices", "rephrasing-damage"):
         assert f'data-figure="{name}"' in page
 
 
-def test_a_diagnosis_without_labels_shows_what_can_be_known(
-    task: Task, keyword_model: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(diagnosing, "_embedder", lambda *_: None)
+def test_a_diagnosis_without_labels_shows_what_can_be_known(task: Task, keyword_model: Any) -> None:
     samples = tuple(dataclasses.replace(one, label=None) for one in task.train)
     task = dataclasses.replace(task, train=samples, val=(), test=())
-    page = diagnosis_page(diagnosing.diagnose(task, model=keyword_model, rephrasings=6), "toy", "keyword", "train")
+    page = diagnosis_page(diagnose(task, model=keyword_model, rephrasings=6), "toy", "keyword", "train")
     assert 'data-figure="sample-sensitivity"' in page
     assert 'data-figure="joint-view"' not in page
     assert "Without labels" in page
 
 
 @pytest.mark.parametrize(("n_samples", "n_rephrasings"), [(2, 3), (3, 1), (2, 1), (4, 2)])
-def test_the_smallest_diagnosis_is_a_page(
-    task: Task, keyword_model: Any, monkeypatch: pytest.MonkeyPatch, n_samples: int, n_rephrasings: int
-) -> None:
-    monkeypatch.setattr(diagnosing, "_embedder", lambda *_: None)
+def test_the_smallest_diagnosis_is_a_page(task: Task, keyword_model: Any, n_samples: int, n_rephrasings: int) -> None:
     few = dataclasses.replace(task, train=task.train[:n_samples])
-    report = diagnosing.diagnose(few, model=keyword_model, rephrasings=n_rephrasings, samples=n_samples)
+    report = diagnose(few, model=keyword_model, rephrasings=n_rephrasings, samples=n_samples)
     assert 'data-figure="joint-view"' in diagnosis_page(report, "toy", "keyword", "train")
 
 
