@@ -1,6 +1,7 @@
 """Rooms: each imports only from those below it, and from no other room's private modules."""
 
 import ast
+import graphlib
 from pathlib import Path
 
 import pytest
@@ -30,3 +31,16 @@ def test_a_room_imports_what_stands_below_it_and_nobody_elses_private_modules(pa
         other, *inner = module.split(".")[1:] or ["__init__"]
         assert ROOMS.index(room) <= ROOMS.index(other), f"{room} imports {module}, which stands above it"
         assert room == other or not any(part.startswith("_") for part in inner), f"{file} reaches into {module}"
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    files = {module_of(package, file): file for package, file in SOURCES}
+    graph = {module: (imported(file) & set(files)) - {module} for module, file in files.items()}
+    graphlib.TopologicalSorter(graph).prepare()
+
+
+def module_of(package: str, file: Path) -> str:
+    """The name by which a file is imported."""
+    inner = file.relative_to(ROOT / package).with_suffix("").parts
+    names = ["psopt", *([package] if package != "optimizer" else []), *inner]
+    return ".".join(names[:-1] if names[-1] == "__init__" else names)

@@ -11,8 +11,8 @@ import numpy as np
 from psopt.errors import InputError
 from psopt.evaluation import no_labels
 from psopt.metrics import hard_predictions, prediction_counts
-from psopt.models import ModelProvider, asks_in_chat, has_probabilities
-from psopt.models.chat import LMConfig
+from psopt.models import ModelProvider, has_probabilities
+from psopt.models.chat import LMConfig, asks_in_chat
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
 from psopt.runs import PromptSource, read_source
 from psopt.search_spaces import Prompt

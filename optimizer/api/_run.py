@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from psopt.api._searching import SearchSetup, search_in
 from psopt.api._setup import freeze_for, make_evaluator, make_proposer, rephrasing_again
 from psopt.errors import InputError
-from psopt.models import ModelProvider, asks_in_chat
+from psopt.models import ModelProvider
+from psopt.models.chat import asks_in_chat
 from psopt.runs import FRONT, STUDY, estimate_search, free_folder, held, n_evaluated
 from psopt.search import check_limits
 from psopt.search_spaces import seed_prompt

@@ -6,8 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from psopt.models import asks_in_chat
-from psopt.models.chat import Need, Query, TokenRange, tokens_of_query, tokens_of_text
+from psopt.models.chat import Need, Query, TokenRange, asks_in_chat, tokens_of_query, tokens_of_text
 from psopt.search_spaces import render
 
 if TYPE_CHECKING:

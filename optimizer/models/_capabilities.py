@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psopt.answers import NoLabel
     from psopt.models._base import OnProgress
-    from psopt.models.chat import ChatModel
     from psopt.search_spaces import Prompt
     from typing_extensions import TypeIs
 
@@ -112,8 +111,3 @@ def has_metric_scores(model: Model) -> TypeIs[MetricScoredModel]:
 def has_explanations(model: Model) -> TypeIs[ExplainingModel]:
     """Whether `no_labels` may be called."""
     return capabilities_of(model).has_explanations
-
-
-def asks_in_chat(model: Model) -> TypeIs[ChatModel]:
-    """Whether the model has `queries` and an `engine` that knows which of them are answered."""
-    return capabilities_of(model).asks_in_chat

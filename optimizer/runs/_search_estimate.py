@@ -6,8 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from psopt.evaluation import Grid
-from psopt.models import asks_in_chat
-from psopt.models.chat import TokenRange, price_of
+from psopt.models.chat import TokenRange, asks_in_chat, price_of
 from psopt.runs._cost_estimate import CANDIDATES, DIAGNOSES, CostEstimate, Phase
 from psopt.runs._settings import N_HELDOUT
 from psopt.runs._writing_estimate import drafting_phases, rephrasing_phases

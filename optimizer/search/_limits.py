@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
-from psopt.models import asks_in_chat
+from psopt.models.chat import asks_in_chat
 from psopt.search._reserve import Reserve
 
 if TYPE_CHECKING:

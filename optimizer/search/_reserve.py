@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from psopt.models import asks_in_chat
-from psopt.models.chat import Need, TokenRange, most_tokens_in, tokens_of_query
+from psopt.models.chat import Need, TokenRange, asks_in_chat, most_tokens_in, tokens_of_query
 from psopt.search._final_test import scoring_order
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.answers import NoLabel, read_answer, shown
-from psopt.models._capabilities import Capabilities
+from psopt.models._capabilities import Capabilities, capabilities_of
 from psopt.models.chat._address import public_address
 from psopt.models.chat._answer_monitor import FIRST, AnswerMonitor, check_probabilities
 from psopt.models.chat._client import Query
@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-    from psopt.models._base import OnProgress
+    from psopt.models._base import Model, OnProgress
     from psopt.models.chat._client import Answer
     from psopt.models.chat._engine import Engine
     from psopt.search_spaces import Prompt
+    from typing_extensions import TypeIs
 
 
 class ChatModel:
@@ -113,3 +114,8 @@ class ChatModel:
             return [*(0.0 for _ in labels), 1.0]
         check_probabilities(self.name, answer)
         return label_probabilities(answer.logprobs or [], labels)
+
+
+def asks_in_chat(model: Model) -> TypeIs[ChatModel]:
+    """Whether the model has `queries` and an `engine` that knows which of them are answered."""
+    return capabilities_of(model).asks_in_chat

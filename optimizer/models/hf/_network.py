@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from psopt.models.hf._attention import Attention
-    from psopt.models.hf._shared_prefix import PackedRow
+    from psopt.models.hf._packed_row import PackedRow
     from psopt.models.hf._source import Source
 
     KeysValues = list[tuple[Any, Any]]

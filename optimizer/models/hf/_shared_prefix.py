@@ -16,6 +16,7 @@ from psopt.models.hf._common_prefix import common_length
 from psopt.models.hf._full_reading import score_in_full
 from psopt.models.hf._label_tree import label_tree
 from psopt.models.hf._network import log_probabilities
+from psopt.models.hf._packed_row import pack
 from psopt.models.hf._token_limit import TokenLimit
 
 if TYPE_CHECKING:
@@ -34,58 +35,6 @@ _TRIED_LABELS = [[7], [7, 8], [9, 3, 4]]
 # single precision and some hundredths in half.
 _TOLERANCE = {"torch.float32": 1e-3}
 _COARSE_TOLERANCE = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class PackedRow:
-    """A row of texts, each with the tree of labels behind it: nothing is padded, no prefix is read twice.
-
-    Attributes
-    ----------
-    tokens : list of int
-    positions : (n_tokens,) int
-        Where each token stands in its own text, the prefix counted.
-    sees : (n_tokens, n_prefix + n_tokens) bool
-        A token sees the prefix, and of its own text what lies on the way to it.
-    ends : list of int
-        The columns of the tree's nodes, text after text.
-    """
-
-    tokens: list[int]
-    positions: NDArray[np.int64]
-    sees: NDArray[np.bool_]
-    ends: list[int]
-
-    def within(self, window: int | None) -> NDArray[np.bool_]:
-        """Return what each token sees if it looks back no farther than a window."""
-        if window is None:
-            return self.sees
-        n_prefix = self.sees.shape[1] - self.sees.shape[0]
-        seen_from = np.concatenate([np.arange(n_prefix), self.positions])
-        return np.asarray(self.sees & (self.positions[:, None] - seen_from < window))
-
-
-def pack(n_prefix: int, texts: Sequence[Sequence[int]], tree: LabelTree) -> PackedRow:
-    """PackedRow the tokens of texts, each at least one, behind a prefix."""
-    depths = np.array(tree.depths())
-    tree_sees = tree.sees()
-    n_tokens = sum(len(text) + len(tree.tokens) for text in texts)
-    sees = np.zeros((n_tokens, n_prefix + n_tokens), dtype=bool)
-    sees[:, :n_prefix] = True
-    tokens: list[int] = []
-    ends: list[int] = []
-    positions = []
-    for text in texts:
-        start = len(tokens)
-        last = start + len(text) - 1
-        tokens += [*text, *tree.tokens]
-        own = sees[start : len(tokens), n_prefix + start : n_prefix + len(tokens)]
-        own[: len(text), : len(text)] = np.tri(len(text), dtype=bool)
-        own[len(text) :, : len(text)] = True
-        own[len(text) :, len(text) :] = tree_sees[1:, 1:]
-        positions += [n_prefix + np.arange(len(text)), n_prefix + len(text) - 1 + depths[1:]]
-        ends += range(last, len(tokens))
-    return PackedRow(tokens, np.concatenate(positions), sees, ends)
 
 
 @dataclass(frozen=True, slots=True)
