@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -33,14 +34,17 @@ def make():
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache_dir: Path) -> Iterator[None]:
-    import sys
-
+    forget_modules()  # other tests may have programs of these names
     (tmp_path / "mine.py").write_text(MINE)
     (tmp_path / "broken.py").write_text("1 / 0")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PSOPT_CACHE_DIR", str(cache_dir))
     monkeypatch.delenv("PSOPT_DATA_DIR", raising=False)
     yield
+    forget_modules()
+
+
+def forget_modules() -> None:
     for name in ("mine", "broken"):
         sys.modules.pop(name, None)
 
