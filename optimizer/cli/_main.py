@@ -10,7 +10,7 @@ from psopt.cli._commands import command_line
 from psopt.cli._encoding import write_what_can_be_shown
 from psopt.cli._failures import failure
 from psopt.cli._interrupting import INTERRUPTED, catch_signals, leave
-from psopt.cli._notices import show_notices
+from psopt.cli._notices import notices_on_standard_error
 from psopt.cli._typer import Interrupted
 from psopt.cli._usage_errors import usage_line
 from psopt.errors import PsoptError
@@ -23,9 +23,9 @@ def main(args: list[str] | None = None) -> Any:
     """
     write_what_can_be_shown()
     catch_signals()
-    show_notices()
     try:
-        code = command_line().main(args=args, prog_name="psopt", standalone_mode=False)
+        with notices_on_standard_error():
+            code = command_line().main(args=args, prog_name="psopt", standalone_mode=False)
     except typer.TyperException as error:
         typer.echo(f"psopt: {_one_line(usage_line(error))}", err=True)
         code = 2

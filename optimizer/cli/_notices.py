@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+from typing import TYPE_CHECKING
 
 import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_WAITING = logging.getLogger("psopt.waiting")
 
 
 class _OnStandardError(logging.Handler):
@@ -13,17 +20,22 @@ class _OnStandardError(logging.Handler):
         typer.echo(f"psopt: {record.getMessage()}", err=True)
 
 
-_HANDLER = _OnStandardError()
-
-
-def show_notices() -> None:
-    """Show what the engine around language models says while it waits."""
-    logger = logging.getLogger("psopt.waiting")
-    logger.addHandler(_HANDLER)
-    logger.propagate = False
+@contextlib.contextmanager
+def notices_on_standard_error() -> Iterator[None]:
+    """Show what the engine around language models says while it waits; who called from Python logs as before after."""
+    handler = _OnStandardError()
+    propagates = _WAITING.propagate
+    _WAITING.addHandler(handler)
+    _WAITING.propagate = False
+    try:
+        yield
+    finally:
+        _WAITING.removeHandler(handler)
+        _WAITING.propagate = propagates
+        _WAITING.disabled = False
 
 
 def hush(*, quiet: bool) -> bool:
     """Show nothing of the kind where --quiet is given."""
-    logging.getLogger("psopt.waiting").disabled = quiet
+    _WAITING.disabled = quiet
     return quiet

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 import typer
 from psopt.cli._help import draw_help
 from psopt.cli._nearest import did_you_mean
+from typer._click.core import Command as ClickCommand
 from typer._click.core import ParameterSource
 from typer._click.exceptions import BadParameter, NoSuchOption, UsageError
 from typer._click.globals import get_current_context
@@ -53,8 +54,8 @@ class Interrupted(Exception):  # noqa: N818  # no error
     """Ctrl-C; by itself Typer would end with 130 and without a word."""
 
 
-class Command(TyperCommand):
-    """A command, with its help drawn as psopt's."""
+class _DrawnHelp(ClickCommand):
+    """A command or a group whose help is drawn as psopt's."""
 
     def format_help(self, ctx: Context, formatter: HelpFormatter) -> None:
         """Draw the help."""
@@ -66,6 +67,10 @@ class Command(TyperCommand):
         if option is not None:
             option.default = False
         return option
+
+
+class Command(_DrawnHelp, TyperCommand):
+    """A command, with its help drawn as psopt's."""
 
 
 class _Late(Command):
@@ -88,19 +93,8 @@ class _Late(Command):
         return self.load().make_context(info_name, args, parent, **extra)
 
 
-class Group(TyperGroup):
+class Group(_DrawnHelp, TyperGroup):
     """Commands, of which the nearest is suggested where a name is not known."""
-
-    def format_help(self, ctx: Context, formatter: HelpFormatter) -> None:
-        """Draw the help."""
-        formatter.write(draw_help(self, ctx))
-
-    def get_help_option(self, ctx: Context) -> TyperOption | None:
-        """Make --help a flag that is off: as Typer leaves it, pydantic is imported to find that out (.1 s)."""
-        option = super().get_help_option(ctx)
-        if option is not None:
-            option.default = False
-        return option
 
     def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Find the command that the first word names."""

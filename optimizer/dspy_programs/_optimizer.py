@@ -57,7 +57,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         through psopt's engine: counted call by call, limited, sent again, kept in the cache. DSPy's own cache, whose
         key holds no server, is never used.
     cache_dir : path, optional
-        Where answers and embeddings are kept; by default `psopt.models._cache_folder.cache_folder`.
+        Where answers and embeddings are kept; by default `psopt.models.cache_folder`.
     metric : callable, optional
         ``metric(example, prediction)`` in [0, 1]; its mean takes the place of F1. By default the label's equality
         decides, and F1 is that of the whole data set.

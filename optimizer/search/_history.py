@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from optuna.trial import TrialState
 from psopt.evaluation import score
 from psopt.search._front import Candidate
-from psopt.search.distributed import read_answers, read_rounds, write_edits
+from psopt.search.distributed import read_answers, read_rounds, stored_edits, write_edits
 from psopt.search_spaces import apply_edits, chosen_edits
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ class History:
         self.pool: list[Edit] = []
         self._study = study
         self._problem = problem
+        self._stored_edits: dict[str, str] = {}
 
     def refresh(self) -> list[Candidate]:
         """Read what is new in the study; return the candidates that are."""
@@ -50,8 +51,12 @@ class History:
 
     def refresh_pool(self) -> None:
         """Read the edits that were proposed."""
-        self.rounds = read_rounds(self._study)
+        stored = stored_edits(self._study)
+        if stored == self._stored_edits:  # they are looked for at every trial, and come once a round
+            return
+        self.rounds = read_rounds(stored)
         self.pool = [edit for edits in self.rounds for edit in edits]
+        self._stored_edits = stored
 
     def add_candidate(self, candidate: Candidate) -> None:
         """Take into account what this process has evaluated, without reading it back."""

@@ -48,7 +48,7 @@ CALLS = {
     "psopt.search._search:evaluate_trial": 2,
     "psopt.search._trial:complete_trial": 2,
     "psopt.search._history:write_edits": 1,
-    "psopt.search._history:read_rounds": 2,
+    "psopt.search._history:stored_edits": 2,
     "psopt.search._trial:write_answers": 2,
     "psopt.search._search:drop_queued": 1,
     "psopt.search._trial:Effort.between": 2,

@@ -114,10 +114,6 @@ class Engine:
         kept = self._cache.get_many(keys)
         return [Answer.from_dict(kept[key]) if key in kept else None for key in keys]
 
-    def n_missing(self, queries: Iterable[Query]) -> int:
-        """How many requests these queries would take."""
-        return len(self.missing(queries))
-
     def missing(self, queries: Iterable[Query]) -> list[Query]:
         """Those queries that would be sent, each once; what is known of the others teaches the meter."""
         by_key = {self._key(query): query for query in queries}

@@ -2,7 +2,7 @@
 
 from psopt.search.distributed._answers import read_answers, write_answers
 from psopt.search.distributed._coordinator import TOTAL_REACHED, Coordinator, LocalCoordinator
-from psopt.search.distributed._edit_rounds import read_rounds, write_edits
+from psopt.search.distributed._edit_rounds import read_rounds, stored_edits, write_edits
 from psopt.search.distributed._finished import finished_by_others
 from psopt.search.distributed._metadata import StudyMetadata, read_metadata, write_metadata
 from psopt.search.distributed._retry_policy import OUTAGES, RetryPolicy
@@ -27,6 +27,7 @@ __all__ = [
     "read_metadata",
     "read_rounds",
     "retrying",
+    "stored_edits",
     "without_password",
     "write_answers",
     "write_edits",

@@ -9,7 +9,7 @@ from psopt.search.distributed._study_keys import EDITS
 from psopt.search_spaces import Edit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     import optuna
 
@@ -20,12 +20,16 @@ def write_edits(study: optuna.Study, round_number: int, edits: Iterable[Edit], w
     study.set_user_attr(key, json.dumps([edit.to_dict() for edit in edits]))
 
 
-def read_rounds(study: optuna.Study) -> list[list[Edit]]:
+def stored_edits(study: optuna.Study) -> dict[str, str]:
+    """Return what `write_edits` stored, unread: equal where nothing has come."""
+    return {key: value for key, value in study.user_attrs.items() if key.startswith(f"{EDITS}:")}
+
+
+def read_rounds(stored: Mapping[str, str]) -> list[list[Edit]]:
     """Return the new edits of each round so far, most to gain first, whichever worker proposed them.
 
     Two edits always stand in the same order, so that the same choice makes the same prompt for every worker.
     """
-    stored = {key: value for key, value in study.user_attrs.items() if key.startswith(f"{EDITS}:")}
     edits_of_round: dict[int, dict[str, Edit]] = {}
     earlier: set[str] = set()
     for key in sorted(stored, key=lambda key: (_round_of(key), key)):
