@@ -20,10 +20,11 @@ from psopt.search_spaces._prompt_format import (
     PromptFormat,
     in_order,
 )
-from psopt.search_spaces._render import Messages, render, render_additions, render_instructions
+from psopt.search_spaces._render import additions_of, render, render_additions, render_instructions
 from psopt.search_spaces._restriction import VIEWS, SearchParts, SearchRestriction, View
 from psopt.search_spaces._strategies import STRATEGIES, Strategy, seed_prompt
 from psopt.search_spaces._template_marks import template_mark
+from psopt.templates import Messages
 
 __all__ = [
     "BULLETS",
@@ -50,6 +51,7 @@ __all__ = [
     "SearchRestriction",
     "Strategy",
     "View",
+    "additions_of",
     "apply_edits",
     "chosen_edits",
     "first_parameters",

@@ -41,7 +41,8 @@ class Edit:
     `gain` is what the proposer expects: the share of the diagnosed train answers that would turn right if the model
     obeyed the edit, in [-1, 1]. It ranks edits before any is paid for, and is no part of the edit's identity. Edits of
     one `bundle` are switched on and off together. In a program of several steps an example may be for one `step`. An
-    edit that `merges` others stands in their place; it names their parameters.
+    edit that `merges` others stands in their place; it names their parameters. The `fields` of an example are the
+    columns of its row (see `Example`); they say no more than which sample it is, and are no part of its id.
     """
 
     kind: EditKind
@@ -52,6 +53,7 @@ class Edit:
     bundle: str = ""
     step: str = ""
     merges: tuple[str, ...] = ()
+    fields: tuple[tuple[str, str], ...] = ()
 
     @property
     def parameter_name(self) -> str:
@@ -72,7 +74,10 @@ class Edit:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the edit as plain JSON data, its id among them."""
-        return {"id": self.id, **json.loads(json.dumps(asdict(self)))}
+        data = {"id": self.id, **json.loads(json.dumps(asdict(self)))}
+        if not self.fields:
+            del data["fields"]
+        return data
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Edit:
@@ -87,6 +92,7 @@ class Edit:
             bundle=data.get("bundle", ""),
             step=data.get("step", ""),
             merges=tuple(data.get("merges", ())),
+            fields=tuple((name, value) for name, value in data.get("fields", ())),
         )
 
 
@@ -106,7 +112,10 @@ def apply_edits(prompt: Prompt, edits: Iterable[Edit], order: str = ORDERS[0]) -
                 texts.append(edit.text)
         elif edit.kind == "note" and edit.text not in notes:
             notes.append(edit.text)
-        elif edit.kind == "example" and (example := Example(edit.text, edit.label, edit.step)) not in examples:
+        elif (
+            edit.kind == "example"
+            and (example := Example(edit.text, edit.label, edit.step, edit.fields)) not in examples
+        ):
             examples.append(example)
     defined = [label for label in prompt.labels if label in definitions]
     return replace(

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
 from psopt.search_spaces._prompt_format import PLAIN, PromptFormat
+from psopt.tasks import Row, fields_of
+from psopt.templates import Template
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,11 +18,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A few-shot example: a text and its label; in a program of several steps perhaps for one of them alone."""
+    """A few-shot example: a text and its label; in a program of several steps perhaps for one of them alone.
+
+    `fields` are the columns of the example's row, as (name, value); empty where the text is all there is.
+    """
 
     text: str
     label: str
     step: str = ""
+    fields: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def values(self) -> dict[str, str]:
+        """The fields by which a template shows the example."""
+        return fields_of(Row(self.text, dict(self.fields)) if self.fields else self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +64,8 @@ class Prompt:
         Few-shot examples, in the order in which they are shown.
     form : PromptFormat
         Layout and orders.
+    template : Template or None
+        The user's own messages, where the prompt came as such; None for psopt's own form.
     """
 
     description: str
@@ -62,11 +75,20 @@ class Prompt:
     notes: tuple[str, ...] = ()
     examples: tuple[Example, ...] = ()
     form: PromptFormat = PLAIN
+    template: Template | None = None
+
+    @property
+    def answer(self) -> str:
+        """How an answer is read: ``label``, or as the template says."""
+        return self.template.answer if self.template else "label"
 
     @property
     def id(self) -> str:
         """Twelve hexadecimal digits that name this prompt: equal prompts have equal ids, on any machine."""
-        canonical = json.dumps(self.to_dict(), sort_keys=True, ensure_ascii=True)
+        data = self.to_dict()
+        if self.template:
+            del data["template"]["origin"]  # the same messages are the same prompt, whichever file they came in
+        canonical = json.dumps(data, sort_keys=True, ensure_ascii=True)
         return hashlib.sha256(canonical.encode()).hexdigest()[:12]
 
     def described_as(self, description: str, form: PromptFormat | None = None) -> Prompt:
@@ -75,12 +97,14 @@ class Prompt:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the prompt as plain JSON data; its format only where it is not psopt's own."""
-        data: dict[str, Any] = json.loads(json.dumps(asdict(self)))  # tuples become lists
+        plain = replace(self, template=None)
+        data: dict[str, Any] = json.loads(json.dumps(asdict(plain)))  # tuples become lists
         for example in data["examples"]:
-            if not example["step"]:
-                del example["step"]
-        form = self.form.to_dict()
-        return {**data, "form": form} if form else {name: data[name] for name in data if name != "form"}
+            for optional in ("step", "fields"):
+                if not example[optional]:
+                    del example[optional]
+        parts = {"form": self.form.to_dict(), "template": self.template.to_dict() if self.template else None}
+        return {name: value for name, value in (data | parts).items() if name not in parts or value}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Prompt:
@@ -101,13 +125,18 @@ class Prompt:
                 noun=_text(data.get("noun", "text"), "noun"),
                 definitions=tuple(Definition(**definition) for definition in data.get("definitions", ())),
                 notes=tuple(_text(note, "notes") for note in data.get("notes", ())),
-                examples=tuple(Example(**example) for example in data.get("examples", ())),
+                examples=tuple(map(_example, data.get("examples", ()))),
                 form=PromptFormat.from_dict(data.get("form", {})),
+                template=Template.from_dict(data["template"]) if "template" in data else None,
             )
         except KeyError as error:
             raise InputError(f"a prompt needs {error.args[0]!r}") from error
         except TypeError as error:
             raise InputError(f"a prompt can't be built from these data: {error}") from error
+
+
+def _example(data: Mapping[str, Any]) -> Example:
+    return Example(**{**data, "fields": tuple((name, value) for name, value in data.get("fields", ()))})
 
 
 def _text(value: object, part: str) -> str:

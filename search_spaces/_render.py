@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from psopt.search_spaces._prompt_format import in_order
+from psopt.tasks import fields_of
+from psopt.templates import Additions, Messages, render_template
 
 if TYPE_CHECKING:
     from psopt.search_spaces._prompt import Prompt
     from psopt.search_spaces._prompt_format import PromptFormat
-
-Messages = list[dict[str, str]]
 
 SYSTEM = "You are a text classifier."
 
@@ -18,8 +18,9 @@ SYSTEM = "You are a text classifier."
 def render(prompt: Prompt, text: str) -> Messages:
     """Render a prompt and the text to classify as chat messages.
 
-    The text comes last, so that servers with prefix caching profit, and it is pasted as it is: braces or anything
-    else in it has no meaning here.
+    A prompt that came as a template of the user's own is that template, filled; a text that is a `Row` brings its
+    fields. In psopt's own form the text comes last, so that servers with prefix caching profit, and it is pasted as it
+    is: braces or anything else in it has no meaning here.
 
     Examples
     --------
@@ -32,8 +33,18 @@ def render(prompt: Prompt, text: str) -> Messages:
     Review: I {loved} it
     Label:
     """
+    if prompt.template is not None:
+        return render_template(prompt.template, prompt.description, additions_of(prompt), fields_of(text))
     parts = [render_instructions(prompt), *[""] * prompt.form.blank_lines, _question(prompt, text)]
     return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": "\n".join(parts)}]
+
+
+def additions_of(prompt: Prompt) -> Additions:
+    """What a prompt adds to its template."""
+    definitions = tuple((definition.label, definition.text) for definition in prompt.definitions)
+    shown = in_order(prompt.examples, prompt.form.example_order)
+    examples = tuple((example.values, example.label) for example in shown)
+    return Additions(definitions, prompt.notes, examples)
 
 
 def render_instructions(prompt: Prompt) -> str:

@@ -1,0 +1,56 @@
+"""A sample of several columns: its text, and the fields that it was made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+class Row(str):
+    """A text that knows the columns of its row, so that a prompt's template can name them.
+
+    As a text it is what the input columns hold: one column's value as it is, several as ``name: value``, a line each.
+    Whoever needs no fields reads it as the string that it is.
+
+    Parameters
+    ----------
+    text : str
+    fields : mapping of column to value
+        In the order of the data; never the label.
+
+    Examples
+    --------
+    >>> row = Row.of({"id": "7", "subject": "Bill", "body": "Too high."}, inputs=("subject", "body"))
+    >>> print(row)
+    subject: Bill
+    body: Too high.
+    >>> row.fields["id"]
+    '7'
+    """
+
+    __slots__ = ("fields",)
+    fields: dict[str, str]
+
+    def __new__(cls, text: str = "", fields: Mapping[str, str] | None = None) -> Row:
+        """Make a text with fields; ``text`` alone where none are given."""
+        row = super().__new__(cls, text)
+        row.fields = dict(fields or {"text": text})
+        return row
+
+    @classmethod
+    def of(cls, fields: Mapping[str, str], inputs: Sequence[str]) -> Row:
+        """Make a row whose text is what its input columns hold."""
+        if len(inputs) == 1:
+            return cls(fields[inputs[0]], fields)
+        return cls("\n".join(f"{name}: {fields[name]}" for name in inputs), fields)
+
+
+def fields_of(text: str) -> dict[str, str]:
+    """Return the fields of a row; a plain text is the field ``text``.
+
+    >>> fields_of("Too high.")
+    {'text': 'Too high.'}
+    """
+    return {"text": str(text), **text.fields} if isinstance(text, Row) else {"text": text}

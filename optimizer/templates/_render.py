@@ -1,0 +1,116 @@
+"""From a template, and what a prompt puts into it, to the messages that are sent."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from psopt.errors import InputError
+from psopt.templates._template import Field, Message, Part, Slot, Template, split_description
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from psopt.templates._template import ExampleForm, Piece
+
+Messages = list[dict[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Additions:
+    """What a prompt adds to its template.
+
+    Attributes
+    ----------
+    definitions : tuple of (label, text)
+    notes : tuple of str
+    examples : tuple of (fields, label)
+    """
+
+    definitions: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+    examples: tuple[tuple[Mapping[str, str], str], ...] = ()
+
+
+def render_template(template: Template, description: str, additions: Additions, fields: Mapping[str, str]) -> Messages:
+    """Fill a template: its parts, its slots, its fields, each once; what the data hold is never read as a template.
+
+    Raises
+    ------
+    InputError
+        If the description has another number of parts than the template, or a field has no value.
+    """
+    filled = fill_slots(template, description, additions)
+    return [{"role": message.role, "content": _text(message.pieces, fields)} for message in filled.messages]
+
+
+def fill_slots(template: Template, description: str, additions: Additions) -> Template:
+    """Return the template with its parts and slots filled in and its fields open: what an export writes."""
+    parts = split_description(description) if template.n_parts else []
+    if len(parts) != template.n_parts:
+        raise InputError(
+            f"the template has {template.n_parts} parts that are rephrased, and the description {len(parts)}"
+        )
+    turns = _turns(template.example, additions) if template.example.turns else []
+    messages = [
+        replace(message, pieces=tuple(_filled(template, message.pieces, parts, additions)))
+        for message in template.messages
+    ]
+    return replace(template, messages=(*messages[:-1], *turns, messages[-1]))
+
+
+def _filled(template: Template, pieces: Sequence[Piece], parts: Sequence[str], additions: Additions) -> list[Piece]:
+    filled: list[Piece] = []
+    for piece in pieces:
+        match piece:
+            case Part(index):
+                filled.append(parts[index])
+            case Slot():
+                filled += _slot(template.example, piece, additions)
+            case _:
+                filled.append(piece)
+    return filled
+
+
+def _slot(form: ExampleForm, slot: Slot, additions: Additions) -> list[Piece]:
+    match slot.kind:
+        case "notes":
+            items = list(additions.notes)
+        case "definitions":
+            items = [f"{label}{slot.separator}{text}" for label, text in additions.definitions]
+        case "examples":
+            items = [] if form.turns else [_example(form, fields, label) for fields, label in additions.examples]
+    if not items:
+        return []
+    return [slot.opening + slot.joint.join(f"{slot.bullet}{item}" for item in items) + slot.closing]
+
+
+def _example(form: ExampleForm, fields: Mapping[str, str], label: str) -> str:
+    return _text(form.input, fields) + form.gap + example_answer(form, fields, label)
+
+
+def _turns(form: ExampleForm, additions: Additions) -> list[Message]:
+    turns = []
+    for fields, label in additions.examples:
+        turns.append(Message("user", (_text(form.input, fields),)))
+        turns.append(Message("assistant", (example_answer(form, fields, label),)))
+    return turns
+
+
+def example_answer(form: ExampleForm, fields: Mapping[str, str], label: str) -> str:
+    """Write the answer of an example in the template's output form."""
+    if not form.keys:
+        return form.output.replace("{label}", label)
+    values = {key: label if key == form.label_key else fields.get(key) for key in form.keys}
+    return json.dumps({key: value for key, value in values.items() if value is not None}, ensure_ascii=False)
+
+
+def _text(pieces: Sequence[Piece], fields: Mapping[str, str]) -> str:
+    return "".join(_value(piece, fields) if isinstance(piece, Field) else str(piece) for piece in pieces)
+
+
+def _value(field: Field, fields: Mapping[str, str]) -> str:
+    if field.name not in fields:
+        raise InputError(f"the prompt names {field.spelled}, and a sample has no such field: {', '.join(fields)}")
+    return fields[field.name]

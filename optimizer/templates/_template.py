@@ -1,0 +1,244 @@
+"""A template as a value: chat messages of the user's own, with places for fields, instructions and edits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from psopt.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SlotKind = Literal["notes", "definitions", "examples"]
+SLOTS: tuple[SlotKind, ...] = get_args(SlotKind)
+PART_BREAK = "\n\n"
+"""Between the parts of a prompt's description: a part never holds an empty line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A place for a column of the data, and how the author spelled it: ``{body}``, ``{{ body }}``."""
+
+    name: str
+    spelled: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A place for one of the paragraphs that are rephrased: which of the description's, from 0."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place for edits, which is empty until there are any.
+
+    Attributes
+    ----------
+    kind : str
+        ``notes``, ``definitions`` or ``examples``.
+    opening, closing : str
+        What stands around the items, in the template's own style: a heading, a tag, empty lines.
+    bullet : str
+        Before each item.
+    separator : str
+        Between a label and what it means.
+    joint : str
+        Between items.
+    spelled : str
+        The mark by which the author chose the place, such as ``{{psopt.notes}}``; empty where psopt chose it.
+    """
+
+    kind: SlotKind
+    opening: str = ""
+    closing: str = ""
+    bullet: str = "- "
+    separator: str = ": "
+    joint: str = "\n"
+    spelled: str = ""
+
+
+Piece = str | Field | Part | Slot
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message: its role, and its content in pieces; strings are kept byte for byte."""
+
+    role: str
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleForm:
+    """How a few-shot example looks: the template's own input and output form.
+
+    Attributes
+    ----------
+    input : tuple of str and Field
+    gap : str
+        Between input and answer, where both stand in one message.
+    output : str
+        The answer, ``{label}`` in the label's place; where `keys` are given it is JSON instead.
+    label_key : str
+        Of a JSON answer: the member that holds the label.
+    keys : tuple of str
+        Of a JSON answer: its members in their order; those that a sample has no field for are left out.
+    turns : bool
+        Whether an example is a user's turn and an assistant's before the last message, rather than text in it.
+    """
+
+    input: tuple[str | Field, ...] = (Field("text", "{text}"),)
+    gap: str = "\n"
+    output: str = "{label}"
+    label_key: str = ""
+    keys: tuple[str, ...] = ()
+    turns: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a template comes from, so that it can be written back as what it was.
+
+    Attributes
+    ----------
+    format : str
+        ``text``, ``openai``, ``promptfoo``, ``python`` or ``psopt``.
+    suffix : str
+        Of the file: ``.txt``, ``.md``, ``.json``, ``.yaml``.
+    details : dict
+        Plain JSON data that the format needs to be written back: whether messages were wrapped, indentation.
+    """
+
+    format: str = "text"
+    suffix: str = ".txt"
+    details: Mapping[str, Any] = field(default_factory=dict, hash=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """Chat messages with named fields.
+
+    Attributes
+    ----------
+    messages : tuple of Message
+    answer : str
+        How an answer is read: ``label``, ``json:team``, ``xml:answer``, ``regex:PATTERN``, ``last-line`` or
+        ``MODULE:NAME``.
+    example : ExampleForm
+    response_format : str
+        A JSON schema that is sent with each request, as JSON text; empty where there is none.
+    origin : Origin
+        No part of what is asked, nor of the prompt's identity.
+    """
+
+    messages: tuple[Message, ...]
+    answer: str = "label"
+    example: ExampleForm = ExampleForm()
+    response_format: str = ""
+    origin: Origin = field(default=Origin(), compare=False)
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The columns that the template names, in the order of their first places."""
+        pieces = [piece for message in self.messages for piece in message.pieces]
+        return tuple(dict.fromkeys(piece.name for piece in pieces if isinstance(piece, Field)))
+
+    @property
+    def n_parts(self) -> int:
+        """How many paragraphs are rephrased."""
+        return sum(isinstance(piece, Part) for message in self.messages for piece in message.pieces)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the template as plain JSON data: literal text as strings, everything else as objects."""
+        messages = [
+            {"role": message.role, "content": [_piece_data(piece) for piece in message.pieces]}
+            for message in self.messages
+        ]
+        data: dict[str, Any] = {"messages": messages}
+        if self.answer != "label":
+            data["answer"] = self.answer
+        if self.response_format:
+            data["response_format"] = self.response_format
+        form = self.example
+        data["example"] = {
+            "input": [_piece_data(piece) for piece in form.input],
+            "gap": form.gap,
+            "output": form.output,
+            "label_key": form.label_key,
+            "keys": list(form.keys),
+            "turns": form.turns,
+        }
+        data["origin"] = {
+            "format": self.origin.format,
+            "suffix": self.origin.suffix,
+            "details": dict(self.origin.details),
+        }
+        return data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Template:
+        """Build a template from `to_dict`'s data.
+
+        Raises
+        ------
+        InputError
+            If a part is missing, unknown or of the wrong kind.
+        """
+        try:
+            messages = tuple(
+                Message(message["role"], tuple(_piece(piece) for piece in message["content"]))
+                for message in data["messages"]
+            )
+            form = dict(data.get("example", {}))
+            if form:
+                form["input"] = tuple(_piece(piece) for piece in form["input"])
+                form["keys"] = tuple(form["keys"])
+            return cls(
+                messages,
+                data.get("answer", "label"),
+                ExampleForm(**form),
+                data.get("response_format", ""),
+                Origin(**data.get("origin", {})),
+            )
+        except KeyError as error:
+            raise InputError(f"a template needs {error.args[0]!r}") from error
+        except (TypeError, AttributeError) as error:
+            raise InputError(f"a template can't be built from these data: {error}") from error
+
+
+def split_description(description: str) -> list[str]:
+    """Return the parts of a template's description."""
+    return description.split(PART_BREAK)
+
+
+def _piece_data(piece: Piece) -> Any:
+    match piece:
+        case Field(name, spelled):
+            return {"field": name, "spelled": spelled}
+        case Part(index):
+            return {"part": index}
+        case Slot():
+            return {
+                "slot": piece.kind,
+                "opening": piece.opening,
+                "closing": piece.closing,
+                "bullet": piece.bullet,
+                "separator": piece.separator,
+                "joint": piece.joint,
+                "spelled": piece.spelled,
+            }
+        case _:
+            return piece
+
+
+def _piece(data: Any) -> Any:
+    if isinstance(data, str):
+        return data
+    if "field" in data:
+        return Field(data["field"], data["spelled"])
+    if "part" in data:
+        return Part(data["part"])
+    return Slot(data["slot"], **{name: value for name, value in data.items() if name != "slot"})
