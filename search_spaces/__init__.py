@@ -20,8 +20,20 @@ from psopt.search_spaces._prompt_format import (
     PromptFormat,
     in_order,
 )
-from psopt.search_spaces._render import additions_of, render, render_additions, render_instructions
+from psopt.search_spaces._render import additions_of, render, render_additions
 from psopt.search_spaces._restriction import VIEWS, SearchParts, SearchRestriction, View
+from psopt.search_spaces._shown import (
+    ShownLine,
+    ShownMessage,
+    filled_template,
+    mark_added,
+    open_messages,
+    render_fixed,
+    render_instructions,
+    render_shown,
+    shown_messages,
+    without_additions,
+)
 from psopt.search_spaces._strategies import STRATEGIES, Strategy, seed_prompt
 from psopt.search_spaces._template_marks import template_mark
 from psopt.templates import Messages
@@ -49,19 +61,28 @@ __all__ = [
     "Provenance",
     "SearchParts",
     "SearchRestriction",
+    "ShownLine",
+    "ShownMessage",
     "Strategy",
     "View",
     "additions_of",
     "apply_edits",
     "chosen_edits",
+    "filled_template",
     "first_parameters",
     "in_order",
+    "mark_added",
+    "open_messages",
     "parameter_names",
     "parameters_of",
     "render",
     "render_additions",
+    "render_fixed",
     "render_instructions",
+    "render_shown",
     "seed_prompt",
+    "shown_messages",
     "suggest_edits",
     "template_mark",
+    "without_additions",
 ]

@@ -35,7 +35,7 @@ def render(prompt: Prompt, text: str) -> Messages:
     """
     if prompt.template is not None:
         return render_template(prompt.template, prompt.description, additions_of(prompt), fields_of(text))
-    parts = [render_instructions(prompt), *[""] * prompt.form.blank_lines, _question(prompt, text)]
+    parts = [own_instructions(prompt), *[""] * prompt.form.blank_lines, _question(prompt, text)]
     return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": "\n".join(parts)}]
 
 
@@ -47,8 +47,8 @@ def additions_of(prompt: Prompt) -> Additions:
     return Additions(definitions, prompt.notes, examples)
 
 
-def render_instructions(prompt: Prompt) -> str:
-    """Render everything of a prompt that stands before the text to classify."""
+def own_instructions(prompt: Prompt) -> str:
+    """Render everything of a prompt in psopt's own form that stands before the text to classify."""
     form = prompt.form
     labels = form.listing.join(in_order(prompt.labels, form.label_order))
     lines = [prompt.description, f"Answer with exactly one of these labels and nothing else{form.separator}{labels}"]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.errors import InputError
 from psopt.evaluation import NA, kind_array
-from psopt.search_spaces import render_instructions
+from psopt.search_spaces import render_instructions, render_shown
 
 if TYPE_CHECKING:
     from psopt.evaluation import Predictions
@@ -115,10 +115,14 @@ class RunDirectory:
         self._write(name, text.encode("utf-8", "backslashreplace"))
 
     def write_prompt(self, prompt: Prompt, measured: Measured | None = None) -> None:
-        """Write a prompt as prompts/ID.json (to use; it says how it was measured) and prompts/ID.txt (to read)."""
+        """Write a prompt as prompts/ID.json (to use; it says how it was measured) and prompts/ID.txt (to read).
+
+        To read, a template of the user's own is its messages, with a ``+`` before each line that was added.
+        """
         how = {"measured": measured.to_dict()} if measured else {}
         self.write_json(f"prompts/{prompt.id}.json", {**prompt.to_dict(), **how})
-        self.write_text(f"prompts/{prompt.id}.txt", render_instructions(prompt) + "\n")
+        text = render_shown(prompt, marked=True) if prompt.template else render_instructions(prompt)
+        self.write_text(f"prompts/{prompt.id}.txt", text + "\n")
 
     def write_predictions(self, prompt: Prompt, splits: dict[str, Predictions]) -> None:
         """Write predictions/ID.npz: per split the N x Q array and the samples' ids; and the label names.

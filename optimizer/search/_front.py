@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.search._pick import pick_one
-from psopt.search_spaces import ORDERS, render_instructions
+from psopt.search_spaces import ORDERS, render_fixed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,7 @@ class Candidate:
     @property
     def length(self) -> dict[str, int]:
         """How long the prompt is without the text to classify: in characters, and about how many tokens."""
-        characters = len(render_instructions(self.prompt))
+        characters = len(render_fixed(self.prompt))
         return {"characters": characters, "tokens": characters // 4}
 
 

@@ -11,7 +11,7 @@ from psopt.models.sim import SimulatedModel
 from psopt.proposals import propose_edits
 from psopt.proposals.llm import MOST_SLICES
 from psopt.search._options import SearchOptions
-from psopt.search_spaces import apply_edits, first_parameters, render_instructions
+from psopt.search_spaces import apply_edits, first_parameters, render_fixed
 from psopt.tasks import subset
 
 if TYPE_CHECKING:
@@ -43,14 +43,14 @@ def tokens_of_all_edits(
         Whether a model drafts edits too.
     """
     samples = tuple(subset(train, _ENOUGH_SAMPLES, seed=0))
-    before = tokens_of_text(render_instructions(prompt))
+    before = tokens_of_text(render_fixed(prompt))
     grown = []
     for options in _LIKE:
         predictions = evaluate(SimulatedModel(options, task), prompt, rephrasings.search, samples)
         seen = diagnose_predictions(predictions, labelled=task.train).of_views(parts.views)
         edits = parts.allowed(propose_edits(task, prompt, predictions, seen))
         longest = apply_edits(prompt, first_parameters(edits, SearchOptions().most_edits))
-        grown.append(tokens_of_text(render_instructions(longest)))
+        grown.append(tokens_of_text(render_fixed(longest)))
     most = min(MOST_SLICES, len(task.labels)) if drafted else 0
     drafts = TokenRange(_DRAFT.low * most, _DRAFT.high * (most + MOST_SLICES if drafted else 0))
     low = min(tokens.low for tokens in grown) - before.low

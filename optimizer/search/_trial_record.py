@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import optuna
 from psopt.search._trial_plot import class_plot
-from psopt.search_spaces import render_instructions
+from psopt.search_spaces import render_instructions, render_shown
 
 if TYPE_CHECKING:
     from psopt.evaluation import Predictions
     from psopt.models.chat import Usage
     from psopt.search._front import Candidate
+    from psopt.search_spaces import Prompt
 
 _MOST_WEAK = 5
 
@@ -76,7 +77,7 @@ def note(candidate: Candidate, baseline: Candidate, predictions: Predictions) ->
     added = [f"- {edit.kind}: {_escaped(str(edit))}" for edit in candidate.edits]
     parts += ["## Added to the seed prompt", "\n".join(added) or "Nothing: this is the seed prompt."]
     parts += ["## Where it is weak", _classes(candidate), _weak_samples(predictions)]
-    parts += ["## The prompt", _fenced(render_instructions(candidate.prompt))]
+    parts += ["## The prompt", _prompt(candidate.prompt)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -140,8 +141,15 @@ def _escaped(text: str) -> str:
     return "".join(f"\\{sign}" if sign in "\\`*_[]|#~" else sign for sign in plain)
 
 
-def _fenced(text: str) -> str:
+def _prompt(prompt: Prompt) -> str:
+    """The prompt in a code block; one of the user's own as a diff, so that what was added stands out."""
+    if prompt.template is None:
+        return _fenced(render_instructions(prompt))
+    return _fenced(render_shown(prompt, marked=True), "diff")
+
+
+def _fenced(text: str, language: str = "text") -> str:
     """A text in a code block whose fence is longer than any run of backticks in it."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     ticks = "`" * max(3, longest + 1)
-    return f"{ticks}text\n{text}\n{ticks}"
+    return f"{ticks}{language}\n{text}\n{ticks}"

@@ -1,0 +1,130 @@
+"""A prompt as people read it: of a template its messages with their fields open, and what was added to them."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from psopt.search_spaces._render import additions_of, own_instructions
+from psopt.templates import Field, fill_slots, render_template
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.search_spaces._prompt import Prompt
+    from psopt.templates import Messages, Template
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLine:
+    """A line of a prompt, and whether the original lacks it."""
+
+    text: str
+    added: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMessage:
+    """A message of a prompt, line by line; `added` where the original lacks it whole, as an example's turns."""
+
+    role: str
+    lines: tuple[ShownLine, ...]
+    added: bool = False
+
+
+def render_instructions(prompt: Prompt) -> str:
+    """Render everything of a prompt but the text to classify: of a template its messages, with their fields open."""
+    return own_instructions(prompt) if prompt.template is None else render_shown(prompt)
+
+
+def render_fixed(prompt: Prompt) -> str:
+    """Render what every request of a prompt holds, whatever the text: what its length is measured by."""
+    if prompt.template is None:
+        return own_instructions(prompt)
+    nothing = dict.fromkeys(prompt.template.fields, "")
+    messages = render_template(prompt.template, prompt.description, additions_of(prompt), nothing)
+    return "\n".join(message["content"] for message in messages)
+
+
+def filled_template(prompt: Prompt) -> Template:
+    """Return a prompt's template with what the prompt adds to it, its fields open.
+
+    Raises
+    ------
+    ValueError
+        If the prompt has psopt's own form.
+    """
+    if prompt.template is None:
+        raise ValueError("a prompt of psopt's own form has no template")
+    return fill_slots(prompt.template, prompt.description, additions_of(prompt))
+
+
+def without_additions(prompt: Prompt) -> Prompt:
+    """Return the prompt without definitions, notes and examples: of a template, as its author wrote it."""
+    return replace(prompt, definitions=(), notes=(), examples=())
+
+
+def open_messages(prompt: Prompt) -> Messages:
+    """Return the messages of a prompt's template, its fields standing in them as they were spelled."""
+    return [
+        {
+            "role": message.role,
+            "content": "".join(piece.spelled if isinstance(piece, Field) else str(piece) for piece in message.pieces),
+        }
+        for message in filled_template(prompt).messages
+    ]
+
+
+def shown_messages(prompt: Prompt, original: Prompt | None = None) -> list[ShownMessage]:
+    """Return the messages of a prompt's template, what the original lacks marked line by line.
+
+    By default the original is the prompt without its additions.
+    """
+    new = open_messages(prompt)
+    old = open_messages(original or without_additions(prompt))
+    # Turns of examples stand before the last message: the messages around them keep their places from both ends.
+    n_turns = max(0, len(new) - len(old))
+    first_turn = len(new) - n_turns - 1
+    shown = []
+    for place, message in enumerate(new):
+        lines = message["content"].split("\n")
+        if first_turn <= place < first_turn + n_turns:
+            marked = [ShownLine(line, added=True) for line in lines]
+            shown.append(ShownMessage(message["role"], tuple(marked), added=True))
+        else:
+            before = old[place if place < first_turn else place - n_turns]["content"].split("\n")
+            shown.append(ShownMessage(message["role"], tuple(mark_added(before, lines))))
+    return shown
+
+
+def mark_added(old: Sequence[str], new: Sequence[str]) -> list[ShownLine]:
+    """Return the new lines, those that the old ones lack marked.
+
+    >>> [line.added for line in mark_added(["Sort it."], ["Sort it.", "A is first."])]
+    [False, True]
+    """
+    lines = []
+    for change, _, _, start, end in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        lines += [ShownLine(text, change != "equal") for text in new[start:end]]
+    return lines
+
+
+def render_shown(prompt: Prompt, *, marked: bool = False) -> str:
+    """Write the messages of a prompt's template for people: each under its role, where there is more than one.
+
+    `marked` puts ``+`` before each line that was added, and moves the others as far in.
+    """
+    messages = shown_messages(prompt)
+    is_marked = marked and any(line.added for message in messages for line in message.lines)
+    named = len(messages) > 1 or messages[0].role != "user"
+    blocks = []
+    for message in messages:
+        heading = [ShownLine(f"[{message.role}]", message.added)] if named else []
+        lines = [*heading, *message.lines]
+        blocks.append("\n".join(_in_margin(line) if is_marked else line.text for line in lines))
+    return "\n\n".join(blocks)
+
+
+def _in_margin(line: ShownLine) -> str:
+    return f"{'+' if line.added else ' '} {line.text}" if line.text else "+" * line.added
