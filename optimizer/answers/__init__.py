@@ -2,18 +2,23 @@
 
 from psopt.answers._label_names import LabelNames, joined_key
 from psopt.answers._no_label import CUT_OFF, EMPTY, NO_LABEL_CURES, SEVERAL, UNKNOWN, NoLabel, shown
+from psopt.answers._reader import ANSWER_FORMS, AnswerReader, check_spec, reader_for
 from psopt.answers._reading import names_several, read_answer
 
 __all__ = [
+    "ANSWER_FORMS",
     "CUT_OFF",
     "EMPTY",
     "NO_LABEL_CURES",
     "SEVERAL",
     "UNKNOWN",
+    "AnswerReader",
     "LabelNames",
     "NoLabel",
+    "check_spec",
     "joined_key",
     "names_several",
     "read_answer",
+    "reader_for",
     "shown",
 ]

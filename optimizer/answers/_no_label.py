@@ -8,6 +8,11 @@ UNKNOWN = "unknown label"
 SEVERAL = "several labels"
 EMPTY = "empty"
 CUT_OFF = "cut off"
+NO_JSON = "no JSON"
+NO_FIELD = "no field"
+NO_TAG = "no tag"
+NO_MATCH = "no match"
+_SAY_HOW = "say by --answer where in an answer the label stands"
 NO_LABEL_CURES = {
     UNKNOWN: "say in the prompt to answer with a label only, or leave --plain out",
     SEVERAL: "say in the prompt to answer with one label only, or leave --plain out",
@@ -15,6 +20,10 @@ NO_LABEL_CURES = {
     CUT_OFF: "raise --max-tokens",
     "context length": "shorten the texts or the prompt",
     "invalid JSON": "try --plain",
+    NO_JSON: f"say in the prompt to answer in JSON alone, send --response-format, or {_SAY_HOW}",
+    NO_FIELD: f"{_SAY_HOW}: json:FIELD names the member",
+    NO_TAG: f"say in the prompt which tag the answer stands in, or {_SAY_HOW}",
+    NO_MATCH: _SAY_HOW,
 }
 _LONGEST = 80  # characters of an answer that are shown
 
@@ -29,7 +38,8 @@ class NoLabel:
         Its place in an (N, Q) array of predictions.
     kind : str
         ``unknown label``, ``several labels``, ``empty``, ``cut off``, ``refused``, ``content filter``,
-        ``context length`` or ``invalid JSON``.
+        ``context length`` or ``invalid JSON``; of prompts whose answers are not read as bare labels also ``no JSON``,
+        ``no field``, ``no tag`` or ``no match``.
     said : str
         What was answered, or how the server refused, shortened and on one line.
     """

@@ -10,6 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from psopt.answers._label_names import LabelNames, joined_key
+from psopt.answers._thoughts import without_thoughts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +21,6 @@ _STOPS = _EDGES + ".,;:!?…。！？，、/"
 _MARGIN = 64  # how much longer than a label an answer may be that is nothing but the label
 _DEEPEST = 4  # levels of JSON within JSON: a bound on recursion, more than any answer needs
 _FIELDS = frozenset({"label", "answer", "class", "category", "classification", "prediction", "output", "result"})
-_THOUGHT = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _DECLARED = re.compile(
     r"""[\s"'*_`\#>•\-]*+
     (?:(?:so|therefore|thus|hence|overall|conclusion)\b[,:\s]*+)?
@@ -65,6 +65,18 @@ def read_answer(answer: str | None, labels: Sequence[str]) -> int:
     return len(labels) if label is None else label
 
 
+def whole_label(text: str, labels: Sequence[str]) -> int:
+    """Return the index of the label that a text is, or ``len(labels)``: the first rule of `read_answer` alone.
+
+    >>> whole_label("'Number'.", ["Number", "Entity"]), whole_label("a number", ["Number", "Entity"])
+    (0, 2)
+    """
+    reader = _reader(tuple(labels))
+    exact = reader.exact.get(text)
+    label = reader.whole(unicodedata.normalize("NFC", text)) if exact is None else exact
+    return len(labels) if label is None else label
+
+
 def names_several(answer: str, labels: Sequence[str]) -> bool:
     """Whether more than one label stands in an answer, reasoning apart.
 
@@ -88,10 +100,10 @@ class _Reader:
 
     def read(self, answer: str, depth: int = 0) -> int | None:
         """Read an answer that is not a label as it stands."""
-        whole = self._whole(answer)
+        whole = self.whole(answer)
         if whole is not None:
             return whole
-        spoken = _without_thoughts(answer)
+        spoken = without_thoughts(answer)
         if spoken is None:
             return None
         text = unicodedata.normalize("NFC", spoken).strip()
@@ -103,14 +115,14 @@ class _Reader:
 
     def names_several(self, answer: str) -> bool:
         """Whether more than one label stands in an answer, reasoning apart."""
-        return len({standing.label for standing in self._names.standing(_without_thoughts(answer) or "")}) > 1
+        return len({standing.label for standing in self._names.standing(without_thoughts(answer) or "")}) > 1
 
     def _label_named(self, text: str, start: int = 0) -> int | None:
         """The label that a text names from some place on."""
-        whole = self._whole(text[start:])
+        whole = self.whole(text[start:])
         return self._names.the_only_one(text, start) if whole is None else whole
 
-    def _whole(self, text: str) -> int | None:
+    def whole(self, text: str) -> int | None:
         """The label that a text is, but for its edges."""
         text = text.strip(_QUOTES) if len(text) > self._longest else text.strip()
         if len(text) > self._longest:
@@ -133,7 +145,7 @@ class _Reader:
             return self._label_named(text)  # "Answer" is a label here
         lines = text.splitlines()
         declarations = ((line, match.end()) for line in lines if (match := _DECLARED.match(line)))
-        others = {self._whole(lines[0]), *(self._label_named(line, end) for line, end in declarations)}
+        others = {self.whole(lines[0]), *(self._label_named(line, end) for line, end in declarations)}
         return decided if others <= {None, decided} else None
 
 
@@ -144,23 +156,6 @@ def _unambiguous(keys: Sequence[str]) -> dict[str, int]:
     """Indices by key, without the keys that stand twice, and the empty one."""
     times = Counter(keys)
     return {key: index for index, key in enumerate(keys) if key and times[key] == 1}
-
-
-def _without_thoughts(text: str) -> str | None:
-    """Take reasoning off; None where it does not end. A template may have opened it: then only its end is seen."""
-    if "<" not in text:
-        return text
-    outside: list[str] = []
-    depth = 0
-    end = 0
-    for tag in _THOUGHT.finditer(text):
-        if depth == 0:
-            outside.append(text[end : tag.start()])
-        if tag[1] and depth == 0:
-            outside.clear()
-        depth = max(0, depth - 1) if tag[1] else depth + 1
-        end = tag.end()
-    return None if depth else " ".join([*outside, text[end:]])
 
 
 def _json_text(text: str) -> str | None:

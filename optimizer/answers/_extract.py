@@ -1,0 +1,83 @@
+"""The part of an answer that holds the label: between tags, where a pattern fits, on the last line."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import NamedTuple
+
+from psopt.answers._no_label import NO_MATCH, NO_TAG
+from psopt.errors import InputError
+
+_TAG_NAME = re.compile(r"[A-Za-z_][\w.:-]*")
+
+
+class Extract(NamedTuple):
+    """What was taken out of an answer; no text, and the kind of N/A, where there is nothing to take."""
+
+    text: str | None
+    kind: str = ""
+
+
+class XMLTag:
+    """Takes what stands in the last pair of a tag.
+
+    A tag that is never closed counts where no pair does: stop sequences cut its end off. Likewise one that is never
+    opened, where the prompt ends with the opening.
+
+    Parameters
+    ----------
+    tag : str
+        Its name.
+    """
+
+    def __init__(self, tag: str) -> None:
+        if not _TAG_NAME.fullmatch(tag):
+            raise InputError(f"--answer xml:{tag} names no tag: give a name without brackets, such as xml:answer")
+        self._tags = re.compile(rf"<(/?){re.escape(tag)}(?:\s[^<>]*)?>", re.IGNORECASE)
+
+    def __call__(self, text: str) -> Extract:
+        """Return the text between the tags."""
+        inner: str | None = None
+        start: int | None = None
+        for tag in self._tags.finditer(text):
+            if not tag[1]:
+                start = tag.end()
+            elif start is not None:
+                inner = text[start : tag.start()]
+                start = None
+            elif inner is None:
+                inner = text[: tag.start()]
+        if inner is None and start is not None:
+            inner = text[start:]
+        return Extract(None, NO_TAG) if inner is None else Extract(html.unescape(inner))
+
+
+class Pattern:
+    """Takes the last match of a regular expression: its first group that took part, or all of it if it has none.
+
+    Parameters
+    ----------
+    pattern : str
+    """
+
+    def __init__(self, pattern: str) -> None:
+        try:
+            self._pattern = re.compile(pattern)
+        except (re.error, RecursionError, OverflowError) as error:
+            raise InputError(f"--answer regex:{pattern} is no regular expression: {error}") from error
+
+    def __call__(self, text: str) -> Extract:
+        """Return what the pattern fits."""
+        taken: str | None = None
+        for match in self._pattern.finditer(text):
+            groups = [group for group in match.groups() if group is not None]
+            if groups or not self._pattern.groups:
+                taken = groups[0] if groups else match.group()
+        return Extract(None, NO_MATCH) if taken is None else Extract(taken)
+
+
+def last_line(text: str) -> Extract:
+    """Take the last line that says something."""
+    lines = [line for line in text.splitlines() if line.strip().strip("`")]
+    return Extract(lines[-1] if lines else "")

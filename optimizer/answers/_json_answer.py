@@ -1,0 +1,109 @@
+"""The label in an answer of JSON, wherever in the answer the JSON stands."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from psopt.answers._extract import Extract
+from psopt.answers._no_label import NO_FIELD, NO_JSON, SEVERAL, UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+# Line breaks inside of strings are let pass: models write them, and nothing else can be meant.
+_DECODER = json.JSONDecoder(strict=False)
+_OBJECT = re.compile(r"\{\s*[\"}]")
+# What breaks off so often is no answer; each of them costs time that is linear in the answer's length.
+_MOST_BROKEN = 1000
+_MISSING = object()
+
+
+class JSONField:
+    """Reads a member of the last complete JSON object that has it.
+
+    Parameters
+    ----------
+    path : str
+        ``team``, or ``result.team`` of objects within objects; a number stands for a place in a list.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        last = path.rpartition(".")[2]
+        # An answer whose beginning stands in the prompt already, as the assistant's last turn, lacks it.
+        self._openings = ("{", f'{{"{last}": "', f'{{"{last}": ')
+
+    def __call__(self, text: str) -> Extract:
+        """Return the member's text."""
+        value: Any = _MISSING
+        has_object = False
+        for decoded in itertools.chain(self._begun_in_the_prompt(text), _objects(text)):
+            has_object = True
+            member = _member(decoded, self._path)
+            value = value if member is _MISSING else member
+        if value is not _MISSING:
+            return _text_of(value)
+        return Extract(None, NO_FIELD if has_object else NO_JSON)
+
+    def _begun_in_the_prompt(self, text: str) -> Iterator[Mapping[str, Any]]:
+        for opening in self._openings:
+            with contextlib.suppress(ValueError, RecursionError):
+                yield _DECODER.raw_decode(opening + text)[0]
+
+
+def _objects(text: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the complete objects that stand in a text and in no other object."""
+    place = 0
+    n_broken = 0
+    while n_broken < _MOST_BROKEN and (opening := _OBJECT.search(text, place)):
+        try:
+            decoded, place = _DECODER.raw_decode(text, opening.start())
+            yield decoded
+        except json.JSONDecodeError as error:
+            n_broken += 1
+            # What stands before the error belongs to the broken object: an inner one is no answer of its own.
+            place = max(error.pos, opening.start() + 1)
+        except ValueError:  # a number of more digits than Python converts
+            n_broken += 1
+            place = opening.end()
+        except RecursionError:
+            return
+
+
+def _member(value: Any, path: str) -> Any:
+    """The member at a path, `_MISSING` where there is none; a name may itself hold dots."""
+    if isinstance(value, list) and len(value) == 1 and not path.partition(".")[0].isdigit():
+        value = value[0]
+    if isinstance(value, dict) and (name := _name_in(value, path)) is not None:
+        return value[name]
+    head, dot, rest = path.partition(".")
+    child: Any = _MISSING
+    if isinstance(value, dict) and (name := _name_in(value, head)) is not None:
+        child = value[name]
+    elif isinstance(value, list) and head.isdecimal() and int(head) < len(value):
+        child = value[int(head)]
+    return _member(child, rest) if dot and child is not _MISSING else child
+
+
+def _name_in(members: Mapping[str, Any], name: str) -> str | None:
+    """The member's name as the answer writes it: case apart, where no other member has the same."""
+    if name in members:
+        return name
+    alike = [other for other in members if other.casefold() == name.casefold()]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _text_of(value: Any) -> Extract:
+    while isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, str):
+        return Extract(value)
+    if not value and not isinstance(value, (bool, int, float)):
+        return Extract("")
+    if isinstance(value, list):
+        return Extract(None, SEVERAL)
+    return Extract(None, UNKNOWN) if isinstance(value, dict) else Extract(json.dumps(value))

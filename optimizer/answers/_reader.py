@@ -1,0 +1,149 @@
+"""How a prompt's answers are read, by the specification that the user gives: ``json:team``, ``last-line`` .."""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from psopt.answers._extract import Extract, Pattern, XMLTag, last_line
+from psopt.answers._function import OwnFunction
+from psopt.answers._json_answer import JSONField
+from psopt.answers._no_label import CUT_OFF, EMPTY, SEVERAL, UNKNOWN
+from psopt.answers._reading import names_several, read_answer, whole_label
+from psopt.answers._thoughts import spoken_part
+from psopt.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+LABEL = "label"
+LAST_LINE = "last-line"
+ANSWER_FORMS = (LABEL, "json:FIELD", "xml:TAG", "regex:PATTERN", LAST_LINE, "MODULE:NAME")
+"""How answers can be read, as ``--answer`` takes it."""
+_EXTRACTORS: dict[str, Callable[[str], Callable[[str], Extract]]] = {
+    "json": JSONField,
+    "xml": XMLTag,
+    "regex": Pattern,
+}
+_FUNCTION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerReader:
+    """Reads answers to one prompt.
+
+    Attributes
+    ----------
+    spec : str
+        One of the `ANSWER_FORMS`.
+    labels : tuple of str
+    """
+
+    spec: str
+    labels: tuple[str, ...]
+    _extract: Callable[[str], Extract] = field(repr=False, compare=False)
+
+    def read(self, answer: str | None) -> int:
+        """Return the index of the label that an answer names, or ``len(labels)`` (N/A).
+
+        Reasoning before the answer is read past. What ``json:``, ``xml:``, ``regex:`` and a function take out must be
+        a label, white space, quotes, case and closing punctuation apart; the last line is read as `read_answer` reads
+        an answer.
+
+        Raises
+        ------
+        InputError
+            If a function of the user's fails.
+
+        Examples
+        --------
+        >>> reader = reader_for("json:team", ("billing", "sales"))
+        >>> answers = ['{"reason": "a bill", "team": "Billing"}', "billing", '{"team": "both"}']
+        >>> [reader.read(answer) for answer in answers]
+        [0, 2, 2]
+        >>> [reader.kind(answer) for answer in answers[1:]]
+        ['no JSON', 'unknown label']
+        """
+        if not answer:
+            return len(self.labels)
+        if self.spec == LABEL:
+            return read_answer(answer, self.labels)
+        text = self._extracted(answer).text
+        if text is None:
+            return len(self.labels)
+        return read_answer(text, self.labels) if self.spec == LAST_LINE else whole_label(text, self.labels)
+
+    def kind(self, answer: str | None) -> str:
+        """Return why an answer names no label, as `NoLabel` has it."""
+        if not (answer or "").strip():
+            return EMPTY
+        extract = Extract(answer) if self.spec == LABEL else self._extracted(answer or "")
+        if extract.text is None:
+            return extract.kind
+        if not extract.text.strip():
+            return EMPTY
+        return SEVERAL if names_several(extract.text, self.labels) else UNKNOWN
+
+    def _extracted(self, answer: str) -> Extract:
+        # A JSON answer may speak of <think> in one of its strings: reasoning stands before it.
+        is_bare_json = self.spec.startswith("json:") and answer.lstrip().startswith(("{", "```"))
+        text = answer if is_bare_json else spoken_part(answer)
+        return Extract(None, CUT_OFF) if text is None else self._extract(text)
+
+
+def reader_for(spec: str, labels: Sequence[str]) -> AnswerReader:
+    """Return what reads the answers to a prompt, made once for a specification and labels.
+
+    Parameters
+    ----------
+    spec : str
+        ``label``: the answer names the label, by the rules of `read_answer`. ``json:FIELD``: a member of the last
+        complete JSON object, ``json:result.team`` of one within it. ``xml:TAG``: the last pair of tags.
+        ``regex:PATTERN``: the first group of the last match, or all of it. ``last-line``. ``MODULE:NAME``: a function
+        from an answer to a label or None.
+    labels : sequence of str
+
+    Raises
+    ------
+    InputError
+        If the specification is none of these, the pattern none, or there is no such function.
+    """
+    return _made(spec, tuple(labels))
+
+
+def check_spec(spec: str) -> None:
+    """Make sure that `reader_for` takes a specification.
+
+    Raises
+    ------
+    InputError
+        If it does not, in one line.
+    """
+    _extractor(spec)
+
+
+@functools.lru_cache(maxsize=256)
+def _made(spec: str, labels: tuple[str, ...]) -> AnswerReader:
+    return AnswerReader(spec, labels, _extractor(spec))
+
+
+def _extractor(spec: str) -> Callable[[str], Extract]:
+    if spec == LABEL:
+        return Extract
+    if spec == LAST_LINE:
+        return last_line
+    form, colon, argument = spec.partition(":")
+    if form in _EXTRACTORS:
+        if not argument.strip():
+            raise InputError(f"--answer {spec} says not where the label stands: give {_form_named(form)}")
+        return _EXTRACTORS[form](argument)
+    if colon and _FUNCTION.fullmatch(spec):
+        return OwnFunction(spec)
+    hint = nearest(form, [LABEL, LAST_LINE, *_EXTRACTORS])
+    raise InputError(f"--answer {spec!r} is none of {', '.join(ANSWER_FORMS)}{hint}")
+
+
+def _form_named(name: str) -> str:
+    return next(form for form in ANSWER_FORMS if form.startswith(f"{name}:"))
