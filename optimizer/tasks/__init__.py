@@ -3,6 +3,7 @@
 from psopt.tasks._bundled import read_bundled
 from psopt.tasks._data import DatasetInfo, Sample
 from psopt.tasks._download import fetch_dataset
+from psopt.tasks._header import columns_of
 from psopt.tasks._load import load_task
 from psopt.tasks._origin import DatasetStatus, list_datasets
 from psopt.tasks._row import Row, fields_of
@@ -15,6 +16,7 @@ __all__ = [
     "Row",
     "Sample",
     "Task",
+    "columns_of",
     "fetch_dataset",
     "fields_of",
     "list_datasets",

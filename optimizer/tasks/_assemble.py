@@ -31,9 +31,12 @@ class TaskFields(TypedDict):
     definitions: Mapping[str, str]
     subclasses: Mapping[str, Mapping[str, str]]
     noun: str
+    label_column: str
 
 
-def assemble(name: str, described: TaskFile, splits: Splits, *, source: Source, note: str = "") -> TaskFields:
+def assemble(
+    name: str, described: TaskFile, splits: Splits, *, source: Source, note: str = "", label_column: str = ""
+) -> TaskFields:
     """Put the fields of a task together.
 
     Without a description it is ``Classify the <noun> into one of the given classes.``; without labels those
@@ -56,6 +59,7 @@ def assemble(name: str, described: TaskFile, splits: Splits, *, source: Source, 
         definitions=described.definitions,
         subclasses=described.subclasses,
         noun=noun,
+        label_column=label_column,
     )
 
 

@@ -5,47 +5,108 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from psopt.errors import DataError, nearest
+from psopt.errors import DataError, InputError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 TEXT_NAMES = ("text", "question", "sentence", "content", "review", "body", "message", "input")
 LABEL_NAMES = ("label", "class", "category", "target", "intent", "sentiment")
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
-    """Which column holds what; None where there is none."""
+class ColumnChoice:
+    """The columns that the caller names; what is left out is looked for by customary names.
 
-    text: str
+    Attributes
+    ----------
+    inputs : tuple of str
+        The columns that a prompt is shown.
+    label : str or None
+    text : str or None
+        The short form for one input. As a guard against a wrong column it must hold texts, no numbers.
+
+    Raises
+    ------
+    InputError
+        If both `text` and `inputs` are given, or an input is named twice.
+    """
+
+    inputs: tuple[str, ...] = ()
+    label: str | None = None
+    text: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what contradicts itself."""
+        if self.inputs and self.text is not None:
+            raise InputError(
+                f"the inputs are {listed(self.inputs)}, and the text column {self.text!r}: name one or other"
+            )
+        for name in self.inputs:
+            if self.inputs.count(name) > 1:
+                raise InputError(f"column {name!r} stands twice among the inputs; leave one out")
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Every column that is named."""
+        return (*self.inputs, *(name for name in (self.text, self.label) if name is not None))
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Which column holds what; None where there is none.
+
+    Attributes
+    ----------
+    inputs : tuple of str
+        The columns that a prompt is shown.
+    label, id, split, subclass : str or None
+    others : tuple of str
+        Columns that a prompt may name besides.
+    """
+
+    inputs: tuple[str, ...]
     label: str | None
     id: str | None
     split: str | None
     subclass: str | None
+    others: tuple[str, ...] = ()
 
 
-def find_columns(source: str, names: Sequence[str], text: str | None, label: str | None) -> Columns:
-    """Find the text and label columns by the names given, else by customary ones; the others by their own.
+def find_columns(source: str, names: Sequence[str], choice: ColumnChoice) -> Columns:
+    """Find the input and label columns by the names given, else by customary ones; the others by their own.
 
     `source` is named in messages; `names` are the table's columns. Where no name fits, `label` is None.
 
     Raises
     ------
     DataError
-        If a given column or the texts are missing; the message lists the columns that exist.
+        If a given column or the texts are missing (the message lists the columns that exist), or if the labels are
+        among the inputs.
     """
-    for column in (text, label):
-        if column is not None and column not in names:
+    for column in choice.named:
+        if column not in names:
             raise DataError(f"{source}: has no column {column!r}{nearest(column, names)}; its columns: {listed(names)}")
-    text_column = text or _customary([name for name in names if name != label], TEXT_NAMES)
-    if text_column is None:
+    inputs = choice.inputs or (_text_column(source, names, choice),)
+    label = choice.label or _customary([name for name in names if name not in inputs], LABEL_NAMES)
+    if label in inputs:
+        kind = "an input" if choice.inputs else "the texts"
+        raise DataError(
+            f"{source}: column {label!r} can't hold both {kind} and the labels: a prompt that shows it tells the answer"
+        )
+    free = [name for name in names if name not in (*inputs, label)]
+    kept = {name: name for name in ("id", "split", "subclass") if name in free}
+    if len(inputs) > 1 and "id" in inputs:
+        kept["id"] = "id"  # shown beside other columns it still tells the rows apart
+    others = tuple(name for name in free if name not in ("split", "subclass"))
+    return Columns(inputs, label, kept.get("id"), kept.get("split"), kept.get("subclass"), others)
+
+
+def _text_column(source: str, names: Sequence[str], choice: ColumnChoice) -> str:
+    column = choice.text or _customary([name for name in names if name != choice.label], TEXT_NAMES)
+    if column is None:
         raise missing_column(source, names, "text")
-    label_column = label or _customary([name for name in names if name != text_column], LABEL_NAMES)
-    if text_column == label_column:
-        raise DataError(f"{source}: column {text_column!r} can't hold both the texts and the labels")
-    others = {name: name for name in names if name not in (text_column, label_column)}
-    return Columns(text_column, label_column, others.get("id"), others.get("split"), others.get("subclass"))
+    return column
 
 
 def missing_column(source: str, names: Sequence[str], kind: str) -> DataError:
@@ -53,6 +114,15 @@ def missing_column(source: str, names: Sequence[str], kind: str) -> DataError:
     return DataError(
         f"{source}: which column holds the {kind}s? Say --{kind}-column NAME; its columns: {listed(names)}"
     )
+
+
+def as_names(names: str | Iterable[str]) -> tuple[str, ...]:
+    """Names of columns, where one alone may be given as it is.
+
+    >>> as_names("body"), as_names(["subject", "body"])
+    (('body',), ('subject', 'body'))
+    """
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def listed(names: Sequence[str]) -> str:

@@ -64,6 +64,8 @@ class Builtin:
         Returns (train, test) of that sample.
     page : str
         Where a person finds the files.
+    fields : tuple of str
+        What a prompt may name of a sample.
     """
 
     name: str
@@ -73,6 +75,7 @@ class Builtin:
     package: str
     read_bundled: Reader
     page: str = ""
+    fields: tuple[str, ...] = ("text",)
 
     @property
     def archive(self) -> RemoteFile | None:

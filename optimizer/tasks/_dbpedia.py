@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from psopt.errors import DataError
 from psopt.tasks._balanced import draw_balanced
 from psopt.tasks._dataset import Builtin, RemoteFile
-from psopt.tasks._formats import Row, in_words, wide_fields
+from psopt.tasks._formats import Record, in_words, wide_fields
 from psopt.tasks._samples import read_train_test, samples_of
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def read_articles(path: Path, prefix: str, *, stream: int, n: int = SIZE) -> tup
     return samples_of(path, rows, prefix)
 
 
-def _rows(path: Path) -> Iterator[Row]:
+def _rows(path: Path) -> Iterator[Record]:
     """Read line by line: train.csv has 560,000."""
     line = 1
     try:
@@ -79,7 +79,7 @@ def _rows(path: Path) -> Iterator[Row]:
         raise DataError(f"{path}: can't be read: {error.strerror}") from error
 
 
-def _row(path: Path, line: int, fields: list[str]) -> Row:
+def _row(path: Path, line: int, fields: list[str]) -> Record:
     if len(fields) != 3:
         raise DataError(f"{path}, line {line}: {len(fields)} fields; expected 3: class number, title, text")
     number, title, text = (field.strip() for field in fields)
@@ -87,7 +87,7 @@ def _row(path: Path, line: int, fields: list[str]) -> Row:
         raise DataError(f"{path}, line {line}: the class is {number!r}; it must be a number from 1 to {len(LABELS)}")
     if not text:
         raise DataError(f"{path}, line {line}: the text is empty; fetch the file again, or remove the line")
-    return Row(f"line {line}", {"id": str(line), "text": f"{title}: {text}", "label": _BY_NUMBER[number]})
+    return Record(f"line {line}", {"id": str(line), "text": f"{title}: {text}", "label": _BY_NUMBER[number]})
 
 
 def _check_classes(path: Path) -> None:

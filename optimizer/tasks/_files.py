@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from psopt.tasks._formats import Row
+    from psopt.tasks._formats import Record
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
 
 
-def read_rows(path: Path) -> list[Row]:
+def read_rows(path: Path) -> list[Record]:
     """Read a .csv, .tsv, .jsonl or .parquet file; text is UTF-8, with or without a byte order mark.
 
     Raises
@@ -33,7 +33,7 @@ def read_rows(path: Path) -> list[Row]:
     return rows
 
 
-def _rows(path: Path) -> Iterator[Row]:
+def _rows(path: Path) -> Iterator[Record]:
     suffix = path.suffix.lower()
     if suffix == ".parquet":
         return parquet_rows(path)

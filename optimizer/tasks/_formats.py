@@ -19,14 +19,14 @@ _LONGEST_FIELD = 100_000_000  # so that an overlong text gets our message, not t
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One record, and where it stands: ``line 7`` of a text, ``row 7`` of a table, ``record 7`` in memory."""
+class Record:
+    """One row of a table, and where it stands: ``line 7`` of a text, ``row 7`` of a table, ``record 7`` in memory."""
 
     where: str
     values: Mapping[str, Any]
 
 
-def delimited_rows(path: Path, text: str, delimiter: str) -> Iterator[Row]:
+def delimited_rows(path: Path, text: str, delimiter: str) -> Iterator[Record]:
     """Rows of .csv and .tsv text with a header; a quoted field may hold line breaks. Messages name `path`."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     start = 1
@@ -37,7 +37,7 @@ def delimited_rows(path: Path, text: str, delimiter: str) -> Iterator[Row]:
             start = reader.line_num + 1
             for fields in reader:
                 if fields:
-                    yield Row(f"line {start}", _by_name(path, start, header, fields))
+                    yield Record(f"line {start}", _by_name(path, start, header, fields))
                 start = reader.line_num + 1
     except csv.Error as error:
         raise DataError(f"{path}, line {start}: {in_words(error)}") from error
@@ -75,7 +75,7 @@ def in_words(error: csv.Error) -> str:
     return f'{error}; write a quote inside a quoted text twice: ""'
 
 
-def json_rows(path: Path, text: str) -> Iterator[Row]:
+def json_rows(path: Path, text: str) -> Iterator[Record]:
     """Rows of .jsonl text: one object a line; empty lines are skipped. Messages name `path`."""
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
@@ -86,10 +86,10 @@ def json_rows(path: Path, text: str) -> Iterator[Row]:
             raise DataError(f"{path}, line {number}: no valid JSON: {error}") from error
         if not isinstance(values, dict):
             raise DataError(f'{path}, line {number}: expected an object such as {{"text": "..", "label": ".."}}')
-        yield Row(f"line {number}", values)
+        yield Record(f"line {number}", values)
 
 
-def parquet_rows(path: Path) -> Iterator[Row]:
+def parquet_rows(path: Path) -> Iterator[Record]:
     """Rows of a .parquet file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -101,4 +101,4 @@ def parquet_rows(path: Path) -> Iterator[Row]:
         reason = " ".join(str(error).split())
         raise DataError(f"{path}: can't be read as Parquet: {reason}") from error
     for number, values in enumerate(records, start=1):
-        yield Row(f"row {number}", values)
+        yield Record(f"row {number}", values)

@@ -8,12 +8,14 @@ from psopt.tasks._read import read_dataset
 from psopt.tasks._task import Task
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 
 def load_task(
     dataset: str | Path,
     *,
+    inputs: str | Sequence[str] = (),
     text_column: str | None = None,
     label_column: str | None = None,
     task_file: str | Path | None = None,
@@ -29,9 +31,13 @@ def load_task(
     dataset : str or Path
         A built-in name (``trec``, ``cb``, ``rte``, ``dbpedia``, ``wos``), a .csv, .tsv, .jsonl or .parquet file, or a
         .toml task file that names its data.
+    inputs : str or sequence of str, optional
+        The columns that a prompt is shown. Of several, a sample's text is ``name: value``, a line each; a cell may be
+        empty where another is not. Every other column but those of label, split and subclass is a field of the
+        sample too (see `Row`).
     text_column, label_column : str, optional
-        Which columns hold the texts and the labels; by default customary names are looked for. Columns called
-        ``id``, ``split`` (train, val, test) and ``subclass`` are used where there are any.
+        Which columns hold the texts (short for one input) and the labels; by default customary names are looked for.
+        Columns called ``id``, ``split`` (train, val, test) and ``subclass`` are used where there are any.
     task_file : path, optional
         TOML: what the task is called and described as, its labels and their definitions.
     test_file : path, optional
@@ -51,6 +57,7 @@ def load_task(
     """
     fields = read_dataset(
         dataset,
+        inputs=inputs,
         text_column=text_column,
         label_column=label_column,
         task_file=task_file,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from psopt.errors import DataError, InputError
 from psopt.tasks._assemble import assemble, left_out
-from psopt.tasks._builtin import BUILTINS, find_builtin
+from psopt.tasks._builtin import BUILTINS, check_fields, find_builtin
+from psopt.tasks._columns import as_names
 from psopt.tasks._files import read_rows
 from psopt.tasks._read_builtin import read_builtin
 from psopt.tasks._samples import make_samples
@@ -16,13 +17,15 @@ from psopt.tasks._splits import make_splits
 from psopt.tasks._taskfile import TaskFile, read_task_file
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from psopt.tasks._assemble import TaskFields
-    from psopt.tasks._samples import Placed
 
 
 def read_dataset(
     dataset: str | Path,
     *,
+    inputs: str | Sequence[str] = (),
     text_column: str | None = None,
     label_column: str | None = None,
     task_file: str | Path | None = None,
@@ -36,16 +39,18 @@ def read_dataset(
     _check_arguments(name, seed)
     if name in BUILTINS:
         _refuse(name, text_column=text_column, label_column=label_column, task_file=task_file, test_file=test_file)
-        return read_builtin(find_builtin(name), seed=seed, strict=strict_data)
-    path, described = _described(Path(dataset), task_file)
+        builtin = find_builtin(name)
+        check_fields(builtin, as_names(inputs))
+        return read_builtin(builtin, seed=seed, strict=strict_data)
+    path, described = described_data(Path(dataset), task_file)
     test = Path(test_file) if test_file else described.test
-    text_column = text_column or described.text_column
-    label_column = label_column or described.label_column
-    placed = _read(path, text_column, label_column, require_labels=require_labels)
-    separate_test = _read(test, text_column, label_column, require_labels=True) if test else None
+    choice = described.columns(inputs, text_column, label_column)
+    placed, label_column = make_samples(str(path), read_rows(path), choice, require_labels=require_labels)
+    separate_test = make_samples(str(test), read_rows(test), choice, require_labels=True).placed if test else None
     splits = make_splits(str(path), placed, separate_test, seed=seed)
     note = left_out(len(placed) + len(separate_test or ()), splits)
-    return assemble(described.name or path.stem, described, splits, source="file", note=note)
+    name = described.name or path.stem
+    return assemble(name, described, splits, source="file", note=note, label_column=label_column)
 
 
 def _check_arguments(name: str, seed: int) -> None:
@@ -66,7 +71,7 @@ def _refuse(name: str, **options: object) -> None:
             raise InputError(f"--{option.replace('_', '-')} is for data files, and {name} is built in; leave it out")
 
 
-def _described(path: Path, task_file: str | Path | None) -> tuple[Path, TaskFile]:
+def described_data(path: Path, task_file: str | Path | None) -> tuple[Path, TaskFile]:
     """Return the data file and its description."""
     if path.suffix.lower() != ".toml":
         return path, read_task_file(Path(task_file)) if task_file else TaskFile(origin=str(path))
@@ -78,7 +83,3 @@ def _described(path: Path, task_file: str | Path | None) -> tuple[Path, TaskFile
     if described.data is None:
         raise DataError(f'{path}: names no data; add a line such as data = "samples.csv"')
     return described.data, described
-
-
-def _read(path: Path, text_column: str | None, label_column: str | None, *, require_labels: bool) -> list[Placed]:
-    return make_samples(str(path), read_rows(path), text_column, label_column, require_labels=require_labels)

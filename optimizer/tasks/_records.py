@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError
 from psopt.tasks._assemble import assemble, left_out
-from psopt.tasks._formats import Row
+from psopt.tasks._formats import Record
 from psopt.tasks._samples import make_samples
 from psopt.tasks._splits import make_splits
 
@@ -25,15 +25,16 @@ def fields_of_records(records: Iterable[Any], described: TaskFile, *, seed: int)
     rows = [_row(source, number, record) for number, record in enumerate(records, start=1)]
     if not rows:
         raise DataError(f"{source}: no records")
-    placed = make_samples(source, rows, described.text_column, described.label_column, require_labels=True)
+    placed, label_column = make_samples(source, rows, described.columns(), require_labels=True)
     splits = make_splits(source, placed, None, seed=seed)
-    return assemble(source, described, splits, source="memory", note=left_out(len(placed), splits))
+    note = left_out(len(placed), splits)
+    return assemble(source, described, splits, source="memory", note=note, label_column=label_column)
 
 
-def _row(source: str, number: int, record: Any) -> Row:
+def _row(source: str, number: int, record: Any) -> Record:
     where = f"record {number}"
     if isinstance(record, Mapping):
-        return Row(where, record)
+        return Record(where, record)
     if isinstance(record, Sequence) and not isinstance(record, str) and len(record) == 2:
-        return Row(where, {"text": record[0], "label": record[1]})
+        return Record(where, {"text": record[0], "label": record[1]})
     raise DataError(f"{source}, {where}: expected a mapping or a (text, label) pair, not {reprlib.repr(record)}")

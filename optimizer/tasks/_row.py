@@ -11,14 +11,16 @@ if TYPE_CHECKING:
 class Row(str):
     """A text that knows the columns of its row, so that a prompt's template can name them.
 
-    As a text it is what the input columns hold: one column's value as it is, several as ``name: value``, a line each.
-    Whoever needs no fields reads it as the string that it is.
+    As a text it is what the input columns hold: one column's value as it is, several as ``name: value``, one after the
+    other without those that are empty. Whoever needs no fields reads it as the string that it is.
 
     Parameters
     ----------
     text : str
     fields : mapping of column to value
         In the order of the data; never the label.
+    inputs : sequence of str, optional
+        The columns that the text was made of.
 
     Examples
     --------
@@ -30,21 +32,24 @@ class Row(str):
     '7'
     """
 
-    __slots__ = ("fields",)
+    __slots__ = ("fields", "inputs")
     fields: dict[str, str]
+    inputs: tuple[str, ...]
 
-    def __new__(cls, text: str = "", fields: Mapping[str, str] | None = None) -> Row:
+    def __new__(cls, text: str = "", fields: Mapping[str, str] | None = None, inputs: Sequence[str] = ()) -> Row:
         """Make a text with fields; ``text`` alone where none are given."""
         row = super().__new__(cls, text)
         row.fields = dict(fields or {"text": text})
+        row.inputs = tuple(inputs)
         return row
 
     @classmethod
     def of(cls, fields: Mapping[str, str], inputs: Sequence[str]) -> Row:
         """Make a row whose text is what its input columns hold."""
         if len(inputs) == 1:
-            return cls(fields[inputs[0]], fields)
-        return cls("\n".join(f"{name}: {fields[name]}" for name in inputs), fields)
+            return cls(fields[inputs[0]], fields, inputs)
+        lines = [f"{name}: {fields[name]}" for name in inputs if fields[name].strip()]
+        return cls("\n".join(lines), fields, inputs)
 
 
 def fields_of(text: str) -> dict[str, str]:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from psopt.errors import DataError
 from psopt.tasks._dataset import Builtin, RemoteFile
 from psopt.tasks._files import read_rows
-from psopt.tasks._formats import Row
-from psopt.tasks._samples import read_train_test, samples_of
+from psopt.tasks._formats import Record
+from psopt.tasks._row import Row
+from psopt.tasks._samples import samples_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
 
 TRAIN = "val.jsonl"
 TEST = "train.jsonl"
+FIELDS = ("premise", "hypothesis")
 CB_LABELS = {label: label for label in ("entailment", "contradiction", "neutral")}
 RTE_LABELS = {"entailment": "entailment", "not_entailment": "contradiction/neutral"}
+_OWN_LABELS = {label: label for label in (*CB_LABELS.values(), *RTE_LABELS.values())}
 
 
 def read_cb(folder: Path) -> TrainTest:
@@ -36,6 +39,13 @@ def read_cb(folder: Path) -> TrainTest:
 def read_rte(folder: Path) -> TrainTest:
     """Read (train, test) of RTE from the published files."""
     return read_pairs(folder / TRAIN, "train", RTE_LABELS), read_pairs(folder / TEST, "test", RTE_LABELS)
+
+
+def read_bundled(folder: Path) -> TrainTest:
+    """Read (train, test) of a sample written for this project; its labels are psopt's own."""
+    train = folder / "train.jsonl"
+    test = folder / "test.jsonl"
+    return read_pairs(train, "train", _OWN_LABELS), read_pairs(test, "test", _OWN_LABELS)
 
 
 def read_pairs(path: Path, prefix: str, labels: Mapping[str, str]) -> tuple[Sample, ...]:
@@ -49,16 +59,18 @@ def read_pairs(path: Path, prefix: str, labels: Mapping[str, str]) -> tuple[Samp
     return samples_of(path, [_row(f"{path}, {row.where}", row, labels) for row in read_rows(path)], prefix)
 
 
-def _row(where: str, row: Row, labels: Mapping[str, str]) -> Row:
+def _row(where: str, row: Record, labels: Mapping[str, str]) -> Record:
     premise = _sentence(where, row, "premise")
     hypothesis = _sentence(where, row, "hypothesis")
     label = row.values.get("label")
     if not isinstance(label, str) or label not in labels:
         raise DataError(f"{where}: the label is {reprlib.repr(label)}; it must be one of {', '.join(labels)}")
-    return Row(row.where, {"text": f"Premise: {premise} Hypothesis: {hypothesis}", "label": labels[label]})
+    fields = {"premise": premise, "hypothesis": hypothesis}
+    text = Row(f"Premise: {premise} Hypothesis: {hypothesis}", fields, FIELDS)
+    return Record(row.where, {"text": text, "label": labels[label]})
 
 
-def _sentence(where: str, row: Row, name: str) -> str:
+def _sentence(where: str, row: Record, name: str) -> str:
     value = row.values.get(name)
     if not isinstance(value, str) or not value.strip():
         fault = "is empty or no text" if name in row.values else "is missing"
@@ -82,8 +94,9 @@ CB = Builtin(
     ),
     read=read_cb,
     package="psopt.tasks.bundled_cb",
-    read_bundled=read_train_test,
+    read_bundled=read_bundled,
     page="https://super.gluebenchmark.com/tasks",
+    fields=FIELDS,
 )
 
 RTE = Builtin(
@@ -100,6 +113,7 @@ RTE = Builtin(
     ),
     read=read_rte,
     package="psopt.tasks.bundled_rte",
-    read_bundled=read_train_test,
+    read_bundled=read_bundled,
     page="https://super.gluebenchmark.com/tasks",
+    fields=FIELDS,
 )

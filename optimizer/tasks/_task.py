@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.tasks._checks import check_classes, check_samples
+from psopt.tasks._columns import as_names
 from psopt.tasks._read import read_dataset
 from psopt.tasks._records import fields_of_records
+from psopt.tasks._row import Row
 from psopt.tasks._taskfile import TaskFile
 
 if TYPE_CHECKING:
@@ -37,6 +39,8 @@ class Task:
         Finer classes and what they mean. May be empty or partial.
     noun : str
         What one sample is called in prompts: ``text``, ``question``, ``review``.
+    label_column : str
+        The column that held the labels, which no prompt may name; empty where there was none.
 
     Raises
     ------
@@ -55,12 +59,22 @@ class Task:
     definitions: Mapping[str, str] = field(default_factory=dict)
     subclasses: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     noun: str = "text"
+    label_column: str = ""
 
     def __post_init__(self) -> None:
         """Refuse a task that can't be worked with."""
         where = f"task {self.name}"
         check_classes(where, self.labels, self.definitions, self.subclasses)
         check_samples(where, (*self.train, *self.val, *self.test), self.labels)
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The columns that every sample has, in the order of the data; ``text`` for plain texts."""
+        of_samples = [_columns(sample.text) for sample in (*self.train, *self.val, *self.test)]
+        if not of_samples:
+            return ("text",)
+        shared = set(of_samples[0]).intersection(*map(set, of_samples))
+        return tuple(name for name in of_samples[0] if name in shared)
 
     @classmethod
     def from_records(
@@ -72,6 +86,7 @@ class Task:
         noun: str = "text",
         labels: Sequence[str] = (),
         definitions: Mapping[str, str] | None = None,
+        inputs: str | Sequence[str] = (),
         text_column: str | None = None,
         label_column: str | None = None,
         seed: int = 42,
@@ -100,6 +115,7 @@ class Task:
             noun=noun,
             labels=tuple(labels),
             definitions=dict(definitions or {}),
+            inputs=as_names(inputs),
             text_column=text_column,
             label_column=label_column,
         )
@@ -110,6 +126,7 @@ class Task:
         cls,
         path: str | Path,
         *,
+        inputs: str | Sequence[str] = (),
         text_column: str | None = None,
         label_column: str | None = None,
         task_file: str | Path | None = None,
@@ -119,6 +136,7 @@ class Task:
         """Build a task from a .csv file (or .tsv, .jsonl, .parquet); see `load_task`."""
         fields = read_dataset(
             Path(path),
+            inputs=inputs,
             text_column=text_column,
             label_column=label_column,
             task_file=task_file,
@@ -126,3 +144,7 @@ class Task:
             seed=seed,
         )
         return cls(**fields)
+
+
+def _columns(text: str) -> Iterable[str]:
+    return text.fields if isinstance(text, Row) else ("text",)

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError, nearest
 from psopt.tasks._checks import check_classes
+from psopt.tasks._columns import ColumnChoice, as_names
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 
@@ -28,6 +30,8 @@ class TaskFile:
     subclasses : dict of label to dict of subclass to str
     data, test : Path or None
         Data files; in the file, relative to its folder.
+    inputs : tuple of str
+        The columns that a prompt is shown.
     text_column, label_column : str or None
     """
 
@@ -40,8 +44,18 @@ class TaskFile:
     subclasses: dict[str, dict[str, str]] = field(default_factory=dict)
     data: Path | None = None
     test: Path | None = None
+    inputs: tuple[str, ...] = ()
     text_column: str | None = None
     label_column: str | None = None
+
+    def columns(
+        self, inputs: str | Sequence[str] = (), text_column: str | None = None, label_column: str | None = None
+    ) -> ColumnChoice:
+        """The columns that are named, here or by the caller, whose word counts for more."""
+        label = label_column or self.label_column
+        if inputs or text_column is not None:
+            return ColumnChoice(as_names(inputs), label, text_column)
+        return ColumnChoice(self.inputs, label, self.text_column)
 
 
 KEYS = tuple(key.name for key in fields(TaskFile) if key.name != "origin")
@@ -86,6 +100,10 @@ def _value(path: Path, key: str, value: Any) -> Any:
             if not isinstance(value, list) or not value or not all(isinstance(label, str) for label in value):
                 raise DataError(f'{path}: labels must be a list of texts, such as ["good", "bad"]')
             return tuple(label.strip() for label in value)
+        case "inputs":
+            if not isinstance(value, list) or not value or not all(isinstance(name, str) for name in value):
+                raise DataError(f'{path}: inputs must be a list of columns, such as ["subject", "body"]')
+            return tuple(value)
         case "definitions":
             return _table(path, key, value, '[definitions] and good = "praise"')
         case "subclasses":

@@ -9,7 +9,7 @@ from psopt.errors import DataError
 from psopt.tasks._balanced import draw_balanced
 from psopt.tasks._dataset import Builtin, RemoteFile
 from psopt.tasks._files import read_text
-from psopt.tasks._formats import Row
+from psopt.tasks._formats import Record
 from psopt.tasks._samples import read_train_test, samples_of
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def read_published(folder: Path, *, n: int = SIZE) -> TrainTest:
     return samples_of(path, train, "train"), samples_of(path, test, "test")
 
 
-def _rows(folder: Path) -> list[Row]:
+def _rows(folder: Path) -> list[Record]:
     texts = _lines(folder / TEXTS)
     domains = _lines(folder / DOMAINS)
     _check_lengths(folder, texts, DOMAINS, domains)
@@ -67,7 +67,7 @@ def _rows(folder: Path) -> list[Row]:
         values = {"id": str(index + 1), "text": _text(folder / TEXTS, index, text), "label": label}
         if areas:
             values["subclass"] = f"area {_number(folder / AREAS, index, areas[index])}"
-        rows.append(Row(f"line {index + 1}", values))
+        rows.append(Record(f"line {index + 1}", values))
     return rows
 
 

@@ -1,0 +1,36 @@
+"""Which columns data have, before they are loaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from psopt.tasks._builtin import BUILTINS
+from psopt.tasks._cells import column_names
+from psopt.tasks._files import read_rows
+from psopt.tasks._read import described_data
+
+if TYPE_CHECKING:
+    from psopt.tasks._dataset import Builtin
+
+
+def columns_of(dataset: str | Path, *, task_file: str | Path | None = None) -> tuple[str, ...]:
+    """The columns of a data file, or what a prompt may name of a built-in data set's samples.
+
+    A column counts that some row has; loading says which row lacks an input. Nothing is downloaded.
+
+    Raises
+    ------
+    DataError
+        If the file can't be read.
+
+    Examples
+    --------
+    >>> columns_of("cb")
+    ('premise', 'hypothesis')
+    """
+    builtin: Builtin | None = BUILTINS.get(str(dataset))
+    if builtin:
+        return builtin.fields
+    path, _ = described_data(Path(dataset), task_file)
+    return tuple(column_names([row.values for row in read_rows(path)]))
