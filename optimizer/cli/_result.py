@@ -6,8 +6,11 @@ import shlex
 from typing import TYPE_CHECKING
 
 from psopt.evaluation import OBJECTIVES, na_lines, na_note
+from psopt.runs import CallPrice, RunDirectory, asked_about, price_line
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from psopt.runs import Run
     from psopt.search import Candidate
     from rich.console import Console
@@ -17,20 +20,30 @@ if TYPE_CHECKING:
 def show_result(run: Run, console: Console) -> None:
     """Print it."""
     knee = run.pick("knee")
-    console.print(_front_table(run, knee))
+    prices = _prices(run)
+    console.print(_front_table(run, knee, prices))
     for line in _notes(run, knee):
         console.print(line, style="yellow", markup=False, soft_wrap=True)
     console.print()
     console.print("* the knee, the best compromise. Test: unseen samples, held-out rephrasings, 95 % intervals.")
     if run.short.id != knee.id:
         console.print("° the shortest prompt that is no worse than the knee by more than one standard error on val.")
+    before, after = prices[run.baseline.id], prices[knee.id]
+    console.print(f"Length, seed prompt -> knee: {price_line(before, after)}.", markup=False, soft_wrap=True)
     folder = shlex.quote(str(run.path))
     console.print(f"Report: {run.path / 'report.html'}", markup=False, soft_wrap=True)
     console.print(f"Next: psopt export {folder} --pick knee --format text", markup=False, soft_wrap=True)
     console.print(f"      psopt dashboard {folder}", markup=False, soft_wrap=True)
 
 
-def _front_table(run: Run, knee: Candidate) -> Table:
+def _prices(run: Run) -> dict[str, CallPrice]:
+    """What a call of each prompt takes, by its id."""
+    model, texts = asked_about(RunDirectory.open(run.path))
+    shown = (run.baseline, *run.front, run.short)
+    return {candidate.id: CallPrice.of(candidate.prompt, model, texts) for candidate in shown}
+
+
+def _front_table(run: Run, knee: Candidate, prices: Mapping[str, CallPrice]) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
@@ -38,11 +51,12 @@ def _front_table(run: Run, knee: Candidate) -> Table:
         title="The front, in percent: chosen on val, reported on test",
         title_justify="left",
         box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),  # so that all columns fit into the 80 of a pipe
         pad_edge=False,
         show_edge=False,
     )
     table.add_column("prompt", no_wrap=True)
-    for name in ("edits", "F1 on test", "S on test", "C on test", "F1/S/C on val"):
+    for name in ("edits", "tokens", "F1 on test", "S on test", "C on test", "F1/S/C on val"):
         table.add_column(name, justify="right", no_wrap=True)
     # By id: the baseline stands first, and the shortest prompt last where it is on the front of neither.
     shown = {candidate.id: candidate for candidate in (run.baseline, *run.front, run.short)}
@@ -50,7 +64,13 @@ def _front_table(run: Run, knee: Candidate) -> Table:
         is_knee = candidate.id == knee.id
         name = "baseline" if candidate.id == run.baseline.id else candidate.id
         sign = "*" if is_knee else "°" if candidate.id == run.short.id else ""
-        cells = [name + sign, str(len(candidate.edits)), *_on_test(candidate), _on_val(candidate)]
+        cells = [
+            name + sign,
+            str(len(candidate.edits)),
+            str(prices[candidate.id].tokens),
+            *_on_test(candidate),
+            _on_val(candidate),
+        ]
         table.add_row(*cells, style="bold green" if is_knee else None)
     return table
 

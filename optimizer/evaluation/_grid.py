@@ -45,11 +45,11 @@ class Grid:
             missing = model.engine.missing(queries)
             n_calls = len({str(query.messages) for query in queries})
             meter = model.engine.meter
-            answer = meter.tokens_out if meter.n else _tokens_of_an_answer(prompts[0].labels)
+            answer = meter.tokens_out if meter.n else tokens_of_answer(prompts[0].labels)
             return cls(n_calls, n_calls - len(missing), meter.tokens_in(_total(missing)), answer)
         queries = [Query(render(prompt, text)) for prompt in prompts for text in texts]
         unique = {str(query.messages): query for query in queries}
-        return cls(len(unique), 0, _total(unique.values()), _tokens_of_an_answer(prompts[0].labels))
+        return cls(len(unique), 0, _total(unique.values()), tokens_of_answer(prompts[0].labels))
 
     @property
     def sent(self) -> int:
@@ -82,8 +82,8 @@ class Grid:
         return below / total, above / total
 
 
-def _tokens_of_an_answer(labels: Sequence[str]) -> TokenRange:
-    """Tokens of an answer: a bare label, or one in JSON."""
+def tokens_of_answer(labels: Sequence[str]) -> TokenRange:
+    """Return about how many tokens an answer takes: a bare label, or one in JSON."""
     ranges = [tokens_of_text(label) for label in labels]
     low = sum(tokens.low for tokens in ranges) / len(ranges)
     high = sum(tokens.high for tokens in ranges) / len(ranges)

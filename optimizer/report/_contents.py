@@ -10,6 +10,7 @@ import numpy as np
 from psopt.errors import InputError
 from psopt.evaluation import Predictions
 from psopt.runs import CONTRIBUTIONS, FRONT, MANIFEST, SAMPLES, TRIALS, WEAK_SPOTS
+from psopt.search_spaces import Prompt
 from psopt.tasks import Sample
 
 if TYPE_CHECKING:
@@ -26,8 +27,10 @@ class Contents:
         run.json.
     chosen : dict
         Its entry of the knee.
-    prompts : dict of prompt id to text
-        The seed prompt's, the front's and the short one's.
+    prompts : dict of prompt id to Prompt
+        The seed prompt, the front's and the short one.
+    texts : dict of prompt id to text
+        The same as they are written to be read.
     predictions : dict of name to Predictions
         Of the seed prompt and of the knee, on test under the held-out rephrasings.
     failures, trials, contributions
@@ -36,7 +39,8 @@ class Contents:
 
     run: dict[str, Any]
     chosen: dict[str, Any]
-    prompts: dict[str, str]
+    prompts: dict[str, Prompt]
+    texts: dict[str, str]
     predictions: dict[str, Predictions]
     failures: dict[str, Any]
     trials: list[dict[str, Any]]
@@ -68,12 +72,20 @@ def read_contents(directory: RunDirectory) -> Contents:
     return Contents(
         run,
         chosen,
+        {entry["id"]: _prompt(directory, entry["id"]) for entry in shown},
         {entry["id"]: _prompt_text(directory, entry["id"]) for entry in shown},
         {name: _predictions(directory, prompt_id, samples) for name, prompt_id in names.items()},
         directory.read_json(WEAK_SPOTS),
         directory.read_json(TRIALS)["trials"],
         directory.read_json(CONTRIBUTIONS)["left_out"],
     )
+
+
+def _prompt(directory: RunDirectory, prompt_id: str) -> Prompt:
+    path = directory.path / "prompts" / f"{prompt_id}.json"
+    if not path.is_file():
+        raise InputError(f"{path} can't be read{_cure(directory)}")
+    return Prompt.from_dict(directory.read_json(f"prompts/{prompt_id}.json"))
 
 
 def _prompt_text(directory: RunDirectory, prompt_id: str) -> str:

@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from psopt.search_spaces import ShownLine, ShownMessage, mark_added, render_shown, shown_messages
+
+if TYPE_CHECKING:
+    from psopt.search_spaces import Prompt
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A line of a prompt."""
+class PromptPanel:
+    """A prompt as a page shows it.
 
-    text: str
-    added: bool
+    Attributes
+    ----------
+    copied : str
+        What its button copies: the prompt without marks.
+    messages : list of ShownMessage
+        One without a role where the prompt has psopt's own form.
+    """
+
+    copied: str
+    messages: list[ShownMessage]
+
+    @classmethod
+    def of(cls, prompt: Prompt, text: str, seed_prompt: Prompt, seed_text: str) -> PromptPanel:
+        """Put a prompt beside the seed prompt; `text` is how psopt's own form is shown."""
+        if prompt.template is None:
+            return cls(text, [ShownMessage("", tuple(marked(text, seed_text)))])
+        original = seed_prompt if seed_prompt.template == prompt.template else None
+        return cls(render_shown(prompt), shown_messages(prompt, original))
 
 
-def marked(prompt: str, seed_prompt: str) -> list[Line]:
+def marked(prompt: str, seed_prompt: str) -> list[ShownLine]:
     r"""Mark the lines of a prompt that the seed prompt doesn't have.
 
     >>> [line.added for line in marked("Sort it.\nA is first.", "Sort it.")]
     [False, True]
     """
-    old = seed_prompt.splitlines()
-    new = prompt.splitlines()
-    lines = []
-    for change, _, _, start, end in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        lines += [Line(text, change != "equal") for text in new[start:end]]
-    return lines
+    return mark_added(seed_prompt.splitlines(), prompt.splitlines())

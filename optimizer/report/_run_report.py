@@ -9,11 +9,11 @@ from psopt.report._class_figures import class_figures
 from psopt.report._contents import Contents, read_contents
 from psopt.report._edit_figure import contributions_figure
 from psopt.report._front_figure import front_figure
-from psopt.report._marked import marked
+from psopt.report._marked import PromptPanel
 from psopt.report._page import render_page
 from psopt.report._sample_figures import changed_samples, joint_view, sample_sensitivity
 from psopt.report._wording_figures import damage, enough, families, flips
-from psopt.runs import REPORT
+from psopt.runs import REPORT, CallPrice, asked_about, price_line
 
 if TYPE_CHECKING:
     from psopt.report._theme import Figure
@@ -33,24 +33,38 @@ def write_report(directory: RunDirectory) -> list[Figure]:
     contents = read_contents(directory)
     gallery = _gallery(contents)
     figures = [figure for section in gallery.values() for figure in section]
-    seed_prompt = contents.prompts[contents.run["baseline"]["id"]]
+    prices = _prices(contents, directory)
+    length = price_line(prices[contents.run["baseline"]["id"]], prices[contents.chosen["id"]])
     page = render_page(
         "report.html",
         figures,
         run=contents.run,
         chosen=contents.chosen,
         headline=_headline(contents),
-        facts=_facts(contents.run),
+        facts=[*_facts(contents.run), ("length", f"seed prompt → knee: {length.replace('->', '→')}")],
         na=_na(contents),
         front=_rows(contents.run),
-        prompts=contents.prompts,
-        marked={name: marked(text, seed_prompt) for name, text in contents.prompts.items()},
+        prompts=_panels(contents),
+        prices=prices,
         gallery=gallery,
         groups=most_severe(contents.failures["before"]["groups"]),
         weak=_weak_rows(contents),
     )
     directory.write_text(REPORT, page)
     return figures
+
+
+def _panels(contents: Contents) -> dict[str, PromptPanel]:
+    """Each prompt beside the seed prompt, by id."""
+    seed = contents.run["baseline"]["id"]
+    beside = (contents.prompts[seed], contents.texts[seed])
+    return {name: PromptPanel.of(prompt, contents.texts[name], *beside) for name, prompt in contents.prompts.items()}
+
+
+def _prices(contents: Contents, directory: RunDirectory) -> dict[str, CallPrice]:
+    """What a call of each prompt takes, by id."""
+    model, texts = asked_about(directory)
+    return {name: CallPrice.of(prompt, model, texts) for name, prompt in contents.prompts.items()}
 
 
 def _gallery(contents: Contents) -> dict[str, list[Figure]]:

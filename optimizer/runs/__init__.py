@@ -1,5 +1,6 @@
 """Run directories: what a run leaves on disk."""
 
+from psopt.runs._call_price import CallPrice, asked_about, price_line
 from psopt.runs._cost_estimate import CostEstimate, Phase
 from psopt.runs._data_options import DataOptions
 from psopt.runs._directory import (
@@ -44,6 +45,7 @@ __all__ = [
     "STUDY",
     "TRIALS",
     "WEAK_SPOTS",
+    "CallPrice",
     "CostEstimate",
     "DataOptions",
     "Measured",
@@ -53,6 +55,7 @@ __all__ = [
     "RunDirectory",
     "RunRecorder",
     "RunSettings",
+    "asked_about",
     "estimate_search",
     "free_folder",
     "front_entry",
@@ -64,6 +67,7 @@ __all__ = [
     "measured_in",
     "n_evaluated",
     "pick_entry",
+    "price_line",
     "read_entry",
     "read_prompt",
     "read_source",

@@ -1,0 +1,84 @@
+"""Length is a price: what a call of a prompt takes in tokens, and what a thousand cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from psopt.evaluation import tokens_of_answer
+from psopt.models.chat import TokenRange, price_of, tokens_of_text
+from psopt.runs._directory import MANIFEST, SAMPLES
+from psopt.search_spaces import render_fixed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.runs._directory import RunDirectory
+    from psopt.search_spaces import Prompt
+
+_ENOUGH_TEXTS = 200  # chosen: the mean length of a few hundred texts hardly moves with more
+_CALLS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class CallPrice:
+    """What a call takes.
+
+    Attributes
+    ----------
+    tokens : int
+        About how many are read: the prompt's, and those of a text of mean length.
+    usd_per_thousand : float or None
+        Of a thousand calls, their answers among them, in US dollars; None where no table has the model's price.
+    """
+
+    tokens: int
+    usd_per_thousand: float | None = None
+
+    @classmethod
+    def of(cls, prompt: Prompt, model: str, texts: Sequence[str] = ()) -> CallPrice:
+        """Estimate it from the length of what is sent; no model is asked."""
+        read = tokens_of_text(render_fixed(prompt)) + _of_a_text(texts)
+        price = price_of(model)
+        written = tokens_of_answer(prompt.labels).middle
+        cost = price.of(read.middle * _CALLS, written * _CALLS) if price else None
+        return cls(round(read.middle), cost)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON data."""
+        cost = self.usd_per_thousand
+        return {"tokens_a_call": self.tokens, "usd_per_thousand": None if cost is None else round(cost, 6)}
+
+
+def asked_about(directory: RunDirectory) -> tuple[str, list[str]]:
+    """Return a run's model, and the texts of its test samples, where it has written them down."""
+    model: str = directory.read_json(MANIFEST)["model"]
+    if not (directory.path / SAMPLES).is_file():
+        return model, []
+    return model, [sample["text"] for sample in directory.read_json(SAMPLES)["test"]]
+
+
+def price_line(before: CallPrice, after: CallPrice) -> str:
+    """Say what calls take before and after.
+
+    >>> price_line(CallPrice(41, 0.0123), CallPrice(96, 0.0205))
+    'about 41 -> 96 tokens a call; 0.0123 -> 0.0205 USD for a thousand calls'
+    """
+    line = f"about {_changed(f'{before.tokens:,}', f'{after.tokens:,}')} tokens a call"
+    if before.usd_per_thousand is None or after.usd_per_thousand is None:
+        return line
+    costs = _changed(f"{before.usd_per_thousand:.3g}", f"{after.usd_per_thousand:.3g}")
+    return f"{line}; {costs} USD for a thousand calls"
+
+
+def _changed(before: str, after: str) -> str:
+    return before if before == after else f"{before} -> {after}"
+
+
+def _of_a_text(texts: Sequence[str]) -> TokenRange:
+    """The mean over texts; nothing where there are none."""
+    few = texts[:_ENOUGH_TEXTS]
+    total = TokenRange()
+    for text in few:
+        total += tokens_of_text(text)
+    return total.times(1 / max(1, len(few)))
