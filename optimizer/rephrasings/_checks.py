@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from psopt.rephrasings._passages import protected_texts
 from psopt.rephrasings._set import comparable, shortened
 from psopt.text import names_label
 
@@ -48,6 +49,8 @@ class Checks:
     least_closeness : float
     judge : callable or None
         Says whether two texts ask for the same.
+    protects : bool
+        Refuse a rephrasing that loses or adds what is protected in a template (see `protected_spans`).
     """
 
     original: str
@@ -56,10 +59,11 @@ class Checks:
     closeness: Closeness | None = None
     least_closeness: float = LEAST_CLOSENESS
     judge: Judge | None = None
+    protects: bool = False
 
     def verdict(self, text: str, taken: Iterable[str]) -> Verdict:
         """Check a text, beside those taken already; the costly checks come last and only if all others passed."""
-        reason = self._form(text) or self._marks(text) or self._named(text)
+        reason = self._form(text) or self._marks(text) or self._protected(text) or self._named(text)
         if reason is None and comparable(text) in {comparable(other) for other in (self.original, *taken)}:
             reason = "a duplicate"
         if reason is not None:
@@ -96,6 +100,18 @@ class Checks:
             return f"lost the mark {next(iter(lost))}"
         if added := present - expected:
             return f"added the mark {next(iter(added))}"
+        return None
+
+    def _protected(self, text: str) -> str | None:
+        """Of a template: what is protected must come again, as often; labels are checked by their names."""
+        if not self.protects:
+            return None
+        expected = Counter(protected_texts(self.original))
+        present = Counter(protected_texts(text))
+        for fault, differing in (("lost", expected - present), ("added", present - expected)):
+            for protected in differing:
+                if fault == "added" or protected not in text:
+                    return f"{fault} what is protected: {shortened(protected)}"
         return None
 
     def _named(self, text: str) -> str | None:

@@ -87,8 +87,8 @@ class Description:
         return _MARK.sub(lambda mark: self.kept[int(mark[1])], text)
 
 
-def read_description(text: str, protect: Sequence[str] = ()) -> Description:
-    """Take a description apart.
+def read_description(text: str, protect: Sequence[str] = (), keep: Sequence[str] = ()) -> Description:
+    """Take a description apart; words to `protect` in any case, parts to `keep` byte for byte.
 
     >>> read_description("Please say whether the text is positive.").core
     'Say whether the text is positive.'
@@ -96,13 +96,15 @@ def read_description(text: str, protect: Sequence[str] = ()) -> Description:
     ('"spam"',)
     """
     kept: list[str] = []
+    as_written = {" ".join(part.split()): part for part in keep}
 
     def put_away(part: re.Match[str]) -> str:
-        kept.append(part.group())
+        kept.append(as_written.get(part.group(), part.group()))
         return f"{KEPT}{len(kept) - 1}{_KEPT_END}"
 
     words = sorted((re.escape(word) for word in protect if word.strip()), key=len, reverse=True)
-    patterns = [*_VERBATIM, *(rf"(?<!\w)(?i:{word})(?!\w)" for word in words)]
+    whole = [re.escape(part) for part in sorted(as_written, key=len, reverse=True)]
+    patterns = [*whole, *_VERBATIM, *(rf"(?<!\w)(?i:{word})(?!\w)" for word in words)]
     marked = re.sub("|".join(patterns), put_away, " ".join(text.split()))
     core = _without_frame(marked)
     return Description(marked, core, _form(core), tuple(kept))

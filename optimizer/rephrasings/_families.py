@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import itertools
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from psopt.errors import InputError, UnknownNameError
 from psopt.rephrasings._recipes import HELDOUT, SEARCH
-from psopt.rephrasings._rules import rephrasings
-from psopt.rephrasings._set import RephrasingSet
+from psopt.rephrasings._rules import rephrasings, rephrasings_of_parts
 from psopt.search_spaces import BULLETS, CASINGS, FAMILIES, LISTINGS, PLAIN, SEPARATORS, PromptFormat, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from psopt.rephrasings._set import RephrasingSet
     from psopt.search_spaces import Family
     from psopt.tasks import Task
 
     Variant = tuple[str, PromptFormat]
+
+
+OF_OWN_FORM: tuple[Family, ...] = ("format", "label-order")
+"""Families that change how psopt lays out its own form; a prompt of the user's own keeps its layout."""
 
 
 def read_families(names: str) -> tuple[Family, ...]:
@@ -54,13 +59,16 @@ def vary(paraphrases: RephrasingSet, task: Task, families: Sequence[Family], see
     InputError
         If a family has too few members: three labels have only five other orders.
     """
+    if paraphrases.n_parts:
+        check_families(families)
     taken: set[PromptFormat] = {PLAIN}
     avoid = [paraphrases.original, *paraphrases.search, *paraphrases.heldout]
 
     def members(kind: str, texts: Sequence[str]) -> dict[Family, Iterator[Variant]]:
         original = paraphrases.original
         rules = SEARCH if kind == "search" else HELDOUT
-        by_rule = rephrasings(original, task.noun, rules, seed, task.labels, avoid=avoid)
+        rephrase = rephrasings_of_parts if paraphrases.n_parts else rephrasings
+        by_rule = rephrase(original, task.noun, rules, seed, task.labels, avoid=avoid)
         return {
             "paraphrase": ((text, PLAIN) for text in texts),
             "wording": ((text, PromptFormat("wording")) for text in by_rule),
@@ -74,16 +82,29 @@ def vary(paraphrases: RephrasingSet, task: Task, families: Sequence[Family], see
     search = [(paraphrases.original, PLAIN)]
     search += _in_turn(members("search", paraphrases.search[1:]), families, len(paraphrases.search) - 1)
     heldout = _in_turn(members("held-out", paraphrases.heldout), families, len(paraphrases.heldout))
-    return RephrasingSet(
-        paraphrases.original,
-        tuple(text for text, _ in search),
-        tuple(text for text, _ in heldout),
-        paraphrases.source,
-        paraphrases.checks,
-        paraphrases.rejected,
-        tuple(form for _, form in search),
-        tuple(form for _, form in heldout),
+    return replace(
+        paraphrases,
+        search=tuple(text for text, _ in search),
+        heldout=tuple(text for text, _ in heldout),
+        search_forms=tuple(form for _, form in search),
+        heldout_forms=tuple(form for _, form in heldout),
     )
+
+
+def check_families(families: Sequence[Family]) -> None:
+    """Refuse families that would change a layout which is the user's.
+
+    Raises
+    ------
+    InputError
+        If there is one among them.
+    """
+    for family in families:
+        if family in OF_OWN_FORM:
+            fitting = ", ".join(other for other in FAMILIES if other not in OF_OWN_FORM)
+            raise InputError(
+                f"--vary {family} changes psopt's own form, and this prompt keeps its layout: choose of {fitting}"
+            )
 
 
 def _in_turn(members: dict[Family, Iterator[Variant]], families: Sequence[Family], n: int) -> list[Variant]:

@@ -34,14 +34,16 @@ def to_file(rephrasings: RephrasingSet) -> dict[str, Any]:
         "search": [entry(text, form) for text, form in rephrasings.variants("search")],
         "heldout": [entry(text, form) for text, form in rephrasings.variants("heldout")],
         "rejected": [{"text": rejected.text, "reason": rejected.reason} for rejected in rephrasings.rejected],
+        **({"n_parts": rephrasings.n_parts} if rephrasings.n_parts else {}),
         "sha256": rephrasings.sha256,
     }
 
 
-def read_file(path: Path) -> RephrasingSet:
+def read_file(path: Path, n_parts: int | None = None) -> RephrasingSet:
     """Read a rephrasings.json; its digest is not held against it, since it may be edited by hand.
 
-    Texts may stand as they are or as entries with a ``text``.
+    Texts may stand as they are or as entries with a ``text``. `n_parts` is of how many parts they have to be; by
+    default the file says it.
 
     Raises
     ------
@@ -55,7 +57,7 @@ def read_file(path: Path) -> RephrasingSet:
     except ValueError as error:
         raise InputError(f"rephrasings {path} are no valid JSON: {error}") from error
     try:
-        return from_file(data)
+        return from_file(data if n_parts is None or not isinstance(data, dict) else {**data, "n_parts": n_parts})
     except InputError as error:
         raise InputError(f"rephrasings {path}: {error}") from error
 
@@ -77,6 +79,7 @@ def from_file(data: Any) -> RephrasingSet:
         "search": [entry["text"] for entry in search],
         "heldout": [entry["text"] for entry in heldout],
         "source": data.get("source", "file"),
+        "n_parts": data.get("n_parts", 0),
     }
     forms = {"search_forms": list(map(_form, search)), "heldout_forms": list(map(_form, heldout))}
     if any(map(any, forms.values())):  # a set without forms keeps the digest that it had before there were any

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,13 @@ if TYPE_CHECKING:
 
 
 def rephrasings_for(
-    task: Task, n_search: int = 10, n_heldout: int = 10, *, description: str | None = None, seed: int = 42
+    task: Task,
+    n_search: int = 10,
+    n_heldout: int = 10,
+    *,
+    description: str | None = None,
+    seed: int = 42,
+    n_parts: int = 0,
 ) -> RephrasingSet:
     """Return the rephrasings of a task's description, frozen.
 
@@ -35,6 +42,8 @@ def rephrasings_for(
         rho_0, where it is not the task's own.
     seed : int
         At least 0.
+    n_parts : int
+        Of how many parts the description is, where it is a template's; see `rephrase_by_rules`.
 
     Raises
     ------
@@ -42,11 +51,13 @@ def rephrasings_for(
         If a number is too small, or larger than the rules can satisfy; or if the description is empty.
     """
     check_numbers(n_search, n_heldout, seed)
-    original = " ".join((task.description if description is None else description).split())
+    original = task.description if description is None else description
+    if not n_parts:
+        original = " ".join(original.split())
     curated = read_curated(task.name)
     if curated is None or comparable(curated.original) != comparable(original):
-        return rephrase_by_rules(original, task.noun, n_search, n_heldout, seed, protect=task.labels)
-    return _curated_first(task, curated, original, n_search, n_heldout, seed)
+        return rephrase_by_rules(original, task.noun, n_search, n_heldout, seed, protect=task.labels, n_parts=n_parts)
+    return replace(_curated_first(task, curated, original, n_search, n_heldout, seed), n_parts=n_parts)
 
 
 def _curated_first(

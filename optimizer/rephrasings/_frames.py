@@ -52,6 +52,8 @@ class Frames:
         return Frames(*(allowed(getattr(self, kind.name)) for kind in fields(self)))
 
 
+NO_FRAMES = Frames((), (), (), (), (), ())
+
 SEARCH_FRAMES = Frames(
     commands=(
         "{D}",

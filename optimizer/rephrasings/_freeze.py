@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 from psopt.errors import InputError, MissingExtraError, UnknownNameError
 from psopt.models import NAMES, ModelProvider
 from psopt.rephrasings._checks import Checks
-from psopt.rephrasings._families import vary
+from psopt.rephrasings._families import check_families, vary
+from psopt.rephrasings._fields import check_fields
 from psopt.rephrasings._file import read_file
 from psopt.rephrasings._for_task import rephrasings_for
 from psopt.rephrasings._llm import write_rephrasings
+from psopt.rephrasings._llm_parts import write_parts
+from psopt.rephrasings._rules import NOTHING_TO_REPHRASE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 
     from psopt.rephrasings._checks import Closeness, Verdict
     from psopt.rephrasings._set import RephrasingSet
-    from psopt.search_spaces import Family
+    from psopt.search_spaces import Family, Prompt
     from psopt.tasks import Task
 
 
@@ -73,7 +76,7 @@ def check_judge(rephraser: str | None, judge: str | None) -> None:
 
 def freeze_rephrasings(
     task: Task,
-    description: str,
+    prompt: Prompt | str,
     n_search: int,
     n_heldout: int,
     seed: int,
@@ -84,22 +87,44 @@ def freeze_rephrasings(
 ) -> RephrasingSet:
     """Return the rephrasings that every prompt of a run is put to.
 
-    `models` makes those that write and judge; `on_text` is told of each text that was checked.
+    `prompt` is the prompt whose description is rephrased, or a bare description; of a prompt that came as a template,
+    each part is rephrased on its own. `models` makes those that write and judge; `on_text` is told of each text that
+    was checked.
 
     Raises
     ------
     InputError
         If the file holds another description or too few, or the rephraser gives too few that pass the checks.
     """
+    description = prompt if isinstance(prompt, str) else prompt.description
+    n_parts = n_parts_of(prompt)
+    if n_parts:
+        check_families(options.families)
     if options.file is not None:
-        return _from_file(options.file, description, n_search, n_heldout)
+        return _from_file(options.file, description, n_parts, n_search, n_heldout)
     check_judge(options.rephraser, options.judge)
     if options.is_written:
-        paraphrases = _by_llm(task, description, n_search, n_heldout, options, models or ModelProvider(), on_text)
+        provider = models or ModelProvider()
+        paraphrases = _by_llm(task, description, n_parts, n_search, n_heldout, options, provider, on_text)
     else:
-        paraphrases = rephrasings_for(task, n_search, n_heldout, description=description, seed=seed)
-    paraphrases = _on_its_lines(paraphrases, description)
+        paraphrases = rephrasings_for(task, n_search, n_heldout, description=description, seed=seed, n_parts=n_parts)
+    paraphrases = paraphrases if n_parts else _on_its_lines(paraphrases, description)
     return paraphrases if options.families == ("paraphrase",) else vary(paraphrases, task, options.families, seed)
+
+
+def n_parts_of(prompt: Prompt | str) -> int:
+    """Of how many parts a prompt's description is; 0 where psopt's own form is built around it.
+
+    Raises
+    ------
+    InputError
+        If it is a template of which nothing is to be rephrased.
+    """
+    if isinstance(prompt, str) or prompt.template is None:
+        return 0
+    if not prompt.template.n_parts:
+        raise InputError(NOTHING_TO_REPHRASE)
+    return prompt.template.n_parts
 
 
 def _on_its_lines(rephrasings: RephrasingSet, description: str) -> RephrasingSet:
@@ -114,6 +139,7 @@ def _on_its_lines(rephrasings: RephrasingSet, description: str) -> RephrasingSet
 def _by_llm(
     task: Task,
     description: str,
+    n_parts: int,
     n_search: int,
     n_heldout: int,
     options: RephrasingOptions,
@@ -126,8 +152,10 @@ def _by_llm(
         raise UnknownNameError("rephraser", str(options.rephraser), ["rules", *chat_names])
     writer = models.writer(options.rephraser)
     judge = models.judge(options.judge) if options.judge is not None else None
-    original = " ".join(description.split())
+    original = description if n_parts else " ".join(description.split())
     checks = Checks(original, task.labels, options.keep_labels, closeness(models), judge=judge)
+    if n_parts:
+        return write_parts(writer, checks, n_parts, n_search, n_heldout, on_text)
     return write_rephrasings(writer, checks, n_search, n_heldout, on_text)
 
 
@@ -145,10 +173,13 @@ def closeness(models: ModelProvider) -> Closeness | None:
     return cosine
 
 
-def _from_file(path: Path, description: str, n_search: int, n_heldout: int) -> RephrasingSet:
-    rephrasings = read_file(path)
+def _from_file(path: Path, description: str, n_parts: int, n_search: int, n_heldout: int) -> RephrasingSet:
+    rephrasings = read_file(path, n_parts)
     if description.split() != rephrasings.original.split():
         raise InputError(f"{path} rephrases another description: {rephrasings.original[:80]!r}")
+    if n_parts:
+        rephrasings = replace(rephrasings, original=description, search=(description, *rephrasings.search[1:]))
+        check_fields(rephrasings, path)
     for kind, texts, wanted in (("search", rephrasings.search, n_search), ("held-out", rephrasings.heldout, n_heldout)):
         if len(texts) < wanted:
             raise InputError(f"{path} holds {len(texts)} {kind} rephrasings; {wanted} were asked for")

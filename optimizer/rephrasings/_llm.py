@@ -77,13 +77,10 @@ def write_rephrasings(
     accepted: list[Verdict] = []
     refused: list[Verdict] = []
     for kind, wanted in (("search", n_search - 1), ("held-out", n_heldout)):
-        conversation = _Conversation(writer, checks, kind)
-        for verdict in conversation.texts(wanted, [verdict.text for verdict in accepted]):
-            (accepted if verdict.accepted else refused).append(verdict)
-            if on_text:
-                on_text(verdict)
-        n_before = n_search - 1 if kind == "held-out" else 0
-        _check_enough(writer.name, kind, len(accepted) - n_before, wanted, refused)
+        new, wrong = ask_for_texts(writer, checks, kind, wanted, [verdict.text for verdict in accepted], on_text)
+        accepted += new
+        refused += wrong
+        check_written(writer.name, kind, len(new), wanted, refused)
     texts = [verdict.text for verdict in accepted]
     return RephrasingSet(
         checks.original,
@@ -91,8 +88,26 @@ def write_rephrasings(
         tuple(texts[n_search - 1 :]),
         writer.name,
         checks={verdict.text: verdict.facts for verdict in accepted},
-        rejected=tuple(Rejected(verdict.text[:_KEPT], verdict.reason or "") for verdict in refused),
+        rejected=rejected_texts(refused),
     )
+
+
+def ask_for_texts(
+    writer: TextWriter,
+    checks: Checks,
+    kind: str,
+    wanted: int,
+    taken: Sequence[str],
+    on_text: Callable[[Verdict], None] | None = None,
+) -> tuple[list[Verdict], list[Verdict]]:
+    """Ask for so many texts of a kind, none of them `taken`; returns those that passed the checks, and the others."""
+    accepted: list[Verdict] = []
+    refused: list[Verdict] = []
+    for verdict in _Conversation(writer, checks, kind).texts(wanted, taken):
+        (accepted if verdict.accepted else refused).append(verdict)
+        if on_text:
+            on_text(verdict)
+    return accepted, refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +162,13 @@ def _clean(text: str) -> str:
     return text
 
 
-def _check_enough(name: str, kind: str, n_usable: int, wanted: int, refused: Sequence[Verdict]) -> None:
+def rejected_texts(refused: Sequence[Verdict]) -> tuple[Rejected, ...]:
+    """What a set keeps of the texts that were refused."""
+    return tuple(Rejected(verdict.text[:_KEPT], verdict.reason or "") for verdict in refused)
+
+
+def check_written(name: str, kind: str, n_usable: int, wanted: int, refused: Sequence[Verdict]) -> None:
+    """Raise InputError if a model gave fewer usable texts than wanted."""
     if n_usable < wanted:
         last = f"; at last it wrote {refused[-1]}" if refused else ""
         raise InputError(

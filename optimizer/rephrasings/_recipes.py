@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.rephrasings._description import Description, read_description, with_sentence
-from psopt.rephrasings._frames import HELDOUT_FRAMES, SEARCH_FRAMES, Frames
+from psopt.rephrasings._frames import HELDOUT_FRAMES, NO_FRAMES, SEARCH_FRAMES, Frames
 from psopt.rephrasings._framing import fill, fitting_frames, fitting_tails, parts_of
 from psopt.rephrasings._synonyms import HELDOUT_SWAPS, SEARCH_SWAPS
 
@@ -37,6 +37,11 @@ class Rules:
         long_words = [word for word in words if len(word) >= _SHORTEST_LABEL]
         swaps = tuple(swap for swap in self.swaps if not swap.brings(words))
         return Rules(self.frames.without(long_words), swaps)
+
+    @property
+    def swaps_alone(self) -> Rules:
+        """The rules that put nothing around a text."""
+        return Rules(NO_FRAMES, self.swaps)
 
 
 SEARCH, HELDOUT = Rules(SEARCH_FRAMES, SEARCH_SWAPS), Rules(HELDOUT_FRAMES, HELDOUT_SWAPS)
@@ -85,7 +90,7 @@ def recipes_for(description: Description, rules: Rules) -> list[Recipe]:
     return [recipe for recipe in recipes if 0 < recipe.depth <= 3 or recipe.swaps == swaps != ()]
 
 
-def in_turn(recipes: Sequence[Recipe], seed: int) -> Iterator[Recipe]:
+def in_turn(recipes: Sequence[Recipe], seed: int | Sequence[int]) -> Iterator[Recipe]:
     """Shuffle recipes and yield them so that small changes and larger ones take turns, and no frame comes too often."""
     order = np.random.default_rng(seed).permutation(len(recipes))
     piles: dict[int, deque[Recipe]] = {depth: deque() for depth in _DEPTHS}

@@ -8,11 +8,23 @@ from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
 from psopt.rephrasings._description import read_description
+from psopt.rephrasings._passages import in_step, protected_texts, read_passages
 from psopt.rephrasings._recipes import HELDOUT, SEARCH, Rules, in_turn, recipes_for
 from psopt.rephrasings._set import RephrasingSet, comparable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from psopt.rephrasings._description import Description
+
+_MOST_OF_A_PASSAGE = 1000
+"""More are never asked for; the product of several passages would otherwise be held in memory."""
+
+
+NOTHING_TO_REPHRASE = (
+    "nothing of this prompt may be said otherwise: all of it is fields, lists, data formats and the form of the "
+    "answer; mark instructions with <rephrase>..</rephrase>"
+)
 
 
 def rephrase_by_rules(
@@ -23,6 +35,7 @@ def rephrase_by_rules(
     seed: int = 42,
     *,
     protect: Sequence[str] = (),
+    n_parts: int = 0,
 ) -> RephrasingSet:
     r"""Rephrase a description by rule.
 
@@ -33,7 +46,7 @@ def rephrase_by_rules(
     Parameters
     ----------
     description : str
-        Any English task description; white space is collapsed.
+        Any English task description; white space is collapsed, but in a template's.
     noun : str
         What one sample is called.
     n_search, n_heldout : int
@@ -42,6 +55,8 @@ def rephrase_by_rules(
         Decides the order; a larger set begins with the smaller one of the same seed.
     protect : sequence of str
         Words that are neither swapped nor brought in (the labels).
+    n_parts : int
+        Of how many parts the description is, where it is a template's (see `Prompt.template`); 0 where it is not.
 
     Raises
     ------
@@ -62,15 +77,16 @@ def rephrase_by_rules(
     Turn to the review below. Decide whether the review is positive.
     """
     check_numbers(n_search, n_heldout, seed)
-    original = " ".join(description.split())
-    if not original:
+    original = description if n_parts else " ".join(description.split())
+    if not original.strip():
         raise InputError("a task description is needed, and this one is empty")
-    rephrased = rephrasings(original, noun, SEARCH, seed, protect, avoid=(original,))
+    rephrase = rephrasings_of_parts if n_parts else rephrasings
+    rephrased = rephrase(original, noun, SEARCH, seed, protect, avoid=(original,))
     search = (original, *itertools.islice(rephrased, n_search - 1))
-    heldout = tuple(itertools.islice(rephrasings(original, noun, HELDOUT, seed, protect, avoid=search), n_heldout))
+    heldout = tuple(itertools.islice(rephrase(original, noun, HELDOUT, seed, protect, avoid=search), n_heldout))
     check_enough("search", search, n_search)
     check_enough("held-out", heldout, n_heldout)
-    return RephrasingSet(original, search, heldout, "rules")
+    return RephrasingSet(original, search, heldout, "rules", n_parts=n_parts)
 
 
 def check_numbers(n_search: int, n_heldout: int, seed: int) -> None:
@@ -93,10 +109,43 @@ def rephrasings(
 ) -> Iterator[str]:
     """Yield rephrasings by one side of the rules, distinct from each other and from those to avoid."""
     description = read_description(original, protect)
+    return _distinct(_by_recipe(description, noun, rules.without(protect), seed, protect), avoid)
+
+
+def rephrasings_of_parts(
+    original: str, noun: str, rules: Rules, seed: int, protect: Sequence[str], avoid: Iterable[str]
+) -> Iterator[str]:
+    """Yield rephrasings of a template's description, in which each passage is rephrased on its own.
+
+    Passages that instruct are framed and swap words, as a description of one part does; in others words are swapped,
+    and where there are none to swap, nothing. A passage of which the rules give fewer comes round again.
+    """
+    passages = read_passages(original, protect)
+    if not passages.texts:
+        raise InputError(NOTHING_TO_REPHRASE)
+    readings = [read_description(text, protect, protected_texts(text, protect)) for text in passages.texts]
+    instructs = [reading.form != "statement" for reading in readings]
+    allowed = rules.without(protect)
+    choices = []
+    for place, reading in enumerate(readings):
+        own = allowed if instructs[place] or not any(instructs) else allowed.swaps_alone
+        seeds = [seed, place] if place else seed
+        texts = _distinct(_by_recipe(reading, noun, own, seeds, protect), [passages.texts[place]])
+        choices.append(list(itertools.islice(texts, _MOST_OF_A_PASSAGE)))
+    return _distinct((passages.joined(texts) for texts in in_step(choices, passages.texts)), avoid)
+
+
+def _by_recipe(
+    description: Description, noun: str, rules: Rules, seed: int | Sequence[int], protect: Sequence[str]
+) -> Iterator[str]:
     noun = " ".join(noun.split()) or "text"
+    for recipe in in_turn(recipes_for(description, rules), seed):
+        yield recipe.follow(description, noun, protect)
+
+
+def _distinct(texts: Iterable[str], avoid: Iterable[str]) -> Iterator[str]:
     seen = {comparable(text) for text in avoid}
-    for recipe in in_turn(recipes_for(description, rules.without(protect)), seed):
-        text = recipe.follow(description, noun, protect)
+    for text in texts:
         if comparable(text) not in seen:
             seen.add(comparable(text))
             yield text

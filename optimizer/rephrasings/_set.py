@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.errors import InputError
 from psopt.search_spaces import PLAIN, PromptFormat
+from psopt.templates import split_description
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,12 +45,15 @@ class RephrasingSet:
         What was refused on the way.
     search_forms, heldout_forms : tuple of PromptFormat
         Each text's form, and by it its family; empty where all are paraphrases in psopt's own form.
+    n_parts : int
+        Of how many parts each text is, where they are of a template (see `Prompt.template`); 0 where they are not.
 
     Raises
     ------
     InputError
-        If the original is not first in `search`; if a text is empty, or, other than the original, of several lines; or
-        if two texts, of one set or of both, differ in nothing but case, spaces and punctuation.
+        If the original is not first in `search`; if a text is empty, or, other than the original, of several lines (of
+        a template: of another number of parts); or if two texts, of one set or of both, differ in nothing but case,
+        spaces and punctuation.
     """
 
     original: str
@@ -60,6 +64,7 @@ class RephrasingSet:
     rejected: tuple[Rejected, ...] = field(default=(), compare=False)
     search_forms: tuple[PromptFormat, ...] = ()
     heldout_forms: tuple[PromptFormat, ...] = ()
+    n_parts: int = 0
 
     def __post_init__(self) -> None:
         """Refuse a set that is not sound."""
@@ -73,13 +78,24 @@ class RephrasingSet:
         seen: dict[tuple[str, PromptFormat], str] = {}
         for text, form in (*self.variants("search"), *self.variants("heldout")):
             key = (comparable(text), form.layout)
-            if not text.strip() or (text.splitlines() != [text] and text != self.original):
-                raise InputError(f"a rephrasing must be one paragraph of text, not {shortened(text)}")
+            self._check_parts(text)
             twin = seen.get(key)
             if twin is not None:
                 other = "" if twin == text else f", first as {shortened(twin)}"
                 raise InputError(f"the rephrasing {shortened(text)} stands twice{other}; change or remove one")
             seen[key] = text
+
+    def _check_parts(self, text: str) -> None:
+        if not self.n_parts:
+            if not text.strip() or (text.splitlines() != [text] and text != self.original):
+                raise InputError(f"a rephrasing must be one paragraph of text, not {shortened(text)}")
+            return
+        parts = split_description(text)
+        if len(parts) != self.n_parts or not all(part.strip() for part in parts):
+            raise InputError(
+                f"a rephrasing of this prompt must have {self.n_parts} parts with an empty line between, and "
+                f"{shortened(text)} has {sum(bool(part.strip()) for part in parts)}"
+            )
 
     def variants(self, which: Literal["search", "heldout"]) -> list[tuple[str, PromptFormat]]:
         """The instruction variants of a set: its texts, each with its form."""
@@ -99,7 +115,9 @@ class RephrasingSet:
     def to_dict(self) -> dict[str, Any]:
         """Return the set as plain JSON data, its digest among them."""
         parts = {name: list(getattr(self, name)) for name in ("search", "heldout")}
-        return {"original": self.original, **parts, "source": self.source, **self._forms(), "sha256": self.sha256}
+        of_template = {"n_parts": self.n_parts} if self.n_parts else {}
+        shape = {**self._forms(), **of_template}
+        return {"original": self.original, **parts, "source": self.source, **shape, "sha256": self.sha256}
 
     def _forms(self) -> dict[str, list[dict[str, Any]]]:
         """The forms as plain JSON data, where there are any."""
@@ -125,6 +143,7 @@ class RephrasingSet:
             data["source"],
             search_forms=tuple(map(PromptFormat.from_dict, data.get("search_forms", ()))),
             heldout_forms=tuple(map(PromptFormat.from_dict, data.get("heldout_forms", ()))),
+            n_parts=data.get("n_parts", 0),
         )
 
 

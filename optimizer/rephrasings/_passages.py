@@ -1,0 +1,109 @@
+"""A template's instructions taken apart: the passages that are put into other words, and what stays between them."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from psopt.templates import PART_BREAK, protected_spans, sentence_spans, split_description
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+Span = tuple[int, int]
+
+_STRUCTURE = re.compile(r"(?:[-*+•]|\d+[.)])\s|#{1,6}\s|\*\*[^*]+\*\*:?\Z|[A-Z][\w ]{0,30}:\Z")
+"""Items of lists and headings: their layout says as much as their words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passages:
+    """The passages of a description, and what stands around them.
+
+    Attributes
+    ----------
+    texts : tuple of str
+        Sentences that may be said otherwise, as they were written.
+    kept : tuple of str
+        What stands before the first, between them and after the last; one more than there are passages.
+    """
+
+    texts: tuple[str, ...]
+    kept: tuple[str, ...]
+
+    def joined(self, texts: Sequence[str]) -> str:
+        """The description with other texts in the passages' places.
+
+        >>> Passages(("Sort it.",), ("", " Answer as JSON.")).joined(["Please sort it."])
+        'Please sort it. Answer as JSON.'
+        """
+        return self.kept[0] + "".join(text + after for text, after in zip(texts, self.kept[1:], strict=True))
+
+
+def read_passages(description: str, labels: Sequence[str] = ()) -> Passages:
+    r"""Find the passages of a template's description: sentences in a row, none of which is protected as a whole.
+
+    >>> read_passages("You sort mail. Be exact.\n- bills\n\nPick a team. Answer as JSON.").texts
+    ('You sort mail. Be exact.', 'Pick a team.')
+    """
+    spans: list[Span] = []
+    offset = 0
+    for part in split_description(description):
+        spans += [(offset + start, offset + end) for start, end in _passages_of(part, labels)]
+        offset += len(part) + len(PART_BREAK)
+    edges = [0, *(edge for span in spans for edge in span), len(description)]
+    kept = tuple(description[edges[place] : edges[place + 1]] for place in range(0, len(edges), 2))
+    return Passages(tuple(description[start:end] for start, end in spans), kept)
+
+
+def _passages_of(part: str, labels: Sequence[str]) -> list[Span]:
+    """Runs of sentences that may be said otherwise."""
+    protected = protected_spans(part, labels)
+    passages: list[Span] = []
+    follows = False
+    for start, end in sentence_spans(part):
+        is_kept = _is_kept(part, (start, end), protected)
+        if follows and not is_kept:
+            passages[-1] = (passages[-1][0], end)
+        elif not is_kept:
+            passages.append((start, end))
+        follows = not is_kept
+    return passages
+
+
+def in_step(choices: Sequence[Sequence[str]], originals: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Combine what there is of each passage: all go forward together, and who has fewer begins again.
+
+    Once all have been seen together in that way, the others are moved on against the longest, so that every combination
+    comes, and each once. A passage of which there is nothing else stays the original.
+
+    >>> list(in_step([["a", "b", "c"], ["x"], []], ["A", "X", "Q"]))
+    [('a', 'x', 'Q'), ('b', 'x', 'Q'), ('c', 'x', 'Q')]
+    """
+    lists = [texts or [original] for texts, original in zip(choices, originals, strict=True)]
+    if not any(choices):
+        return
+    longest = max(range(len(lists)), key=lambda place: len(lists[place]))
+    shifts = [range(1) if place == longest else range(len(texts)) for place, texts in enumerate(lists)]
+    for shift in itertools.product(*shifts):
+        for number in range(len(lists[longest])):
+            yield tuple(texts[(number + ahead) % len(texts)] for texts, ahead in zip(lists, shift, strict=True))
+
+
+def protected_texts(text: str, labels: Sequence[str] = ()) -> list[str]:
+    """What of a text every rephrasing must hold, as often as the text does."""
+    return [text[start:end] for start, end in protected_spans(text, labels)]
+
+
+def _is_kept(part: str, sentence: Span, protected: Sequence[Span]) -> bool:
+    start, end = sentence
+    if _STRUCTURE.match(part[start:end]):
+        return True
+    free = "".join(
+        sign
+        for place, sign in enumerate(part[start:end], start)
+        if not any(first <= place < last for first, last in protected)
+    )
+    return re.search(r"\w", free) is None
