@@ -139,7 +139,7 @@ def _rephrased(source: PromptSource, prompt: Prompt, task: Task, n: int, seed: i
     rephrasings = source.rephrasings
     own = prompt.description
     if rephrasings is None or rephrasings.original.split() != own.split() or len(rephrasings.search) < n:
-        rephrasings = freeze_rephrasings(task, own, n, 1, seed, RephrasingOptions())
+        rephrasings = freeze_rephrasings(task, prompt, n, 1, seed, RephrasingOptions())
     return [prompt.described_as(text, form) for text, form in rephrasings.variants("search")[:n]]
 
 

@@ -149,9 +149,7 @@ def _freeze(task: Task, prompt: Prompt, options: MeasureOptions, models: ModelPr
     on_test = options.split == "test"
     n_search = 1 if on_test else options.rephrasings
     n_heldout = options.rephrasings if on_test else 1
-    return freeze_rephrasings(
-        task, prompt.description, n_search, n_heldout, options.seed, options.rephrasing, models=models
-    )
+    return freeze_rephrasings(task, prompt, n_search, n_heldout, options.seed, options.rephrasing, models=models)
 
 
 def _samples(task: Task, split: str) -> tuple[Sample, ...]:

@@ -31,9 +31,7 @@ def freeze_for(
     task: Task, baseline: Prompt, settings: RunSettings, options: RephrasingOptions, models: ModelProvider
 ) -> RephrasingSet:
     """Freeze the rephrasings that all prompts of a run are put to."""
-    return freeze_rephrasings(
-        task, baseline.description, settings.rephrasings, N_HELDOUT, settings.seed, options, models=models
-    )
+    return freeze_rephrasings(task, baseline, settings.rephrasings, N_HELDOUT, settings.seed, options, models=models)
 
 
 def make_evaluator(

@@ -41,7 +41,7 @@ def test_every_rephrasing_has_as_many_parts_and_keeps_what_is_protected(task: Ta
         assert first.endswith("\n- Number: a count\n- Person: a name")
         assert second.endswith(' Answer as JSON: {"label": ".."}')
         assert len(first.splitlines()) == 3
-    assert sum(text.endswith(SECOND) for text in texts) == 0
+        assert second != SECOND
 
 
 def test_the_bytes_of_a_template_go_through_a_file_by_hand(task: Task, prompt: Prompt, tmp_path: Path) -> None:
