@@ -7,10 +7,17 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+from psopt.testing.fake_server._answer_form import answer_frame, schema_frame, thought_about
+from psopt.testing.fake_server._conversation import read_conversation, text_of
 from psopt.testing.fake_server._drafts import written
-from psopt.testing.fake_server._prompt_reading import PromptReader, dspy_field, listed_labels
+from psopt.testing.fake_server._prompt_reading import dspy_field, listed_labels
+from psopt.testing.fake_server._reading_model import ReadingModel
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.testing.fake_server._answer_form import Frame
+    from psopt.testing.fake_server._conversation import Conversation
     from psopt.testing.fake_server._options import FakeServerOptions
 
 ANSWER_SHARE = 0.7  # of the probability, where there is no model to ask; the other labels share the rest
@@ -28,40 +35,39 @@ def digest(body: dict[str, Any]) -> str:
 
 
 class Answerer:
-    """Answers requests; minilm, where it is asked for, is loaded once.
+    """Answers requests; a model of psopt's own, where it is asked for, is loaded once."""
 
-    Parameters
-    ----------
-    task : str
-        The task that lends minilm its unlabelled texts.
-    """
+    def __init__(self) -> None:
+        self._models: dict[str, ReadingModel] = {}
 
-    def __init__(self, task: str) -> None:
-        self._reader = PromptReader(task)
-
-    async def load(self) -> None:
-        """Load minilm, so that the first request need not wait for it."""
-        await self._reader.load()
+    async def load(self, options: FakeServerOptions) -> ReadingModel | None:
+        """Load the model that reads prompts, if there is one, so that the first request need not wait for it."""
+        name = options.reading_model
+        if not name:
+            return None
+        if name not in self._models:
+            self._models[name] = ReadingModel(name, options.task, options.task_columns)
+        await self._models[name].load()
+        return self._models[name]
 
     async def answer(self, body: dict[str, Any], options: FakeServerOptions) -> dict[str, Any]:
         """Return a chat completion for a request."""
-        structured = options.structured == "yes"
         message = _user_message(body)
-        labels = (_allowed_labels(body) if structured else None) or listed_labels(message)
         text = written(message, body.get("temperature") or 0.0, options.drafts)
         if text is not None:
             return self.completion(body, text)
+        model = await self.load(options)
+        labels = _labels(body, message, options, model)
         shares: dict[str, float] | None = None
         if options.answer.startswith("fixed:"):
             answer = options.answer.removeprefix("fixed:")
         elif not labels:
             answer = "There are no labels to choose from."
-        elif options.answer == "minilm":
-            await self.load()
-            answer, shares = await self._reader.label(message, tuple(labels))
+        elif model:
+            answer, shares = await model.label(body["messages"], tuple(labels))
         else:
             answer = labels[int(digest(body["messages"])[:12], 16) % len(labels)]
-        before, after = _frame(body, message, structured=structured)
+        before, after = _frame(body, message, labels, options, model)
         places = None
         if options.logprobs == "yes" and body.get("logprobs"):
             shares = shares or _shares(answer, labels)
@@ -101,13 +107,34 @@ class Answerer:
         }
 
 
-def _frame(body: dict[str, Any], message: str, *, structured: bool) -> tuple[str, str]:
+def _labels(
+    body: dict[str, Any], message: str, options: FakeServerOptions, model: ReadingModel | None
+) -> Sequence[str]:
+    """What may be answered: what the request allows, psopt's own form or DSPy's lists, or the server was told."""
+    told = options.told_labels or (model.labels if model else ())
+    allowed = _allowed_labels(body, told) if options.structured == "yes" else None
+    return allowed or listed_labels(message) or told
+
+
+def _frame(
+    body: dict[str, Any], message: str, labels: Sequence[str], options: FakeServerOptions, model: ReadingModel | None
+) -> Frame:
     """What stands before and after the label, in the form that the request asks for."""
-    if structured and "response_format" in body:
-        return '{"label": "', '"}'
+    listed = listed_labels(message)
+    if options.structured == "yes" and "response_format" in body:
+        schema = _schema(body)
+        if schema or listed:
+            return schema_frame(schema, labels, "" if listed else thought_about(message))
     if field := dspy_field(message):
         return f"[[ ## {field} ## ]]\n", "\n\n[[ ## completed ## ]]"
-    return "", ""
+    if listed or not labels or options.answer.startswith("fixed:"):
+        return "", ""
+    return answer_frame(_read(body, labels, model), labels)
+
+
+def _read(body: dict[str, Any], labels: Sequence[str], model: ReadingModel | None) -> Conversation:
+    messages = body["messages"]
+    return model.conversation(messages, labels) if model else read_conversation(messages, labels)
 
 
 def token_logprobs(before: str, answer: str, after: str, shares: dict[str, float], n_top: int) -> list[dict[str, Any]]:
@@ -148,19 +175,28 @@ def _tokens(text: str) -> list[str]:
     return [text[start : start + TOKEN] for start in range(0, len(text), TOKEN)]
 
 
-def _shares(answer: str, labels: list[str]) -> dict[str, float]:
+def _shares(answer: str, labels: Sequence[str]) -> dict[str, float]:
     others = [label for label in labels if label != answer]
     return {answer: ANSWER_SHARE} | {label: (1 - ANSWER_SHARE) / len(others) for label in others}
 
 
 def _user_message(body: dict[str, Any]) -> str:
     try:
-        return next(str(turn["content"]) for turn in reversed(body["messages"]) if turn["role"] == "user")
-    except (KeyError, TypeError, StopIteration):
+        return next(text_of(turn) for turn in reversed(body["messages"]) if turn["role"] == "user")
+    except (KeyError, TypeError, AttributeError, StopIteration):
         raise BadRequestError("'messages' must hold a user message") from None
 
 
-def _allowed_labels(body: dict[str, Any]) -> list[str] | None:
-    """The enumeration in a `response_format`."""
-    schema = ((body.get("response_format") or {}).get("json_schema") or {}).get("schema") or {}
-    return next((field["enum"] for field in schema.get("properties", {}).values() if "enum" in field), None)
+def _schema(body: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a `response_format`."""
+    schema: dict[str, Any] = ((body.get("response_format") or {}).get("json_schema") or {}).get("schema") or {}
+    return schema
+
+
+def _allowed_labels(body: dict[str, Any], told: Sequence[str]) -> list[str] | None:
+    """The enumeration in a `response_format`; of several the one that holds the labels, where they were told."""
+    properties = _schema(body).get("properties", {}).values()
+    enumerations = [field["enum"] for field in properties if "enum" in field]
+    return next((choices for choices in enumerations if told and set(told) <= set(choices)), None) or next(
+        iter(enumerations), None
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import urllib.error
@@ -31,7 +32,14 @@ class FakeServer:
 
         answer
             ``hash`` (the default: one of the labels that the prompt lists, by a hash of the messages), ``fixed:TEXT``,
-            or ``minilm`` (psopt's embedded model reads the prompt).
+            or ``minilm`` or ``sim/accuracy=0.7,wobble=0.3`` (psopt's embedded or simulated model reads the prompt: it
+            sways with the wording, and gets better by notes, definitions and examples).
+        labels
+            What prompts that psopt has not built may be answered with: a list. The answer has the form that the prompt
+            shows: a bare label, JSON, a tag, reasons and a last line.
+        task, inputs, label_column
+            The data that minilm and ``sim/`` know: a file, its columns. A text of theirs is found wherever a prompt
+            has it, in the midst of it or in an example; their labels need not be told.
         faults, fault_rate
             Such as ``"429,hang,half"`` or ``"all"``, and how probable one is.
         structured, logprobs, lacks, provider, model, key
@@ -61,8 +69,8 @@ class FakeServer:
     """
 
     def __init__(self, **options: Any) -> None:
-        FakeServerOptions(**options)  # in this process, so that a wrong one is told here
-        self._options = options
+        self._options = {name: _as_option(value) for name, value in options.items()}
+        FakeServerOptions(**self._options)  # in this process, so that a wrong one is told here
         self.url = ""
         self.port = 0
 
@@ -107,7 +115,7 @@ class FakeServer:
             self._process.kill()
 
     def change(self, **options: Any) -> None:
-        """Change options while it runs; all but `port`, `task` and `until_stdin_closes` can be changed.
+        """Change options while it runs; all but `port`, the task and `until_stdin_closes` can be changed.
 
         Raises
         ------
@@ -115,7 +123,7 @@ class FakeServer:
             If an option can't be changed, or makes no sense.
         """
         try:
-            self._call("/control", options)
+            self._call("/control", {name: _as_option(value) for name, value in options.items()})
         except urllib.error.HTTPError as error:
             raise ValueError(json.load(error)["error"]) from None
 
@@ -191,3 +199,10 @@ class FakeServer:
         with _DIRECTLY.open(request, timeout=timeout) as response:
             answer: dict[str, Any] = json.load(response)
         return answer
+
+
+def _as_option(value: Any) -> Any:
+    """Lists go as JSON, so that commas may stand in labels; paths as text."""
+    if isinstance(value, list | tuple):
+        return json.dumps(value)
+    return str(value) if isinstance(value, os.PathLike) else value

@@ -29,7 +29,7 @@ class Server:
     def __init__(self, options: FakeServerOptions) -> None:
         self.options = options
         self.seen = Seen()
-        self.answerer = Answerer(options.task)
+        self.answerer = Answerer()
         self._random = random.Random(options.fault_seed)  # noqa: S311  # faults are no secrets
         self._turns = asyncio.Lock()
 
@@ -80,8 +80,8 @@ class Server:
         if changes.pop("reset", False):
             self.seen.clear()
         present = dataclasses.asdict(self.options)
-        for name in changes:
-            if name not in present or name in FIXED_AT_START:
+        for name, value in changes.items():
+            if name not in present or (name in FIXED_AT_START and value != present[name]):
                 raise ValueError(f"no option that can be changed: {name!r}")
         self.options = dataclasses.replace(self.options, **changes)
         if "fault_seed" in changes:
@@ -218,8 +218,7 @@ def _described(request: web.Request, body: dict[str, Any]) -> dict[str, Any]:
 async def serve(options: FakeServerOptions) -> None:
     """Serve until SIGTERM, or until stdin closes."""
     server = Server(options)
-    if options.answer == "minilm":
-        await server.answerer.load()
+    await server.answerer.load(options)
     app = web.Application(client_max_size=2**24)
     app.router.add_post("/v1/chat/completions", server.chat)
     app.router.add_post("/openai/deployments/{deployment}/chat/completions", server.chat)

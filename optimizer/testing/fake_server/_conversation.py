@@ -1,0 +1,204 @@
+"""Any conversation, read as a small model would: which text is asked about, and what the rest says of labels."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from psopt.search_spaces import Prompt
+
+# Shorter values, an id say, stand in texts by chance; chosen, not measured.
+_SHORTEST = 12
+# Characters after an example's text in which its label is looked for: an answer in JSON may give a reason before it.
+_ANSWER_WITHIN = 300
+# Words up to which a line is a heading or the name of a field, and says nothing of the task.
+_HEADING_WORDS = 4
+_MARKS = re.compile(r"^[\s>#*•–-]+|[*`]+|^\s*\d+[.)]\s+")
+_TAG = re.compile(r"</?\w[^<>]*>")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownText:
+    """A text that may be asked about, and the values by which it is recognised: the longest first."""
+
+    text: str
+    values: tuple[str, ...]
+
+    @classmethod
+    def of(cls, text: str, fields: Mapping[str, str]) -> KnownText:
+        """Take the fields of a sample."""
+        values = sorted({value.strip() for value in fields.values() if value.strip()}, key=len, reverse=True)
+        return cls(text, tuple(value for value in values if len(value) >= _SHORTEST) or tuple(values[:1]))
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Chat messages, taken apart.
+
+    Attributes
+    ----------
+    text : str
+        What is asked about: of the known texts the one that stands last in the last user message; else that message's
+        last paragraphs, after the last one that names a label.
+    instructions : str
+        Everything else that user and system say, without the texts of examples.
+    answers : tuple of str
+        What the assistant has said before.
+    examples : tuple of (text, label)
+        Known texts that are shown with a label.
+    """
+
+    text: str
+    instructions: str
+    answers: tuple[str, ...]
+    examples: tuple[tuple[str, str], ...]
+
+
+def text_of(message: Mapping[str, Any]) -> str:
+    """A message's content, which may be a list of parts."""
+    content = message.get("content")
+    if isinstance(content, list):
+        return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return str(content or "")
+
+
+def read_conversation(
+    messages: Sequence[Mapping[str, Any]], labels: Sequence[str], known: Sequence[KnownText] = ()
+) -> Conversation:
+    r"""Find the text that is asked about, the examples, and what remains.
+
+    >>> told = KnownText.of("Too high, the bill.", {"mail": "Too high, the bill."})
+    >>> turn = {"role": "user", "content": "Sort mail into sales and billing.\n\nMail: Too high, the bill.\nTeam:"}
+    >>> conversation = read_conversation([turn], ["sales", "billing"], [told])
+    >>> conversation.text, conversation.instructions
+    ('Too high, the bill.', 'Sort mail into sales and billing.\n\nMail: \nTeam:')
+    """
+    last = max((index for index, turn in enumerate(messages) if turn.get("role") == "user"), default=0)
+    *before, asked = [text_of(turn) for turn in messages[: last + 1]] or [""]
+    answers = tuple(text_of(turn) for turn in messages[:last] if turn.get("role") == "assistant")
+    found = _latest(asked, known)
+    if found is None:
+        kept, text = _without_last_paragraphs(asked, labels)
+    else:
+        text = found.text
+        kept = _without(asked, found, only_last=True)
+    whole = "\n\n".join([*before, kept])
+    examples = list(_examples(whole, labels, known))
+    spoken = [content for turn, content in zip(messages, before, strict=False) if turn.get("role") != "assistant"]
+    instructions = "\n\n".join([*spoken, kept])
+    for example, _ in examples:
+        instructions = _without(instructions, example)
+    return Conversation(text, instructions, answers, tuple((example.text, label) for example, label in examples))
+
+
+def as_prompt(conversation: Conversation, labels: Sequence[str]) -> Prompt:
+    """What the conversation says, as a prompt that psopt's own models read.
+
+    Lines that name one label are its definition or a note; headings and the names of fields say nothing; what remains
+    is the wording of the task.
+    """
+    from psopt.search_spaces import Definition, Example, Prompt
+    from psopt.text import label_mentions
+
+    definitions: dict[str, list[str]] = {}
+    notes = []
+    wording = []
+    for line in dict.fromkeys(_lines(conversation.instructions)):
+        if defined := _definition(line, labels):
+            definitions.setdefault(defined[0], []).append(defined[1])
+        elif any(f">{label}<" in line for label in labels):
+            continue  # the form of an answer
+        elif label_mentions(line, labels):
+            notes.append(line)
+        else:
+            wording.append(line)
+    return Prompt(
+        description="\n".join(wording) or "Answer.",
+        labels=tuple(labels),
+        definitions=tuple(Definition(label, "; ".join(texts)) for label, texts in definitions.items()),
+        notes=tuple(notes),
+        examples=tuple(Example(text, label) for text, label in conversation.examples),
+    )
+
+
+def _latest(content: str, known: Sequence[KnownText]) -> KnownText | None:
+    """The known text that ends last; of several that end there the one with most of its values shown."""
+    best = None
+    highest = (-1, -1)
+    for candidate in known:
+        shown = [value for value in candidate.values if value in content]
+        if not shown or shown[0] != candidate.values[0]:
+            continue
+        place = (content.rfind(shown[0]) + len(shown[0]), sum(map(len, shown)))
+        if place > highest:
+            best = candidate
+            highest = place
+    return best
+
+
+def _without(content: str, known: KnownText, *, only_last: bool = False) -> str:
+    for value in known.values:
+        if only_last:
+            before, found, after = content.rpartition(value)
+            content = before + after if found else content
+        else:
+            content = content.replace(value, "")
+    return content
+
+
+def _without_last_paragraphs(content: str, labels: Sequence[str]) -> tuple[str, str]:
+    """What stands up to the last paragraph that names a label, and what comes after it."""
+    from psopt.text import names_label
+
+    paragraphs = content.split("\n\n")
+    naming = [
+        index for index, paragraph in enumerate(paragraphs) if any(names_label(paragraph, label) for label in labels)
+    ]
+    start = naming[-1] + 1 if naming else 0
+    start = start if start < len(paragraphs) else 0
+    return "\n\n".join(paragraphs[:start]), "\n\n".join(paragraphs[start:])
+
+
+def _examples(whole: str, labels: Sequence[str], known: Sequence[KnownText]) -> Iterator[tuple[KnownText, str]]:
+    pattern = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, sorted(labels, key=len, reverse=True)))})(?!\w)")
+    for candidate in known:
+        _, shown, after = whole.partition(candidate.values[0]) if candidate.values else ("", "", "")
+        label = pattern.search(after[:_ANSWER_WITHIN]) if shown and labels else None
+        if label:
+            yield candidate, label[1]
+
+
+def _lines(instructions: str) -> Iterator[str]:
+    """The lines that say something, paragraphs whose lines are broken joined to one."""
+    for paragraph in re.split(r"\n\s*\n", instructions):
+        joined: list[str] = []
+        for line in paragraph.splitlines():
+            is_item = bool(re.match(r"\s*([-*•#>|<]|\d+[.)]\s)", line)) or line.startswith(("    ", "\t"))
+            if is_item or not joined:
+                joined.append(line)
+            elif line.strip():
+                joined[-1] += " " + line.strip()
+        for line in joined:
+            if line.lstrip().startswith(("{", "[", "}")):
+                continue  # the form of an answer
+            spoken = _MARKS.sub("", line).strip()
+            is_heading = spoken.endswith(":") or line.lstrip().startswith("#") or not _TAG.sub("", spoken).strip()
+            if spoken and not (is_heading and len(_TAG.sub("", spoken).split()) <= _HEADING_WORDS):
+                yield spoken
+
+
+def _definition(line: str, labels: Sequence[str]) -> tuple[str, str] | None:
+    """A line that says what a label means: ``label: ..``, or a tag that names the label."""
+    for label in sorted(labels, key=len, reverse=True):
+        name = re.escape(label)
+        meaning = re.match(rf"{name}\s*(?::|=|->|→|[–—]|- )\s*(\S.*)", line) or re.match(
+            rf"<\w+[^>]*[\"']{name}[\"'][^>]*>(.+?)</\w+>", line
+        )
+        meaning = meaning or re.match(rf"<{name}>(.+?)</{name}>", line)
+        if meaning:
+            return label, meaning[1]
+    return None
