@@ -11,8 +11,10 @@ if TYPE_CHECKING:
 
     from psopt.search_spaces import Prompt
 
-# Shorter values, an id say, stand in texts by chance; chosen, not measured.
+# Shorter values, an id say, stand in texts by chance: a sample is not recognised by them; chosen, not measured.
 _SHORTEST = 12
+# Characters around a value that was recognised in which the sample's shorter ones are looked for.
+_NEAR = 200
 # Characters after an example's text in which its label is looked for: an answer in JSON may give a reason before it.
 _ANSWER_WITHIN = 300
 # Words up to which a line is a heading or the name of a field, and says nothing of the task.
@@ -23,16 +25,21 @@ _TAG = re.compile(r"</?\w[^<>]*>")
 
 @dataclass(frozen=True, slots=True)
 class KnownText:
-    """A text that may be asked about, and the values by which it is recognised: the longest first."""
+    """A text that may be asked about, and its values, the longest first."""
 
     text: str
     values: tuple[str, ...]
 
+    @property
+    def telling(self) -> tuple[str, ...]:
+        """The values by which it is recognised."""
+        return tuple(value for value in self.values if len(value) >= _SHORTEST) or self.values[:1]
+
     @classmethod
     def of(cls, text: str, fields: Mapping[str, str]) -> KnownText:
-        """Take the fields of a sample."""
-        values = sorted({value.strip() for value in fields.values() if value.strip()}, key=len, reverse=True)
-        return cls(text, tuple(value for value in values if len(value) >= _SHORTEST) or tuple(values[:1]))
+        """Take what a sample's text holds of its fields."""
+        held = {value.strip() for value in fields.values() if value.strip() and value in text}
+        return cls(text, tuple(sorted(held, key=len, reverse=True)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +92,7 @@ def read_conversation(
         kept, text = _without_last_paragraphs(asked, labels)
     else:
         text = found.text
-        kept = _without(asked, found, only_last=True)
+        kept = _without(asked, found)
     whole = "\n\n".join([*before, kept])
     examples = list(_examples(whole, labels, known))
     spoken = [content for turn, content in zip(messages, before, strict=False) if turn.get("role") != "assistant"]
@@ -130,24 +137,27 @@ def _latest(content: str, known: Sequence[KnownText]) -> KnownText | None:
     best = None
     highest = (-1, -1)
     for candidate in known:
-        shown = [value for value in candidate.values if value in content]
-        if not shown or shown[0] != candidate.values[0]:
+        shown = [value for value in candidate.telling if value in content]
+        if not shown:
             continue
-        place = (content.rfind(shown[0]) + len(shown[0]), sum(map(len, shown)))
+        place = (max(content.rfind(value) + len(value) for value in shown), sum(map(len, shown)))
         if place > highest:
             best = candidate
             highest = place
     return best
 
 
-def _without(content: str, known: KnownText, *, only_last: bool = False) -> str:
+def _without(content: str, known: KnownText) -> str:
+    """The content without the last place of a known text."""
+    anchor = next((value for value in known.telling if value in content), "")
+    before, _, after = content.rpartition(anchor) if anchor else (content, "", "")
     for value in known.values:
-        if only_last:
-            before, found, after = content.rpartition(value)
-            content = before + after if found else content
-        else:
-            content = content.replace(value, "")
-    return content
+        if value in before[-_NEAR:] and value != anchor:
+            start = before.rindex(value)
+            before = before[:start] + before[start + len(value) :]
+        elif value in after[:_NEAR] and value != anchor:
+            after = after.replace(value, "", 1)
+    return before + after
 
 
 def _without_last_paragraphs(content: str, labels: Sequence[str]) -> tuple[str, str]:
@@ -166,7 +176,8 @@ def _without_last_paragraphs(content: str, labels: Sequence[str]) -> tuple[str, 
 def _examples(whole: str, labels: Sequence[str], known: Sequence[KnownText]) -> Iterator[tuple[KnownText, str]]:
     pattern = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, sorted(labels, key=len, reverse=True)))})(?!\w)")
     for candidate in known:
-        _, shown, after = whole.partition(candidate.values[0]) if candidate.values else ("", "", "")
+        shown = next((value for value in candidate.telling if value in whole), "")
+        after = whole.partition(shown)[2] if shown else ""
         label = pattern.search(after[:_ANSWER_WITHIN]) if shown and labels else None
         if label:
             yield candidate, label[1]
