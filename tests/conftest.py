@@ -26,6 +26,15 @@ settings.load_profile("psopt")
 ROOT = Path(__file__).resolve().parent.parent
 
 
+# A module stays with the process that begins it: begun last, these kept one waiting for minutes while the other was done.
+LONG_MODULES = ("test_readme_commands", "test_real_trec", "test_readme", "test_optimize_command", "test_experiments")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the modules that take longest."""
+    items.sort(key=lambda item: item.path.stem not in LONG_MODULES)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def heed_ctrl_c() -> None:
     """Let the processes that tests start hear SIGINT, which ``make test &`` inherits as ignored from its shell."""
