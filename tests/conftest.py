@@ -26,7 +26,7 @@ settings.load_profile("psopt")
 ROOT = Path(__file__).resolve().parent.parent
 
 
-# A module stays with the process that begins it: begun last, these kept one waiting for minutes while the other was done.
+# A module stays with the process that begins it: begun last, these kept one process busy while the other was done.
 LONG_MODULES = ("test_readme_commands", "test_real_trec", "test_readme", "test_optimize_command", "test_experiments")
 
 
