@@ -136,3 +136,8 @@ def test_examples_are_read_wherever_a_known_text_has_a_label(gap: str) -> None:
     assert conversation.text == TEXTS["billing"]
     assert conversation.examples == ((TEXTS["technical"], "technical"),)
     assert as_prompt(conversation, LABELS).examples[0].label == "technical"
+
+
+def test_a_prompt_with_a_section_called_description_asks_for_no_rephrasing(server: FakeServer) -> None:
+    told = "Sort it: billing, technical, sales, accounts.\n\n<description>\n{mail}\n</description>"
+    assert ask(server, user(told))[0] in LABELS

@@ -8,7 +8,8 @@ import re
 from collections import Counter
 from typing import Any
 
-_DESCRIPTION = re.compile(r"<description>\n(.*?)\n</description>", re.DOTALL)
+# With what psopt says after it: a prompt of the user's own may have such a section too.
+_DESCRIPTION = re.compile(r"<description>\n(.*?)\n</description>\n\nSay this in other words", re.DOTALL)
 _SAMPLES = re.compile(r"<samples>\n(.*?)\n</samples>", re.DOTALL)
 _WANTED = re.compile(r'Answer with JSON alone: \{"label": ("(?:[^"\\]|\\.)*"), "(note|definition)"')
 _NOTES = re.compile(r"<notes>\n(.*?)\n</notes>", re.DOTALL)
