@@ -12,6 +12,7 @@ from psopt.proposals.rules import (
     examples_from_train,
     notes_from_slices,
 )
+from psopt.templates import template_marks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +29,7 @@ def propose_edits(
     """Propose edits for a prompt from its diagnosis on train, those with most to gain first.
 
     Every edit names the train samples it was drawn from. What the prompt already holds is not proposed, and no example
-    that is in the pool.
+    that is in the pool; nor, for a template, what would read as a part of it once it is exported.
     """
     notes = notes_from_slices(diagnosis.slices, task.noun)
     definitions = definitions_from_task(task, predictions)
@@ -37,7 +38,8 @@ def propose_edits(
     definitions += definitions_from_phrases(task, predictions)
     shown = {example.text for example in prompt.examples} | {edit.text for edit in pool if edit.kind == "example"}
     edits = definitions + notes + examples_from_train(predictions, taken=shown)
-    return sorted((edit for edit in edits if not _holds(prompt, edit)), key=lambda edit: (-edit.gain, edit.id))
+    new = [edit for edit in edits if not _holds(prompt, edit) and not _is_ambiguous(prompt, edit)]
+    return sorted(new, key=lambda edit: (-edit.gain, edit.id))
 
 
 def _holds(prompt: Prompt, edit: Edit) -> bool:
@@ -46,3 +48,11 @@ def _holds(prompt: Prompt, edit: Edit) -> bool:
     if edit.kind == "definition":
         return any(definition.label == edit.label and edit.text in definition.text for definition in prompt.definitions)
     return any(example.text == edit.text for example in prompt.examples)
+
+
+def _is_ambiguous(prompt: Prompt, edit: Edit) -> bool:
+    """Whether a template that shows the edit would hold what reads as a field, such as a sample's own ``{body}``."""
+    if prompt.template is None:
+        return False
+    shown = [value for name, value in edit.fields if name in prompt.template.fields]
+    return any(map(template_marks, (edit.text, *shown)))

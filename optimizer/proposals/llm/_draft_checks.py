@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from psopt.templates import template_marks
 from psopt.text import names_label, words_of
 
 if TYPE_CHECKING:
@@ -46,15 +47,18 @@ class DraftChecks:
     texts : tuple of str
         All of train: no run of eight words may come from any of them, and none of five from just one or two. What three
         or more share, and is shorter, is a way of asking, and may be quoted.
+    in_template : bool
+        Whether drafts are for a template of the user's own, in whose file a name in braces would be read as a field.
     """
 
     labels: tuple[str, ...]
     texts: tuple[str, ...]
+    in_template: bool = False
 
     @classmethod
-    def of(cls, task: Task) -> DraftChecks:
+    def of(cls, task: Task, *, in_template: bool = False) -> DraftChecks:
         """The checks for a task's labels and its texts of train."""
-        return cls(tuple(task.labels), tuple(sample.text for sample in task.train))
+        return cls(tuple(task.labels), tuple(sample.text for sample in task.train), in_template)
 
     def read(self, written: str, field: str, label: str, taken: Iterable[str]) -> str:
         """Return the text of a draft that passes all checks.
@@ -82,6 +86,8 @@ class DraftChecks:
         if field == "note" and not names_label(text, label):
             raise DraftError(f"does not name {label}")
         self._check_named(text)
+        if self.in_template and (marks := template_marks(text)):
+            raise DraftError(f"holds {marks[0]}, which reads as a field")
         if copied := self._copied(text):
             raise DraftError(f"copies a sample: {copied!r}")
         if words_of(text) in [words_of(other) for other in taken]:

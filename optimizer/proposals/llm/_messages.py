@@ -34,12 +34,12 @@ def ask_for_note(
     """Ask for one general sentence that would improve the answers to a slice of failing samples."""
     members = [index for index, sample in enumerate(predictions.samples) if sample.id in set(failing.samples)]
     taken_for = f" They are mostly taken for {failing.predicted}." if failing.predicted else ""
-    worst = _worst_rephrasings(members, predictions, rephrasings)
+    worst = [f"- {_on_one_line(prompt, text)}" for text in _worst_rephrasings(members, predictions, rephrasings)]
     parts = [
         _current(prompt),
         f"These {prompt.noun}s belong to {failing.label}, but the model often answers otherwise.{taken_for}",
         _samples([_seen(index, predictions) for index in members[:_MOST_SAMPLES]]),
-        "It fails them most when the task is worded like this:\n" + "\n".join(f"- {text}" for text in worst),
+        "It fails them most when the task is worded like this:\n" + "\n".join(worst),
         f"For comparison, these {prompt.noun}s are answered well:",
         _samples(_contrast(failing, members, predictions)),
         f"Write one general sentence to add to the prompt, after which such {prompt.noun}s are given {failing.label} "
@@ -112,7 +112,20 @@ def _conversation(parts: Sequence[str]) -> Messages:
 
 
 def _current(prompt: Prompt) -> str:
-    return f"This is the prompt as it is:\n<prompt>\n{render_instructions(prompt)}\n</prompt>"
+    shown = f"This is the prompt as it is:\n<prompt>\n{render_instructions(prompt)}\n</prompt>"
+    return shown if prompt.template is None else f"{shown}\n{_about_fields(prompt.template.fields)}"
+
+
+def _on_one_line(prompt: Prompt, rephrasing: str) -> str:
+    """A rephrasing as an item of a list; one of a template has parts, with empty lines between."""
+    return rephrasing if prompt.template is None else " ".join(rephrasing.split())
+
+
+def _about_fields(names: Sequence[str]) -> str:
+    """How the columns that a template names may be spoken of: their marks would be filled in."""
+    if not names:
+        return "Use no braces."
+    return f"Its fields are {', '.join(names)}. Where one of them matters, name it in words, without braces."
 
 
 def _samples(entries: Sequence[dict[str, Any]]) -> str:

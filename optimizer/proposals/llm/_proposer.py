@@ -9,6 +9,7 @@ from psopt.proposals.llm._draft_checks import DraftChecks, DraftError
 from psopt.proposals.llm._requests import definition_request, merge_request, note_request, subclass_request
 from psopt.proposals.rules._merging import merged_edit, notes_by_label
 from psopt.search_spaces import Edit, Provenance
+from psopt.templates import template_marks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +73,7 @@ class LLMProposer:
         pool: Sequence[Edit] = (),
     ) -> list[Edit]:
         """Return edits that passed the checks; `predictions` are of train samples under `rephrasings`."""
-        checks = DraftChecks.of(task)
+        checks = DraftChecks.of(task, in_template=prompt.template is not None)
         requests = [note_request(prompt, failing, predictions, rephrasings) for failing in self._slices(diagnosis)]
         requests += [definition_request(prompt, label, predictions) for label in self._weak_labels(predictions)]
         requests += [subclass_request(prompt, cluster, predictions) for cluster in self._confused_clusters(diagnosis)]
@@ -88,7 +89,8 @@ class LLMProposer:
 
     def merge(self, task: Task, edits: Sequence[Edit]) -> list[Edit]:
         """Return a shorter note for each label of which `edits` hold several that a model wrote."""
-        checks = DraftChecks.of(task)
+        # Notes that hold no braces are said in one without braces, of whichever prompt they are.
+        checks = DraftChecks.of(task, in_template=not any(template_marks(edit.text) for edit in edits))
         several = notes_by_label(edits, lambda edit: edit.provenance.author != "rules")
         requests = [merge_request(notes) for notes in several]
         merged = []
