@@ -99,7 +99,8 @@ class Edit:
 def apply_edits(prompt: Prompt, edits: Iterable[Edit], order: str = ORDERS[0]) -> Prompt:
     """Return `prompt` with `edits` applied, and its few-shot examples in one of the `ORDERS`.
 
-    What the prompt already holds is not added twice. Several definitions of one label become one, joined by semicolons,
+    What the prompt already holds is not added twice. Only a template names the columns of examples, so that psopt's own
+    form shows their texts alone. Several definitions of one label become one, joined by semicolons,
     so that the order of edits of different labels does not matter.
     """
     definitions = {definition.label: [definition.text] for definition in prompt.definitions}
@@ -114,7 +115,8 @@ def apply_edits(prompt: Prompt, edits: Iterable[Edit], order: str = ORDERS[0]) -
             notes.append(edit.text)
         elif (
             edit.kind == "example"
-            and (example := Example(edit.text, edit.label, edit.step, edit.fields)) not in examples
+            and (example := Example(edit.text, edit.label, edit.step, edit.fields if prompt.template else ()))
+            not in examples
         ):
             examples.append(example)
     defined = [label for label in prompt.labels if label in definitions]

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from psopt.errors import InputError, UnknownNameError
 from psopt.search_spaces._prompt import Definition, Example, Prompt
+from psopt.tasks import columns_of_row
 
 if TYPE_CHECKING:
     from psopt.tasks import Sample, Task
+    from psopt.templates import Template
 
 Strategy = Literal["simple", "detail", "1-shot"]
 STRATEGIES: tuple[str, ...] = get_args(Strategy)
 
 
-def seed_prompt(task: Task, strategy: str = "simple", *, description: str | None = None, seed: int = 42) -> Prompt:
+def seed_prompt(
+    task: Task,
+    strategy: str = "simple",
+    *,
+    description: str | None = None,
+    template: Template | None = None,
+    seed: int = 42,
+) -> Prompt:
     """Build the prompt that a strategy makes of a task.
 
     ``simple`` is the description and the class list; ``detail`` adds what each class means; ``1-shot`` adds to *simple*
-    one example of each class, drawn from train.
+    one example of each class, drawn from train. With a template of the user's own, whose parts the description then
+    holds, they add the same to that.
 
     Raises
     ------
@@ -30,11 +41,11 @@ def seed_prompt(task: Task, strategy: str = "simple", *, description: str | None
     """
     if strategy not in STRATEGIES:
         raise UnknownNameError("strategy", strategy, STRATEGIES)
-    prompt = Prompt(description or task.description, task.labels, task.noun)
+    prompt = Prompt(description or task.description, task.labels, task.noun, template=template)
     if strategy == "detail":
-        return Prompt(prompt.description, task.labels, task.noun, definitions=_all_definitions(task))
+        return replace(prompt, definitions=_all_definitions(task))
     if strategy == "1-shot":
-        return Prompt(prompt.description, task.labels, task.noun, examples=_one_of_each(task, seed))
+        return replace(prompt, examples=_one_of_each(task, seed, with_columns=template is not None))
     return prompt
 
 
@@ -48,12 +59,13 @@ def _all_definitions(task: Task) -> tuple[Definition, ...]:
     return tuple(Definition(label, task.definitions[label]) for label in task.labels)
 
 
-def _one_of_each(task: Task, seed: int) -> tuple[Example, ...]:
+def _one_of_each(task: Task, seed: int, *, with_columns: bool) -> tuple[Example, ...]:
     rng = np.random.default_rng(seed)
     examples = []
     for label in task.labels:
         of_label: list[Sample] = [sample for sample in task.train if sample.label == label]
         if not of_label:
             raise InputError(f"strategy '1-shot' needs an example of every class, and train has none of {label!r}")
-        examples.append(Example(of_label[int(rng.integers(len(of_label)))].text, label))
+        text = of_label[int(rng.integers(len(of_label)))].text
+        examples.append(Example(str(text), label, fields=columns_of_row(text) if with_columns else ()))
     return tuple(examples)

@@ -16,6 +16,7 @@ import numpy as np
 from psopt.diagnosis._distinctive_words import distinctive_words
 from psopt.diagnosis._phrase_index import PhraseIndex
 from psopt.metrics import pairwise_consistency
+from psopt.text import field_and_phrase, phrase_of_field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -185,5 +186,11 @@ class _Naming:
             phrases.append(best)
             uncovered[shown[:, best]] = 0
         named = shown[:, phrases].any(axis=1)
-        texts = tuple(self._index.phrases[column].removeprefix("^") for column in phrases)
+        texts = tuple(_anywhere(self._index.phrases[column]) for column in phrases)
         return texts, np.concatenate([members[named], members[~named]]), int(named.sum())
+
+
+def _anywhere(phrase: str) -> str:
+    """A phrase wherever it stands in its text or field."""
+    field, alone = field_and_phrase(phrase)
+    return phrase_of_field(field, alone.removeprefix("^"))

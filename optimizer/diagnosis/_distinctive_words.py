@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
+from psopt.tasks import shown_words
 from psopt.text import words_of
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def distinctive_words(
     inside: Counter[str] = Counter()
     outside: Counter[str] = Counter()
     for index, text in enumerate(texts):
-        (inside if index in chosen else outside).update(set(words_of(text)))
+        (inside if index in chosen else outside).update(set(words_of(shown_words(text))))
     n_in = len(chosen)
     n_out = len(texts) - n_in
     scores = {}

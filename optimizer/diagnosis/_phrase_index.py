@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.text import phrases_of
+from psopt.tasks import sample_phrases
+from psopt.text import field_and_phrase
 from scipy import sparse
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ class PhraseIndex:
     ----------
     phrases : tuple of str
         In an order that depends on the texts only: longest first, then by alphabet, so that the first of several
-        equally good phrases is the most specific.
+        equally good phrases is the most specific. Those of a row's fields name them: ``subject: bill``.
     shown : (n_texts, n_phrases) sparse float
         1 where a text shows a phrase.
     """
@@ -35,11 +36,11 @@ class PhraseIndex:
     @classmethod
     def of(cls, texts: Sequence[str], *, min_texts: int = 3, phrases: Sequence[str] | None = None) -> PhraseIndex:
         """Index the phrases that at least `min_texts` texts show, or just the given `phrases`."""
-        by_text = [phrases_of(text) for text in texts]
+        by_text = [sample_phrases(text) for text in texts]
         if phrases is None:
             frequency = Counter(phrase for of_text in by_text for phrase in of_text)
             frequent = (phrase for phrase, n in frequency.items() if n >= min_texts)
-            phrases = sorted(frequent, key=lambda phrase: (-len(phrase.split()), -len(phrase), phrase))
+            phrases = sorted(frequent, key=_most_specific_first)
         column = {phrase: index for index, phrase in enumerate(phrases)}
         rows = []
         columns = []
@@ -60,3 +61,8 @@ class PhraseIndex:
         one_hot = np.eye(n_labels)[labels]
         counts = np.asarray(in_labelled.shown.T @ one_hot)
         return np.asarray(counts / (counts.sum(axis=1, keepdims=True) + 2))
+
+
+def _most_specific_first(phrase: str) -> tuple[int, int, str]:
+    _, words = field_and_phrase(phrase)
+    return (-len(words.split()), -len(phrase), phrase)

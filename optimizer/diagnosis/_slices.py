@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from psopt.diagnosis._phrase_index import PhraseIndex
 from psopt.diagnosis._severity import severity
+from psopt.text import field_and_phrase
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +45,8 @@ class FailureSlice:
     predicted : str or None
         What they are taken for most often, if not their class.
     phrases : tuple of str
-        What they share: the main phrase, then its siblings, which differ from it in one word.
+        What they share: the main phrase, then its siblings, which differ from it in one word. ``^when`` is one that
+        texts begin with, ``subject: bill`` one of a field.
     samples : tuple of str
         Ids, the most severe first.
     severity : float
@@ -82,12 +84,10 @@ class FailureSlice:
 
     @property
     def topic(self) -> str:
-        """The phrases, readable: ``what color; begins with "when"``."""
+        """The phrases, readable: ``"what color"; begins with "when"; subject contains "bill"``."""
         if self.how == "meaning":
             return f"like: {', '.join(self.phrases)}" if self.phrases else "alike in meaning"
-        return "; ".join(
-            f'begins with "{phrase[1:]}"' if phrase.startswith("^") else f'"{phrase}"' for phrase in self.phrases
-        )
+        return "; ".join(map(_readable, self.phrases))
 
 
 def find_slices(
@@ -201,9 +201,20 @@ def _unlabelled_slices(predictions: Predictions, most: int) -> tuple[FailureSlic
     return tuple(slices)
 
 
+def _readable(phrase: str) -> str:
+    field, alone = field_and_phrase(phrase)
+    if alone.startswith("^"):
+        return f'{field} begins with "{alone[1:]}"'.lstrip()
+    return f'{field} contains "{alone}"' if field else f'"{alone}"'
+
+
 def _differ_in_one_word(phrase: str, other: str) -> bool:
+    field, phrase = field_and_phrase(phrase)
+    other_field, other = field_and_phrase(other)
     words = phrase.split()
     others = other.split()
-    if len(words) != len(others) or len(words) < 2 or phrase.startswith("^") != other.startswith("^"):
+    if field != other_field or len(words) != len(others) or len(words) < 2:
+        return False
+    if phrase.startswith("^") != other.startswith("^"):
         return False
     return sum(word.strip("^") != another.strip("^") for word, another in zip(words, others, strict=True)) == 1

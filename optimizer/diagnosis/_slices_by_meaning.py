@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from psopt.diagnosis._distinctive_words import distinctive_words
 from psopt.diagnosis._slices import FailureSlice
+from psopt.tasks import shown_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -102,7 +103,9 @@ def _by_words(texts: Sequence[str]) -> NDArray[np.float32]:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     try:
-        weights = TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2)).fit_transform(texts)
+        weights = TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2)).fit_transform(
+            [shown_words(text) for text in texts]
+        )
     except ValueError:  # not a single word in any text
         return np.eye(len(texts), dtype=np.float32)
     n_dimensions = min(_DIMENSIONS, min(weights.shape) - 1)

@@ -6,7 +6,8 @@ from psopt.tasks._download import fetch_dataset
 from psopt.tasks._header import columns_of
 from psopt.tasks._load import load_task
 from psopt.tasks._origin import DatasetStatus, list_datasets
-from psopt.tasks._row import Row, fields_of
+from psopt.tasks._row import Row, columns_of_row, fields_of, inputs_of
+from psopt.tasks._row_phrases import sample_phrases, sample_shows, shown_words
 from psopt.tasks._strata import subset
 from psopt.tasks._task import Task
 
@@ -17,10 +18,15 @@ __all__ = [
     "Sample",
     "Task",
     "columns_of",
+    "columns_of_row",
     "fetch_dataset",
     "fields_of",
+    "inputs_of",
     "list_datasets",
     "load_task",
     "read_bundled",
+    "sample_phrases",
+    "sample_shows",
+    "shown_words",
     "subset",
 ]

@@ -59,3 +59,19 @@ def fields_of(text: str) -> dict[str, str]:
     {'text': 'Too high.'}
     """
     return {"text": str(text), **text.fields} if isinstance(text, Row) else {"text": text}
+
+
+def columns_of_row(text: str) -> tuple[tuple[str, str], ...]:
+    """Return the columns of a row as (name, value), as examples carry them; nothing for a plain text."""
+    return tuple(text.fields.items()) if isinstance(text, Row) else ()
+
+
+def inputs_of(text: str) -> dict[str, str]:
+    """Return the inputs of a row of several; nothing for a text of one column, which needs no names.
+
+    >>> inputs_of(Row.of({"id": "7", "subject": "Bill", "body": "Hi"}, inputs=("subject", "body")))
+    {'subject': 'Bill', 'body': 'Hi'}
+    """
+    if not isinstance(text, Row) or len(text.inputs) < 2:
+        return {}
+    return {name: text.fields[name] for name in text.inputs}

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from psopt.text._phrases import words_of
+from psopt.text._phrases import field_and_phrase, phrase_of_field, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,6 +16,10 @@ _OPENING = re.compile(r"\b(begin|begins|beginning|start|starts|starting|open|ope
 _ANYWHERE = re.compile(
     r"\b(about|contain|contains|containing|mention|mentions|with the words?|has|have)\b", re.IGNORECASE
 )
+_FIELD = re.compile(
+    r"\bwhose\s+(.+?)\s+(?:begins?|starts?|opens?|contains?|mentions?|has|have)\b", re.IGNORECASE | re.DOTALL
+)
+_WHOLE_TEXT = re.compile(r"\bthat\b", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"“])")
 
 
@@ -24,7 +28,7 @@ class LabelMention:
     """What a sentence says of one label: a topic, and the cues it quotes.
 
     A cue is a phrase by which a text of that label is known; one that starts with ``^`` only where a text opens with
-    it.
+    it; one such as ``subject: bill`` where that field of a text shows it.
     """
 
     label: int
@@ -72,7 +76,7 @@ def _mention(sentence: str, labels: Sequence[str]) -> LabelMention | None:
         return None
     cues = _cues(sentence)
     without_label = _label_pattern(labels[named[0]]).sub(" ", sentence)
-    topic = ", ".join(cue.removeprefix("^") for cue in cues) or " ".join(without_label.split())
+    topic = ", ".join(field_and_phrase(cue)[1].removeprefix("^") for cue in cues) or " ".join(without_label.split())
     return LabelMention(named[0], topic, cues)
 
 
@@ -85,6 +89,7 @@ def _cues(sentence: str) -> tuple[str, ...]:
     """Quoted phrases; what stands between two quotations says where the latter is a cue, or nothing new."""
     cues = []
     opens = False
+    field = ""
     end = 0
     for match in _QUOTED.finditer(sentence):
         between = sentence[end : match.start()]
@@ -92,8 +97,17 @@ def _cues(sentence: str) -> tuple[str, ...]:
             opens = False
         if _OPENING.search(between):
             opens = True
+        field = _field(between, field)
         words = " ".join(words_of(match.group(1) or match.group(2)))
         if words:
-            cues.append(("^" if opens else "") + words)
+            cues.append(phrase_of_field(field, ("^" if opens else "") + words))
         end = match.end()
     return tuple(cues)
+
+
+def _field(between: str, field: str) -> str:
+    """The field that the words before a quotation name, or the one named before."""
+    named = _FIELD.findall(between)
+    if named:
+        return str(named[-1])
+    return "" if _WHOLE_TEXT.search(between) else field

@@ -1,7 +1,8 @@
 """Words and phrases of texts: what slices of samples are named by, and what notes quote.
 
 A phrase is one to three words, lower-case and joined by spaces. A phrase that starts with ``^`` opens the text:
-``^who`` stands for texts that begin with "who".
+``^who`` stands for texts that begin with "who". A phrase of one field of a text of several is ``subject: bill``, or
+``subject: ^bill`` where the field begins with it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ _FUNCTION = (
     "my no not of on one or other our out over own she should so some such text than that their them then there these "
     "they this those to too under up us was we were what when where which who whom whose why will with would you your"
 )
+_OF_FIELD = ": "  # stands in no phrase, whose words are letters and digits
 FUNCTION_WORDS = ARTICLES.union(_FUNCTION.split())
 
 
@@ -58,3 +60,22 @@ def shows(text: str, phrase: str) -> bool:
     """
     padded = f" {' '.join(words_of(text))} "
     return padded.startswith(f" {phrase[1:]} ") if phrase.startswith("^") else f" {phrase} " in padded
+
+
+def phrase_of_field(field: str, phrase: str) -> str:
+    """Name a phrase as one of a field; without a field it stays what it is.
+
+    >>> phrase_of_field("subject", "^bill"), phrase_of_field("", "^bill")
+    ('subject: ^bill', '^bill')
+    """
+    return f"{field}{_OF_FIELD}{phrase}" if field else phrase
+
+
+def field_and_phrase(phrase: str) -> tuple[str, str]:
+    """Return the field that a phrase is of, empty for a whole text, and the phrase alone.
+
+    >>> field_and_phrase("subject: ^bill"), field_and_phrase("^bill")
+    (('subject', '^bill'), ('', '^bill'))
+    """
+    field, _, alone = phrase.rpartition(_OF_FIELD)
+    return field, alone

@@ -8,7 +8,8 @@ import numpy as np
 from psopt.errors import InputError
 from psopt.models._capabilities import Capabilities
 from psopt.models.minilm._encoder import Encoder
-from psopt.text import LabelMention, label_mentions, shows
+from psopt.tasks import sample_shows
+from psopt.text import LabelMention, label_mentions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -125,7 +126,7 @@ class MiniLM:
 
 
 def _shown(mention: LabelMention, texts: Sequence[str]) -> NDArray[np.bool_]:
-    return np.array([any(shows(text, cue) for cue in mention.cues) for text in texts])
+    return np.array([any(sample_shows(text, cue) for cue in mention.cues) for text in texts])
 
 
 def _joint(prompt: Prompt, text: str) -> str:

@@ -18,14 +18,15 @@ those that are no function words, up to a plural s.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.text import ARTICLES, FUNCTION_WORDS, label_mentions, words_of
+from psopt.tasks import inputs_of
+from psopt.text import ARTICLES, FUNCTION_WORDS, field_and_phrase, label_mentions, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
     from psopt.search_spaces import Prompt
@@ -54,22 +55,30 @@ class Cue:
 
 @dataclass(frozen=True, slots=True)
 class TextWords:
-    """A text as cues see it: its words between single spaces, and its content words."""
+    """A text as cues see it: its words between single spaces, those of its fields, and its content words."""
 
     spaced: str
     content: frozenset[str]
+    fields: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, text: str) -> TextWords:
         """Read a text."""
         words = words_of(text)
-        return cls(f" {' '.join(words)} ", _content(words))
+        fields = {name: _spaced(words_of(value)) for name, value in inputs_of(text).items()}
+        return cls(_spaced(words), _content(words), fields)
 
     def shows(self, phrase: str) -> bool:
-        """Whether a phrase stands in the text; one that starts with ``^`` at its beginning."""
+        """Whether a phrase stands in the text, or in the field it names; one with ``^`` at its beginning."""
+        name, phrase = field_and_phrase(phrase)
+        spaced = self.fields.get(name, self.spaced)
         if phrase[0] == "^":
-            return self.spaced.startswith(f" {phrase[1:]} ")
-        return f" {phrase} " in self.spaced
+            return spaced.startswith(f" {phrase[1:]} ")
+        return f" {phrase} " in spaced
+
+
+def _spaced(words: Sequence[str]) -> str:
+    return f" {' '.join(words)} "
 
 
 def read_cues(prompt: Prompt, labels: Sequence[str]) -> list[Cue]:

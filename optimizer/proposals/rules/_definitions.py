@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from psopt.diagnosis import PhraseIndex
 from psopt.search_spaces import Edit, Provenance
+from psopt.text import field_and_phrase, phrase_of_field
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,7 +72,7 @@ def definitions_from_clusters(predictions: Predictions, clusters: Sequence[Answe
             named = cluster.samples[: cluster.n_named]
             gain = float(sum(wrong[sample] for sample in named) / len(wrong))
             origin = Provenance("rules", "consistency", f"{cluster.label}: answered {cluster.answered}", named)
-            edits.append(Edit("definition", cluster.label, f"also {', '.join(cluster.phrases)}", origin, gain))
+            edits.append(Edit("definition", cluster.label, f"also {_listed(cluster.phrases)}", origin, gain))
     return sorted(edits, key=lambda edit: -edit.gain)[:_MOST_CLUSTERS]
 
 
@@ -88,7 +89,7 @@ def definitions_from_phrases(task: Task, predictions: Predictions) -> list[Edit]
         if phrases:
             origin = Provenance("rules", "accuracy", f"{label}: wordings", ids)
             gain = float(predictions.share_wrong[predictions.truth == number].sum() / len(predictions.samples))
-            edits.append(Edit("definition", label, f"typical wordings: {', '.join(phrases)}", origin, gain))
+            edits.append(Edit("definition", label, f"typical wordings: {_listed(phrases)}", origin, gain))
     return edits
 
 
@@ -107,8 +108,23 @@ def _typical_phrases(index: PhraseIndex, train: Sequence[Sample], label: str) ->
         best = int(n_covered.argmax())
         if n_covered[best] < 2:
             break
-        phrases.append(index.phrases[best].removeprefix("^"))
+        field, alone = field_and_phrase(index.phrases[best])
+        phrases.append(phrase_of_field(field, alone.removeprefix("^")))
         members = (shown[:, [best]].toarray().ravel() > 0) & (uncovered > 0)
         ids += [train[member].id for member in np.flatnonzero(members)[:_N_CITED]]
         uncovered[members] = 0
     return phrases, tuple(ids)
+
+
+def _listed(phrases: Sequence[str]) -> str:
+    """Phrases in a line, those of fields with the fields' names.
+
+    >>> _listed(["how many", "what year"]), _listed(["subject: bill", "body: refund", "subject: invoice"])
+    ('how many, what year', 'bill, invoice (in subject); refund (in body)')
+    """
+    of_fields: dict[str, list[str]] = {}
+    for phrase in phrases:
+        field, alone = field_and_phrase(phrase)
+        of_fields.setdefault(field, []).append(alone)
+    parts = [", ".join(shown) + (f" (in {field})" if field else "") for field, shown in of_fields.items()]
+    return "; ".join(parts)

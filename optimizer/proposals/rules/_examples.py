@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from psopt.diagnosis import severity
 from psopt.search_spaces import WEAK_SPOT, Edit, Provenance
+from psopt.tasks import columns_of_row, shown_words
 from psopt.text import words_of
 
 if TYPE_CHECKING:
@@ -99,14 +100,15 @@ def _fitness(predictions: Predictions, vectors: Vector) -> dict[str, Vector]:
 
 
 def _example(sample: Sample, label: str, kind: str, bundle: str) -> Edit:
-    return Edit("example", label, sample.text, Provenance("rules", "sensitivity", kind, (sample.id,)), bundle=bundle)
+    origin = Provenance("rules", "sensitivity", kind, (sample.id,))
+    return Edit("example", label, str(sample.text), origin, bundle=bundle, fields=columns_of_row(sample.text))
 
 
 def _vectors(samples: Sequence[Sample]) -> Vector:
     """Unit vectors of the texts' words (TF-IDF), zeros for a text without any."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    texts = [sample.text for sample in samples]
+    texts = [shown_words(sample.text) for sample in samples]
     try:
         weights = TfidfVectorizer(tokenizer=words_of, token_pattern=None).fit_transform(texts)
     except ValueError:  # not a word in any text

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from psopt.proposals.rules._notes import note_text
 from psopt.search_spaces import Edit, Provenance
-from psopt.text import label_mentions
+from psopt.text import field_and_phrase, label_mentions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -83,6 +83,10 @@ def _without_implied(phrases: Sequence[str]) -> list[str]:
 
 def _implies(phrase: str, other: str) -> bool:
     """Whether every text that shows a phrase shows the other one."""
+    field, phrase = field_and_phrase(phrase)
+    other_field, other = field_and_phrase(other)
+    if other_field not in ("", field) or (other.startswith("^") and field != other_field):
+        return False
     if other.startswith("^"):
         return phrase.startswith("^") and f"{phrase} ".startswith(f"{other} ")
     return f" {other} " in f" {phrase.removeprefix('^')} "

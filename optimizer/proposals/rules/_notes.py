@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from psopt.search_spaces import Edit, Provenance
+from psopt.text import field_and_phrase
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,13 +34,26 @@ def note_text(noun: str, phrases: Sequence[str], label: str) -> str:
 
     >>> note_text("question", ["^when", "what year"], "Number")
     'A question that begins with "when" or contains "what year" belongs to Number.'
+    >>> note_text("mail", ["subject: ^bill", "body: refund"], "billing")
+    'A mail whose subject begins with "bill" or whose body contains "refund" belongs to billing.'
     """
+    of_fields: dict[str, list[str]] = {"": []}  # what is said of the whole text comes first
+    for phrase in phrases:
+        field, alone = field_and_phrase(phrase)
+        of_fields.setdefault(field, []).append(alone)
+    clauses = [
+        f"{f'whose {field}' if field else 'that'} {_condition(shown)}" for field, shown in of_fields.items() if shown
+    ]
+    article = "An" if noun[0].lower() in "aeiou" else "A"
+    return f"{article} {noun} {' or '.join(clauses)} belongs to {label}."
+
+
+def _condition(phrases: Sequence[str]) -> str:
     openings = [f'"{phrase[1:]}"' for phrase in phrases if phrase.startswith("^")]
     anywhere = [f'"{phrase}"' for phrase in phrases if not phrase.startswith("^")]
     conditions = [f"begins with {_or(openings)}"] if openings else []
     conditions += [f"contains {_or(anywhere)}"] if anywhere else []
-    article = "An" if noun[0].lower() in "aeiou" else "A"
-    return f"{article} {noun} that {' or '.join(conditions)} belongs to {label}."
+    return " or ".join(conditions)
 
 
 def _or(items: Sequence[str]) -> str:

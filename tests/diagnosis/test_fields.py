@@ -1,0 +1,78 @@
+"""Rows of several columns: what failing samples share is named by the column in which it stands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from psopt.diagnosis import PhraseIndex, diagnose_predictions, distinctive_words, find_slices
+from psopt.evaluation import Predictions
+from psopt.tasks import Row, Sample
+
+LABELS = ("billing", "sales")
+
+
+def row(subject: str, body: str) -> Row:
+    return Row.of({"id": "x", "subject": subject, "body": body, "reason": "invoice"}, ("subject", "body"))
+
+
+@pytest.fixture
+def predictions() -> Any:
+    """Bills are said in the subject and taken for sales by half; sales mails say "invoice" in the body only."""
+    texts = [(row(f"Invoice {word}", f"please mend {word}"), 0) for word in ("oak", "elm", "ash", "fir", "yew", "bay")]
+    texts += [(row(f"Offer {word}", f"with invoice later {word}"), 1) for word in ("red", "tan", "sky", "pea", "gem")]
+    truth = np.array([label for _, label in texts])
+    array = np.repeat(truth[:, None], 4, axis=1)
+    array[:6, :2] = 1
+    samples = tuple(Sample(str(index), text, LABELS[label]) for index, (text, label) in enumerate(texts))
+    return Predictions(array, samples, LABELS)
+
+
+@pytest.mark.parametrize("view", ["sensitivity", "accuracy"])
+def test_a_slice_names_the_field_that_tells(predictions: Any, view: Any) -> None:
+    """The word "invoice" is in every mail, so that it tells something of subjects alone."""
+    (failing, *_) = find_slices(predictions, view)
+    assert failing.label == "billing"
+    assert "invoice" not in failing.phrases
+    assert all(phrase.split(": ")[0] in ("subject", "body") for phrase in failing.phrases)
+    phrases = {phrase for found in find_slices(predictions, view) for phrase in found.phrases}
+    assert not any("reason" in phrase or "id:" in phrase for phrase in phrases)
+
+
+def test_what_a_slice_shares_is_readable(predictions: Any) -> None:
+    (failing, *_) = find_slices(predictions, "accuracy")
+    beginnings = ('subject begins with "', 'subject contains "', 'body begins with "', 'body contains "')
+    assert all(part.startswith(beginnings) for part in failing.topic.split("; "))
+
+
+def test_a_phrase_is_counted_in_its_field_and_in_the_whole() -> None:
+    index = PhraseIndex.of([row("Bill", "Hi")] * 3 + [row("Hi", "Bill")] * 3)
+    shown = dict(zip(index.phrases, np.asarray(index.shown.sum(axis=0)).ravel(), strict=True))
+    assert (shown["bill"], shown["subject: bill"], shown["subject: ^bill"], shown["body: hi"]) == (6, 3, 3, 3)
+    assert "^bill" not in shown
+    assert "subject" not in shown
+
+
+def test_names_of_fields_are_no_words_of_a_sample() -> None:
+    texts = [row("bill", "") for _ in range(3)] + [row("", "offer") for _ in range(3)]
+    assert distinctive_words(texts, [0, 1, 2]) == ("bill",)
+
+
+def test_one_column_and_plain_texts_are_diagnosed_alike(predictions: Any) -> None:
+    plain = tuple(Sample(s.id, str(s.text), s.label) for s in predictions.samples)
+    single = tuple(Sample(s.id, Row(str(s.text), {"body": str(s.text)}, ("body",)), s.label) for s in plain)
+    of_plain, of_single = (
+        diagnose_predictions(Predictions(predictions.array, samples, LABELS)).to_dict() for samples in (plain, single)
+    )
+    assert of_plain == of_single
+
+
+def test_clusters_are_named_by_fields(predictions: Any) -> None:
+    array = predictions.array.copy()
+    array[:3] = 1
+    array[3:] = predictions.truth[3:, None]
+    samples = list(predictions.samples)
+    samples[:3] = [Sample(str(i), row(f"Refund {i}", f"mend {i}"), "billing") for i in range(3)]
+    (cluster, *_) = diagnose_predictions(Predictions(array, tuple(samples), LABELS)).clusters
+    assert cluster.phrases == ("subject: refund",)

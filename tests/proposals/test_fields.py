@@ -1,0 +1,117 @@
+"""Edits from rows of several columns: notes name the field and are read again, examples carry their columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from psopt.diagnosis import diagnose_predictions
+from psopt.evaluation import Predictions
+from psopt.models.sim._cues import TextWords
+from psopt.proposals import propose_edits
+from psopt.proposals.rules import merged_notes, note_text
+from psopt.search_spaces import Edit, Prompt, Provenance, apply_edits, render, seed_prompt
+from psopt.tasks import Row, Task, sample_shows
+from psopt.templates import ExampleForm, Field, Message, Slot, Template
+from psopt.text import label_mentions
+
+LABELS = ("billing", "sales")
+BODY = Field("body", "{body}")
+TEMPLATE = Template(
+    (Message("user", (Slot("examples", bullet="", joint="\n\n", closing="\n\n"), BODY, "\nTeam:")),),
+    answer="json:team",
+    example=ExampleForm((BODY,), "\nTeam: ", label_key="team", keys=("reason", "team")),
+)
+
+
+@pytest.fixture
+def task() -> Any:
+    words = ["oak", "elm", "ash", "fir", "yew", "bay", "fig", "box", "rye", "oat", "pea", "hop", "gum", "may", "tea"]
+    records = []
+    for number, word in enumerate(words):
+        billing = {"subject": f"Invoice {word}", "body": f"mend {word} {{subject}}", "reason": f"pays {word}"}
+        sales = {"subject": f"Offer {word}", "body": f"an invoice, later: {word}", "reason": f"buys {word}"}
+        records += [{**billing, "team": "billing", "id": 2 * number}, {**sales, "team": "sales", "id": 2 * number + 1}]
+    return Task.from_records(records, inputs=("subject", "body"), label_column="team", noun="mail")
+
+
+@pytest.fixture
+def pool(task: Any) -> Any:
+    truth = np.array([LABELS.index(sample.label) for sample in task.train])
+    array = np.repeat(truth[:, None], 4, axis=1)
+    array[truth == 0, :2] = 1
+    predictions = Predictions(array, task.train, LABELS)
+    return propose_edits(task, seed_prompt(task), predictions, diagnose_predictions(predictions))
+
+
+def test_a_note_names_the_field_and_is_obeyed_by_it(task: Any, pool: Any) -> None:
+    note = next(edit for edit in pool if edit.kind == "note")
+    assert note.text.startswith(("A mail whose subject ", "A mail whose body "))
+    (mention,) = label_mentions(note.text, LABELS)
+    of_label = [sample.text for sample in task.test if sample.label == note.label]
+    others = [sample.text for sample in task.test if sample.label != note.label]
+    for shows in (sample_shows, lambda text, cue: TextWords.of(text).shows(cue)):
+        assert all(any(shows(text, cue) for cue in mention.cues) for text in of_label)
+        assert not any(shows(text, cue) for text in others for cue in mention.cues)
+
+
+@pytest.mark.parametrize(
+    "phrases",
+    [
+        ("subject: ^invoice", "body: too high", "body: refund"),
+        ("late", "^dear", "Betreff 2: rechnung"),
+        ("body: ^hi", "body: all", "user_input: ^x"),
+    ],
+)
+def test_a_note_by_rule_is_read_as_it_was_meant(phrases: Any) -> None:
+    (mention,) = label_mentions(note_text("mail", phrases, "billing"), LABELS)
+    assert set(mention.cues) == set(phrases)
+    assert note_text("mail", mention.cues, "billing") == note_text("mail", phrases, "billing")
+    assert ":" not in mention.topic
+    assert "^" not in mention.topic
+
+
+def test_notes_of_fields_are_merged_without_what_another_implies() -> None:
+    origin = Provenance("rules", "accuracy", "", ("1",))
+    texts = [
+        note_text("mail", phrases, "billing")
+        for phrases in (["subject: ^invoice due", "body: refund"], ["subject: ^invoice", "refund", "body: bill"])
+    ]
+    (merged,) = merged_notes([Edit("note", "billing", text, origin) for text in texts], LABELS, "mail")
+    wanted = (
+        'A mail that contains "refund" or whose subject begins with "invoice" or whose body contains "bill" belongs'
+    )
+    assert merged.text == f"{wanted} to billing."
+
+
+def test_definitions_say_where_their_wordings_stand(pool: Any) -> None:
+    texts = [edit.text for edit in pool if edit.text.startswith("typical wordings")]
+    assert any("(in subject)" in text or "(in body)" in text for text in texts)
+
+
+def test_a_note_about_answers_of_plain_texts_means_what_it_meant() -> None:
+    (mention,) = label_mentions('Mails whose first word starts with "invoice" go to billing.', LABELS)
+    assert sample_shows("Invoice, please", mention.cues[0])
+    assert not sample_shows("Please: invoice", mention.cues[0])
+
+
+def test_an_example_carries_its_columns_into_a_template_alone(task: Any, pool: Any) -> None:
+    example = next(edit for edit in pool if edit.kind == "example")
+    sample = next(sample for sample in task.train if sample.id == example.provenance.samples[0])
+    assert dict(example.fields) == sample.text.fields
+    assert Edit.from_dict(example.to_dict()) == example
+    own = apply_edits(seed_prompt(task), [example])
+    assert own.examples[0].fields == ()
+    prompt = apply_edits(Prompt("Sort.", LABELS, template=TEMPLATE), [example, example])
+    (message,) = render(Prompt.from_dict(prompt.to_dict()), Row.of({"body": "new {body}"}, ("body",)))
+    fields = sample.text.fields
+    answer = f'{{"reason": "{fields["reason"]}", "team": "{sample.label}"}}'
+    assert message["content"] == f"{fields['body']}\nTeam: {answer}\n\nnew {{body}}\nTeam:"
+
+
+def test_the_examples_of_a_strategy_carry_them_too(task: Any) -> None:
+    assert all(not example.fields for example in seed_prompt(task, "1-shot").examples)
+    prompt = seed_prompt(task, "1-shot", description="Sort.", template=TEMPLATE)
+    assert [example.label for example in prompt.examples] == list(LABELS)
+    assert all(example.values["body"] in render(prompt, task.val[0].text)[0]["content"] for example in prompt.examples)
