@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from psopt.dspy_programs import ProgramCandidate, SensitivityOptimizer
     from psopt.models.chat import LMConfig, LmOptions
     from psopt.rephrasings import RephrasingOptions
-    from psopt.runs import CostEstimate, Run
+    from psopt.runs import CostEstimate, PromptOptions, Run
     from psopt.search_spaces import Edit, Prompt, SearchParts, SearchRestriction
     from psopt.tasks import Sample, Task, load_task
 
@@ -46,6 +46,7 @@ _HOMES = {
     "MeasureOptions": "psopt.api",
     "ProgramCandidate": "psopt.dspy_programs",
     "Prompt": "psopt.search_spaces",
+    "PromptOptions": "psopt.runs",
     "PromptReport": "psopt.diagnosis",
     "RephrasingOptions": "psopt.rephrasings",
     "Run": "psopt.runs",
@@ -78,6 +79,7 @@ __all__ = [
     "MeasureOptions",
     "ProgramCandidate",
     "Prompt",
+    "PromptOptions",
     "PromptReport",
     "RephrasingOptions",
     "Run",

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from psopt.api._measure import SplitChoice
+    from psopt.api._prompts import AnyPrompt
     from psopt.evaluation import Scores
     from psopt.models import OnProgress
     from psopt.models.chat import LMConfig
     from psopt.rephrasings import RephrasingOptions
-    from psopt.search_spaces import Prompt
+    from psopt.runs import PromptOptions
     from psopt.tasks import Task
 
 _BOUNDS = {"max_sensitivity": "sensitivity", "min_f1": "f1", "min_consistency": "consistency", "max_na_rate": "na_rate"}
@@ -117,9 +118,10 @@ class CheckResult:
 
 def check(
     task: Task,
-    prompt: Prompt | None = None,
+    prompt: AnyPrompt | None = None,
     *,
     model: Any = "minilm",
+    prompt_options: PromptOptions | None = None,
     max_sensitivity: float | None = None,
     min_f1: float | None = None,
     min_consistency: float | None = None,
@@ -143,7 +145,9 @@ def check(
         At least one; in [0, 1].
     use_ci_bound : bool
         Ask that the bad end of the 95 % interval keeps to the bounds, not just the estimate.
-    task, prompt, model, rephrasings, rephrasing, split, samples, strategy, seed, lm, cache_dir, on_progress
+    task, prompt, prompt_options, model, rephrasings, rephrasing, split, samples, strategy, seed, lm, cache_dir
+        See `measure`.
+    on_progress
         See `measure`.
 
     Raises
@@ -162,6 +166,7 @@ def check(
         task,
         prompt,
         model=model,
+        prompt_options=prompt_options,
         rephrasings=rephrasings,
         rephrasing=rephrasing,
         split=split,

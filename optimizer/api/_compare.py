@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from psopt.api._measure import MeasureOptions, measure_options, predict
+from psopt.api._prompts import prompt_for
 from psopt.errors import InputError
 from psopt.evaluation import compare_paired, score, verdict
-from psopt.search_spaces import seed_prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from psopt.api._measure import SplitChoice
+    from psopt.api._prompts import AnyPrompt
     from psopt.evaluation import Scores
     from psopt.metrics import PairedDifference
     from psopt.models import OnProgress
     from psopt.models.chat import LMConfig
     from psopt.rephrasings import RephrasingOptions
+    from psopt.runs import PromptOptions
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
@@ -49,12 +52,13 @@ class ComparisonResult:
 
 def compare(
     task: Task,
-    prompts: Mapping[str, Prompt] | None = None,
+    prompts: Mapping[str, AnyPrompt] | Sequence[str | Path] | None = None,
     models: Sequence[Any] | None = None,
     options: MeasureOptions | None = None,
     on_progress: OnProgress | None = None,
     *,
     model: Any = "minilm",
+    prompt_options: PromptOptions | None = None,
     rephrasings: int = 10,
     rephrasing: RephrasingOptions | None = None,
     split: SplitChoice = "test",
@@ -72,8 +76,10 @@ def compare(
     ----------
     task : Task
         With labels.
-    prompts : dict of name to Prompt, optional
-        By default the seed prompt of `strategy`.
+    prompts : dict of name to Prompt or path, or sequence of paths, optional
+        Prompts, their files or Python functions ``MODULE:NAME``; by default the seed prompt of `strategy`.
+    prompt_options : PromptOptions, optional
+        How the prompts' files are read, where they don't say so themselves.
     models : sequence of str, dspy.LM or Model, optional
         Several models in place of `model`.
     options : MeasureOptions, optional
@@ -85,15 +91,15 @@ def compare(
         If there is nothing to compare, or the samples have no labels.
     """
     options = options or measure_options(rephrasings, split, samples, seed, lm, rephrasing, cache_dir)
-    prompts = prompts or {strategy: seed_prompt(task, strategy, seed=seed)}
+    compared = _compared(task, prompts, strategy, seed, prompt_options)
     models = models or (model,)
-    if len(prompts) * len(models) < 2:
+    if len(compared) * len(models) < 2:
         raise InputError("there is nothing to compare: give two prompts, or two models")
     provider = options.models()  # the limits are those of the whole comparison
     measured = [
         (name, str(getattr(each, "name", each)), predict(task, prompt, each, options, provider, on_progress))
         for each in models
-        for name, prompt in prompts.items()
+        for name, prompt in compared.items()
     ]
     first = measured[0][2]
     if not first.is_labelled:
@@ -107,3 +113,17 @@ def compare(
         )
         for name, model_name, predictions in measured
     ]
+
+
+def _compared(
+    task: Task,
+    prompts: Mapping[str, AnyPrompt] | Sequence[str | Path] | None,
+    strategy: str,
+    seed: int,
+    options: PromptOptions | None,
+) -> dict[str, Prompt]:
+    """The prompts by name; without any, the seed prompt of a strategy."""
+    if not prompts:
+        return {strategy: prompt_for(task, None, strategy, seed, options)}
+    named = prompts if isinstance(prompts, Mapping) else {str(path): path for path in prompts}
+    return {name: prompt_for(task, prompt, strategy, seed, options) for name, prompt in named.items()}

@@ -5,27 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from psopt.api._measure import measure_options, predict
+from psopt.api._prompts import prompt_for
 from psopt.diagnosis import PromptReport, diagnose_predictions
 from psopt.evaluation import score
 from psopt.metrics import na_rate, sensitivity
-from psopt.search_spaces import seed_prompt
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from psopt.api._measure import SplitChoice
+    from psopt.api._prompts import AnyPrompt
     from psopt.models import OnProgress
     from psopt.models.chat import LMConfig
     from psopt.rephrasings import RephrasingOptions
-    from psopt.search_spaces import Prompt
+    from psopt.runs import PromptOptions
     from psopt.tasks import Task
 
 
 def diagnose(
     task: Task,
-    prompt: Prompt | None = None,
+    prompt: AnyPrompt | None = None,
     *,
     model: Any = "minilm",
+    prompt_options: PromptOptions | None = None,
     rephrasings: int = 10,
     rephrasing: RephrasingOptions | None = None,
     split: SplitChoice = "train",
@@ -41,8 +43,10 @@ def diagnose(
     Parameters
     ----------
     task : Task
-    prompt : Prompt, optional
-        By default the seed prompt of `strategy`.
+    prompt : Prompt or path, optional
+        A prompt, its file, or a Python function ``MODULE:NAME``; by default the seed prompt of `strategy`.
+    prompt_options : PromptOptions, optional
+        How a prompt's file is read, where it does not say so itself.
     model : str, dspy.LM or Model
         A name, or a model that is made already; `lm` says how a language model is asked.
     rephrasings : int
@@ -60,14 +64,14 @@ def diagnose(
     PsoptError
         If an argument or the task can't be used.
     """
-    prompt = prompt or seed_prompt(task, strategy, seed=seed)
+    diagnosed = prompt_for(task, prompt, strategy, seed, prompt_options)
     options = measure_options(rephrasings, split, samples, seed, lm, rephrasing, cache_dir)
     models = options.models()
-    predictions = predict(task, prompt, model, options, models, on_progress)
+    predictions = predict(task, diagnosed, model, options, models, on_progress)
     # The encoder tells more than words do, where it is loaded anyhow.
     embed = models.encoder.encode if model == "minilm" else None
     return PromptReport(
-        prompt,
+        diagnosed,
         predictions,
         sensitivity(predictions.p_tau),
         na_rate(predictions.counts),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from psopt.api._measure import MeasureOptions, grids
+from psopt.api._prompts import own_prompt
 from psopt.api._rephrase import description_of
 from psopt.api._setup import freeze_for, make_evaluator, rephrasing_again
 from psopt.evaluation import Grid
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from psopt.api._prompts import AnyPrompt
+    from psopt.runs import PromptOptions
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
@@ -36,8 +39,9 @@ _WRITING_SPREAD = (0.2, 0.25)  # how far tokens may be off, where only texts are
 
 def estimate(
     task: Task,
-    prompt: Prompt | None = None,
+    prompt: AnyPrompt | None = None,
     *,
+    prompt_options: PromptOptions | None = None,
     model: str = "minilm",
     trials: int | None = 40,
     rounds: int = 3,
@@ -55,11 +59,13 @@ def estimate(
 
     Parameters
     ----------
-    prompt : Prompt, optional
-        What would be measured, where `trials` is None.
+    prompt : Prompt or path, optional
+        What would be measured, or what the run would start from; by default the seed prompt of `strategy`.
     trials : int or None
         None for what `measure`, `check` or `diagnose` of test would ask.
-    task, model, rounds, rephrasings, rephrasing, samples, strategy, seed, proposer, leave_one_out, lm, cache_dir
+    task, prompt_options, model, rounds, rephrasings, rephrasing, samples, strategy, seed, proposer, leave_one_out, lm
+        See `optimize`.
+    cache_dir
         See `optimize`.
 
     Raises
@@ -69,9 +75,11 @@ def estimate(
     """
     lm = lm or LMConfig()
     rephrasing = rephrasing or RephrasingOptions()
+    own = own_prompt(task, prompt, strategy, prompt_options)
     if trials is None:
+        asked = own or seed_prompt(task, strategy, seed=seed)
         options = MeasureOptions(rephrasings, "test", samples, seed, lm, rephrasing, cache_dir)
-        return estimate_measuring(task, {"": prompt or seed_prompt(task, strategy, seed=seed)}, [model], options)
+        return estimate_measuring(task, {"": asked}, [model], options)
     search = SearchOptions(trials, rounds, seed=seed)
     settings = RunSettings(
         DataOptions(task.name),
@@ -84,6 +92,7 @@ def estimate(
         lm,
         proposer,
         leave_one_out,
+        prompt=own,
     )
     return estimate_run(task, settings, cache_dir)
 
@@ -92,7 +101,7 @@ def estimate_run(
     task: Task, settings: RunSettings, cache_dir: str | Path | None = None, run: Path | None = None
 ) -> CostEstimate:
     """Count what a run, or what is left of the one in the folder `run`, would ask, phase by phase; nothing is sent."""
-    baseline = seed_prompt(task, settings.strategy, seed=settings.seed)
+    baseline = settings.baseline(task)
     models = ModelProvider(cache_dir, settings.lm)
     options = rephrasing_again(settings.rephrasing, run) if run else settings.rephrasing
     rephrasings = freeze_for(task, baseline, settings, options.by_rule(), models)

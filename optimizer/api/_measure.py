@@ -5,21 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from psopt.api._prompts import prompt_for
 from psopt.errors import InputError
 from psopt.evaluation import evaluate, rephrased_prompts
 from psopt.models import ModelProvider
 from psopt.models.chat import Budget, LMConfig
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
-from psopt.search_spaces import seed_prompt
 from psopt.tasks import subset
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from psopt.api._prompts import AnyPrompt
     from psopt.evaluation import Predictions
     from psopt.models import Model, OnProgress
     from psopt.rephrasings import RephrasingSet
+    from psopt.runs import PromptOptions
     from psopt.search_spaces import Prompt
     from psopt.tasks import Sample, Task
 
@@ -64,9 +66,10 @@ class MeasureOptions:
 
 def measure(
     task: Task,
-    prompt: Prompt | None = None,
+    prompt: AnyPrompt | None = None,
     *,
     model: Any = "minilm",
+    prompt_options: PromptOptions | None = None,
     rephrasings: int = 10,
     rephrasing: RephrasingOptions | None = None,
     split: SplitChoice = "test",
@@ -82,8 +85,10 @@ def measure(
     Parameters
     ----------
     task : Task
-    prompt : Prompt, optional
-        By default the seed prompt of `strategy`.
+    prompt : Prompt or path, optional
+        A prompt, its file, or a Python function ``MODULE:NAME``; by default the seed prompt of `strategy`.
+    prompt_options : PromptOptions, optional
+        How a prompt's file is read, where it does not say so itself.
     model : str, dspy.LM or Model
         A name, or a model that is made already.
     rephrasings, rephrasing, split, samples, seed, lm, cache_dir
@@ -96,8 +101,8 @@ def measure(
         If an argument or the task can't be used.
     """
     options = measure_options(rephrasings, split, samples, seed, lm, rephrasing, cache_dir)
-    prompt = prompt or seed_prompt(task, strategy, seed=seed)
-    return predict(task, prompt, model, options, options.models(), on_progress)
+    asked = prompt_for(task, prompt, strategy, seed, prompt_options)
+    return predict(task, asked, model, options, options.models(), on_progress)
 
 
 def measure_options(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from psopt.api._prompts import file_of, own_prompt
 from psopt.api._run import run
 from psopt.models.chat import LMConfig
 from psopt.rephrasings import RephrasingOptions
@@ -14,7 +15,8 @@ from psopt.search_spaces import SearchRestriction
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from psopt.runs import Run
+    from psopt.api._prompts import AnyPrompt
+    from psopt.runs import PromptOptions, Run
     from psopt.search import Observer, SamplerName
     from psopt.tasks import Task
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 def optimize(
     task: Task,
     *,
+    prompt: AnyPrompt | None = None,
+    prompt_options: PromptOptions | None = None,
     model: Any = "minilm",
     trials: int = 40,
     rephrasings: int = 10,
@@ -53,6 +57,11 @@ def optimize(
     Parameters
     ----------
     task : Task
+    prompt : Prompt or path, optional
+        What the run starts from: a prompt, its file, or a Python function ``MODULE:NAME``; by default the seed prompt
+        of `strategy`.
+    prompt_options : PromptOptions, optional
+        How the prompt's file is read, where it does not say so itself.
     model : str, dspy.LM or Model
         A name, or a model that is made already.
     trials, rounds, sampler
@@ -103,6 +112,8 @@ def optimize(
         storage=storage,
         study_name=study_name,
         own_model=not by_name,
+        prompt=own_prompt(task, prompt, strategy, prompt_options),
+        prompt_file=file_of(prompt),
     )
     return run(
         task,

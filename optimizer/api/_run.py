@@ -12,7 +12,6 @@ from psopt.models import ModelProvider
 from psopt.models.chat import asks_in_chat
 from psopt.runs import FRONT, STUDY, estimate_search, free_folder, held, n_evaluated
 from psopt.search import check_limits
-from psopt.search_spaces import seed_prompt
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +42,7 @@ def run(
     To resume a run, its task, model, rephrasings and version of psopt must be what they were, unless `force`.
     `on_estimate` is told, before anything is asked, what the run will take of a model that costs.
     """
-    baseline = seed_prompt(task, settings.strategy, seed=settings.seed)
+    baseline = settings.baseline(task)
     models = ModelProvider(cache_dir, settings.lm)
     with held(run_folder(settings.model, task, out, resume=resume), resume=resume) as directory:
         evaluator = _evaluator(task, settings, baseline, models, model, directory, on_estimate, resume=resume)

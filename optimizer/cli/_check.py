@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from psopt.cli._dry_run import show_estimate
-from psopt.cli._flags import DataFlags, MeasuringFlags, ModelFlags, OutputFlags, RephrasingFlags, verb
-from psopt.cli._options import DryRun, HeldoutSplit, PromptModel, option
+from psopt.cli._flags import DataFlags, MeasuringFlags, ModelFlags, OutputFlags, PromptFlags, RephrasingFlags, verb
+from psopt.cli._options import DryRun, HeldoutSplit, Prompt, PromptModel, option
 from psopt.cli._typer import UsageError
 from psopt.cli._writing import print_json
 
 if TYPE_CHECKING:
     from psopt.evaluation import Scores
 
-Prompt = Annotated[
-    Path | None, option("Prompt", "--prompt", "The prompt to check", "P", show_default="the strategy's seed prompt")
-]
 MaxSensitivity = Annotated[
     float | None, option("Bounds", "--max-sensitivity", "S must not be above this.", "X", min=0, max=1)
 ]
@@ -45,6 +41,7 @@ def check(
     *,
     data: DataFlags,
     prompt: Prompt = None,
+    reading: PromptFlags,
     max_sensitivity: MaxSensitivity = None,
     min_f1: MinF1 = None,
     min_consistency: MinConsistency = None,
@@ -65,10 +62,9 @@ def check(
     from psopt.api import RESTS_ON_NA, estimate_measuring
     from psopt.api import check as run_check
     from psopt.cli._model_choice import choose_model
+    from psopt.cli._prompts import prompt_for_task, read_prompts
     from psopt.cli._reading import reading_bar
     from psopt.cli._settings import load_data, measure_options
-    from psopt.runs import read_source
-    from psopt.search_spaces import seed_prompt
 
     bounds: dict[str, Any] = {
         "max_sensitivity": max_sensitivity,
@@ -78,10 +74,10 @@ def check(
     }
     if all(bound is None for bound in bounds.values()):
         raise UsageError("nothing to check: give --max-sensitivity, --min-f1, --min-consistency or --max-na-rate")
-    source = read_source(prompt) if prompt else None
-    task = load_data(data, measuring.seed, require_labels=True, silent=output.silent)
-    checked = source.for_task(task) if source else seed_prompt(task, measuring.strategy, seed=measuring.seed)
-    choice = choose_model(model, lm, [source] if source else [], silent=output.silent)
+    sources = read_prompts([prompt] if prompt else [], reading)
+    task = load_data(data, measuring.seed, sources, require_labels=True, silent=output.silent)
+    checked = prompt_for_task(sources, task, measuring, silent=output.silent)
+    choice = choose_model(model, lm, sources, silent=output.silent)
     options = measure_options(measuring, split, rephrasing, choice.lm)
     if dry_run:
         estimate = estimate_measuring(task, {"": checked}, [choice.model], options)

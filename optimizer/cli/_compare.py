@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from psopt.cli._dry_run import show_estimate
-from psopt.cli._flags import DataFlags, MeasuringFlags, ModelFlags, OutputFlags, RephrasingFlags, verb
+from psopt.cli._flags import DataFlags, MeasuringFlags, ModelFlags, OutputFlags, PromptFlags, RephrasingFlags, verb
 from psopt.cli._options import DryRun, HeldoutSplit, PromptModel, option
 from psopt.cli._writing import print_json
 
@@ -15,11 +14,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 Prompts = Annotated[
-    list[Path] | None,
+    list[str] | None,
     option(
         "Prompt",
         "--prompt",
-        "A prompt's JSON or a text file; several times",
+        "Your prompt, or a run's prompts/ID.json; may be repeated",
         "P",
         show_default="the strategy's",
     ),
@@ -34,6 +33,7 @@ def compare(
     *,
     data: DataFlags,
     prompts: Prompts = None,
+    reading: PromptFlags,
     other_models: OtherModels = None,
     split: HeldoutSplit = "test",
     model: PromptModel = None,
@@ -51,16 +51,16 @@ def compare(
     from psopt.api import compare as run_comparison
     from psopt.api import estimate_measuring
     from psopt.cli._model_choice import choose_model
+    from psopt.cli._prompts import read_for_task, read_prompts
     from psopt.cli._reading import reading_bar
     from psopt.cli._settings import load_data, measure_options
     from psopt.models.chat import server_of
-    from psopt.runs import read_source
     from psopt.search_spaces import seed_prompt
     from rich.console import Console
 
-    sources = [read_source(path) for path in prompts or []]
-    task = load_data(data, measuring.seed, require_labels=True, silent=output.silent)
-    compared = {str(source.path): source.for_task(task) for source in sources}
+    sources = read_prompts(prompts or [], reading)
+    task = load_data(data, measuring.seed, sources, require_labels=True, silent=output.silent)
+    compared = {str(source.path): read_for_task(source, task, silent=output.silent) for source in sources}
     if not compared:
         compared = {measuring.strategy: seed_prompt(task, measuring.strategy, seed=measuring.seed)}
     choice = choose_model(model, lm, sources, silent=output.silent)

@@ -7,24 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from psopt.cli._dry_run import show_estimate
-from psopt.cli._flags import DataFlags, MeasuringFlags, ModelFlags, OutputFlags, RephrasingFlags, verb
-from psopt.cli._options import DryRun, PromptModel, SplitName, option
+from psopt.cli._flags import DataFlags, MeasuringFlags, ModelFlags, OutputFlags, PromptFlags, RephrasingFlags, verb
+from psopt.cli._options import DryRun, Prompt, PromptModel, SplitName, option
 from psopt.cli._writing import print_json, write_file
 
 if TYPE_CHECKING:
     from psopt.diagnosis import PromptReport
     from rich.console import Console
 
-Prompt = Annotated[
-    Path | None,
-    option(
-        "Prompt",
-        "--prompt",
-        "A run's prompts/ID.json, or a text file with the task description",
-        "P",
-        show_default="the strategy's",
-    ),
-]
 Split = Annotated[SplitName, option("Data", "--split", "Which samples.")]
 Html = Annotated[
     Path | None,
@@ -43,6 +33,7 @@ def diagnose(
     *,
     data: DataFlags,
     prompt: Prompt = None,
+    reading: PromptFlags,
     split: Split = "train",
     model: PromptModel = None,
     measuring: MeasuringFlags,
@@ -60,19 +51,17 @@ def diagnose(
     from psopt.api import diagnose as run_diagnosis
     from psopt.api import estimate_measuring
     from psopt.cli._model_choice import choose_model
+    from psopt.cli._prompts import prompt_for_task, read_prompts
     from psopt.cli._reading import reading_bar
     from psopt.cli._settings import load_data, measure_options
-    from psopt.runs import read_source
-    from psopt.search_spaces import seed_prompt
     from rich.console import Console
 
-    source = read_source(prompt) if prompt else None
-    task = load_data(data, measuring.seed, require_labels=False, silent=output.silent)
-    diagnosed = source.for_task(task) if source else None
-    choice = choose_model(model, lm, [source] if source else [], silent=output.silent)
+    sources = read_prompts([prompt] if prompt else [], reading)
+    task = load_data(data, measuring.seed, sources, require_labels=False, silent=output.silent)
+    diagnosed = prompt_for_task(sources, task, measuring, silent=output.silent)
+    choice = choose_model(model, lm, sources, silent=output.silent)
     options = measure_options(measuring, split, rephrasing, choice.lm)
     if dry_run:
-        diagnosed = diagnosed or seed_prompt(task, measuring.strategy, seed=measuring.seed)
         estimate = estimate_measuring(task, {"": diagnosed}, [choice.model], options)
         return show_estimate(estimate, choice.model, choice.lm, as_json=output.as_json)
     with reading_bar(quiet=output.silent) as on_progress:
@@ -80,7 +69,6 @@ def diagnose(
             task,
             diagnosed,
             model=choice.model,
-            strategy=measuring.strategy,
             on_progress=on_progress,
             **options.keywords(),
         )

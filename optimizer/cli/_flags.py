@@ -22,10 +22,20 @@ class DataFlags:
 
     dataset: option.Dataset
     text_column: option.TextColumn = None
+    inputs: option.Inputs = None
     label_column: option.LabelColumn = None
     task_file: option.TaskFile = None
     test_file: option.TestFile = None
     strict_data: option.StrictData = False
+
+
+@dataclass(frozen=True, slots=True)
+class PromptFlags:
+    """How a prompt of the user's own is read."""
+
+    prompt_format: option.PromptFormat = None
+    answer: option.Answer = None
+    response_format: option.ResponseFormat = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,6 +90,16 @@ def choose_model(named: str | None, flags: ModelFlags, sources: Sequence[PromptS
     return choice
 
 
+def model_to_search_with(
+    model: str, flags: ModelFlags, sources: Sequence[PromptSource], *, silent: bool
+) -> tuple[str, LMConfig]:
+    """The model of a new run, and how it is asked: as an earlier run has done it, where it starts from a prompt of that."""
+    if all(source.measured is None for source in sources):
+        return model, lm_options(flags)
+    choice = choose_model(model if is_given("model") else None, flags, sources, silent=silent)
+    return choice.model, choice.lm
+
+
 def _origin(sources: Sequence[PromptSource], measured: Sequence[tuple[PromptSource, Measured]]) -> str:
     """Where the model comes from that nobody has named; refuses where that is nowhere."""
     if not sources:

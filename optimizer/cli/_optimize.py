@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from psopt.cli._flags import DataFlags, MeasuringFlags, ModelFlags, OutputFlags, RephrasingFlags, verb
-from psopt.cli._options import DryRun, Model, option
+from psopt.cli._flags import DataFlags, MeasuringFlags, ModelFlags, OutputFlags, PromptFlags, RephrasingFlags, verb
+from psopt.cli._options import DryRun, Model, Prompt, option
 from psopt.errors import InputError
 
 Trials = Annotated[int, option("Search", "--trials", "Prompts to evaluate in total.", "N", min=1)]
@@ -69,6 +69,8 @@ Force = Annotated[
 def optimize(
     *,
     data: DataFlags,
+    prompt: Prompt = None,
+    reading: PromptFlags,
     model: Model = "minilm",
     measuring: MeasuringFlags,
     trials: Trials = 40,
@@ -91,18 +93,22 @@ def optimize(
 
     Writes a run directory with the Pareto front, scored on test under held-out rephrasings.
     """
-    from psopt.cli._model_choice import likelihood_note
+    from psopt.cli._model_choice import likelihood_note, model_to_search_with
+    from psopt.cli._prompts import read_prompts, start_from
     from psopt.cli._run import run, show_run_estimate
     from psopt.cli._settings import run_settings
 
     if go_on and out is None:
         raise InputError("--resume needs --out DIR, the run to go on with")
+    sources = read_prompts([prompt] if prompt else [], reading)
+    asked, options = model_to_search_with(model, lm, sources, silent=output.silent)
     settings = run_settings(
         data,
         measuring,
         rephrasing,
-        lm,
-        model=model,
+        options,
+        sources,
+        model=asked,
         trials=trials,
         rounds=rounds,
         sampler=sampler,
@@ -112,9 +118,10 @@ def optimize(
         leave_one_out=leave_one_out,
         program=program,
     )
+    task, settings = start_from(sources, settings, silent=output.silent)
     if dry_run:
-        return show_run_estimate(settings, measuring.cache_dir, as_json=output.as_json)
+        return show_run_estimate(settings, measuring.cache_dir, as_json=output.as_json, task=task)
     note = likelihood_note(settings.model, settings.lm)
     if note and not output.silent:
         typer.echo(f"model {settings.model}{note}", err=True)
-    return run(settings, out, measuring.cache_dir, output, resume=go_on, force=force)
+    return run(settings, out, measuring.cache_dir, output, resume=go_on, force=force, task=task)

@@ -53,6 +53,16 @@ Dataset = Annotated[
     ),
 ]
 TextColumn = Annotated[str | None, option("Data", "--text-column", "Column that holds the texts.", "NAME")]
+Inputs = Annotated[
+    list[str] | None,
+    option(
+        "Data",
+        "--input",
+        "Column that a sample is made of; may be repeated",
+        "COLUMN",
+        show_default="the fields that --prompt names, or the text column",
+    ),
+]
 LabelColumn = Annotated[str | None, option("Data", "--label-column", "Column that holds the labels.", "NAME")]
 TaskFile = Annotated[Path | None, option("Data", "--task-file", "Task file: description, labels, definitions.", "TOML")]
 TestFile = Annotated[Path | None, option("Data", "--test-file", "Test samples in a file of their own.", "FILE")]
@@ -68,6 +78,40 @@ HeldoutSplit = Annotated[
 
 # Prompt
 Strategy = Annotated[str, option("Prompt", "--strategy", "Seed prompt: simple, detail or 1-shot.", "S")]
+Prompt = Annotated[
+    str | None,
+    option(
+        "Prompt",
+        "--prompt",
+        "Your prompt: a text or chat messages with {fields}, a run's prompts/ID.json, or MODULE:NAME",
+        "P",
+        show_default="the strategy's",
+    ),
+]
+PromptFormat = Annotated[
+    str | None,
+    option(
+        "Prompt",
+        "--prompt-format",
+        "text, openai, promptfoo, python, psopt or description",
+        "F",
+        show_default="detected",
+    ),
+]
+Answer = Annotated[
+    str | None,
+    option(
+        "Prompt",
+        "--answer",
+        "How answers to your prompt are read: label, json:FIELD, xml:TAG, regex:PATTERN, last-line or MODULE:NAME",
+        "SPEC",
+        show_default="as the prompt asks for them",
+    ),
+]
+ResponseFormat = Annotated[
+    Path | None,
+    option("Prompt", "--response-format", "A JSON schema that is sent with each request of your prompt.", "FILE"),
+]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")]
 
 # Model

@@ -18,26 +18,43 @@ if TYPE_CHECKING:
     from psopt.tasks import Task
 
 
-def show_run_estimate(settings: RunSettings, cache_dir: Path | None, *, as_json: bool, run: Path | None = None) -> int:
+def show_run_estimate(
+    settings: RunSettings,
+    cache_dir: Path | None,
+    *,
+    as_json: bool,
+    run: Path | None = None,
+    task: Task | None = None,
+) -> int:
     """Say what a run, or what is left of one, would take."""
     from psopt.api import estimate_run
     from psopt.cli._dry_run import show_estimate
 
     if settings.program:
         raise InputError("--dry-run does not know how often a --program calls its model; use --max-calls")
-    estimate = estimate_run(settings.load_task(), settings, cache_dir, run=run)
+    estimate = estimate_run(task or settings.load_task(), settings, cache_dir, run=run)
     return show_estimate(estimate, settings.model, settings.lm, as_json=as_json)
 
 
 def run(
-    settings: RunSettings, out: Path | None, cache_dir: Path | None, output: OutputFlags, *, resume: bool, force: bool
+    settings: RunSettings,
+    out: Path | None,
+    cache_dir: Path | None,
+    output: OutputFlags,
+    *,
+    resume: bool,
+    force: bool,
+    task: Task | None = None,
 ) -> int:
-    """Start a run or go on with one, show how it goes and what came out; returns the exit code."""
+    """Start a run or go on with one, show how it goes and what came out; returns the exit code.
+
+    `task` is that of the settings, where it is loaded already.
+    """
     from psopt.api import run as run_settings
     from psopt.cli._screen import Screen
 
     screen = Screen(quiet=output.silent)
-    task = settings.load_task()
+    task = task or settings.load_task()
 
     def expect(estimate: CostEstimate) -> None:
         from psopt.cli._dry_run import estimate_lines

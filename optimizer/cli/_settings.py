@@ -10,20 +10,25 @@ from typing import TYPE_CHECKING, Any, cast
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from psopt.api import MeasureOptions
     from psopt.cli._flags import DataFlags, MeasuringFlags, ModelFlags, RephrasingFlags, RequestFlags
     from psopt.cli._options import SplitName
     from psopt.models.chat import LMConfig
     from psopt.rephrasings import RephrasingOptions
-    from psopt.runs import DataOptions, RunSettings
+    from psopt.runs import DataOptions, PromptSource, RunSettings
     from psopt.search import SamplerName
     from psopt.tasks import Task
 
 
-def data_options(data: DataFlags, folder: str = "") -> DataOptions:
-    """Where the data are; `folder` is what names of files are relative to."""
-    from psopt.runs import DataOptions
+def data_options(data: DataFlags, folder: str = "", sources: Sequence[PromptSource] = ()) -> DataOptions:
+    """Where the data are; `folder` is what names of files are relative to, prompts from `sources` name inputs."""
+    from psopt.runs import DataOptions, inputs_named
 
+    inputs = tuple(data.inputs or ())
+    if not inputs and data.text_column is None:
+        inputs = inputs_named(sources, data.dataset, _text(data.task_file))
     return DataOptions(
         data.dataset,
         data.text_column,
@@ -32,12 +37,15 @@ def data_options(data: DataFlags, folder: str = "") -> DataOptions:
         _text(data.test_file),
         data.strict_data,
         folder,
+        inputs,
     )
 
 
-def load_data(data: DataFlags, seed: int, *, require_labels: bool, silent: bool) -> Task:
-    """Load the task, and say what is to be said of it."""
-    task = data_options(data).load(seed, require_labels=require_labels)
+def load_data(
+    data: DataFlags, seed: int, sources: Sequence[PromptSource] = (), *, require_labels: bool, silent: bool
+) -> Task:
+    """Load the task with the inputs that prompts name, and say what is to be said of it."""
+    task = data_options(data, sources=sources).load(seed, require_labels=require_labels)
     if task.info.note and not silent:
         typer.echo(f"Note: {task.info.note}", err=True)
     return task
@@ -111,7 +119,8 @@ def run_settings(
     data: DataFlags,
     measuring: MeasuringFlags,
     rephrasing: RephrasingFlags,
-    lm: ModelFlags,
+    lm: LMConfig,
+    sources: Sequence[PromptSource] = (),
     *,
     trials: int,
     rounds: int,
@@ -123,13 +132,13 @@ def run_settings(
     from psopt.search import SearchOptions
 
     return RunSettings(
-        data=data_options(data, str(Path.cwd())),
+        data=data_options(data, str(Path.cwd()), sources),
         strategy=measuring.strategy,
         rephrasings=measuring.rephrasings,
         samples=measuring.samples,
         rephrasing=rephrasing_options(rephrasing),
         search=SearchOptions(trials, rounds, cast("SamplerName", sampler), measuring.seed),
-        lm=lm_options(lm),
+        lm=lm,
         command=shlex.join(["psopt", *sys.argv[1:]]),
         **run,
     )

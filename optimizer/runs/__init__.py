@@ -23,7 +23,9 @@ from psopt.runs._front_file import front_entry, front_file, pick_entry, read_ent
 from psopt.runs._holding import has_found_nothing, held
 from psopt.runs._manifest import manifest
 from psopt.runs._measured import Measured, measured, measured_in
-from psopt.runs._prompt_files import PromptSource, read_prompt, read_source
+from psopt.runs._prompt_files import read_prompt, read_source
+from psopt.runs._prompt_options import PromptOptions
+from psopt.runs._prompt_source import PromptSource, TaskPrompt, inputs_named
 from psopt.runs._recorder import RunRecorder
 from psopt.runs._run import Run
 from psopt.runs._search_estimate import estimate_search
@@ -50,18 +52,21 @@ __all__ = [
     "DataOptions",
     "Measured",
     "Phase",
+    "PromptOptions",
     "PromptSource",
     "Run",
     "RunDirectory",
     "RunRecorder",
     "RunSettings",
     "asked_about",
+    "TaskPrompt",
     "estimate_search",
     "free_folder",
     "front_entry",
     "front_file",
     "has_found_nothing",
     "held",
+    "inputs_named",
     "manifest",
     "measured",
     "measured_in",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError
 from psopt.tasks import load_task
@@ -27,6 +27,8 @@ class DataOptions:
         Fail rather than use the bundled sample.
     folder : str
         What names of files are relative to: where a run was started. Empty for the current folder.
+    inputs : tuple of str
+        The columns that a sample is made of; empty for the text column alone.
     """
 
     dataset: str
@@ -36,6 +38,18 @@ class DataOptions:
     test_file: str | None = None
     strict_data: bool = False
     folder: str = ""
+    inputs: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the options as plain JSON data; `inputs` only where there are any, as psopt 0.1 knew none."""
+        data = asdict(self)
+        inputs = data.pop("inputs")
+        return {**data, "inputs": list(inputs)} if inputs else data
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> DataOptions:
+        """Build the options from `to_dict`'s data."""
+        return cls(**{**data, "inputs": tuple(data.get("inputs", ()))})
 
     def load(self, seed: int, *, require_labels: bool = True) -> Task:
         """Load the task; `seed` decides how samples without a split are split.
@@ -50,6 +64,7 @@ class DataOptions:
             self._check_there(name)
         return load_task(
             str(self.located(self.dataset) if is_file else self.dataset),
+            inputs=self.inputs,
             text_column=self.text_column,
             label_column=self.label_column,
             task_file=self.located(self.task_file),

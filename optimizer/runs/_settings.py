@@ -11,7 +11,7 @@ from psopt.models.chat import LMConfig, without_header_values
 from psopt.rephrasings import RephrasingOptions, read_families
 from psopt.runs._data_options import DataOptions
 from psopt.search import SearchOptions
-from psopt.search_spaces import SearchRestriction
+from psopt.search_spaces import Prompt, SearchRestriction, seed_prompt
 
 if TYPE_CHECKING:
     from psopt.tasks import Task
@@ -36,6 +36,11 @@ class RunSettings:
         The task model's name.
     strategy : str
         ``simple``, ``detail`` or ``1-shot``: what the seed prompt holds.
+    prompt : Prompt or None
+        A prompt of the user's own, from which the run starts in place of the strategy's. It is kept whole: nothing
+        reads its file again.
+    prompt_file : str
+        Where `prompt` came from; empty for one that was given in Python.
     rephrasings : int
         Q, the number of search rephrasings, the original among them.
     samples : int
@@ -78,6 +83,13 @@ class RunSettings:
     program: str | None = None
     own_model: bool = False
     command: str = ""
+    prompt: Prompt | None = None
+    prompt_file: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse two prompts to start from."""
+        if self.prompt is not None and self.strategy != "simple":
+            raise InputError(f"--strategy {self.strategy} makes a prompt, and --prompt is one: leave one of them out")
 
     @property
     def seed(self) -> int:
@@ -92,6 +104,10 @@ class RunSettings:
     def load_task(self) -> Task:
         """Load the run's data (see `DataOptions.load`)."""
         return self.data.load(self.seed)
+
+    def baseline(self, task: Task) -> Prompt:
+        """The prompt that the run starts from: the user's own, else the seed prompt of the strategy."""
+        return self.prompt or seed_prompt(task, self.strategy, seed=self.seed)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> RunSettings:
@@ -108,13 +124,15 @@ class RunSettings:
             families = read_families(rest.pop("vary", "paraphrase"))
             parts = SearchRestriction.from_dict(rest.pop("parts", {}))
             lm = LMConfig.from_dict(rest.pop("lm", {}))
+            prompt = rest.pop("prompt", None)
             return cls(
-                data=DataOptions(**_taken(rest, _DATA)),
+                data=DataOptions.from_dict(_taken(rest, _DATA)),
                 rephrasing=RephrasingOptions(
                     file=Path(file) if file else None, families=families, **_taken(rest, _REPHRASING)
                 ),
                 search=SearchOptions(parts=parts, **_taken(rest, _SEARCH)),
                 lm=lm,
+                prompt=Prompt.from_dict(prompt) if prompt else None,
                 **rest,
             )
         except (TypeError, AttributeError) as error:
@@ -124,11 +142,12 @@ class RunSettings:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as run.json and a shared study keep them, side by side: without the values of headers."""
-        grouped = {"data", "rephrasing", "search", "lm"}
+        grouped = {"data", "rephrasing", "search", "lm", "prompt", "prompt_file"}
+        own_prompt = {"prompt": self.prompt.to_dict(), "prompt_file": self.prompt_file} if self.prompt else {}
         search = self.search
         rephrasing = self.rephrasing
         return {
-            **asdict(self.data),
+            **self.data.to_dict(),
             **{setting.name: getattr(self, setting.name) for setting in fields(self) if setting.name not in grouped},
             **{name: getattr(search, name) for name in _SEARCH},
             **{name: getattr(rephrasing, name) for name in _REPHRASING},
@@ -137,6 +156,7 @@ class RunSettings:
             "lm": self.lm.to_dict(),
             "parts": asdict(search.parts),
             "command": without_header_values(self.command),
+            **own_prompt,
         }
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import psopt
 import pytest
-from psopt import LMConfig, RephrasingOptions
+from psopt import LMConfig, PromptOptions, RephrasingOptions
 from psopt.rephrasings import to_file
 from psopt.search_spaces import Prompt
 from psopt.testing import FakeServer
@@ -24,7 +24,16 @@ if TYPE_CHECKING:
 
 __all__ = ["engines", "folder"]  # fixtures
 
-DATA = {"dataset", "text_column", "label_column", "task_file", "test_file", "strict_data"}  # of psopt.load_task
+DATA = {
+    "dataset",
+    "inputs",
+    "text_column",
+    "label_column",
+    "task_file",
+    "test_file",
+    "strict_data",
+}  # of psopt.load_task
+PROMPT = {"prompt_format": "format", "answer": "answer", "response_format": "response_format"}  # of PromptOptions
 REPHRASING = {  # of RephrasingOptions
     "rephraser": "rephraser",
     "judge": "judge",
@@ -55,11 +64,13 @@ def test_every_option_of_a_command_is_there_in_python(verb: str) -> None:
         is_data = name in DATA and verb not in {"worker", "classify"}
         is_lm = name in LM and ("lm" in known or takes_lm_changes)
         is_rephrasing = name in REPHRASING and "rephrasing" in known
+        is_prompt = name in PROMPT and "prompt_options" in known
         elsewhere = name in SCREEN or name in ELSEWHERE or f"{verb}.{name}" in ELSEWHERE
-        if not (in_python in known or is_data or is_lm or is_rephrasing or elsewhere):
+        if not (in_python in known or is_data or is_lm or is_prompt or is_rephrasing or elsewhere):
             missing.append(name)
     assert missing == [], f"psopt.{verb} lacks what `psopt {verb}` can"
     assert set(REPHRASING.values()) <= set(inspect.signature(RephrasingOptions).parameters)
+    assert set(PROMPT.values()) == set(inspect.signature(PromptOptions).parameters)
 
 
 @pytest.mark.parametrize("verb", ["optimize", "diagnose", "compare", "check", "rephrase"])

@@ -244,11 +244,10 @@ def test_a_password_in_an_address_is_refused_and_not_repeated(folder: Any, serve
         ("Sort the ticket.\n\nTicket: $ticket", "holds '$ticket'"),
         ("System: You sort.\nUser: sort this", "looks like a conversation"),
         ("Sort this.\nAnswer:", "ends in 'Answer:'"),
-        ('[{"role": "user", "content": "Sort it."}]', "is a list of chat messages"),
         ("Sort.\nAnswer with exactly one of these labels and nothing else: a, b", "psopt's own words"),
     ],
 )
-@pytest.mark.parametrize("verb", [*VERBS, "rephrase"])
+@pytest.mark.parametrize("verb", ["check", "diagnose", "compare", "rephrase"])
 def test_a_template_is_refused_and_not_rebuilt(
     folder: Any, verb: Any, text: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,0 +1,53 @@
+"""The prompt that a verb was given: a prompt, its file, or a Python function; else the seed prompt of a strategy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from psopt.errors import InputError
+from psopt.runs import PromptOptions, PromptSource, read_source
+from psopt.search_spaces import Prompt, seed_prompt
+
+if TYPE_CHECKING:
+    from psopt.tasks import Task
+
+    AnyPrompt = Prompt | PromptSource | str | Path
+    """A prompt, what `read_source` has read, or what it reads: a file or ``MODULE:NAME``."""
+
+
+def prompt_for(
+    task: Task, prompt: AnyPrompt | None, strategy: str, seed: int, options: PromptOptions | None = None
+) -> Prompt:
+    """Return the prompt that a verb was given, by default the seed prompt of `strategy`; raises as `own_prompt`."""
+    return own_prompt(task, prompt, strategy, options) or seed_prompt(task, strategy, seed=seed)
+
+
+def own_prompt(
+    task: Task, prompt: AnyPrompt | None, strategy: str, options: PromptOptions | None = None
+) -> Prompt | None:
+    """Return the prompt that a verb was given, None where it was given none.
+
+    Raises
+    ------
+    InputError
+        If it can't be read or is for other labels; if there is a strategy too, or options without a prompt.
+    """
+    if prompt is None:
+        if options not in {None, PromptOptions()}:
+            raise InputError("prompt_options say how a prompt is read: give the prompt too")
+        return None
+    if strategy != "simple":
+        raise InputError(f"strategy {strategy!r} makes a prompt, and there is one already: leave one of them out")
+    if isinstance(prompt, Prompt):
+        return (options or PromptOptions()).applied(prompt)
+    if isinstance(prompt, PromptSource):
+        return prompt.for_task(task)
+    return read_source(prompt, options).for_task(task)
+
+
+def file_of(prompt: AnyPrompt | None) -> str:
+    """Where a prompt came from; empty for one that was made in Python."""
+    if isinstance(prompt, PromptSource):
+        return str(prompt.path)
+    return str(prompt) if isinstance(prompt, (str, Path)) else ""

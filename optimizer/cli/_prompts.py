@@ -1,0 +1,92 @@
+"""--prompt and what says how to read it; what is said of a prompt before anything is asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import typer
+from psopt.cli._typer import UsageError, has_option, is_given
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from psopt.cli._flags import MeasuringFlags, PromptFlags
+    from psopt.runs import PromptSource, RunSettings
+    from psopt.search_spaces import Prompt
+    from psopt.tasks import Task
+
+_WIDTH = 80
+_SHOWN = 50
+
+
+def read_prompts(prompts: Sequence[str | Path], flags: PromptFlags) -> list[PromptSource]:
+    """Read what --prompt names, as far as that can be done before the data are known.
+
+    Raises
+    ------
+    UsageError
+        If options say how to read a prompt and there is none, or if --strategy makes another.
+    InputError
+        If a file can't be read.
+    """
+    from psopt.runs import PromptOptions, read_source
+
+    if not prompts:
+        for name in ("prompt_format", "answer", "response_format"):
+            if is_given(name):
+                raise UsageError(f"--{name.replace('_', '-')} says how --prompt is read: give --prompt too")
+        return []
+    if has_option("strategy") and is_given("strategy"):
+        raise UsageError("--strategy makes a prompt, and --prompt is one: leave one of them out")
+    options = PromptOptions(flags.prompt_format, flags.answer, flags.response_format)
+    return [read_source(prompt, options) for prompt in prompts]
+
+
+def prompt_for_task(sources: Sequence[PromptSource], task: Task, measuring: MeasuringFlags, *, silent: bool) -> Prompt:
+    """Return the prompt that --prompt names, else the strategy's seed prompt."""
+    from psopt.search_spaces import seed_prompt
+
+    if not sources:
+        return seed_prompt(task, measuring.strategy, seed=measuring.seed)
+    return read_for_task(sources[0], task, silent=silent)
+
+
+def start_from(
+    sources: Sequence[PromptSource], settings: RunSettings, *, silent: bool
+) -> tuple[Task | None, RunSettings]:
+    """Let a run start from the prompt that --prompt names; returns its task too, where that had to be loaded."""
+    if not sources:
+        return None, settings
+    task = settings.load_task()
+    prompt = read_for_task(sources[0], task, silent=silent)
+    return task, replace(settings, prompt=prompt, prompt_file=str(sources[0].path))
+
+
+def read_for_task(source: PromptSource, task: Task, *, silent: bool) -> Prompt:
+    """Return the prompt for a task, and say on stderr how it was read."""
+    reading = source.read_for(task)
+    if not silent:
+        for line in prompt_lines(source, reading.prompt, reading.notes):
+            typer.echo(line, err=True)
+    return reading.prompt
+
+
+def prompt_lines(source: PromptSource, prompt: Prompt, notes: Sequence[str]) -> list[str]:
+    """Say what a prompt of the user's own is: its format and fields, what is rephrased, how answers are read."""
+    if prompt.template is None:
+        return [_cut(f"prompt {source.path}: {note}") for note in notes]
+    fields = ", ".join(prompt.template.fields) or "none"
+    first = " ".join(prompt.description.split())
+    shown = first if len(first) <= _SHOWN else f"{first[:_SHOWN].rsplit(' ', 1)[0]} .."
+    return [
+        _cut(f"prompt {source.path}: {prompt.template.origin.format}, fields {fields}"),
+        _cut(f"  rephrased: {shown!r}, {prompt.template.n_parts} paragraph(s)"),
+        _cut(f"  answers are read by {prompt.answer}"),
+        *(_cut(f"  {note}") for note in notes),
+    ]
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _WIDTH else f"{line[: _WIDTH - 3]} .."

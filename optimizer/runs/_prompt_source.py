@@ -1,0 +1,161 @@
+"""A prompt's source: a file or a Python function that was read, and the prompt that a task makes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from psopt.errors import InputError
+from psopt.rephrasings import read_file
+from psopt.runs._directory import MANIFEST, REPHRASINGS, RunDirectory
+from psopt.runs._prompt_options import PromptOptions
+from psopt.runs._settings import RunSettings
+from psopt.search_spaces import Prompt, template_mark
+from psopt.tasks import Task, columns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from psopt.rephrasings import RephrasingSet
+    from psopt.runs._measured import Measured
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPrompt:
+    """A prompt that was read for a task, and what is to be said of how it was read."""
+
+    prompt: Prompt
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PromptSource:
+    """A prompt's file, or the Python function that writes its messages.
+
+    Attributes
+    ----------
+    path : Path
+        The file; of a function ``MODULE:NAME``.
+    prompt : Prompt or None
+        None for a text or messages: which prompt they make, a task decides.
+    description : str
+        The prompt's; empty where there is none yet.
+    run : Path or None
+        The run directory that the file lies in.
+    measured : Measured or None
+        How a run has measured it; None where neither the file nor a run says it.
+    options : PromptOptions
+        How it is read.
+    """
+
+    path: Path
+    prompt: Prompt | None
+    description: str = ""
+    run: Path | None = None
+    measured: Measured | None = None
+    options: PromptOptions = field(default_factory=PromptOptions)
+
+    def with_labels(self) -> Prompt:
+        """The prompt, which knows its labels.
+
+        Raises
+        ------
+        InputError
+            If it is a text or messages, which know none.
+        """
+        if self.prompt is None:
+            raise InputError(
+                f"prompt {self.path} is no JSON of psopt's: to classify, the labels must be known; give a prompt's JSON"
+            )
+        return self.options.applied(self.prompt, str(self.path))
+
+    def for_task(self, task: Task) -> Prompt:
+        """Return the prompt for a task.
+
+        Raises
+        ------
+        InputError
+            If it is for other labels, names fields that the data don't have, or can't be read.
+        """
+        return self.read_for(task).prompt
+
+    def read_for(self, task: Task) -> TaskPrompt:
+        """Return the prompt for a task, and what is to be said of how it was read; raises as `for_task`."""
+        if self.prompt is not None:
+            self._check_labels(self.prompt, task)
+            return TaskPrompt(self.options.applied(self.prompt, str(self.path)))
+        prompt = Prompt(_description(self.path), task.labels, task.noun)
+        return TaskPrompt(self.options.applied(prompt, str(self.path)))
+
+    @cached_property
+    def named_fields(self) -> tuple[str, ...]:
+        """The names in braces: those of them that are columns are the inputs."""
+        return self.prompt.template.fields if self.prompt and self.prompt.template else ()
+
+    def _check_labels(self, prompt: Prompt, task: Task) -> None:
+        if set(prompt.labels) != set(task.labels):
+            own = ", ".join(prompt.labels)
+            raise InputError(f"prompt {self.path} is for the labels {own}; the data have {', '.join(task.labels)}")
+
+    @cached_property
+    def settings(self) -> RunSettings | None:
+        """The settings of the run that the file lies in."""
+        return RunSettings.from_dict(manifest_of(self.run)["settings"]) if self.run else None
+
+    @cached_property
+    def rephrasings(self) -> RephrasingSet | None:
+        """The rephrasings of the run that the file lies in."""
+        kept = self.run / REPHRASINGS if self.run else None
+        return read_file(kept) if kept and kept.exists() else None
+
+    @cached_property
+    def task(self) -> Task | None:
+        """The task of the run that the file lies in; None where there is no run, or its data can't be had."""
+        return self._task_or_reason if isinstance(self._task_or_reason, Task) else None
+
+    @cached_property
+    def lacking(self) -> str | None:
+        """Why the run's task can't be had, where it can't."""
+        return self._task_or_reason if isinstance(self._task_or_reason, str) else None
+
+    @cached_property
+    def _task_or_reason(self) -> Task | str | None:
+        try:
+            return self.settings.load_task() if self.settings else None
+        except InputError as error:
+            return str(error)
+
+
+def inputs_named(sources: Sequence[PromptSource], dataset: str, task_file: str | None = None) -> tuple[str, ...]:
+    """The columns that prompts name, in the order of the data: what a sample is made of. Empty for the text column.
+
+    Where a prompt names ``{text}`` and the data have no such column, it means the text column.
+    """
+    named = {name for source in sources for name in source.named_fields}
+    if named <= {"text"}:
+        return ()
+    columns = columns_of(dataset, task_file=task_file)
+    if "text" in named and "text" not in columns:
+        return ()
+    return tuple(column for column in columns if column in named)
+
+
+def _description(path: Path) -> str:
+    """A plain text as a task description, on the lines that it was written on."""
+    text = path.read_text("utf-8-sig")
+    mark = template_mark(text)
+    if mark is not None or path.suffix == ".json":
+        raise InputError(
+            f"psopt would rebuild this prompt: {path} {mark}, but a text is taken for the description of a task, to "
+            "which psopt adds the labels, the text and its own layout; give the description of the task alone"
+        )
+    lines = [line.rstrip() for line in text.strip().splitlines()]
+    return "\n".join(lines) if len(lines) > 1 else " ".join(text.split())
+
+
+def manifest_of(run: Path) -> dict[str, Any]:
+    """Read a run's run.json."""
+    manifest: dict[str, Any] = RunDirectory.open(run).read_json(MANIFEST)
+    return manifest
