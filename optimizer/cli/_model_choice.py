@@ -93,7 +93,7 @@ def choose_model(named: str | None, flags: ModelFlags, sources: Sequence[PromptS
 def model_to_search_with(
     model: str, flags: ModelFlags, sources: Sequence[PromptSource], *, silent: bool
 ) -> tuple[str, LMConfig]:
-    """The model of a new run, and how it is asked: as an earlier run has done it, where it starts from a prompt of that."""
+    """The model of a new run, and how it is asked: as an earlier run has it, where a prompt of that is the start."""
     if all(source.measured is None for source in sources):
         return model, lm_options(flags)
     choice = choose_model(model if is_given("model") else None, flags, sources, silent=silent)

@@ -38,7 +38,7 @@ def test_a_text_file_makes_a_prompt_on_its_lines(task: Task, tmp_path: Path) -> 
     assert TEXT in render(prompt, "who ?")[1]["content"]
     assert Prompt.from_dict(prompt.to_dict()).id == prompt.id
     (tmp_path / "one.txt").write_text("Sort  the question.\n")
-    assert read_source(tmp_path / "one.txt").description == "Sort the question."
+    assert read_source(tmp_path / "one.txt").for_task(task).description == "Sort the question."
 
 
 def test_a_set_of_an_earlier_version_still_fits_a_description_of_several_lines(task: Task, tmp_path: Path) -> None:
