@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from psopt.answers import CUT_OFF, EMPTY, UNKNOWN, read_answer, shown
+from psopt.answers import ANSWER_FORMS, CUT_OFF, EMPTY, UNKNOWN, shown
 from psopt.errors import ModelError, NoLabelsError, UnansweredError
 from psopt.models.chat._na_kinds import begins_with_thoughts, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from psopt.answers import AnswerReader
     from psopt.models.chat._client import Answer
     from psopt.models.chat._config import LMConfig
 
@@ -34,20 +35,31 @@ class AnswerMonitor(Generic[Key]):
     ----------
     name : str
         The model's.
-    labels : sequence of str
+    reader : AnswerReader
+        Reads the answers.
     options : LMConfig
     is_trusted : bool
         Whether the model is known to name labels.
     least : int
         How many answers must name no label before that is an error; `FIRST` at most.
+    is_own_prompt : bool
+        Whether the prompt is a template of the user's: then it is the reader that may be wrong.
     """
 
     def __init__(
-        self, name: str, labels: Sequence[str], options: LMConfig, *, is_trusted: bool = False, least: int = 1
+        self,
+        name: str,
+        reader: AnswerReader,
+        options: LMConfig,
+        *,
+        is_trusted: bool = False,
+        least: int = 1,
+        is_own_prompt: bool = False,
     ) -> None:
         self.is_trusted = is_trusted
         self._name = name
-        self._labels = labels
+        self._reader = reader
+        self._is_own_prompt = is_own_prompt
         self._options = options
         self._least = least
         self._total = 0
@@ -101,10 +113,10 @@ class AnswerMonitor(Generic[Key]):
             return
         if self._options.logprobs and answer.text:
             check_probabilities(self._name, answer)
-        if read_answer(answer.text, self._labels) < len(self._labels):
+        if self._reader.read(answer.text) < len(self._reader.labels):
             self.is_trusted = True
             return
-        kind = kind_of(answer, self._labels)
+        kind = kind_of(answer, self._reader)
         self._kinds[kind] += 1
         self._n_thoughts += answer.is_thought
         quoted = shown(answer.text or answer.reason)
@@ -129,8 +141,9 @@ class AnswerMonitor(Generic[Key]):
             return
         which = f"the first {self._n_seen}" if self._n_seen < self._total else f"{self._n_seen}"
         quotes = f"; it said: {', '.join(map(repr, self._quoted))}" if self._quoted else ""
+        how = f" where --answer {self._reader.spec} looks for it" if self._is_own_prompt else ""
         raise NoLabelsError(
-            f"{self._name}: none of {which} answers names a label ({_listed(self._kinds)}){quotes}; {self._cure()}"
+            f"{self._name}: none of {which} answers names a label{how} ({_listed(self._kinds)}){quotes}; {self._cure()}"
         )
 
     def _cure(self) -> str:
@@ -140,13 +153,19 @@ class AnswerMonitor(Generic[Key]):
                 "the server sends them as reasoning and no answer beside: switch its reasoning parser off, "
                 "or the model's thinking"
             )
+        most_tokens = self._options.most_tokens(self._reader.spec) if self._is_own_prompt else self._options.max_tokens
+        if kind == CUT_OFF:
+            return f"all their tokens went before the label came: raise --max-tokens ({most_tokens}), or think less"
+        if self._is_own_prompt and kind != EMPTY:
+            return (
+                f"say by --answer where the label stands ({', '.join(ANSWER_FORMS)}), or look whether the labels are"
+                " those that the prompt asks for"
+            )
         return cure(kind, self._options)
 
 
 def cure(kind: str, options: LMConfig) -> str:
     """Say what most likely helps against a kind of N/A."""
-    if kind == CUT_OFF:
-        return f"all their tokens went before the label came: raise --max-tokens ({options.max_tokens}), or think less"
     plain = "try --plain, " if options.structured and not options.logprobs else ""
     if kind == EMPTY:
         return (

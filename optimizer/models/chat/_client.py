@@ -93,12 +93,18 @@ class Query(NamedTuple):
         In place of the options' temperature.
     sample : int
         Which of several answers to the same messages; tells them apart in the cache.
+    response_format : str
+        The user's own, as JSON text; it is sent as it is, or not at all.
+    max_tokens : int or None
+        Most tokens of the answer, in place of the options'.
     """
 
     messages: Messages
     labels: Sequence[str] = ()
     temperature: float | None = None
     sample: int = 0
+    response_format: str = ""
+    max_tokens: int | None = None
 
 
 class ChatClient(Protocol):

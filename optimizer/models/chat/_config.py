@@ -9,6 +9,11 @@ from typing import Any
 
 from psopt.errors import InputError
 
+_LABEL_TOKENS = 256  # a label takes a dozen; the rest is for a model that thinks aloud a little
+# What an answer may take that is more than a label: four times as much. A choice: a JSON object with a paragraph of
+# reasons has 100 to 300 tokens, and what is not used costs nothing.
+_ANSWER_TOKENS = 4 * _LABEL_TOKENS
+
 
 @dataclass(frozen=True, slots=True)
 class LMConfig:
@@ -25,7 +30,8 @@ class LMConfig:
     retries : int
         How often a call that failed in passing is sent again, or a server that is away looked for.
     max_tokens : int
-        Most tokens of one answer.
+        Most tokens of one answer. Left at 256, it is 1,024 where a prompt's answers are more than a label
+        (`most_tokens`).
     temperature, request_seed : float, int
         Sent where the server takes them.
     structured : bool
@@ -54,7 +60,7 @@ class LMConfig:
     concurrency: int = 32
     timeout: float = 60.0
     retries: int = 12
-    max_tokens: int = 256
+    max_tokens: int = _LABEL_TOKENS
     temperature: float = 0.0
     request_seed: int = 42
     structured: bool = True
@@ -99,6 +105,17 @@ class LMConfig:
         for name, value in self.headers.items():
             if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name) or (value and not value.isprintable()):
                 raise InputError(f"{name!r} is no header that can be sent: give --header NAME=VALUE")
+
+    def most_tokens(self, answer: str) -> int:
+        """Most tokens of an answer that is read in a way (``label``, ``json:team`` ..): room for reasons beside it.
+
+        >>> LMConfig().most_tokens("label"), LMConfig().most_tokens("json:team")
+        (256, 1024)
+        >>> LMConfig(max_tokens=100).most_tokens("json:team")
+        100
+        """
+        is_long = answer != "label" and self.max_tokens == _LABEL_TOKENS
+        return _ANSWER_TOKENS if is_long else self.max_tokens
 
     def changed(self, **changes: Any) -> LMConfig:
         """Return the options with those of these changes that are not None; headers are added to those there are."""

@@ -42,6 +42,7 @@ class Dialect:
         self._profile = profile_of(model)
         self._extra = dict(options.extra_body or {})
         self._refused: set[str] = set()
+        self._own_forms: set[str] = set()
 
     def leave_out(self, feature: str) -> None:
         """Write requests without a feature from now on."""
@@ -52,8 +53,13 @@ class Dialect:
         self._refused.difference_update(OLDER_LESSONS.get(feature, (feature,)))
 
     def negotiable(self, body: Body) -> list[Feature]:
-        """Return the features of a request that it can do without; not what the user put into `extra_body`."""
-        return [feature for feature in features_of(body) if feature.field not in self._extra]
+        """Return the features of a request that it can do without; not what is the user's own."""
+        own = {*self._extra, *(["response_format"] if self.has_own_form(body) else [])}
+        return [feature for feature in features_of(body) if feature.field not in own]
+
+    def has_own_form(self, body: Body) -> bool:
+        """Whether a request's response format is one of the user's, and none of psopt's."""
+        return _canonical(body.get("response_format")) in self._own_forms
 
     def body(self, query: Query) -> Body:
         """Write the body of a chat completion.
@@ -68,10 +74,13 @@ class Dialect:
         seed = self._profile.seed
         if not self._lacks(seed):
             body[seed] = self._options.request_seed
-        self._add_length(body)
+        self._add_length(body, query.max_tokens)
+        if query.response_format:
+            body["response_format"] = json.loads(query.response_format)
+            self._own_forms.add(_canonical(body["response_format"]))
         if self._options.logprobs and query.labels:
             body |= {"logprobs": True, "top_logprobs": self._n_alternatives()}
-        elif self._options.structured and query.labels:
+        elif self._options.structured and query.labels and not query.response_format:
             self._add_form(body, query.labels)
         body["messages"] = self._messages(body["messages"])
         if self._extra:
@@ -87,14 +96,14 @@ class Dialect:
             temperature = self._options.temperature if wanted is None else wanted
             body["temperature"] = LEAST_TEMPERATURE if not temperature and self._lacks("temperature 0") else temperature
 
-    def _add_length(self, body: Body) -> None:
+    def _add_length(self, body: Body, wanted: int | None) -> None:
         """The limit on tokens under the name that the server takes; a profile says only which to try first."""
         names = ["max_tokens", "max_completion_tokens"]
         if "max_tokens" in self._profile.lacks:
             names.reverse()
         name = next((name for name in names if name not in self._refused), None)
         if name is not None:
-            body[name] = self._options.max_tokens + self._profile.room
+            body[name] = (wanted or self._options.max_tokens) + self._profile.room
 
     def _n_alternatives(self) -> int:
         if self._lacks("logprobs"):
@@ -123,6 +132,10 @@ def _one_of(labels: Sequence[str]) -> dict[str, Any]:
         "additionalProperties": False,
     }
     return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
+
+
+def _canonical(form: Any) -> str:
+    return json.dumps(form, sort_keys=True)
 
 
 def _asking_for_json(messages: Messages) -> Messages:

@@ -10,7 +10,15 @@ from psopt.errors import InputError, import_extra
 from psopt.models.chat._client import Answer
 from psopt.models.chat._errors import ModelRefusedError, TransientError, UnclearRefusalError, UnsupportedError
 from psopt.models.chat._event_loop import in_a_thread
-from psopt.models.chat._features import FEATURES, LEAST_TEMPERATURE, alternating, features_of, without_system
+from psopt.models.chat._features import (
+    FEATURES,
+    LEAST_TEMPERATURE,
+    about_the_form,
+    alternating,
+    features_of,
+    own_form_refused,
+    without_system,
+)
 from psopt.models.chat._model_profiles import profile_of
 from psopt.models.chat._reconnect_policy import is_unreachable
 from psopt.models.chat._refusals import kind_of_refusal, read_refusal
@@ -47,6 +55,7 @@ class DspyClient:
             raise InputError("dspy/ models send no --header: use openai/NAME with --api-base")
         self._refused: set[str] = set()
         stay_here()
+        self._is_made_here = isinstance(lm, str)
         if isinstance(lm, str):
             self._refused.update(profile_of(lm).lacks)
             address = {"api_base": options.api_base} if options.api_base else {}
@@ -72,6 +81,10 @@ class DspyClient:
         request = {"model": self._lm.model, "messages": query.messages, **public_settings(self._lm.kwargs)}
         if query.temperature is not None:
             request["temperature"] = query.temperature
+        if query.max_tokens is not None and self._is_made_here and "max_tokens" in request:
+            request["max_tokens"] = query.max_tokens + profile_of(self._lm.model).room
+        if query.response_format:
+            request["response_format"] = json.loads(query.response_format)
         request |= self._options.extra_body or {}
         return self._with_what_is_taken(request)
 
@@ -148,6 +161,8 @@ class DspyClient:
         feature = refusal.names(self._negotiable(request))
         if feature is not None:
             return UnsupportedError(feature.name, message)
+        if "response_format" in request and about_the_form(refusal.text):
+            return ModelRefusedError(own_form_refused(self.endpoint or "the server", self.name, message))
         kind = ModelRefusedError if refusal.is_about_the_model else UnclearRefusalError
         return kind(f"{self.name}: {message}")
 
@@ -169,7 +184,7 @@ def stay_here() -> None:
 
 
 def _read(response: Any) -> Answer:
-    text = response.text
+    text = response.text or _data_of(response)
     usage = response.usage
     answer = Answer(
         text=text,
@@ -183,6 +198,12 @@ def _read(response: Any) -> Answer:
     return answer
 
 
+def _data_of(response: Any) -> str | None:
+    """The text of an answer that DSPy has parsed by its response format: JSON again, as it was sent."""
+    parts = [part for part in response.message.parts if part.type == "data"]
+    return "\n".join(json.dumps(part.value, ensure_ascii=False) for part in parts) or response.text
+
+
 def _place(lm: Any) -> str | None:
     """Where an LM's answers come from; None for an engine that can't say what it is: they are not kept on disk."""
     engine = getattr(lm, "_engine_spec", "auto")
@@ -194,7 +215,16 @@ def _place(lm: Any) -> str | None:
 
 
 def _generation(settings: dict[str, Any]) -> dict[str, Any]:
-    taken = ("temperature", "max_tokens", "top_p", "seed", "stop", "presence_penalty", "frequency_penalty")
+    taken = (
+        "temperature",
+        "max_tokens",
+        "top_p",
+        "seed",
+        "stop",
+        "presence_penalty",
+        "frequency_penalty",
+        "response_format",
+    )
     return {name: settings[name] for name in taken if settings.get(name) is not None}
 
 

@@ -118,6 +118,23 @@ FEATURES = (
 OLDER_LESSONS = {"structured output": ("json_schema", "json_object")}
 
 
+def about_the_form(text: str) -> bool:
+    """Whether the words of a refusal name the response format.
+
+    >>> about_the_form("'response_format' is not supported by this model")
+    True
+    """
+    return re.search(_STRUCTURED, text, re.IGNORECASE) is not None
+
+
+def own_form_refused(endpoint: str, model: str, message: str) -> str:
+    """Say that a server does not take the user's own response format."""
+    return (
+        f"{endpoint} does not take the prompt's response format for {model}: {message};"
+        " leave --response-format out, or give one that it takes"
+    )
+
+
 def features_of(body: Body) -> list[Feature]:
     """Return the features that a request uses."""
     return [feature for feature in FEATURES if feature.uses(body)]

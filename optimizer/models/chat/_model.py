@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.answers import NoLabel, read_answer, shown
+from psopt.answers import NoLabel, reader_for, shown
+from psopt.errors import InputError
 from psopt.models._capabilities import Capabilities, capabilities_of
 from psopt.models.chat._address import public_address
 from psopt.models.chat._answer_monitor import FIRST, AnswerMonitor, check_probabilities
 from psopt.models.chat._client import Query
 from psopt.models.chat._label_probabilities import label_probabilities
 from psopt.models.chat._na_kinds import kind_of
+from psopt.models.chat._response_format import read_response_format
 from psopt.search_spaces import render
 
 if TYPE_CHECKING:
@@ -46,7 +49,7 @@ class ChatModel:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.few_may_fail = False
-        self._names_labels = False
+        self._readable: set[str] = set()  # ways of reading answers that have read a label
 
     @property
     def name(self) -> str:
@@ -62,10 +65,12 @@ class ChatModel:
         self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
     ) -> NDArray[np.int64]:
         """Classify every text under every prompt; see `Model.predict`."""
-        answers = self._ask(prompts, texts, on_progress)
-        labels = prompts[0].labels
-        read = np.array([read_answer(answer.text, labels) for answer in answers], dtype=np.int64)
-        return read.reshape(len(prompts), len(texts)).T
+        answers = iter(self._ask(prompts, texts, on_progress))
+        array = np.empty((len(texts), len(prompts)), dtype=np.int64)
+        for column, prompt in enumerate(prompts):
+            reader = reader_for(prompt.answer, prompt.labels)
+            array[:, column] = [reader.read(answer.text) for answer in itertools.islice(answers, len(texts))]
+        return array
 
     def predict_proba(
         self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
@@ -76,6 +81,8 @@ class ChatModel:
         ------
         ModelError
             If the server sends no probabilities.
+        InputError
+            If the prompt's answers are more than a label.
         """
         answers = self._ask(prompts, texts, on_progress)
         labels = prompts[0].labels
@@ -83,30 +90,61 @@ class ChatModel:
         return rows.reshape(len(prompts), len(texts), len(labels) + 1).swapaxes(0, 1)
 
     def queries(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> list[Query]:
-        """What is asked, in the order in which it is asked."""
-        return [Query(render(prompt, text), prompt.labels) for prompt in prompts for text in texts]
+        """What is asked, in the order in which it is asked.
+
+        Raises
+        ------
+        InputError
+            If probabilities are asked for, and a prompt's answers are more than a label.
+        """
+        return [self._query(prompt, text) for prompt in prompts for text in texts]
+
+    def _query(self, prompt: Prompt, text: str) -> Query:
+        """One request; with a template of the user's it is the user's own, without anything of psopt's."""
+        options = self.engine.options
+        messages = render(prompt, text)
+        if prompt.template is None:
+            return Query(messages, prompt.labels)
+        if options.logprobs and prompt.answer != "label":
+            raise InputError(
+                f"--logprobs needs answers that are a label alone, and this prompt's are read as {prompt.answer}:"
+                " leave --logprobs out"
+            )
+        form = prompt.template.response_format
+        return Query(
+            messages,
+            prompt.labels if options.logprobs else (),
+            response_format=read_response_format(form) if form else "",
+            max_tokens=options.most_tokens(prompt.answer),
+        )
 
     def no_labels(
         self, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
     ) -> tuple[NoLabel, ...]:
         """Return those of the predictions that are N/A, with what was answered; see `ExplainingModel.no_labels`."""
-        labels = prompts[0].labels
-        places = [(int(row), int(column)) for row, column in np.argwhere(array == len(labels))]
-        queries = [Query(render(prompts[column], texts[row]), labels) for row, column in places]
+        places = [(int(row), int(column)) for row, column in np.argwhere(array == len(prompts[0].labels))]
+        queries = [self._query(prompts[column], texts[row]) for row, column in places]
+        readers = [reader_for(prompt.answer, prompt.labels) for prompt in prompts]
         return tuple(
-            NoLabel(row, column, kind_of(answer, labels), shown(answer.text or answer.reason))
+            NoLabel(row, column, kind_of(answer, readers[column]), shown(answer.text or answer.reason))
             for (row, column), answer in zip(places, self.engine.kept(queries), strict=True)
             if answer is not None
         )
 
     def _ask(self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None) -> list[Answer]:
         least = FIRST if self.few_may_fail else 1
-        options = self.engine.options
+        first = prompts[0]
         monitor: AnswerMonitor[bytes] = AnswerMonitor(
-            self.name, prompts[0].labels, options, is_trusted=self._names_labels, least=least
+            self.name,
+            reader_for(first.answer, first.labels),
+            self.engine.options,
+            is_trusted=first.answer in self._readable,
+            least=least,
+            is_own_prompt=first.template is not None,
         )
         answers = self.engine.answers(self.queries(prompts, texts), on_progress, monitor)
-        self._names_labels = monitor.is_trusted
+        if monitor.is_trusted:
+            self._readable.add(first.answer)
         return answers
 
     def _probabilities(self, answer: Answer, labels: Sequence[str]) -> list[float]:

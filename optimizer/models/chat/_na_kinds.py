@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from psopt.answers import CUT_OFF, EMPTY, SEVERAL, UNKNOWN, names_several
+from psopt.answers import CUT_OFF
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from psopt.answers import AnswerReader
     from psopt.models.chat._client import Alternatives, Answer
 
 # How reasoning begins: <think> and its like, Mistral's [THINK], gpt-oss's channel.
@@ -17,15 +16,13 @@ _THINKS = re.compile(r"\s*(?:<(?:think|thinking|thought|reasoning)>|\[THINK\]|<\
 _BEGINNING = 40  # characters: more than the longest of these openings has
 
 
-def kind_of(answer: Answer, labels: Sequence[str]) -> str:
+def kind_of(answer: Answer, reader: AnswerReader) -> str:
     """Return the kind of an answer that names no label, as `NoLabel` has it."""
     if answer.unanswered:
         return answer.unanswered
     if answer.truncated:
         return CUT_OFF
-    if not (answer.text or "").strip():
-        return EMPTY
-    return SEVERAL if names_several(answer.text or "", labels) else UNKNOWN
+    return reader.kind(answer.text)
 
 
 def begins_with_thoughts(places: Alternatives) -> bool:

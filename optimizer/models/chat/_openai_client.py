@@ -13,7 +13,7 @@ from psopt.models.chat._completion import ErrorInAnswerError, read_completion
 from psopt.models.chat._dialect import Dialect
 from psopt.models.chat._error_bodies import error_of
 from psopt.models.chat._errors import ModelRefusedError, TransientError, UnclearRefusalError, UnsupportedError
-from psopt.models.chat._features import FEATURES
+from psopt.models.chat._features import FEATURES, about_the_form, own_form_refused
 from psopt.models.chat._reconnect_policy import is_unreachable
 from psopt.models.chat._refusals import read_refusal
 from psopt.models.chat._retry_after import requested_pause, retry_after
@@ -178,6 +178,8 @@ class OpenAIClient:
             feature = refusal.names(self._dialect.negotiable(request))
             if feature is not None:
                 return UnsupportedError(feature.name, message)
+            if self._dialect.has_own_form(request) and about_the_form(refusal.text):
+                return ModelRefusedError(own_form_refused(self.endpoint, self.name, message))
         if status in _PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             overloaded = status in _TOO_MANY or (status == HTTPStatus.SERVICE_UNAVAILABLE and wait is not None)
             return TransientError(f"HTTP {status}: {message}", wait=wait, overloaded=overloaded)

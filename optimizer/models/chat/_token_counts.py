@@ -80,10 +80,12 @@ def tokens_of_text(text: str) -> TokenRange:
 
 
 def tokens_of_query(query: Query) -> TokenRange:
-    """Return about how many tokens a request's messages take."""
+    """Return about how many tokens a request's messages take, and the response format of the user's."""
     total = TokenRange(*_TEMPLATE_RANGE)
     for message in query.messages:
         total += tokens_of_text(message["content"])
+    if query.response_format:
+        total += tokens_of_text(query.response_format)
     return total
 
 
@@ -91,11 +93,12 @@ def most_tokens_in(query: Query) -> int:
     """Return what a request's messages can't pass, whatever the model.
 
     Byte-level and byte-falling-back vocabularies alike have no token that is less than a byte of text. Labels count
-    twice: they may stand in a schema beside the messages.
+    twice: they may stand in a schema beside the messages, as a response format of the user's does.
     """
     content = sum(len(message["content"].encode("utf-8", "surrogatepass")) for message in query.messages)
     schema = len(json.dumps(list(query.labels), ensure_ascii=False).encode("utf-8", "surrogatepass"))
-    return content + 2 * schema + _TEMPLATE
+    form = len(query.response_format.encode("utf-8", "surrogatepass"))
+    return content + 2 * schema + form + _TEMPLATE
 
 
 def most_tokens_out(request: Mapping[str, Any], default: int) -> int:

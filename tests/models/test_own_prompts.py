@@ -1,0 +1,222 @@
+"""Prompts of the user's own, asked of chat models: requests and readers are the user's."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from psopt.answers import CUT_OFF
+from psopt.errors import InputError, NoLabelsError
+from psopt.models import AnswerCache
+from psopt.models.chat import LMConfig, chat_model, read_response_format
+from psopt.models.chat._dialect import Dialect
+from psopt.models.chat._errors import ModelRefusedError
+from psopt.search_spaces import Prompt
+from psopt.tasks import Row
+from psopt.templates import Field, Message, Part, Template
+from psopt.testing import FakeServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LABELS = ("billing", "sales")
+SCHEMA = {"type": "object", "properties": {"reason": {"type": "string"}, "team": {"enum": list(LABELS)}}}
+TEMPLATE = Template(
+    (
+        Message("system", ("You sort mail.\n\n", Part(0))),
+        Message("user", ('Answer as {"team": .., "reason": ..}.\n\n', Field("body", "{body}"))),
+    ),
+    answer="json:team",
+)
+PROMPT = Prompt("Which team answers?", LABELS, template=TEMPLATE)
+ROWS = [Row.of({"subject": f"Mail {i}", "body": f"The bill of {i} {{body}}"}, ("subject", "body")) for i in range(24)]
+REASONED = '{"reason": "It is about a bill, not sales.", "team": "billing"}'
+
+
+def prompt_with(**changes: Any) -> Prompt:
+    return replace(PROMPT, template=replace(TEMPLATE, **changes))
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[FakeServer]:
+    with FakeServer() as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-0123456789")
+
+
+def model_at(server: FakeServer, kind: str = "openai", name: str = "test", **options: Any) -> Any:
+    return chat_model(kind, name, AnswerCache(None), LMConfig(api_base=server.url, **options))
+
+
+def says(server: FakeServer, answer: str, **options: Any) -> None:
+    server.change(answer=f"fixed:{answer}", **{"lacks": "", "provider": "", **options})
+    server.reset()
+
+
+@pytest.mark.parametrize(("kind", "name"), [("openai", "test"), ("dspy", "openai/test")])
+def test_the_request_is_the_users_own(server: FakeServer, kind: str, name: str) -> None:
+    if kind == "dspy":
+        pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
+    says(server, REASONED)
+    model = model_at(server, kind, name)
+    assert (model.predict([PROMPT], ROWS[:1]) == 0).all()
+    body = server.last_request()["body"]
+    assert body["messages"] == [
+        {"role": "system", "content": "You sort mail.\n\nWhich team answers?"},
+        {"role": "user", "content": 'Answer as {"team": .., "reason": ..}.\n\nThe bill of 0 {body}'},
+    ]
+    assert "response_format" not in body
+    assert body.get("max_tokens", body.get("max_completion_tokens")) == 1024
+    formatted = prompt_with(response_format=json.dumps(SCHEMA))
+    assert (model.predict([formatted], ROWS[:2]) == 0).all()
+    body = server.last_request()["body"]
+    assert body["response_format"]["type"] == "json_schema"
+    assert body["response_format"]["json_schema"]["schema"] == SCHEMA
+    assert body["response_format"]["json_schema"]["name"] == "answer"
+
+
+@pytest.mark.parametrize(("kind", "name"), [("openai", "test"), ("dspy", "openai/test")])
+def test_a_response_format_that_is_refused_is_an_error_and_nothing_less_is_sent(
+    server: FakeServer, kind: str, name: str
+) -> None:
+    if kind == "dspy":
+        pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
+    says(server, REASONED, lacks="response_format")
+    prompt = prompt_with(response_format=json.dumps(SCHEMA))
+    with pytest.raises(ModelRefusedError, match=r"does not take the prompt's response format .* --response-format"):
+        model_at(server, kind, name).predict([prompt], ROWS)
+    assert server.counts()["requests"] == 1
+    own = Prompt("Sort.", LABELS)
+    says(server, "billing", lacks="response_format")
+    assert (model_at(server, kind, name).predict([own], ROWS[:2]) == 0).all()
+
+
+def test_turns_of_one_role_are_joined_where_a_server_wants_it(server: FakeServer) -> None:
+    says(server, "billing", provider="alternating")
+    turns = (
+        Message("system", ("Sort mail.",)),
+        Message("user", ("A bill",)),
+        Message("assistant", ("billing",)),
+        Message("system", (Part(0),)),
+        Message("user", ("Next:",)),
+        Message("user", (Field("body", "{body}"),)),
+    )
+    prompt = prompt_with(messages=turns, answer="label")
+    assert (model_at(server).predict([prompt], ROWS[:2]) == 0).all()
+    roles = [message["role"] for message in server.last_request()["body"]["messages"]]
+    assert roles == ["user", "assistant", "user"]
+
+
+def test_a_reader_that_matches_none_of_the_first_answers_stops_early(server: FakeServer) -> None:
+    says(server, REASONED)
+    prompt = prompt_with(answer="xml:team")
+    model = model_at(server)
+    with pytest.raises(NoLabelsError) as error:
+        model.predict([prompt, replace(prompt, description="Say the team.")], ROWS)
+    assert server.counts()["different"] == 20
+    message = str(error.value)
+    assert "none of the first 20 answers names a label where --answer xml:team looks for it (20 no tag)" in message
+    assert '{"reason": "It is about a bill' in message
+    assert "say by --answer where the label stands (label, json:FIELD" in message
+    assert (model.predict([PROMPT], ROWS) == 0).all()
+    with pytest.raises(NoLabelsError):
+        model.predict([prompt], ROWS)
+
+
+def test_an_answer_that_is_not_read_says_why(server: FakeServer) -> None:
+    says(server, REASONED)
+    model = model_at(server)
+    model.few_may_fail = True
+    for spec, kind in {
+        "json:group": "no field",
+        "json:reason": "unknown label",
+        "last-line": "several labels",
+    }.items():
+        prompts = [PROMPT, prompt_with(answer=spec)]
+        array = model.predict(prompts, ROWS[:2])
+        missed = model.no_labels(prompts, ROWS[:2], array)
+        assert [(place.sample, place.rephrasing, place.kind) for place in missed] == [(0, 1, kind), (1, 1, kind)]
+        assert missed[0].said == REASONED
+    says(server, "x" * 5000)
+    short = model_at(server, max_tokens=8)
+    short.few_may_fail = True
+    array = short.predict([PROMPT], ROWS[2:3])
+    assert short.no_labels([PROMPT], ROWS[2:3], array)[0].kind == CUT_OFF
+    assert server.last_request()["body"]["max_tokens"] == 8
+
+
+def test_probabilities_need_answers_that_are_a_label_alone(server: FakeServer) -> None:
+    says(server, "billing", logprobs="yes")
+    model = model_at(server, logprobs=True)
+    with pytest.raises(InputError, match=r"--logprobs needs .* json:team: leave --logprobs out"):
+        model.predict_proba([PROMPT], ROWS)
+    assert server.counts()["requests"] == 0
+    shares = model.predict_proba([prompt_with(answer="label")], ROWS[:2])
+    assert (shares[:, :, 0] > 0.9).all()
+    assert "response_format" not in server.last_request()["body"]
+
+
+def test_psopts_own_form_is_asked_for_as_before() -> None:
+    """Caches hold answers under these requests."""
+    model = chat_model("openai", "test", AnswerCache(None), LMConfig(api_base="http://127.0.0.1:9/v1"))
+    (query,) = model.queries([Prompt("Sort.", LABELS)], ["a"])
+    body = Dialect("test", LMConfig()).body(query)
+    assert list(body) == ["model", "messages", "temperature", "seed", "max_tokens", "response_format"]
+    assert body["max_tokens"] == 256
+    assert body["response_format"]["json_schema"]["schema"]["properties"] == {
+        "label": {"type": "string", "enum": list(LABELS)}
+    }
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        SCHEMA,
+        {"name": "mail", "schema": SCHEMA},
+        {"type": "json_schema", "json_schema": {"name": "mail", "strict": True, "schema": SCHEMA}},
+        {"type": "json_schema", "json_schema": {"schema": SCHEMA}},
+        {"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [SCHEMA, {"type": ["string", "null"]}, True]}}},
+    ],
+)
+def test_a_response_format_is_read_in_any_of_its_forms(given: Any) -> None:
+    text = read_response_format(json.dumps(given))
+    form = json.loads(text)
+    assert form["type"] == "json_schema"
+    assert isinstance(form["json_schema"]["name"], str)
+    assert isinstance(form["json_schema"]["schema"], dict)
+    assert read_response_format(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is no JSON"),
+        ("{", "is no JSON"),
+        ("[" * 100_000, "is no JSON"),
+        ("[1]", "is no JSON schema but [1]"),
+        ('"billing"', "is no JSON schema"),
+        ("{}", "says neither type nor properties"),
+        ('{"team": "billing"}', "says neither type nor properties"),
+        ('{"type": "json_object"}', 'at type, "json_object" is no type'),
+        ('{"type": "json_schema"}', "holds no schema"),
+        ('{"type": "json_schema", "json_schema": {"name": "a"}}', "holds no schema"),
+        ('{"type": "object", "properties": ["team"]}', 'at properties, ["team"] is no object of schemas'),
+        ('{"type": "object", "properties": {"team": "string"}}', 'at properties.team, "string" is no schema'),
+        ('{"type": "object", "properties": {"a": {"type": "text"}}}', 'at properties.a.type, "text" is no type'),
+        ('{"enum": "billing"}', 'at enum, "billing" is no list'),
+        ('{"anyOf": []}', "at anyOf"),
+        ('{"type": "array", "items": 3}', "at items, 3 is no schema"),
+        ('{"type": {"a": 1}}', "is no type"),
+    ],
+)
+def test_what_is_no_schema_is_refused_in_one_line(text: str, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        read_response_format(text)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
