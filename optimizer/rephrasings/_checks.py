@@ -50,7 +50,7 @@ class Checks:
     judge : callable or None
         Says whether two texts ask for the same.
     protects : bool
-        Refuse a rephrasing that loses or adds what is protected in a template (see `protected_spans`).
+        Refuse a rephrasing that loses or adds what is protected in a template (see `protected_ranges`).
     """
 
     original: str

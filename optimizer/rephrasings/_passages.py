@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from psopt.templates import PART_BREAK, protected_spans, sentence_spans, split_description
+from psopt.rephrasings._protected import protected_ranges, sentence_ranges
+from psopt.templates import PART_BREAK, split_description
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -60,10 +61,10 @@ def read_passages(description: str, labels: Sequence[str] = ()) -> Passages:
 
 def _passages_of(part: str, labels: Sequence[str]) -> list[Span]:
     """Runs of sentences that may be said otherwise."""
-    protected = protected_spans(part, labels)
+    protected = protected_ranges(part, labels)
     passages: list[Span] = []
     follows = False
-    for start, end in sentence_spans(part):
+    for start, end in sentence_ranges(part):
         is_kept = _is_kept(part, (start, end), protected)
         if follows and not is_kept:
             passages[-1] = (passages[-1][0], end)
@@ -94,7 +95,7 @@ def in_step(choices: Sequence[Sequence[str]], originals: Sequence[str]) -> Itera
 
 def protected_texts(text: str, labels: Sequence[str] = ()) -> list[str]:
     """What of a text every rephrasing must hold, as often as the text does."""
-    return [text[start:end] for start, end in protected_spans(text, labels)]
+    return [text[start:end] for start, end in protected_ranges(text, labels)]
 
 
 def _is_kept(part: str, sentence: Span, protected: Sequence[Span]) -> bool:

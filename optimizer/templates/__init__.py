@@ -1,7 +1,6 @@
 """Prompts of the user's own: chat messages with named fields, read, filled and written back."""
 
 from psopt.templates._literal_text import template_marks
-from psopt.templates._protected import protected_spans, sentence_spans
 from psopt.templates._render import Additions, Messages, example_answer, fill_slots, render_template
 from psopt.templates._template import (
     PART_BREAK,
@@ -34,9 +33,7 @@ __all__ = [
     "Template",
     "example_answer",
     "fill_slots",
-    "protected_spans",
     "render_template",
-    "sentence_spans",
     "split_description",
     "template_marks",
 ]

@@ -75,10 +75,10 @@ def test_a_field_that_a_rephrasing_lost_is_named_in_one_line(task: Task, tmp_pat
     prompt = Prompt("Sort {{ body }} by {topic}.", task.labels, template=template)
     file = tmp_path / "r.json"
     for wrong, message in (
-        ("Classify {body} by its topic.", "has lost the field {topic}"),
-        ("Classify {body} by {topic} and {id}.", "has added the field {id}"),
+        ("Classify {{ body }} by its topic.", "has lost the field {topic}"),
+        ("Classify {{ body }} by {topic} and {id}.", "has added the field {id}"),
     ):
-        file.write_text(json.dumps({"search": [prompt.description, wrong], "heldout": ["Put {body} by {topic}."]}))
+        file.write_text(json.dumps({"search": [prompt.description, wrong], "heldout": ["Put {{ body }} by {topic}."]}))
         with pytest.raises(InputError) as refused:
             freeze_rephrasings(task, prompt, 2, 1, 42, RephrasingOptions(file=file))
         assert message in str(refused.value)

@@ -54,14 +54,14 @@ _OUTPUT = re.compile(
 )
 
 
-def protected_spans(text: str, labels: Sequence[str] = ()) -> list[Span]:
+def protected_ranges(text: str, labels: Sequence[str] = ()) -> list[Span]:
     """Return where a rephrasing must not touch a text, as (start, end), in order and apart from each other.
 
     These are fields, code, JSON and XML, quotations, addresses, what says the form of the answer, and the labels where
     the text enumerates them (one label alone may be a mere word).
 
     >>> text = 'Sort the mail about {product}. Answer as JSON: {"team": ".."}'
-    >>> [text[start:end] for start, end in protected_spans(text)]
+    >>> [text[start:end] for start, end in protected_ranges(text)]
     ['{product}', 'Answer as JSON: {"team": ".."}']
     """
     verbatim = _merged([*_balanced(text), *(match.span() for match in _VERBATIM.finditer(text))])
@@ -69,11 +69,11 @@ def protected_spans(text: str, labels: Sequence[str] = ()) -> list[Span]:
     return _merged(spans)
 
 
-def sentence_spans(text: str) -> list[Span]:
+def sentence_ranges(text: str) -> list[Span]:
     r"""Return the sentences of a text, and its lines where those begin anew, as (start, end); white space between.
 
-    >>> text = "Sort the mail. Be quick.\\n- bills"
-    >>> [text[start:end] for start, end in sentence_spans(text)]
+    >>> text = "Sort the mail. Be quick.\n- bills"
+    >>> [text[start:end] for start, end in sentence_ranges(text)]
     ['Sort the mail.', 'Be quick.', '- bills']
     """
     verbatim = _merged([*_balanced(text), *(match.span() for match in _VERBATIM.finditer(text))])
