@@ -1,7 +1,10 @@
 """Prompts of the user's own: chat messages with named fields, read, filled and written back."""
 
+from psopt.templates._formats import FORMATS, PromptFormat, detect_format
 from psopt.templates._literal_text import template_marks
+from psopt.templates._read import ReadTemplate, named_fields, read_template
 from psopt.templates._render import Additions, Messages, example_answer, fill_slots, render_template
+from psopt.templates._segments import Segment, SegmentKind, segments
 from psopt.templates._template import (
     PART_BREAK,
     SLOTS,
@@ -14,10 +17,12 @@ from psopt.templates._template import (
     Slot,
     SlotKind,
     Template,
+    Unwritten,
     split_description,
 )
 
 __all__ = [
+    "FORMATS",
     "PART_BREAK",
     "SLOTS",
     "Additions",
@@ -28,12 +33,21 @@ __all__ = [
     "Origin",
     "Part",
     "Piece",
+    "PromptFormat",
+    "ReadTemplate",
+    "Segment",
+    "SegmentKind",
     "Slot",
     "SlotKind",
     "Template",
+    "Unwritten",
+    "detect_format",
     "example_answer",
     "fill_slots",
+    "named_fields",
+    "read_template",
     "render_template",
+    "segments",
     "split_description",
     "template_marks",
 ]

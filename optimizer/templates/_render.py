@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -39,7 +40,7 @@ def render_template(template: Template, description: str, additions: Additions, 
     Raises
     ------
     InputError
-        If the description has another number of parts than the template, or a field has no value.
+        If the description has another number of parts than the template, a part lost a field, or a field has no value.
     """
     filled = fill_slots(template, description, additions)
     return [{"role": message.role, "content": _text(message.pieces, fields)} for message in filled.messages]
@@ -57,23 +58,50 @@ def fill_slots(template: Template, description: str, additions: Additions) -> Te
         replace(message, pieces=tuple(_filled(template, message.pieces, parts, additions)))
         for message in template.messages
     ]
-    return replace(template, messages=(*messages[:-1], *turns, messages[-1]))
+    last = max((index for index, message in enumerate(messages) if message.role == "user"), default=len(messages) - 1)
+    return replace(template, messages=(*messages[:last], *turns, *messages[last:]))
 
 
 def _filled(template: Template, pieces: Sequence[Piece], parts: Sequence[str], additions: Additions) -> list[Piece]:
     filled: list[Piece] = []
+    after = ""  # of the slot just filled
     for piece in pieces:
-        match piece:
-            case Part(index):
-                filled.append(parts[index])
-            case Slot():
-                filled += _slot(template.example, piece, additions)
-            case _:
-                filled.append(piece)
-    return filled
+        if isinstance(piece, Slot):
+            text = _slot(template.example, piece, additions)
+            filled.append(text)
+            after = piece.after if text else after
+            continue
+        filled.append(after)
+        after = ""
+        filled += part_pieces(piece, parts[piece.index]) if isinstance(piece, Part) else [piece]
+    return _joined([*filled, after])
 
 
-def _slot(form: ExampleForm, slot: Slot, additions: Additions) -> list[Piece]:
+def part_pieces(part: Part, text: str) -> list[Piece]:
+    """A part's text with its fields open again; whatever else stands in braces is text."""
+    spellings = {place.spelled: place for place in part.fields}
+    lost = [spelled for spelled in spellings if spelled not in text]
+    if lost:
+        raise InputError(f"a rephrasing lost the field {lost[0]}: {text!r}")
+    if not spellings:
+        return [text]
+    longest_first = sorted(spellings, key=len, reverse=True)
+    pieces = re.split(f"({'|'.join(map(re.escape, longest_first))})", text)
+    return [spellings.get(piece, piece) for piece in pieces]
+
+
+def _joined(pieces: Sequence[Piece]) -> list[Piece]:
+    """The same pieces, neighbouring texts as one."""
+    joined: list[Piece] = []
+    for piece in pieces:
+        if isinstance(piece, str) and joined and isinstance(joined[-1], str):
+            joined[-1] += piece
+        elif piece != "":
+            joined.append(piece)
+    return joined
+
+
+def _slot(form: ExampleForm, slot: Slot, additions: Additions) -> str:
     match slot.kind:
         case "notes":
             items = list(additions.notes)
@@ -82,8 +110,8 @@ def _slot(form: ExampleForm, slot: Slot, additions: Additions) -> list[Piece]:
         case "examples":
             items = [] if form.turns else [_example(form, fields, label) for fields, label in additions.examples]
     if not items:
-        return []
-    return [slot.opening + slot.joint.join(f"{slot.bullet}{item}" for item in items) + slot.closing]
+        return ""
+    return slot.opening + slot.joint.join(f"{slot.bullet}{item}" for item in items) + slot.closing
 
 
 def _example(form: ExampleForm, fields: Mapping[str, str], label: str) -> str:
@@ -112,5 +140,6 @@ def _text(pieces: Sequence[Piece], fields: Mapping[str, str]) -> str:
 
 def _value(field: Field, fields: Mapping[str, str]) -> str:
     if field.name not in fields:
-        raise InputError(f"the prompt names {field.spelled}, and a sample has no such field: {', '.join(fields)}")
+        spelled = field.spelled or f"{{{field.name}}}"
+        raise InputError(f"the prompt names {spelled}, and a sample has no such field: {', '.join(fields)}")
     return fields[field.name]

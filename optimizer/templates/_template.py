@@ -26,9 +26,26 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A place for one of the paragraphs that are rephrased: which of the description's, from 0."""
+    """A place for one of the paragraphs that are rephrased: which of the description's, from 0.
+
+    `fields` are those that stand within the paragraph: a rephrasing has to keep them as they are spelled.
+    """
 
     index: int
+    fields: tuple[Field, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unwritten:
+    """Text that is sent and not written back.
+
+    What stands between the text parts of a message's content, and before a sample's text that psopt puts at the end.
+    """
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +58,8 @@ class Slot:
         ``notes``, ``definitions`` or ``examples``.
     opening, closing : str
         What stands around the items, in the template's own style: a heading, a tag, empty lines.
+    after : str
+        What parts the slot from the text that follows; left out where another filled slot follows.
     bullet : str
         Before each item.
     separator : str
@@ -58,9 +77,10 @@ class Slot:
     separator: str = ": "
     joint: str = "\n"
     spelled: str = ""
+    after: str = ""
 
 
-Piece = str | Field | Part | Slot
+Piece = str | Field | Part | Slot | Unwritten
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +164,8 @@ class Template:
     def fields(self) -> tuple[str, ...]:
         """The columns that the template names, in the order of their first places."""
         pieces = [piece for message in self.messages for piece in message.pieces]
-        return tuple(dict.fromkeys(piece.name for piece in pieces if isinstance(piece, Field)))
+        named = [place.name for piece in pieces for place in _fields_of(piece)]
+        return tuple(dict.fromkeys(named))
 
     @property
     def n_parts(self) -> int:
@@ -214,12 +235,20 @@ def split_description(description: str) -> list[str]:
     return description.split(PART_BREAK)
 
 
+def _fields_of(piece: Piece) -> tuple[Field, ...]:
+    if isinstance(piece, Field):
+        return (piece,)
+    return piece.fields if isinstance(piece, Part) else ()
+
+
 def _piece_data(piece: Piece) -> Any:
     match piece:
         case Field(name, spelled):
             return {"field": name, "spelled": spelled}
-        case Part(index):
-            return {"part": index}
+        case Part(index, fields):
+            return {"part": index, **({"fields": [_piece_data(place) for place in fields]} if fields else {})}
+        case Unwritten(text):
+            return {"unwritten": text}
         case Slot():
             return {
                 "slot": piece.kind,
@@ -229,6 +258,7 @@ def _piece_data(piece: Piece) -> Any:
                 "separator": piece.separator,
                 "joint": piece.joint,
                 "spelled": piece.spelled,
+                "after": piece.after,
             }
         case _:
             return piece
@@ -240,5 +270,7 @@ def _piece(data: Any) -> Any:
     if "field" in data:
         return Field(data["field"], data["spelled"])
     if "part" in data:
-        return Part(data["part"])
+        return Part(data["part"], tuple(_piece(place) for place in data.get("fields", ())))
+    if "unwritten" in data:
+        return Unwritten(data["unwritten"])
     return Slot(data["slot"], **{name: value for name, value in data.items() if name != "slot"})

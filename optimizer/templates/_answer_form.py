@@ -1,0 +1,178 @@
+"""How a prompt wants to be answered, found in what it says."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from psopt.templates._literals import json_objects
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from psopt.templates._draft import Draft, Span
+
+_KEY = re.compile(r"\"(?P<key>[^\"\n]+)\"\s*:")
+_VALUE = re.compile(r"\s*(?P<value>\"[^\"\n]*\"|\[[^\]]*\]|[^,}\n]*)")
+_AS_JSON = re.compile(
+    r"\bJSON\b[^.\n]{0,40}?\b(?:with|containing|having|of|keys?|fields?)\b(?P<keys>[^.\n]*)", re.IGNORECASE
+)
+_WORD = re.compile(r"[\"'`]?(?P<word>[^\W\d][\w-]*)[\"'`]?")
+_USUAL_KEYS = ("label", "category", "class", "classification", "answer", "topic", "intent", "sentiment", "prediction")
+_NO_KEYS = {
+    "a", "an", "and", "as", "by", "exactly", "field", "fields", "following", "for", "format", "in", "is", "it", "its",
+    "json", "key", "keys", "named", "of", "one", "only", "or", "plus", "short", "string", "strings", "the", "these",
+    "this", "to", "two", "three", "with", "you", "your", "called", "member", "members", "object", "properties",
+    "property", "attributes", "values", "value", "nothing", "else", "no", "other", "text",
+}  # fmt: skip
+_TAG_PAIR = re.compile(r"<(?P<tag>[A-Za-z_][\w.-]*)>(?P<inner>[^<>\n]{0,80})</(?P=tag)>")
+_TAG_NAMED = re.compile(
+    r"<(?P<tag>[A-Za-z_][\w.-]*)>(?!\S*/)[^.\n]{0,30}\btags?\b|\bin(?:side)?\s+<(?P<inner>[A-Za-z_][\w.-]*)>"
+)
+_ANSWER_TAGS = ("answer", "label", "category", "class", "classification", "result", "output", "sentiment", "intent")
+_LAST_LINE = re.compile(
+    r"\b(?:last|final)\s+line\b|\b(?:end|finish|conclude)\w*\s+(?:with|by)\b[^.\n]{0,40}\b(?:answer|label)\b"
+    r"|\b(?:think|reason|explain)\b[^\n]{0,200}\bthen\b[^\n]{0,80}\banswer:",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerForm:
+    """How an answer looks, and how it is read.
+
+    Attributes
+    ----------
+    spec : str
+        ``label``, ``json:team``, ``xml:answer``, ``last-line``, or what the user said.
+    why : str
+        What in the prompt says so; empty where nothing does.
+    output : str
+        An answer, ``{label}`` in the label's place.
+    key : str
+        Of a JSON answer: the member that holds the label.
+    keys : tuple of str
+        Of a JSON answer: all members.
+    """
+
+    spec: str = "label"
+    why: str = ""
+    output: str = "{label}"
+    key: str = ""
+    keys: tuple[str, ...] = ()
+
+    @property
+    def speaks(self) -> bool:
+        """Whether the answer's own form tells it from the input before it."""
+        return bool(self.keys) or self.output != "{label}"
+
+
+def answer_form(
+    draft: Draft, fields: Sequence[Sequence[Span]], labels: Sequence[str], label_column: str, answer: str | None
+) -> AnswerForm:
+    """Find how a prompt wants to be answered; what the user says goes before what the prompt says."""
+    if answer is None:
+        return _json(draft, fields, labels, label_column) or _xml(draft, fields, label_column) or _other(draft)
+    kind, _, name = answer.partition(":")
+    if kind == "json":
+        stated = _json(draft, fields, labels, name)
+        keys = stated.keys if stated and name in stated.keys else (name,)
+        return AnswerForm(answer, "", key=name, keys=keys)
+    if kind == "xml":
+        return AnswerForm(answer, "", f"<{name}>{{label}}</{name}>")
+    return AnswerForm(answer, "", "Answer: {label}" if answer == "last-line" else "{label}")
+
+
+def _json(
+    draft: Draft, fields: Sequence[Sequence[Span]], labels: Sequence[str], label_column: str
+) -> AnswerForm | None:
+    for message, named in zip(draft.messages, fields, strict=True):
+        text = message.text
+        for start, end in json_objects(text):
+            if any(start <= field.start and field.end <= end for field in named):
+                continue  # the input as JSON, not the answer
+            key, keys = _skeleton_key(text[start:end], labels, label_column)
+            if key:
+                return AnswerForm(f"json:{key}", f"it shows {_shortened(text[start:end])}", key=key, keys=keys)
+    for message in draft.messages:
+        match = _AS_JSON.search(message.text) if message.role != "assistant" else None
+        words = [word["word"] for word in _WORD.finditer(match["keys"])] if match else []
+        keys = tuple(dict.fromkeys(word for word in words if word.casefold() not in _NO_KEYS and word not in labels))
+        key = _label_key(keys, label_column)
+        if match and key:
+            return AnswerForm(
+                f"json:{key}", f"it says {_shortened(match.group())!r}", key=key, keys=_up_to(keys, match)
+            )
+    return None
+
+
+def _up_to(keys: tuple[str, ...], match: re.Match[str]) -> tuple[str, ...]:
+    """The words that are enumerated as keys: joined by commas and "and", not what a sentence goes on with."""
+    stated = re.match(
+        r"[\s:]*(?:(?:the|a|an|keys?|fields?|members?|two|three|following|named|called|with|of|:)\s+)*"
+        r"(?P<list>[\"'`]?[\w-]+[\"'`]?(?:\s*(?:,|and|,\s*and|plus|&)\s*(?:an?\s+|the\s+)?[\"'`]?[\w-]+[\"'`]?)*)",
+        match["keys"],
+    )
+    listed = {word["word"] for word in _WORD.finditer(stated["list"])} if stated else set()
+    return tuple(key for key in keys if key in listed) or keys[:1]
+
+
+def _skeleton_key(skeleton: str, labels: Sequence[str], label_column: str) -> tuple[str, tuple[str, ...]]:
+    """The member of a JSON skeleton that holds the label: by its name, or by what it shows."""
+    members = {match["key"]: _value_after(skeleton, match.end()) for match in _KEY.finditer(skeleton)}
+    keys = tuple(members)
+    if label_column in keys:
+        return label_column, keys
+    shown = [key for key, value in members.items() if _shows_label(value, labels)]
+    return (shown[0] if shown else _label_key(keys, label_column)), keys
+
+
+def _value_after(skeleton: str, position: int) -> str:
+    match = _VALUE.match(skeleton, position)
+    return match["value"] if match else ""
+
+
+def _shows_label(value: str, labels: Sequence[str]) -> bool:
+    named = [label for label in labels if re.search(rf"(?<!\w){re.escape(label)}(?!\w)", value)]
+    return value.strip('"') in labels or len(named) > 1
+
+
+def _label_key(keys: Collection[str], label_column: str) -> str:
+    by_name = {key.casefold(): key for key in keys}
+    if label_column and label_column.casefold() in by_name:
+        return by_name[label_column.casefold()]
+    usual = [by_name[name] for name in _USUAL_KEYS if name in by_name]
+    if usual:
+        return usual[0]
+    return next(iter(keys)) if len(keys) == 1 else ""
+
+
+def _xml(draft: Draft, fields: Sequence[Sequence[Span]], label_column: str) -> AnswerForm | None:
+    wanted = {name.casefold() for name in (label_column, *_ANSWER_TAGS) if name}
+    for message, named in zip(draft.messages, fields, strict=True):
+        text = message.text
+        for pattern in (_TAG_PAIR, _TAG_NAMED):
+            for match in pattern.finditer(text):
+                tag = match["tag"] or match["inner"]
+                filled = any(match.start() <= field.start and field.end <= match.end() for field in named)
+                if tag.casefold() in wanted and not filled:
+                    return AnswerForm(
+                        f"xml:{tag}", f"it says {_shortened(match.group())!r}", f"<{tag}>{{label}}</{tag}>"
+                    )
+    return None
+
+
+def _other(draft: Draft) -> AnswerForm:
+    for message in draft.messages:
+        match = _LAST_LINE.search(message.text) if message.role != "assistant" else None
+        if match:
+            captioned = re.search(r"\b(Answer|Label|Team|Category|Class|Final answer):", message.text)
+            output = f"{captioned[1] if captioned else 'Answer'}: {{label}}"
+            return AnswerForm("last-line", f"it says {_shortened(match.group())!r}", output)
+    return AnswerForm()
+
+
+def _shortened(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,88 @@
+"""Chat messages in a file's data: OpenAI's form, with or without a wrapper."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from psopt.errors import InputError, nearest
+from psopt.templates._draft import ROLES, DraftMessage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.templates._document import Node
+
+
+def message_list(node: Node) -> Node | None:
+    """The list of messages in a document: the document itself, or its member ``messages``; None where there is none."""
+    if isinstance(node.value, dict):
+        inner = node.value.get("messages")
+        return inner if inner is not None and isinstance(inner.value, list) else None
+    return node if isinstance(node.value, list) else None
+
+
+def looks_like_chat(node: Node) -> bool:
+    """Tell whether a document holds chat messages, even faulty ones."""
+    if isinstance(node.value, dict):
+        return "messages" in node.value
+    return isinstance(node.value, list) and all(isinstance(item.value, dict) for item in node.value)
+
+
+def draft_messages(where: str, messages: Sequence[Any]) -> tuple[DraftMessage, ...]:
+    """Take chat messages as text.
+
+    Parameters
+    ----------
+    where : str
+        Begins what an error says.
+    messages : sequence of object
+        Plain data.
+
+    Raises
+    ------
+    InputError
+        If one has no role, an unknown one, or content that is no text.
+    """
+    if not messages:
+        raise InputError(f"{where} holds no messages")
+    drafts = tuple(_message(f"{where}: message {number}", data) for number, data in enumerate(messages, start=1))
+    if not any(message.text.strip() for message in drafts):
+        raise InputError(f"{where} is empty: no message holds any text")
+    return drafts
+
+
+def content_nodes(message: Node) -> list[Node]:
+    """The strings of a message's content in their order; the content itself, or its text parts."""
+    content = message.value["content"]
+    if isinstance(content.value, list):
+        return [part.value["text"] if isinstance(part.value, dict) else part for part in content.value]
+    return [content]
+
+
+def _message(where: str, data: Any) -> DraftMessage:
+    if not isinstance(data, dict):
+        raise InputError(f"{where} is no object with role and content but {data!r:.60}")
+    if "role" not in data:
+        raise InputError(f"{where} has no role: one of {', '.join(ROLES)}")
+    role = data["role"]
+    if role not in ROLES:
+        hint = nearest(str(role), ROLES) or f"; allowed: {', '.join(ROLES)}"
+        raise InputError(f"{where} has an unknown role {role!r}{hint}")
+    if "content" not in data:
+        raise InputError(f"{where} has no content")
+    content = data["content"]
+    if isinstance(content, str):
+        return DraftMessage(role, content)
+    if isinstance(content, list) and content:
+        return DraftMessage.of_parts(role, [_text(where, part) for part in content])
+    raise InputError(f"{where} has content that is no text: {content!r:.60}")
+
+
+def _text(where: str, part: Any) -> str:
+    if isinstance(part, str):
+        return part
+    kind = part.get("type", "text") if isinstance(part, dict) else type(part).__name__
+    text = part.get("text") if isinstance(part, dict) else None
+    if kind not in ("text", "input_text") or not isinstance(text, str):
+        raise InputError(f"{where} has content of type {kind!r}: psopt can send text alone")
+    return text

@@ -1,0 +1,165 @@
+"""From messages of text to a template: fields, what is rephrased, places for edits, how examples and answers look."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from psopt.templates._answer_form import answer_form
+from psopt.templates._draft import Draft, Span, pieces_of
+from psopt.templates._example_form import example_form, fields_as_lines, has_turns
+from psopt.templates._fields import field_spans
+from psopt.templates._input_block import InputBlock, input_block
+from psopt.templates._lines import lines_of
+from psopt.templates._marks import without_marks
+from psopt.templates._parts import PartSpan, parts_of
+from psopt.templates._places import Place, own_slots, place_after, slot_at
+from psopt.templates._template import PART_BREAK, Field, Message, Part, Template, Unwritten
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.templates._lines import Line
+    from psopt.templates._template import Piece, SlotKind
+
+
+_ORDER: tuple[SlotKind, ...] = ("definitions", "notes", "examples")
+"""Of sections at the same place: that of psopt's own form."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A draft and what was found in it; `fields` by message, `appended` what psopt puts at the end."""
+
+    draft: Draft
+    fields: tuple[tuple[Span, ...], ...]
+    labels: tuple[str, ...]
+    parts: tuple[PartSpan, ...] = ()
+    appended: tuple[str | Field, ...] = ()
+
+    def text(self, index: int) -> str:
+        """The text of one message."""
+        return self.draft.messages[index].text
+
+    def lines(self, index: int) -> list[Line]:
+        """The lines of one message."""
+        return lines_of(self.text(index), self.fields[index], self.labels)
+
+    def parts_in(self, index: int) -> list[PartSpan]:
+        """The parts of one message."""
+        return [part for part in self.parts if part.message == index]
+
+    def elsewhere(self, index: int) -> str:
+        """The text of all other messages."""
+        return "\n".join(self.text(other) for other in range(len(self.draft.messages)) if other != index)
+
+    @property
+    def block(self) -> InputBlock | None:
+        """Where the user's last message shows the sample."""
+        index = self.draft.last_user
+        parts = [Span(part.start, part.end) for part in self.parts_in(index)]
+        return input_block(self.text(index), self.lines(index), self.fields[index], parts)
+
+
+def compile_draft(
+    draft: Draft,
+    columns: Sequence[str],
+    labels: Sequence[str],
+    label_column: str,
+    answer: str | None,
+    inputs: Sequence[str],
+) -> tuple[Template, str, list[str]]:
+    """Return the template, its description, and what the screen says of both.
+
+    Raises
+    ------
+    InputError
+        If a name in braces is no column, marks are not balanced, or there is no instruction.
+    """
+    draft = replace(draft, messages=tuple(map(without_marks, draft.messages)))
+    fields = tuple(_fields(draft, index, columns, label_column) for index in range(len(draft.messages)))
+    appended = () if any(fields) else tuple(fields_as_lines(inputs or ["text"]))
+    parts = tuple(parts_of(draft, fields, labels))
+    reading = _Reading(draft, fields, tuple(labels), parts, appended)
+    form = answer_form(draft, fields, labels, label_column, answer)
+    example = example_form(
+        draft,
+        reading.block,
+        fields[draft.last_user],
+        form,
+        labels,
+        appended=appended,
+        has_parts=bool(reading.parts_in(draft.last_user)),
+    )
+    description = PART_BREAK.join(reading.text(part.message)[part.start : part.end] for part in parts)
+    notes = [f"answers are read as {form.spec}{f': {form.why}' if form.why else ''}"]
+    if appended:
+        notes.insert(0, f"the prompt names no field: {', '.join(inputs) or 'the text'} goes to its end")
+    return Template(_messages(reading), form.spec, example, origin=draft.origin), description, notes
+
+
+def _fields(draft: Draft, index: int, columns: Sequence[str], label_column: str) -> tuple[Span, ...]:
+    message = draft.messages[index]
+    if message.fields is not None:
+        return message.fields
+    answer = message.role == "assistant"
+    found = field_spans(
+        message.text, columns, label_column=label_column, answer=answer, double_braces=draft.double_braces
+    )
+    return tuple(found)
+
+
+def _messages(reading: _Reading) -> tuple[Message, ...]:
+    messages = reading.draft.messages
+    spans = [_author_spans(reading, index) for index in range(len(messages))]
+    chosen = {kind for stretch in spans for kind in own_slots(stretch)}
+    for kind in _ORDER:
+        if kind in chosen or (kind == "examples" and has_turns(reading.draft)):
+            continue
+        index, place = _place(reading, kind)
+        slot = slot_at(reading.text(index), place, kind, reading.elsewhere(index))
+        spans[index].append(Span(place.position, place.position, (slot,)))
+    last = reading.draft.last_user
+    spans[last].append(_end(reading, last))
+    return tuple(
+        Message(message.role, pieces_of(message.text, stretch))
+        for message, stretch in zip(messages, spans, strict=True)
+    )
+
+
+def _end(reading: _Reading, last: int) -> Span:
+    """The sample at the end of the user's last message, where no field names it: a paragraph of its own."""
+    text = reading.text(last)
+    if not reading.appended:
+        return Span(len(text), len(text))
+    pieces: list[Piece] = [Unwritten("\n" if text.endswith("\n") else "\n\n")]
+    pieces += [Unwritten(piece) if isinstance(piece, str) else piece for piece in reading.appended]
+    return Span(len(text), len(text), tuple(pieces))
+
+
+def _place(reading: _Reading, kind: SlotKind) -> tuple[int, Place]:
+    """Notes follow the last instruction of the first message that has any; examples precede the input."""
+    if kind != "examples":
+        index = reading.parts[0].message
+        last = reading.parts_in(index)[-1]
+        return index, place_after(reading.text(index), reading.lines(index), last.start, last.end)
+    index = reading.draft.last_user
+    block = reading.block
+    if block is None:
+        return index, Place(len(reading.text(index).rstrip()), before=False)
+    return index, Place(block.top, before=True)
+
+
+def _author_spans(reading: _Reading, index: int) -> list[Span]:
+    """What stands for stretches of a message's text by its author's word: marks, fields, and the parts."""
+    message = reading.draft.messages[index]
+    spans = [*message.slots, *message.seams]
+    inside: list[Span] = []
+    for number, part in enumerate(reading.parts):
+        if part.message == index:
+            held = [field for field in reading.fields[index] if part.start <= field.start and field.end <= part.end]
+            places = dict.fromkeys(piece for field in held for piece in field.pieces if isinstance(piece, Field))
+            spans.append(Span(part.start, part.end, (Part(number, tuple(places)),)))
+            inside += held
+    spans += [field for field in reading.fields[index] if field not in inside]
+    return spans

@@ -1,0 +1,122 @@
+"""Data as they stand in a JSON or YAML file: every value with its place, so that a file can be changed at one place."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from psopt.errors import InputError
+
+if TYPE_CHECKING:
+    from psopt.templates._source import Source
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,\]}]+')
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value of a file.
+
+    Attributes
+    ----------
+    value : object
+        A str, dict of str to Node, list of Node, or another scalar.
+    start, end : int
+        Where it stands.
+    style : str
+        ``json``; of YAML's scalars ``|``, ``>``, ``"``, ``'`` or nothing.
+    """
+
+    value: Any
+    start: int
+    end: int
+    style: str = "json"
+
+    def plain(self) -> Any:
+        """Return the value as plain data."""
+        if isinstance(self.value, dict):
+            return {key: node.plain() for key, node in self.value.items()}
+        return [node.plain() for node in self.value] if isinstance(self.value, list) else self.value
+
+
+def read_json(source: Source) -> Node:
+    """Read a JSON file.
+
+    Raises
+    ------
+    InputError
+        If it is none; says in which line.
+    """
+    try:
+        json.loads(source.text)
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"prompt {source.path} is no valid JSON: line {error.lineno}, column {error.colno}: {error.msg}"
+        ) from error
+    except RecursionError as error:
+        raise InputError(f"prompt {source.path} is no valid JSON for a prompt: nested too deeply") from error
+    return _json_node(source.text, _SPACE.match(source.text).end())  # type: ignore[union-attr] # matches anything
+
+
+def read_yaml(source: Source) -> Node:
+    """Read a YAML file.
+
+    Raises
+    ------
+    InputError
+        If it is none; says in which line.
+    """
+    import yaml
+
+    try:
+        document = yaml.compose(source.text, Loader=yaml.SafeLoader)
+        return _yaml_node(yaml.SafeLoader(""), document)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        raise InputError(f"prompt {source.path} is no valid YAML: {place}{error.problem or error.context}") from error
+    except yaml.YAMLError as error:
+        raise InputError(f"prompt {source.path} is no valid YAML: {' '.join(str(error).split())}") from error
+    except (RecursionError, ValueError) as error:
+        raise InputError(f"prompt {source.path} is no valid YAML for a prompt: {error}") from error
+
+
+def _json_node(text: str, position: int) -> Node:
+    match text[position]:
+        case "[":
+            items, end = _json_items(text, position + 1, "]")
+            return Node(items, position, end)
+        case "{":
+            members, end = _json_items(text, position + 1, "}")
+            return Node({key.value: item for key, item in zip(members[::2], members[1::2], strict=True)}, position, end)
+    start, end = _SCALAR.match(text, position).span()  # type: ignore[union-attr] # json.loads has read the text before
+    return Node(json.loads(text[start:end]), start, end)
+
+
+def _json_items(text: str, position: int, closing: str) -> tuple[list[Node], int]:
+    """The values up to a closing bracket, names of members among them."""
+    items: list[Node] = []
+    while True:
+        while text[position] in " \t\r\n,:":
+            position += 1
+        if text[position] == closing:
+            return items, position + 1
+        items.append(_json_node(text, position))
+        position = items[-1].end
+
+
+def _yaml_node(loader: Any, node: Any) -> Node:
+    import yaml
+
+    start, end = (node.start_mark.index, node.end_mark.index) if node is not None else (0, 0)
+    if isinstance(node, yaml.MappingNode):
+        members = {str(loader.construct_object(key, deep=True)): _yaml_node(loader, item) for key, item in node.value}
+        return Node(members, start, end, "yaml")
+    if isinstance(node, yaml.SequenceNode):
+        return Node([_yaml_node(loader, item) for item in node.value], start, end, "yaml")
+    if node is None:
+        return Node(None, start, end, "yaml")
+    return Node(loader.construct_object(node, deep=True), start, end, node.style or "")

@@ -1,0 +1,164 @@
+"""Which format a prompt's file has, and its messages as text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, get_args
+
+from psopt.errors import InputError, UnknownNameError
+from psopt.templates._chat import draft_messages, looks_like_chat, message_list
+from psopt.templates._document import Node, read_json, read_yaml
+from psopt.templates._draft import Draft, DraftMessage
+from psopt.templates._fields import names_in
+from psopt.templates._function import draft_of_function
+from psopt.templates._marks import has_marks
+from psopt.templates._promptfoo import check_fields_only, check_one_prompt, is_config, named_file, only_prompt
+from psopt.templates._source import Source, is_function, read_source_text
+from psopt.templates._template import Origin
+from psopt.text import names_label
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PromptFormat = Literal["text", "openai", "promptfoo", "python", "psopt", "description"]
+FORMATS: tuple[PromptFormat, ...] = get_args(PromptFormat)
+_YAML = (".yaml", ".yml")
+
+
+def check_format(prompt_format: str | None) -> PromptFormat | None:
+    """Return a format's name.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such format.
+    """
+    for name in FORMATS:
+        if name == prompt_format:
+            return name
+    if prompt_format is not None:
+        raise UnknownNameError("prompt format", prompt_format, FORMATS)
+    return None
+
+
+def detect_format(
+    source: str | Path, prompt_format: str | None = None, *, labels: Sequence[str] = (), columns: Sequence[str] = ()
+) -> PromptFormat:
+    """Say which format a prompt has; `prompt_format` overrules what it looks like.
+
+    A text without any field is the prompt itself where it names all of the task's labels, and otherwise the mere
+    description of a task.
+
+    Raises
+    ------
+    InputError
+        If the file can't be read.
+    """
+    stated = check_format(prompt_format)
+    if stated:
+        return stated
+    if is_function(source):
+        return "python"
+    read = read_source_text(Path(source))
+    node = document_of(read)
+    if node is None:
+        return "text" if _is_whole(read.text, labels, columns) else "description"
+    if looks_like_chat(node):
+        return "openai"
+    if is_config(node):
+        return "promptfoo"
+    if isinstance(node.value, dict) and "description" in node.value:
+        return "psopt"
+    raise InputError(f"prompt {source} holds no prompt: a list of messages with role and content is needed")
+
+
+def document_of(source: Source) -> Node | None:
+    """A file's data; None for a text. A text that is JSON is JSON, whatever it is called."""
+    if source.suffix in _YAML:
+        return read_yaml(source)
+    if source.suffix == ".json":
+        return read_json(source)
+    if source.text.lstrip()[:1] not in ("[", "{"):
+        return None
+    try:
+        node = read_json(source)
+    except InputError:
+        return None
+    data = node.value
+    is_prompt = looks_like_chat(node) or (isinstance(data, dict) and {"description", "labels"} <= data.keys())
+    return node if is_prompt else None
+
+
+def read_draft(source: str | Path, prompt_format: PromptFormat, columns: Sequence[str] = ()) -> Draft:
+    """Read a prompt's messages as text.
+
+    Raises
+    ------
+    InputError
+        If the source is no prompt of that format.
+    """
+    if prompt_format == "python":
+        if not isinstance(source, str) or not is_function(source):
+            raise InputError(f"prompt {source} is no Python function: give it as MODULE:NAME")
+        return draft_of_function(source, columns)
+    if is_function(source):
+        raise InputError(f"prompt {source} names a Python function and can't be read as {prompt_format}")
+    read = read_source_text(Path(source))
+    if prompt_format == "promptfoo":
+        return _promptfoo(read)
+    if prompt_format == "openai":
+        return _openai(read)
+    return _text(read)
+
+
+def _text(source: Source) -> Draft:
+    origin = Origin("text", source.suffix or ".txt", {"source": source.text, "bom": source.has_bom})
+    return Draft((DraftMessage("user", source.text),), origin)
+
+
+def _openai(source: Source, *, text: str | None = None) -> Draft:
+    """Messages of a document; `text` is that of the file around it, where it stands in one."""
+    node = document_of(source)
+    messages = message_list(node) if node is not None else None
+    if messages is None:
+        raise InputError(f"prompt {source.path} holds no list of messages with role and content")
+    drafts = draft_messages(f"prompt {source.path}", messages.plain())
+    details = {"source": text or source.text, "bom": source.has_bom}
+    return Draft(drafts, Origin("openai", source.suffix, details))
+
+
+def _promptfoo(source: Source) -> Draft:
+    node = document_of(source)
+    if node is not None and is_config(node):
+        entry = only_prompt(source.path, node)
+        path = named_file(source.path, entry.value)
+        if path is not None:
+            return _promptfoo(read_source_text(path))
+        return _inline(source, entry)
+    draft = _openai(source) if node is not None else _text(source)
+    if node is None:
+        check_one_prompt(source.path, source.text)
+    return _checked(source, draft)
+
+
+def _inline(source: Source, entry: Node) -> Draft:
+    """A prompt that stands in a configuration: a text, or a chat as JSON or YAML in a text."""
+    inner = Source(source.path, entry.value)
+    is_chat = document_of(replace(inner, path=Path("prompt.txt"))) is not None
+    path = source.path.with_suffix(".json" if is_chat else ".txt")
+    draft = _openai(replace(inner, path=path)) if is_chat else _text(replace(inner, path=path))
+    details = {"source": source.text, "bom": source.has_bom, "inline": ".json" if is_chat else ".txt"}
+    return _checked(source, replace(draft, origin=Origin("promptfoo", source.suffix, details)))
+
+
+def _checked(source: Source, draft: Draft) -> Draft:
+    for message in draft.messages:
+        check_fields_only(source.path, message.text)
+    return replace(draft, origin=replace(draft.origin, format="promptfoo"), double_braces=True)
+
+
+def _is_whole(text: str, labels: Sequence[str], columns: Sequence[str]) -> bool:
+    if names_in(text, columns) or has_marks(text):
+        return True
+    return len(labels) > 1 and all(names_label(text, label) for label in labels)

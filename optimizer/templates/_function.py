@@ -1,0 +1,132 @@
+"""Prompts that a Python function makes: a row in, messages out."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from psopt.errors import InputError
+from psopt.templates._chat import draft_messages
+from psopt.templates._draft import Draft, DraftMessage, Span
+from psopt.templates._template import Field, Origin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+# Two sets of values that no text holds by chance; the second is longer than any field that a function would cut.
+_MARKS = ("psoptQ{:03d}A", "psoptQ{:03d}B" + "z" * 20_000)
+
+
+class _Recorder(dict[str, str]):
+    """A row that has every column, and remembers which were asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def __missing__(self, name: str) -> str:
+        self.names.append(name)
+        return f"psopt {name}"
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return a value for any name."""
+        del default
+        return self[name]
+
+
+def load_function(name: str) -> Callable[[dict[str, str]], Any]:
+    """Import ``MODULE:NAME``; the working directory counts.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    module_name, _, attribute = name.partition(":")
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as error:  # whatever the user's module does when it is imported
+        raise InputError(f"prompt {name}: importing {module_name} failed: {type(error).__name__}: {error}") from error
+    function = getattr(module, attribute, None)
+    if not callable(function):
+        raise InputError(f"prompt {name}: {module_name} has no function {attribute!r}")
+    made: Callable[[dict[str, str]], Any] = function
+    return made
+
+
+def names_asked(name: str) -> list[str]:
+    """The columns that a function asks a row for."""
+    row = _Recorder()
+    _call(name, row)
+    return list(dict.fromkeys(row.names))
+
+
+def draft_of_function(name: str, columns: Sequence[str]) -> Draft:
+    """Call a function with marked values, and find them in its messages.
+
+    Raises
+    ------
+    InputError
+        If it fails, makes no messages, or treats the data in any way but putting them in.
+    """
+    results = []
+    for mark in _MARKS:
+        marks = {mark.format(index): column for index, column in enumerate(columns)}
+        row = {column: value for value, column in marks.items()}
+        messages = _messages(name, _call(name, row))
+        results.append(tuple(_with_fields(message, marks) for message in messages))
+    first, second = results
+    if first != second or any("psoptq" in message.text.casefold() for message in first):
+        raise InputError(
+            f"prompt {name}: its messages depend on the data in other ways than by putting them in: write them as a "
+            "template with fields in braces"
+        )
+    return Draft(first, Origin("python", ".json", {"function": name}))
+
+
+def _call(name: str, row: dict[str, str]) -> Any:
+    function = load_function(name)
+    try:
+        return function(row)
+    except KeyError as error:
+        raise InputError(f"prompt {name} asks for {error.args[0]!r}, and the data have {', '.join(row)}") from error
+    except Exception as error:  # whatever the user's function does with a row
+        raise InputError(f"prompt {name} failed on a row: {type(error).__name__}: {error}") from error
+
+
+def _messages(name: str, made: Any) -> tuple[DraftMessage, ...]:
+    if isinstance(made, str):
+        made = [{"role": "user", "content": made}]
+    if not isinstance(made, (list, tuple)):
+        raise InputError(f"prompt {name} returns {type(made).__name__}: a list of messages or a text is needed")
+    return draft_messages(
+        f"prompt {name}", [dict(message) if hasattr(message, "keys") else message for message in made]
+    )
+
+
+def _with_fields(message: DraftMessage, marks: dict[str, str]) -> DraftMessage:
+    """The message with each marked value as a field."""
+    pattern = re.compile("|".join(map(re.escape, marks)) or r"(?!)")
+    text = ""
+    fields = []
+    shift = {0: 0}  # what comes after an end in the old text has moved by so much
+    end = 0
+    for match in pattern.finditer(message.text):
+        text += message.text[end : match.start()]
+        spelled = f"{{{marks[match.group()]}}}"
+        fields.append(Span(len(text), len(text) + len(spelled), (Field(marks[match.group()], spelled),)))
+        text += spelled
+        end = match.end()
+        shift[end] = len(text) - end
+    seams = tuple(
+        Span(seam.start + moved, seam.end + moved, seam.pieces)
+        for seam in message.seams
+        for moved in [shift[max(place for place in shift if place <= seam.start)]]
+    )
+    return DraftMessage(message.role, text + message.text[end:], seams, tuple(fields))

@@ -1,0 +1,111 @@
+"""The lines of a prompt that show the sample: the block around its fields, which examples repeat."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from psopt.templates._literals import TAG
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.templates._draft import Span
+    from psopt.templates._lines import Line
+
+_OPEN_END = re.compile(r"[ \t]*\W*(?:\w+[ \t]+){0,3}\w+\W*[:>][ \t]*$")
+_JOINING = ("blank", "tag", "lead", "caption")
+"""Kinds of lines that may stand between fields of one block."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputBlock:
+    """Where a message shows its sample.
+
+    Attributes
+    ----------
+    start, end : int
+        The block that examples repeat, its leading line and enclosing tags included.
+    top : int
+        Where examples go: the block's start, or that of the heading or instruction which opens it.
+    tail : tuple of int
+        An open end after the block, such as ``Answer:``; empty where there is none.
+    """
+
+    start: int
+    end: int
+    top: int
+    tail: tuple[int, int]
+
+
+def input_block(text: str, lines: Sequence[Line], fields: Sequence[Span], parts: Sequence[Span]) -> InputBlock | None:
+    """Find the last block of fields in a text; None where it has no fields."""
+    rows = [row for row, line in enumerate(lines) if _holds(line, fields)]
+    if not rows:
+        return None
+    first = last = rows[-1]
+    while (above := _field_above(lines, first, rows)) is not None:
+        first = above
+    start, end = lines[first].outer_start, lines[last].outer_end
+    first, last = _with_tags(text, lines, first, last)
+    start, end = lines[first].outer_start, lines[last].outer_end
+    top = first
+    if first and lines[first - 1].kind == "lead":
+        first -= 1
+        start, top = lines[first].outer_start, first
+    opening = _opening_row(text, lines, top)
+    tail = _tail(text, lines, last)
+    shared = [part for part in parts if part.start < end and start < part.end]
+    if shared:
+        # An instruction on the same line is no part of what an example repeats.
+        after = [field.start for field in fields if field.start >= shared[-1].end and field.end <= end]
+        start = after[0] if after else end
+    return InputBlock(start, end, lines[opening].outer_start, tail)
+
+
+def _holds(line: Line, fields: Sequence[Span]) -> bool:
+    return any(line.outer_start <= field.start and field.end <= line.outer_end for field in fields)
+
+
+def _field_above(lines: Sequence[Line], row: int, rows: Sequence[int]) -> int | None:
+    above = [other for other in rows if other < row]
+    joined = above and all(line.kind in _JOINING for line in lines[above[-1] + 1 : row])
+    return above[-1] if joined else None
+
+
+def _with_tags(text: str, lines: Sequence[Line], first: int, last: int) -> tuple[int, int]:
+    """Take in the tags that enclose the block, as long as they are one pair a step."""
+    while first and last + 1 < len(lines) and lines[first - 1].kind == lines[last + 1].kind == "tag":
+        opening = text[lines[first - 1].start : lines[first - 1].end].strip()
+        closing = text[lines[last + 1].start : lines[last + 1].end].strip()
+        name = re.match(r"<([\w.-]+)", opening)
+        if name is None or closing != f"</{name[1]}>":
+            break
+        first, last = first - 1, last + 1
+    return first, last
+
+
+def _opening_row(text: str, lines: Sequence[Line], row: int) -> int:
+    """The row of the heading, or of the paragraph ending in a colon, that opens a block."""
+    above = row - 1
+    while above >= 0 and lines[above].kind == "blank":
+        above -= 1
+    if above < 0:
+        return row
+    if lines[above].kind == "heading":
+        return above
+    if lines[above].kind in ("lead", "prose", "output") and text[: lines[above].end].rstrip().endswith(":"):
+        while above and lines[above - 1].kind not in ("blank", "heading", "tag", "fence"):
+            above -= 1
+        return above
+    return row
+
+
+def _tail(text: str, lines: Sequence[Line], last: int) -> tuple[int, int]:
+    rest = [line for line in lines[last + 1 :] if line.kind != "blank"]
+    if not rest:
+        return (0, 0)
+    line = rest[-1]
+    is_open = _OPEN_END.match(text, line.outer_start, line.outer_end) is not None
+    return (line.outer_start, line.outer_end) if is_open and not TAG.match(text, line.outer_start + 1) else (0, 0)

@@ -1,0 +1,103 @@
+"""How a prompt is laid out around a place: Markdown headings, XML sections, or plain paragraphs."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from psopt.templates._literals import TAG, fences, within
+from psopt.templates._template import Slot
+
+if TYPE_CHECKING:
+    from psopt.templates._template import SlotKind
+
+Style = Literal["markdown", "xml", "plain"]
+
+_HEADING = re.compile(r"^(?P<level>#{1,6})[ \t]+\S[^\n]*\n?(?P<blank>[ \t\r]*\n)?", re.MULTILINE)
+_TAG_LINE = re.compile(rf"^[ \t]*{TAG.pattern}", re.MULTILINE)
+_BULLET = re.compile(r"^(?P<bullet>[ \t]*[-*+•][ \t]+)\S", re.MULTILINE)
+_HEADINGS: dict[SlotKind, str] = {"definitions": "What the labels mean", "notes": "Notes", "examples": "Examples"}
+_EXAMPLES = re.compile(r"^[^\w\n]{0,6}(?:\w+[ \t]+)?examples?\b[^\n]{0,20}$", re.IGNORECASE | re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The style of a section at one place of a text.
+
+    Attributes
+    ----------
+    style : str
+    level : str
+        The signs before a Markdown heading.
+    spacious : bool
+        Whether an empty line follows a heading.
+    bullet : str
+    newline : str
+    """
+
+    style: Style = "plain"
+    level: str = "##"
+    spacious: bool = False
+    bullet: str = "- "
+    newline: str = "\n"
+
+    def section(self, kind: SlotKind, *, again: bool = False) -> Slot:
+        """Return a slot with its heading, or its tags; what stands around them is left to the place."""
+        new = self.newline
+        name = _HEADINGS[kind]
+        title = f"More {name.lower()}" if again else name
+        if self.style == "xml":
+            tag = "examples" if kind == "examples" else kind
+            slot = Slot(kind, f"<{tag}>{new}", f"{new}</{tag}>", self.bullet, joint=new)
+            item = (f"<example>{new}", f"{new}</example>")
+            return _enclosed(slot, item, new) if kind == "examples" else slot
+        heading = f"{self.level} {title}" if self.style == "markdown" else f"{title}:"
+        gap = new * 2 if self.spacious or kind == "examples" else new
+        bullet, joint = ("", new * 2) if kind == "examples" else (self.bullet, new)
+        return Slot(kind, heading + gap, "", bullet, joint=joint)
+
+
+def layout_at(text: str, position: int, elsewhere: str = "") -> Layout:
+    """Read the style that a section at a place of a text should have.
+
+    Parameters
+    ----------
+    elsewhere : str
+        The prompt's other messages: their XML sections count where this text has no style of its own.
+    """
+    bullet = _BULLET.search(text)
+    layout = Layout(bullet=bullet["bullet"].lstrip() if bullet else "- ", newline="\r\n" if "\r\n" in text else "\n")
+    closed = fences(text)
+    headings = [found for found in _HEADING.finditer(text) if not within(found.span(), closed)]
+    if headings:
+        if not ends_section(text, position):
+            return layout
+        before = [found for found in headings if found.start() < position]
+        near = before[-1] if before else headings[0]
+        return replace(layout, style="markdown", level=near["level"], spacious=near["blank"] is not None)
+    if _TAG_LINE.search(text) or (_TAG_LINE.search(elsewhere) and not _HEADING.search(elsewhere)):
+        return replace(layout, style="xml")
+    return layout
+
+
+def ends_section(text: str, position: int) -> bool:
+    """Tell whether nothing of a Markdown section stands after a place: a heading there takes nothing of it along."""
+    rest = text[position:].lstrip()
+    return not rest or _HEADING.match(rest) is not None
+
+
+def shows_examples(text: str) -> bool:
+    """Tell whether a line of a text opens examples."""
+    return _EXAMPLES.search(text) is not None
+
+
+def _enclosed(slot: Slot, item: tuple[str, str], newline: str) -> Slot:
+    opening, closing = item
+    return replace(
+        slot,
+        opening=slot.opening + opening,
+        closing=closing + slot.closing,
+        bullet="",
+        joint=closing + newline + opening,
+    )

@@ -1,0 +1,120 @@
+"""The lines of a prompt's text, and what each of them is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from psopt.templates._literals import TAG, fences, json_objects
+from psopt.text import names_label
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.templates._draft import Span
+
+Kind = Literal[
+    "blank", "fence", "heading", "lead", "bullet", "tag", "json", "field", "output", "labels", "caption", "prose"
+]
+"""A lead is a short line that ends in a colon and opens what follows: ``Ticket:``."""
+
+VERBS = (
+    "analy[sz]e|annotate|answer|assess|assign|categori[sz]e|check|choose|classify|compare|consider|decide|detect|determine"
+    "|discern|distinguish|estimate|evaluate|examine|extract|figure|file|find|flag|follow|forward|give|grade|group|guess"
+    "|identify|indicate|infer|inspect|interpret|judge|label|look|map|mark|match|name|pick|place|predict|put|rank|rate|read"
+    "|recogni[sz]e|respond|return|review|route|say|score|select|sort|specify|split|state|tag|tell|think|triage|use|verify"
+    "|work"
+)
+"""Verbs by which the instructions of classifiers begin."""
+CAPTION = re.compile(r"(?:your\s+)?(?:task|instructions?|goal|objective|question|job)\s*:\s+", re.IGNORECASE)
+"""Before an instruction, on its line."""
+_OTHER_CAPTION = re.compile(rf"(?!(?:{VERBS})\b)[^\W\d_][\w-]*(?:\s[\w-]+)?:\s+\S", re.IGNORECASE)
+_HEADING = re.compile(r"#{1,6}[ \t]+\S|\*\*[^*]+\*\*:?$|__[^_]+__:?$|={3,}$|-{3,}$|\*{3,}$|\[[^\]]+\]$")
+_BULLET = re.compile(r"(?:[-*+•–]|\(?\d{1,3}[.)]|[a-zA-Z][.)])[ \t]+\S")
+_WHOLE_TAG = re.compile(rf"\s*(?:{TAG.pattern})+\s*$")
+_ENCLOSED = re.compile(r"\s*<(?P<tag>[A-Za-z_][\w.-]*)(?:\s[^<>\n]*)?>(?P<inner>[^\n]*)</(?P=tag)>\s*$")
+_LEAD_WORDS = 5  # chosen: "Here is the new ticket:" opens what follows, a longer line may be an instruction
+_FILLING_WORDS = 4  # chosen: beside its labels, a list of labels has hardly a word: "one of", "or", "Labels"
+OUTPUT = re.compile(
+    r"(?:please\s+|then\s+|finally,?\s+|now\s+|always\s+|only\s+|just\s+)*"
+    r"(?:(?:answer|respond|reply|return|output|give|provide|write|print|use|end|finish|format|put|produce|emit|state|"
+    r"say|report|wrap|enclose)\b(?=.*(?:\bjson\b|\bxml\b|\byaml\b|\blabels?\b|\bwords?\b|\bonly\b|\bexactly\b|\btags?\b"
+    r"|\bformat\b|\bone of\b|\bnothing else\b|\bin the form\b|\bwith\b|\bas\b|\blast line\b|\banswer:"
+    r"|\bfields?\b|\bkeys?\b|</?\w|[{`]))"
+    r"|(?:the\s+)?(?:expected\s+)?(?:answer|output|response|reply|result|format|label|category|class)"
+    r"(?:\s+format|\s+schema)?\s*:"
+    r"|(?:your|the)\s+(?:\w+\s+)?(?:answer|output|response|reply)\s+(?:must|should|has to|is to|needs to|shall|will"
+    r"|is)\b"
+    r"|(?:do not|don't|never|no)\s+(?:\w+\s+)?(?:explain|explanations?|add|output|include|write|give|answer|return"
+    r"|other text|comments?|markdown|prose|preamble)\b"
+    r"|json\b|(?:labels|categories|classes|allowed|valid|possible)\b[^.]{0,40}:)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A sentence that fixes how the answer looks, read from its beginning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line without its break; `start` and `end` leave out tags that enclose the whole of it."""
+
+    kind: Kind
+    start: int
+    end: int
+    outer_start: int
+    outer_end: int
+
+
+def lines_of(text: str, fields: Sequence[Span], labels: Sequence[str]) -> list[Line]:
+    """Say of every line of a text what it is."""
+    closed = [*((span, "fence") for span in fences(text)), *((span, "json") for span in json_objects(text))]
+    lines = []
+    position = 0
+    for raw in text.split("\n"):
+        end = position + len(raw.removesuffix("\r"))
+        enclosed = _ENCLOSED.match(text, position, end)
+        start, stop = enclosed.span("inner") if enclosed else (position, end)
+        kinds = [
+            kind for span, kind in closed if span[0] < end and position < span[1] and not _inline(text, span, start)
+        ]
+        kind = kinds[0] if kinds else _kind(text, start, stop, fields, labels)
+        lines.append(Line(kind, start, stop, position, end))  # type: ignore[arg-type] # a str of the literals above
+        position += len(raw) + 1
+    return lines
+
+
+def _inline(text: str, span: tuple[int, int], start: int) -> bool:
+    """Whether JSON stands on one line after words of that line."""
+    return "\n" not in text[span[0] : span[1]] and bool(text[start : span[0]].strip())
+
+
+def _kind(text: str, start: int, end: int, fields: Sequence[Span], labels: Sequence[str]) -> Kind:
+    line = text[start:end].strip()
+    if not line:
+        return "blank"
+    if any(start <= field.start and field.end <= end for field in fields):
+        return "field"
+    if _WHOLE_TAG.fullmatch(line):
+        return "tag"
+    if _HEADING.match(line):
+        return "heading"
+    if _is_label_list(line, labels):
+        return "labels"
+    if _BULLET.match(line):
+        return "bullet"
+    if OUTPUT.match(line):
+        return "output"
+    if line.endswith(":") and len(line.split()) <= _LEAD_WORDS:
+        return "lead"
+    return "caption" if _OTHER_CAPTION.match(line) and not CAPTION.match(line) else "prose"
+
+
+def _is_label_list(line: str, labels: Sequence[str]) -> bool:
+    named = [label for label in labels if names_label(line, label)]
+    if not named:
+        return False
+    rest = line
+    for label in sorted(named, key=len, reverse=True):
+        rest = re.sub(rf"(?<!\w){re.escape(label)}(?!\w)", " ", rest, flags=re.IGNORECASE)
+    words = re.findall(r"\w+", rest)
+    return len(words) <= _FILLING_WORDS and len(words) < len(named)

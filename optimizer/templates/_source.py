@@ -1,0 +1,73 @@
+"""A prompt's file as text, and whether it can be one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from psopt.errors import InputError, nearest
+
+LARGEST = 256 * 1024
+"""Bytes of a prompt's file. Chosen: some 60,000 tokens, paid again with every call; no prompt needs it by intent."""
+BOM = "\ufeff"
+_FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The text of a prompt's file.
+
+    Attributes
+    ----------
+    path : Path
+    text : str
+        Without a byte order mark; line ends as they are.
+    has_bom : bool
+    """
+
+    path: Path
+    text: str
+    has_bom: bool = False
+
+    @property
+    def suffix(self) -> str:
+        """What the file's name ends in, in lower case."""
+        return self.path.suffix.lower()
+
+
+def is_function(source: str | Path) -> bool:
+    """Tell whether a source is ``MODULE:NAME`` and not a file."""
+    return isinstance(source, str) and _FUNCTION.fullmatch(source) is not None and not Path(source).exists()
+
+
+def read_source_text(path: Path) -> Source:
+    """Read a prompt's file.
+
+    Raises
+    ------
+    InputError
+        If it can't be read, is too large, no text, or empty.
+    """
+    try:
+        data = path.read_bytes() if path.is_dir() or path.stat().st_size <= LARGEST else None
+    except FileNotFoundError as error:
+        names = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise InputError(f"prompt {path} can't be read: no such file{nearest(path.name, names)}") from error
+    except OSError as error:
+        raise InputError(f"prompt {path} can't be read: {error.strerror}") from error
+    if data is None:
+        size = path.stat().st_size
+        raise InputError(f"prompt {path} is too large: {size:,} bytes, and a prompt has {LARGEST:,} at most")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"prompt {path} is not UTF-8 (byte {error.start}): convert it to UTF-8") from error
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise InputError(f"prompt {path} holds a NUL byte in line {line}: it is not a text file")
+    has_bom = text.startswith(BOM)
+    text = text.removeprefix(BOM)
+    if not text.strip():
+        raise InputError(f"prompt {path} is empty")
+    return Source(path, text, has_bom)
