@@ -34,6 +34,7 @@ _HEADING = re.compile(r"#{1,6}[ \t]+\S|\*\*[^*]+\*\*:?$|__[^_]+__:?$|={3,}$|-{3,
 _BULLET = re.compile(r"(?:[-*+•–]|\(?\d{1,3}[.)]|[a-zA-Z][.)])[ \t]+\S")
 _WHOLE_TAG = re.compile(rf"\s*(?:{TAG.pattern})+\s*$")
 _ENCLOSED = re.compile(r"\s*<(?P<tag>[A-Za-z_][\w.-]*)(?:\s[^<>\n]*)?>(?P<inner>[^\n]*)</(?P=tag)>\s*$")
+_BY_FIRST_WORDS = ("output", "caption", "lead")  # kinds that a line within a broken sentence has by chance
 _LEAD_WORDS = 5  # chosen: "Here is the new ticket:" opens what follows, a longer line may be an instruction
 _FILLING_WORDS = 4  # chosen: beside its labels, a list of labels has hardly a word: "one of", "or", "Labels"
 OUTPUT = re.compile(
@@ -78,9 +79,18 @@ def lines_of(text: str, fields: Sequence[Span], labels: Sequence[str]) -> list[L
             kind for span, kind in closed if span[0] < end and position < span[1] and not _inline(text, span, start)
         ]
         kind = kinds[0] if kinds else _kind(text, start, stop, fields, labels)
+        if kind in _BY_FIRST_WORDS and lines and _goes_on(text, lines[-1], start):
+            kind = "prose"
         lines.append(Line(kind, start, stop, position, end))  # type: ignore[arg-type] # a str of the literals above
         position += len(raw) + 1
     return lines
+
+
+def _goes_on(text: str, previous: Line, start: int) -> bool:
+    """Whether a line goes on with the sentence that the line before it has not ended."""
+    begun = text[previous.start : previous.end].rstrip()
+    is_open = previous.kind == "prose" and previous.end == previous.outer_end and begun[-1:] not in ".:!?"
+    return is_open and text[start : start + 1].islower()
 
 
 def _inline(text: str, span: tuple[int, int], start: int) -> bool:

@@ -19,6 +19,8 @@ _NEAR = 200
 _ANSWER_WITHIN = 300
 # Words up to which a line is a heading or the name of a field, and says nothing of the task.
 _HEADING_WORDS = 4
+_ANSWER = "\x02"
+_END = "\x03"
 _MARKS = re.compile(r"^[\s>#*•–-]+|[*`]+|^\s*\d+[.)]\s+")
 _TAG = re.compile(r"</?\w[^<>]*>")
 
@@ -93,13 +95,13 @@ def read_conversation(
     else:
         text = found.text
         kept = _without(asked, found)
-    whole = "\n\n".join([*before, kept])
-    examples = list(_examples(whole, labels, known))
-    spoken = [content for turn, content in zip(messages, before, strict=False) if turn.get("role") != "assistant"]
-    instructions = "\n\n".join([*spoken, kept])
-    for example, _ in examples:
-        instructions = _without(instructions, example)
-    return Conversation(text, instructions, answers, tuple((example.text, label) for example, label in examples))
+    spoken = [
+        f"{_ANSWER}{content}{_END}" if turn.get("role") == "assistant" else content
+        for turn, content in zip(messages, before, strict=False)
+    ]
+    instructions, examples = _without_examples("\n\n".join([*spoken, kept]), labels, known)
+    instructions = re.sub(f"{_ANSWER}[^{_END}]*{_END}|[{_ANSWER}{_END}]", "", instructions)
+    return Conversation(text, instructions, answers, tuple(examples))
 
 
 def as_prompt(conversation: Conversation, labels: Sequence[str]) -> Prompt:
@@ -173,14 +175,29 @@ def _without_last_paragraphs(content: str, labels: Sequence[str]) -> tuple[str, 
     return "\n\n".join(paragraphs[:start]), "\n\n".join(paragraphs[start:])
 
 
-def _examples(whole: str, labels: Sequence[str], known: Sequence[KnownText]) -> Iterator[tuple[KnownText, str]]:
+def _without_examples(
+    whole: str, labels: Sequence[str], known: Sequence[KnownText]
+) -> tuple[str, list[tuple[str, str]]]:
+    """What stands around the known texts that a label follows, and these with their labels.
+
+    The line that the label stands in goes with its text.
+    """
+    if not labels:
+        return whole, []
     pattern = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, sorted(labels, key=len, reverse=True)))})(?!\w)")
+    examples = []
     for candidate in known:
         shown = next((value for value in candidate.telling if value in whole), "")
-        after = whole.partition(shown)[2] if shown else ""
-        label = pattern.search(after[:_ANSWER_WITHIN]) if shown and labels else None
+        if not shown:
+            continue
+        start = whole.index(shown) + len(shown)
+        label = pattern.search(whole, start, start + _ANSWER_WITHIN)
         if label:
-            yield candidate, label[1]
+            examples.append((candidate.text, label[1]))
+            line_end = whole.find("\n", label.end())
+            whole = whole[:start] + (whole[line_end:] if line_end >= 0 else "")
+            whole = _without(whole, candidate)
+    return whole, examples
 
 
 def _lines(instructions: str) -> Iterator[str]:
