@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from psopt.errors import InputError, MissingExtraError, ModelError
 from psopt.models import AnswerCache, has_probabilities, load_model
 from psopt.models.chat import LMConfig
 from psopt.search_spaces import Definition, Example, Prompt, render
+from psopt.templates import Field, Message, Part, Template
 
 pytest.importorskip("torch", reason="psopt[local] is not installed")
 pytest.importorskip("transformers", reason="psopt[local] is not installed")
@@ -307,6 +309,49 @@ def test_the_answer_begins_where_the_template_begins_answers(tmp_path: Path, wha
     prompts = make_prompts(("Number", "Person", "Person of note"))[1:]
     expected = one_by_one(make_network(), tokenizer, prompts, TEXTS, write, space)
     assert_equal(model.predict_proba(prompts, TEXTS), expected)
+
+
+def test_a_prompt_of_the_users_own_is_read_turn_by_turn(folder: Path, tmp_path: Path) -> None:
+    """Its label is scored where its answer has it, behind what its own last turn says already."""
+    text = Field("text", "{text}")
+    turns = [Message("user", ("who was she ?",)), Message("assistant", ("Person",)), Message("system", (Part(0),))]
+    labels = ("Number", "Person", "Person of note")
+    beginning = "".join(f"<|im_start|>{role}\n{said}<|im_end|>\n" for role, said in
+                        (("user", "who was she ?"), ("assistant", "Person"), ("system", "Sort it.")))  # fmt: skip
+
+    def ending(begun: str) -> Any:
+        return lambda _, text: f"{beginning}<|im_start|>user\n{text}<|im_end|>\n<|im_start|>assistant\n{begun}"
+
+    model = HFModel(str(folder), device="cpu", cache=AnswerCache(tmp_path / "cache"))
+    own = Template((*turns, Message("user", (text,))))
+    begun_json = (*own.messages, Message("assistant", ('Person: {"te',)))
+    prompts = {
+        "": own,
+        '{"result": {"team": "': replace(own, answer="json:result.team"),
+        "<team>": replace(own, answer="xml:team"),
+        'Person: {"team": "': replace(own, answer="json:team", messages=begun_json),
+    }
+    for begun, template in prompts.items():
+        prompt = Prompt("Sort it.", labels, template=template)
+        expected = one_by_one(make_network(), make_tokenizer(), [prompt], TEXTS, ending(begun))
+        assert_equal(model.predict_proba([prompt], TEXTS), expected)
+
+
+def test_turns_that_a_chat_template_refuses_are_joined(tmp_path: Path) -> None:
+    strict = (
+        "{% for message in messages %}{% if (message.role == 'user') != (loop.index0 % 2 == 0) %}"
+        "{{ raise_exception('roles must alternate') }}{% endif %}[{{ message.role }}] {{ message.content }}{% endfor %}"
+    )
+    turns = (Message("user", ("a",)), Message("user", ("b",)), Message("system", (Part(0),)))
+    prompt = Prompt("Sort it.", ("Number", "Person"), template=Template((*turns, Message("user", ("?",)))))
+    tokenizer = make_tokenizer(strict)
+    assert find_format(tokenizer).write([render(prompt, "")]) == ["[user] Sort it.\n\na\n\nb\n\n?[assistant] "]
+    only_system = Template((Message("system", (Part(0),)),))
+    assert find_format(tokenizer).write([render(replace(prompt, template=only_system), "")]) == [
+        "[user] Sort it.[assistant] "
+    ]
+    model = HFModel(str(save_model(tmp_path, tokenizer)), device="cpu")
+    assert model.predict([prompt], TEXTS[:2]).shape == (2, 1)
 
 
 def test_a_text_begins_with_the_token_that_the_tokenizer_puts_there(tmp_path: Path) -> None:

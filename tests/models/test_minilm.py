@@ -10,6 +10,8 @@ from psopt.models import load_model
 from psopt.models.minilm import MiniLM, _encoder
 from psopt.models.minilm._encoder import Encoder
 from psopt.search_spaces import Definition, Prompt
+from psopt.tasks import Row
+from psopt.templates import Field, Message, Part, Template
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,6 +100,19 @@ def test_swapped_definitions_harm(model: Any) -> None:
 def test_the_description_matters(model: Any) -> None:
     other = PROMPT.described_as("Pick whatever has most to do with colours and animals.")
     assert np.abs(model.scores(other, TEXTS) - model.scores(PROMPT, TEXTS)).max() > 0.01
+
+
+def test_a_prompt_of_the_users_own_is_read_by_its_instructions_and_edits(model: Any, tmp_path: Path) -> None:
+    """Its parts are one description, its rows texts; what else its messages say is not read."""
+    messages = (Message("system", ("You are kind.\n\n", Part(0))), Message("user", (Part(1), Field("text", "{text}"))))
+    parts = f"{PROMPT.description}\n\nName it."
+    noted = replace(PROMPT, description=parts, notes=("A question that begins with “who” asks for a Person.",))
+    own = replace(noted, template=Template(messages, answer="json:kind"))
+    rows = [Row.of({"id": "1", "text": text}, ("text",)) for text in TEXTS]
+    np.testing.assert_array_equal(model.scores(own, rows), model.scores(noted, TEXTS))
+    assert not np.array_equal(model.scores(own, rows), model.scores(replace(own, description=PROMPT.description), rows))
+    fresh = MiniLM(rows, cache_dir=tmp_path)
+    np.testing.assert_array_equal(fresh.predict([own], rows), model.predict([noted], TEXTS))
 
 
 def test_without_reference_texts_there_is_nothing_to_compare_with() -> None:

@@ -21,7 +21,8 @@ from psopt.models.sim import SimOptions, SimulatedModel
 from psopt.models.sim._expected import expected_scores
 from psopt.proposals import propose_edits
 from psopt.search_spaces import Definition, Example, Prompt, apply_edits, seed_prompt
-from psopt.tasks import DatasetInfo, Sample, Task
+from psopt.tasks import DatasetInfo, Row, Sample, Task
+from psopt.templates import Field, Message, Part, Template
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -257,6 +258,17 @@ def test_prompts_differ_by_what_they_say_and_not_by_luck() -> None:
     model = model_of()
     bare, with_note = (model.predict(rephrased(30, prompt), TEXTS) for prompt in (PROMPT, noted(RED_IS_PERSON)))
     np.testing.assert_array_equal(bare[~REDDISH], with_note[~REDDISH])
+
+
+def test_a_prompt_of_the_users_own_is_answered_by_its_instructions_and_edits() -> None:
+    messages = (Message("system", ("You are kind.\n\n", Part(0))), Message("user", (Part(1), Field("text", "{text}"))))
+    parts = f"{PROMPT.description}\n\nName it."
+    plain = replace(PROMPT, description=parts, notes=("Questions with “reddish” ask for a Place.",))
+    own = replace(plain, template=Template(messages, answer="json:kind"))
+    rows = [Row.of({"id": "1", "text": text}, ("text",)) for text in TEXTS]
+    model = SimulatedModel("", make_task(rows))
+    assert (model.predict([own], rows) == model_of().predict([plain], TEXTS)).all()
+    assert (model.predict([own], rows) != model.predict([replace(own, description="Sort it.\n\nNow.")], rows)).any()
 
 
 def test_order_and_batches_do_not_matter() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2 import TemplateError
 from psopt.errors import ModelError
+from psopt.models.chat._features import alternating, without_system
 from psopt.models.hf._common_prefix import common_length
 from psopt.models.hf._loading import first_line
 
@@ -52,6 +53,8 @@ class ChatFormat:
     def write(self, conversations: Sequence[Messages]) -> list[str]:
         """Return each conversation as a string that a label can be appended to.
 
+        A conversation that ends with the assistant's turn has its answer begun there.
+
         Raises
         ------
         ModelError
@@ -59,11 +62,21 @@ class ChatFormat:
         """
         if self.template is None:
             return ["\n\n".join(message["content"] for message in messages) + " " for messages in conversations]
-        rendered = _render(self.tokenizer, self.template, [self._folded(messages) for messages in conversations])
-        return [text.removesuffix(self.cut) + self.added for text in rendered]
+        begun = [_begun_answer(messages) for messages in conversations]
+        rendered = self._rendered([messages[:-1] if begun[i] else messages for i, messages in enumerate(conversations)])
+        endings = [self.added + beginning for beginning in begun]
+        return [text.removesuffix(self.cut) + ending for text, ending in zip(rendered, endings, strict=True)]
 
-    def _folded(self, conversation: Messages) -> Messages:
-        return _fold_system(conversation) if self.folds_system else conversation
+    def _rendered(self, conversations: Sequence[Messages]) -> list[str]:
+        """Fill in the template, with what it refuses joined and folded; messages of psopt's own it has taken before."""
+        fold = without_system if self.folds_system else _as_it_is
+        refused: ModelError | None = None
+        for adapt in (fold, lambda messages: alternating(fold(messages)), _alternating_without_system):
+            try:
+                return _render(self.tokenizer, self.template or "", [adapt(messages) for messages in conversations])
+            except ModelError as error:
+                refused = refused or error
+        raise refused or ModelError("the model's chat template can't be used")
 
 
 def find_format(tokenizer: Any) -> ChatFormat:
@@ -83,7 +96,7 @@ def find_format(tokenizer: Any) -> ChatFormat:
         folds_system = _SYSTEM not in _render(tokenizer, template, [SAMPLE])[0]
     except ModelError:
         folds_system = True
-    sample = _fold_system(SAMPLE) if folds_system else SAMPLE
+    sample = without_system(SAMPLE) if folds_system else SAMPLE
     return ChatFormat(tokenizer, template, folds_system, *_answer_opening(tokenizer, template, sample))
 
 
@@ -117,9 +130,13 @@ def _render(
         raise ModelError(f"the model's chat template can't be used: {first_line(error)}") from error
 
 
-def _fold_system(conversation: Messages) -> Messages:
-    """Put the system message before the first user message, in one."""
-    if conversation[0]["role"] != "system":
-        return conversation
-    system, first, *rest = conversation
-    return [{"role": "user", "content": f"{system['content']}\n\n{first['content']}"}, *rest]
+def _begun_answer(conversation: Messages) -> str:
+    return conversation[-1]["content"] if conversation[-1]["role"] == "assistant" else ""
+
+
+def _as_it_is(conversation: Messages) -> Messages:
+    return conversation
+
+
+def _alternating_without_system(conversation: Messages) -> Messages:
+    return alternating(without_system(conversation))

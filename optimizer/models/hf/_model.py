@@ -10,6 +10,7 @@ import numpy as np
 from psopt.errors import InputError
 from psopt.models._answer_cache import AnswerCache, answer_key
 from psopt.models._capabilities import Capabilities
+from psopt.models.hf._answer_lead import answer_lead, labels_in_answers
 from psopt.models.hf._loading import import_transformers
 from psopt.models.hf._scorer import Scorer
 from psopt.models.hf._source import find_source
@@ -37,6 +38,10 @@ class HFModel:
     messages joined by empty lines and the label behind a space; a template that knows no system message gets it within
     the user's. Where a template opens a reasoning block, it is left out, and where it writes today's date it writes
     1 January 2025.
+
+    A prompt of the user's own is read turn by turn, as far as the chat template takes them: turns of one role may be
+    joined, system messages may go into the user's. Where its answers are JSON or stand in a tag, a label is scored
+    behind the opening, such as ``{"team": "``; a reason before it is not written, nor is a response format heeded.
 
     Scores do not depend on what is scored together, up to rounding: 1e-5 in float32 (CPU), some hundredths in bfloat16
     (CUDA), where a near tie may go either way. The cache keeps the first one. Weights are loaded for the first answer
@@ -144,7 +149,9 @@ class HFModel:
     def _score_prompt(self, prompt: Prompt, texts: Sequence[str], count: Callable[[int], None]) -> NDArray[np.float64]:
         """The scores of each text, from the cache or, pack by pack, from the network."""
         conversations = [render(prompt, text) for text in texts]
-        keys = [self._key(messages, prompt.labels) for messages in conversations]
+        lead = answer_lead(prompt, conversations[0]) if conversations else ""
+        labels = labels_in_answers(prompt)
+        keys = [self._key(messages, labels, lead) for messages in conversations]
         times = Counter(keys)
         scores_of = self._cache.get_many(times)
         count(sum(times[key] for key in scores_of))
@@ -152,7 +159,7 @@ class HFModel:
         if missing:
             missing_keys = list(missing)
             per_token = self._likelihood == "mean"
-            for indices, scores in self._scorer.score(list(missing.values()), prompt.labels, per_token=per_token):
+            for indices, scores in self._scorer.score(list(missing.values()), labels, per_token=per_token, lead=lead):
                 rows = scores.round(_DIGITS).tolist()
                 answered = {missing_keys[index]: row for index, row in zip(indices, rows, strict=True)}
                 self._cache.put_many(answered)
@@ -160,7 +167,9 @@ class HFModel:
                 count(sum(times[key] for key in answered))
         return np.array([scores_of[key] for key in keys], dtype=np.float64).reshape(len(texts), len(prompt.labels))
 
-    def _key(self, messages: Any, labels: Sequence[str]) -> bytes:
+    def _key(self, messages: Any, labels: Sequence[str], lead: str) -> bytes:
+        # Named only where there is one: so keys are those of caches from before there were leads.
+        before = {"lead": lead} if lead else {}
         return answer_key(
             model=self.name,
             weights=self._source.version,
@@ -168,6 +177,7 @@ class HFModel:
             scoring=_SCORING[self._likelihood],
             labels=list(labels),
             messages=messages,
+            **before,
         )
 
     @property

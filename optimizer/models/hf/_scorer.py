@@ -47,7 +47,7 @@ class Scorer:
         self._limit = TokenLimit(batch_tokens)
 
     def score(
-        self, conversations: Sequence[Messages], labels: Sequence[str], *, per_token: bool
+        self, conversations: Sequence[Messages], labels: Sequence[str], *, per_token: bool, lead: str = ""
     ) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
         """Score labels as answers to conversations, best ones that begin alike; yields some at a time.
 
@@ -55,6 +55,8 @@ class Scorer:
         ----------
         per_token : bool
             Divide a label's log-probability by the number of its tokens.
+        lead : str
+            What the answer says before the label.
 
         Yields
         ------
@@ -68,8 +70,10 @@ class Scorer:
         ModelError
             If a conversation is too long for the model, or it answers with what is no number.
         """
-        tokenized = self._tokenizer.labels(labels)
-        prompts = [tokens[: len(tokens) - tokenized.n_open] for tokens in self._tokenizer.prompts(conversations)]
+        begun = [message for message in conversations[0][-1:] if message["role"] == "assistant"]
+        tokenized = self._tokenizer.labels(labels, lead, begun)
+        written = self._tokenizer.prompts(conversations, lead)
+        prompts = [tokens[: len(tokens) - tokenized.n_open] for tokens in written]
         n_prompt = max(map(len, prompts))
         n_label = max(map(len, tokenized.tokens))
         self._check_length(n_prompt, n_label)

@@ -43,22 +43,23 @@ class PromptTokenizer:
         self._format: ChatFormat = find_format(tokenizer)
         self._opening = [] if self._format.template else _opening_tokens(tokenizer)
 
-    def prompts(self, conversations: Sequence[Messages]) -> list[Tokens]:
-        """Return the tokens of each conversation, up to where the answer begins."""
-        return self._encode(self._format.write(conversations))
+    def prompts(self, conversations: Sequence[Messages], lead: str = "") -> list[Tokens]:
+        """Return the tokens of each conversation, up to where the label stands: `lead` is what precedes it."""
+        return self._encode([text + lead for text in self._format.write(conversations)])
 
-    def labels(self, labels: Sequence[str]) -> TokenizedLabels:
+    def labels(self, labels: Sequence[str], lead: str = "", begun: Messages | None = None) -> TokenizedLabels:
         """Return the tokens of labels that follow a prompt.
 
         A label is tokenized behind the end of a short prompt, not alone: some tokenizers give a word another token
-        at the start of a string. What surrounds a label in white space is left out.
+        at the start of a string. What surrounds a label in white space is left out. `lead` is what the answer says
+        before the label, `begun` the assistant's turn that the prompt ends with.
 
         Raises
         ------
         InputError
             If a label is empty.
         """
-        written = self._format.write([SAMPLE])[0]
+        written = self._format.write([[*SAMPLE, *(begun or [])]])[0] + lead
         (prompt,) = self._encode([written])
         together = self._encode([written + label.strip() for label in labels])
         n_shared = common_length([prompt, *together])
