@@ -2,7 +2,7 @@
 
 from psopt.evaluation._evaluate import evaluate, no_labels, rephrased_prompts
 from psopt.evaluation._evaluator import Evaluator, Split
-from psopt.evaluation._grid import Grid, tokens_of_answer
+from psopt.evaluation._grid import Grid
 from psopt.evaluation._na_kinds import MOST_NA, kind_array, na_examples, na_kinds, na_lines, na_note, rests_on_na
 from psopt.evaluation._paired import OBJECTIVES, compare_paired, verdict
 from psopt.evaluation._predictions import NA, Predictions
@@ -28,6 +28,5 @@ __all__ = [
     "rephrased_prompts",
     "rests_on_na",
     "score",
-    "tokens_of_answer",
     "verdict",
 ]

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from psopt.models.chat import Need, Query, TokenRange, asks_in_chat, tokens_of_query, tokens_of_text
+from psopt.models.chat import Need, Query, TokenRange, asks_in_chat, tokens_of_answer, tokens_of_query
 from psopt.search_spaces import render
 
 if TYPE_CHECKING:
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from psopt.models.chat import Price
     from psopt.search_spaces import Prompt
-
-_JSON = 8  # tokens that structured output puts around a label, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +43,11 @@ class Grid:
             missing = model.engine.missing(queries)
             n_calls = len({str(query.messages) for query in queries})
             meter = model.engine.meter
-            answer = meter.tokens_out if meter.n else tokens_of_answer(prompts[0].labels)
+            answer = meter.tokens_out if meter.n else tokens_of_answer(prompts[0])
             return cls(n_calls, n_calls - len(missing), meter.tokens_in(_total(missing)), answer)
         queries = [Query(render(prompt, text)) for prompt in prompts for text in texts]
         unique = {str(query.messages): query for query in queries}
-        return cls(len(unique), 0, _total(unique.values()), tokens_of_answer(prompts[0].labels))
+        return cls(len(unique), 0, _total(unique.values()), tokens_of_answer(prompts[0]))
 
     @property
     def sent(self) -> int:
@@ -80,14 +78,6 @@ class Grid:
         below = math.hypot((read.middle - read.low) * weight_in, (written.middle - written.low) * weight_out)
         above = math.hypot((read.high - read.middle) * weight_in, (written.high - written.middle) * weight_out)
         return below / total, above / total
-
-
-def tokens_of_answer(labels: Sequence[str]) -> TokenRange:
-    """Return about how many tokens an answer takes: a bare label, or one in JSON."""
-    ranges = [tokens_of_text(label) for label in labels]
-    low = sum(tokens.low for tokens in ranges) / len(ranges)
-    high = sum(tokens.high for tokens in ranges) / len(ranges)
-    return TokenRange(max(1.0, low), high + _JSON)
 
 
 def _total(queries: Iterable[Query]) -> TokenRange:

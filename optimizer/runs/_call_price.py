@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from psopt.evaluation import tokens_of_answer
-from psopt.models.chat import TokenRange, price_of, tokens_of_text
+from psopt.models.chat import TokenRange, price_of, tokens_of_answer, tokens_of_text
 from psopt.runs._directory import MANIFEST, SAMPLES
 from psopt.search_spaces import render_fixed
 
@@ -40,7 +39,7 @@ class CallPrice:
         """Estimate it from the length of what is sent; no model is asked."""
         read = tokens_of_text(render_fixed(prompt)) + _of_a_text(texts)
         price = price_of(model)
-        written = tokens_of_answer(prompt.labels).middle
+        written = tokens_of_answer(prompt).middle
         cost = price.of(read.middle * _CALLS, written * _CALLS) if price else None
         return cls(round(read.middle), cost)
 

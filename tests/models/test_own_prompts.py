@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from psopt.answers import CUT_OFF
 from psopt.errors import InputError, NoLabelsError
+from psopt.evaluation import Grid
 from psopt.models import AnswerCache
 from psopt.models.chat import LMConfig, chat_model, read_response_format
 from psopt.models.chat._dialect import Dialect
 from psopt.models.chat._errors import ModelRefusedError
 from psopt.search_spaces import Prompt
 from psopt.tasks import Row
-from psopt.templates import Field, Message, Part, Template
+from psopt.templates import ExampleForm, Field, Message, Part, Template
 from psopt.testing import FakeServer
 
 if TYPE_CHECKING:
@@ -172,6 +173,17 @@ def test_psopts_own_form_is_asked_for_as_before() -> None:
     assert body["response_format"]["json_schema"]["schema"]["properties"] == {
         "label": {"type": "string", "enum": list(LABELS)}
     }
+
+
+def test_estimates_know_that_an_answer_may_hold_reasons() -> None:
+    model = chat_model("openai", "test", AnswerCache(None), LMConfig(api_base="http://127.0.0.1:9/v1"))
+    bare = Grid.of(model, [Prompt("Sort.", LABELS)], ROWS)
+    assert model.engine.meter.tokens_out.high < 20
+    reasoned = Grid.of(model, [PROMPT], ROWS)
+    assert model.engine.meter.tokens_out.high > 100
+    assert reasoned.answer.middle > 3 * bare.answer.middle
+    alone = prompt_with(example=ExampleForm(label_key="team", keys=("team",)))
+    assert bare.answer.middle < Grid.of(model, [alone], ROWS).answer.middle < reasoned.answer.middle
 
 
 @pytest.mark.parametrize(

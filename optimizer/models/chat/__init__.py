@@ -2,6 +2,7 @@
 
 from psopt.models.chat._address import public_address
 from psopt.models.chat._answer_monitor import FIRST, spread
+from psopt.models.chat._answer_tokens import tokens_of_answer
 from psopt.models.chat._budget import Budget, Need, Usage
 from psopt.models.chat._client import Query
 from psopt.models.chat._config import LMConfig, LmOptions
@@ -46,6 +47,7 @@ __all__ = [
     "server_of",
     "spread",
     "stay_here",
+    "tokens_of_answer",
     "tokens_of_query",
     "tokens_of_text",
     "without_header_values",

@@ -11,6 +11,7 @@ from psopt.errors import InputError
 from psopt.models._capabilities import Capabilities, capabilities_of
 from psopt.models.chat._address import public_address
 from psopt.models.chat._answer_monitor import FIRST, AnswerMonitor, check_probabilities
+from psopt.models.chat._answer_tokens import tokens_of_answer
 from psopt.models.chat._client import Query
 from psopt.models.chat._label_probabilities import label_probabilities
 from psopt.models.chat._na_kinds import kind_of
@@ -97,6 +98,8 @@ class ChatModel:
         InputError
             If probabilities are asked for, and a prompt's answers are more than a label.
         """
+        if prompts and prompts[0].template is not None:
+            self.engine.meter.expect(tokens_of_answer(prompts[0]))
         return [self._query(prompt, text) for prompt in prompts for text in texts]
 
     def _query(self, prompt: Prompt, text: str) -> Query:
