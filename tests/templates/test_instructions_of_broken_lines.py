@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     "instruction",
     [
         "Sort the mail into the queue of the team that has to\nanswer it. Judge by what is wanted, not by words alone.",
-        "Read the mail of a customer and decide which is its\nteam: the writer wants help, and nobody else can give it.",
+        "Read the mail of a customer and decide which is its\nteam: the writer wants help, and no other can give it.",
         "Find the team without which the writer is not helped; you have\nfour teams:",
     ],
 )
