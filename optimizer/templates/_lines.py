@@ -69,7 +69,7 @@ class Line:
 def lines_of(text: str, fields: Sequence[Span], labels: Sequence[str]) -> list[Line]:
     """Say of every line of a text what it is."""
     closed = [*((span, "fence") for span in fences(text)), *((span, "json") for span in json_objects(text))]
-    lines = []
+    lines: list[Line] = []
     position = 0
     for raw in text.split("\n"):
         end = position + len(raw.removesuffix("\r"))
