@@ -8,6 +8,7 @@ from psopt.rephrasings._freeze import RephrasingOptions, check_judge, closeness,
 from psopt.rephrasings._llm import N_SHOWN, write_rephrasings
 from psopt.rephrasings._rules import rephrase_by_rules
 from psopt.rephrasings._set import Rejected, RephrasingSet
+from psopt.rephrasings._shown import marked_text, shown_segments
 
 __all__ = [
     "LEAST_CLOSENESS",
@@ -23,10 +24,12 @@ __all__ = [
     "closeness",
     "freeze_rephrasings",
     "from_file",
+    "marked_text",
     "read_families",
     "read_file",
     "rephrase_by_rules",
     "rephrasings_for",
+    "shown_segments",
     "to_file",
     "vary",
     "write_rephrasings",

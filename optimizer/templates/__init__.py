@@ -4,7 +4,7 @@ from psopt.templates._formats import FORMATS, PromptFormat, detect_format
 from psopt.templates._literal_text import template_marks
 from psopt.templates._read import ReadTemplate, named_fields, read_template
 from psopt.templates._render import Additions, Messages, example_answer, fill_slots, render_template
-from psopt.templates._segments import Segment, SegmentKind, segments
+from psopt.templates._segments import Segment, SegmentKind, SplitPart, Stretch, segments
 from psopt.templates._template import (
     PART_BREAK,
     SLOTS,
@@ -39,6 +39,8 @@ __all__ = [
     "SegmentKind",
     "Slot",
     "SlotKind",
+    "SplitPart",
+    "Stretch",
     "Template",
     "Unwritten",
     "detect_format",
