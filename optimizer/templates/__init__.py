@@ -20,6 +20,7 @@ from psopt.templates._template import (
     Unwritten,
     split_description,
 )
+from psopt.templates._write import write_template
 
 __all__ = [
     "FORMATS",
@@ -52,4 +53,5 @@ __all__ = [
     "segments",
     "split_description",
     "template_marks",
+    "write_template",
 ]

@@ -29,6 +29,7 @@ VERBS = (
 """Verbs by which the instructions of classifiers begin."""
 CAPTION = re.compile(r"(?:your\s+)?(?:task|instructions?|goal|objective|question|job)\s*:\s+", re.IGNORECASE)
 """Before an instruction, on its line."""
+_COMMAND = re.compile(rf"(?:{VERBS})\b", re.IGNORECASE)
 _OTHER_CAPTION = re.compile(rf"(?!(?:{VERBS})\b)[^\W\d_][\w-]*(?:\s[\w-]+)?:\s+\S", re.IGNORECASE)
 _HEADING = re.compile(r"#{1,6}[ \t]+\S|\*\*[^*]+\*\*:?$|__[^_]+__:?$|={3,}$|-{3,}$|\*{3,}$|\[[^\]]+\]$")
 _BULLET = re.compile(r"(?:[-*+•–]|\(?\d{1,3}[.)]|[a-zA-Z][.)])[ \t]+\S")
@@ -121,7 +122,7 @@ def _kind(text: str, start: int, end: int, fields: Sequence[Span], labels: Seque
 
 def _is_label_list(line: str, labels: Sequence[str]) -> bool:
     named = [label for label in labels if names_label(line, label)]
-    if not named:
+    if not named or _COMMAND.match(line):
         return False
     rest = line
     for label in sorted(named, key=len, reverse=True):
