@@ -32,9 +32,11 @@ _TAG_NAMED = re.compile(
 )
 _ANSWER_TAGS = ("answer", "label", "category", "class", "classification", "result", "output", "sentiment", "intent")
 _LAST_LINE = re.compile(
-    r"\b(?:last|final)\s+line\b|\b(?:end|finish|conclude)\w*\s+(?:with|by)\b[^.\n]{0,40}\b(?:answer|label)\b"
+    r"^[ \t>*`_-]*(?:final\s+)?(?:answer|label|category|class|team|result):[ \t*]*"
+    r"[<\[{(][^<>\[\]{}()\n]{1,60}[>\]})][ \t`*.]*$"
+    r"|\b(?:last|final)\s+line\b|\b(?:end|finish|conclude)\w*\s+(?:with|by)\b[^.\n]{0,40}\b(?:answer|label)\b"
     r"|\b(?:think|reason|explain)\b[^\n]{0,200}\bthen\b[^\n]{0,80}\banswer:",
-    re.IGNORECASE,
+    re.IGNORECASE | re.MULTILINE,
 )
 
 

@@ -41,22 +41,24 @@ def example_form(
     shown = _shown_answer(draft, labels) if turns else ""
     output = shown or answer.output
     if block is None:
-        return ExampleForm(tuple(appended), _gap("", answer), output, answer.key, answer.keys, turns)
+        return ExampleForm(tuple(appended), _gap("", "", answer), output, answer.key, answer.keys, turns)
     if turns and not has_parts:
         start, end = 0, len(text)
     else:
         start, end = block.start, block.tail[1] if turns and block.tail[1] else block.end
     pieces = _pieces(text, start, end, fields)
-    return ExampleForm(pieces, _gap(_tail(text, block), answer), output, answer.key, answer.keys, turns)
+    return ExampleForm(
+        pieces, _gap(text[start:end], _tail(text, block), answer), output, answer.key, answer.keys, turns
+    )
 
 
 def fields_as_lines(names: Sequence[str]) -> list[str | Field]:
     """Show columns where a prompt has no form for them: one as it is, several as ``name: value``, a line each."""
     if len(names) == 1:
-        return [Field(names[0], "")]
+        return [Field(names[0], f"{{{names[0]}}}", written=False)]
     pieces: list[str | Field] = []
     for name in names:
-        pieces += [f"\n{name}: " if pieces else f"{name}: ", Field(name, "")]
+        pieces += [f"\n{name}: " if pieces else f"{name}: ", Field(name, f"{{{name}}}", written=False)]
     return pieces
 
 
@@ -91,10 +93,16 @@ def _tail(text: str, block: InputBlock) -> str:
     return (between if not between.strip() else "\n") + text[start:end].rstrip()
 
 
-def _gap(tail: str, answer: AnswerForm) -> str:
+def _gap(shown: str, tail: str, answer: AnswerForm) -> str:
+    """What parts the answer from an input that is shown so."""
+    if tail.endswith(">"):
+        tag = tail.strip()
+        return tail.removesuffix(tag) if answer.output.startswith(tag) else tail
     if tail:
-        return tail if tail.endswith(">") else f"{tail} "
-    return "\n" if answer.speaks else "\nAnswer: "
+        return f"{tail} "
+    # An answer after several paragraphs is one more; "Answer:" is a word that any reader of answers skips.
+    new = "\r\n" if "\r\n" in shown else "\n"
+    return (new * 2 if new * 2 in shown else new) + ("" if answer.speaks else "Answer: ")
 
 
 def _shown_answer(draft: Draft, labels: Sequence[str]) -> str:

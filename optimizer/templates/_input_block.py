@@ -6,15 +6,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from psopt.templates._literals import TAG
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from psopt.templates._draft import Span
     from psopt.templates._lines import Line
 
-_OPEN_END = re.compile(r"[ \t]*\W*(?:\w+[ \t]+){0,3}\w+\W*[:>][ \t]*$")
+_OPEN_END = re.compile(r"[ \t]*(?:[^\w<>\n]*(?:\w+[ \t]+){0,3}\w+[^\w<>\n]*:|<[A-Za-z_][\w.-]*>)[ \t]*\r?$")
 _JOINING = ("blank", "tag", "lead", "caption")
 """Kinds of lines that may stand between fields of one block."""
 
@@ -75,7 +73,13 @@ def _field_above(lines: Sequence[Line], row: int, rows: Sequence[int]) -> int | 
 
 
 def _with_tags(text: str, lines: Sequence[Line], first: int, last: int) -> tuple[int, int]:
-    """Take in the tags that enclose the block, as long as they are one pair a step."""
+    """Take in the tags that enclose the block, one pair a step, and those that close what the block opens."""
+    while last + 1 < len(lines) and lines[last + 1].kind == "tag":
+        closing = re.match(r"\s*</([\w.-]+)>", text[lines[last + 1].start : lines[last + 1].end])
+        block = text[lines[first].outer_start : lines[last].outer_end]
+        if closing is None or block.count(f"<{closing[1]}") <= block.count(f"</{closing[1]}>"):
+            break
+        last += 1
     while first and last + 1 < len(lines) and lines[first - 1].kind == lines[last + 1].kind == "tag":
         opening = text[lines[first - 1].start : lines[first - 1].end].strip()
         closing = text[lines[last + 1].start : lines[last + 1].end].strip()
@@ -108,4 +112,4 @@ def _tail(text: str, lines: Sequence[Line], last: int) -> tuple[int, int]:
         return (0, 0)
     line = rest[-1]
     is_open = _OPEN_END.match(text, line.outer_start, line.outer_end) is not None
-    return (line.outer_start, line.outer_end) if is_open and not TAG.match(text, line.outer_start + 1) else (0, 0)
+    return (line.outer_start, line.outer_end) if is_open else (0, 0)

@@ -75,7 +75,10 @@ def layout_at(text: str, position: int, elsewhere: str = "") -> Layout:
             return layout
         before = [found for found in headings if found.start() < position]
         near = before[-1] if before else headings[0]
-        return replace(layout, style="markdown", level=near["level"], spacious=near["blank"] is not None)
+        after = [found for found in headings if found.start() >= position]
+        # A section that subsections follow gets one more subsection: theirs would be its own otherwise.
+        level = max([near["level"], *(found["level"] for found in after[:1])], key=len)
+        return replace(layout, style="markdown", level=level, spacious=near["blank"] is not None)
     if _TAG_LINE.search(text) or (_TAG_LINE.search(elsewhere) and not _HEADING.search(elsewhere)):
         return replace(layout, style="xml")
     return layout

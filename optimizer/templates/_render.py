@@ -140,6 +140,5 @@ def _text(pieces: Sequence[Piece], fields: Mapping[str, str]) -> str:
 
 def _value(field: Field, fields: Mapping[str, str]) -> str:
     if field.name not in fields:
-        spelled = field.spelled or f"{{{field.name}}}"
-        raise InputError(f"the prompt names {spelled}, and a sample has no such field: {', '.join(fields)}")
+        raise InputError(f"the prompt names {field.spelled}, and a sample has no such field: {', '.join(fields)}")
     return fields[field.name]

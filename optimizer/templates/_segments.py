@@ -73,7 +73,7 @@ def _stretches(piece: Piece, parts: Sequence[str], split: SplitPart) -> Iterator
             for text, kind, passage in split(parts[index]):
                 yield from _without_fields(text, kind, passage, [field.spelled for field in piece.fields])
         case Field():
-            yield piece.spelled or f"{{{piece.name}}}", "field", None
+            yield piece.spelled, "field", None
         case Slot():
             yield _mark(piece), "slot", None
         case _:

@@ -18,10 +18,14 @@ PART_BREAK = "\n\n"
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A place for a column of the data, and how the author spelled it: ``{body}``, ``{{ body }}``."""
+    """A place for a column of the data, and how the author spelled it: ``{body}``, ``{{ body }}``.
+
+    Not `written` is the place that psopt adds where a prompt names no field: the author's program adds the text there.
+    """
 
     name: str
     spelled: str
+    written: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,8 +247,8 @@ def _fields_of(piece: Piece) -> tuple[Field, ...]:
 
 def _piece_data(piece: Piece) -> Any:
     match piece:
-        case Field(name, spelled):
-            return {"field": name, "spelled": spelled}
+        case Field(name, spelled, written):
+            return {"field": name, "spelled": spelled, **({} if written else {"written": False})}
         case Part(index, fields):
             return {"part": index, **({"fields": [_piece_data(place) for place in fields]} if fields else {})}
         case Unwritten(text):
@@ -268,7 +272,7 @@ def _piece(data: Any) -> Any:
     if isinstance(data, str):
         return data
     if "field" in data:
-        return Field(data["field"], data["spelled"])
+        return Field(data["field"], data["spelled"], data.get("written", True))
     if "part" in data:
         return Part(data["part"], tuple(_piece(place) for place in data.get("fields", ())))
     if "unwritten" in data:

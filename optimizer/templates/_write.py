@@ -64,8 +64,10 @@ def written_text(message: Message) -> list[str]:
     for piece in message.pieces:
         if isinstance(piece, Unwritten):
             parts.append("")
+        elif isinstance(piece, Field):
+            parts[-1] += piece.spelled if piece.written else ""
         else:
-            parts[-1] += piece.spelled if isinstance(piece, Field) else str(piece)
+            parts[-1] += str(piece)
     return parts
 
 
