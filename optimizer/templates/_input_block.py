@@ -75,9 +75,9 @@ def _field_above(lines: Sequence[Line], row: int, rows: Sequence[int]) -> int | 
 def _with_tags(text: str, lines: Sequence[Line], first: int, last: int) -> tuple[int, int]:
     """Take in the tags that enclose the block, one pair a step, and those that close what the block opens."""
     while last + 1 < len(lines) and lines[last + 1].kind == "tag":
-        closing = re.match(r"\s*</([\w.-]+)>", text[lines[last + 1].start : lines[last + 1].end])
+        closes = re.match(r"\s*</([\w.-]+)>", text[lines[last + 1].start : lines[last + 1].end])
         block = text[lines[first].outer_start : lines[last].outer_end]
-        if closing is None or block.count(f"<{closing[1]}") <= block.count(f"</{closing[1]}>"):
+        if closes is None or block.count(f"<{closes[1]}") <= block.count(f"</{closes[1]}>"):
             break
         last += 1
     while first and last + 1 < len(lines) and lines[first - 1].kind == lines[last + 1].kind == "tag":
