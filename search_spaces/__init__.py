@@ -35,7 +35,6 @@ from psopt.search_spaces._shown import (
     without_additions,
 )
 from psopt.search_spaces._strategies import STRATEGIES, Strategy, seed_prompt
-from psopt.search_spaces._template_marks import template_mark
 from psopt.templates import Messages
 
 __all__ = [
@@ -83,6 +82,5 @@ __all__ = [
     "seed_prompt",
     "shown_messages",
     "suggest_edits",
-    "template_mark",
     "without_additions",
 ]

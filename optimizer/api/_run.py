@@ -10,7 +10,7 @@ from psopt.api._setup import freeze_for, make_evaluator, make_proposer, rephrasi
 from psopt.errors import InputError
 from psopt.models import ModelProvider
 from psopt.models.chat import asks_in_chat
-from psopt.runs import FRONT, STUDY, estimate_search, free_folder, held, n_evaluated
+from psopt.runs import FRONT, STUDY, check_same_prompt, estimate_search, free_folder, held, n_evaluated
 from psopt.search import check_limits
 
 if TYPE_CHECKING:
@@ -44,7 +44,10 @@ def run(
     """
     baseline = settings.baseline(task)
     models = ModelProvider(cache_dir, settings.lm)
-    with held(run_folder(settings.model, task, out, resume=resume), resume=resume) as directory:
+    folder = run_folder(settings.model, task, out, resume=resume)
+    if resume:
+        check_same_prompt(folder, settings)
+    with held(folder, resume=resume) as directory:
         evaluator = _evaluator(task, settings, baseline, models, model, directory, on_estimate, resume=resume)
         setup = SearchSetup(task, settings, baseline, evaluator, make_proposer(settings, models))
         return search_in(directory, setup, resume=resume, force=force, observer=observer)

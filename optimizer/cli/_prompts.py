@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -75,18 +76,31 @@ def read_for_task(source: PromptSource, task: Task, *, silent: bool) -> Prompt:
 
 def prompt_lines(source: PromptSource, prompt: Prompt, notes: Sequence[str]) -> list[str]:
     """Say what a prompt of the user's own is: its format and fields, what is rephrased, how answers are read."""
-    if prompt.template is None:
-        return [_cut(f"prompt {source.path}: {note}") for note in notes]
-    fields = ", ".join(prompt.template.fields) or "none"
-    first = " ".join(prompt.description.split())
-    shown = first if len(first) <= _SHOWN else f"{first[:_SHOWN].rsplit(' ', 1)[0]} .."
+    template = prompt.template
+    if template is None:
+        return _wrapped(notes)
+    heading, *others = notes or (f"prompt {source.path}: a template of a run", f"answers are read as {prompt.answer}")
+    parts = f"{template.n_parts} paragraph{'s' if template.n_parts > 1 else ''}"
+    shape = [f"fields: {', '.join(template.fields)}", f"rephrased: {_first_words(prompt.description)!r}, {parts}"]
+    return [*_wrapped([heading]), *_wrapped([*shape, *others], indent="  ")]
+
+
+def _first_words(text: str) -> str:
+    plain = " ".join(text.split())
+    return plain if len(plain) <= _SHOWN else f"{plain[:_SHOWN].rsplit(' ', 1)[0]} .."
+
+
+def _wrapped(lines: Sequence[str], indent: str = "") -> list[str]:
+    """The same lines, none wider than a terminal."""
     return [
-        _cut(f"prompt {source.path}: {prompt.template.origin.format}, fields {fields}"),
-        _cut(f"  rephrased: {shown!r}, {prompt.template.n_parts} paragraph(s)"),
-        _cut(f"  answers are read by {prompt.answer}"),
-        *(_cut(f"  {note}") for note in notes),
+        part
+        for line in lines
+        for part in textwrap.wrap(
+            line,
+            _WIDTH,
+            initial_indent=indent,
+            subsequent_indent=f"{indent}  ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
     ]
-
-
-def _cut(line: str) -> str:
-    return line if len(line) <= _WIDTH else f"{line[: _WIDTH - 3]} .."

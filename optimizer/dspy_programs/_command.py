@@ -119,6 +119,7 @@ def _check_options(settings: RunSettings) -> None:
         "--rephrasings-file": settings.rephrasing.file is not None,
         "--vary": settings.rephrasing.families != ("paraphrase",),
         "--strategy": settings.strategy != "simple",
+        "--prompt": settings.prompt is not None,
     }
     for option, is_given in meaningless.items():
         if is_given:

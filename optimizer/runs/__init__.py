@@ -28,6 +28,7 @@ from psopt.runs._prompt_options import PromptOptions
 from psopt.runs._prompt_source import PromptSource, TaskPrompt, inputs_named
 from psopt.runs._recorder import RunRecorder
 from psopt.runs._run import Run
+from psopt.runs._same_prompt import check_same_prompt
 from psopt.runs._search_estimate import estimate_search
 from psopt.runs._settings import N_HELDOUT, RunSettings
 from psopt.runs._study_file import n_evaluated, study_name
@@ -60,6 +61,7 @@ __all__ = [
     "RunSettings",
     "TaskPrompt",
     "asked_about",
+    "check_same_prompt",
     "estimate_search",
     "free_folder",
     "front_entry",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +12,10 @@ from psopt.runs._measured import Measured, measured_in
 from psopt.runs._prompt_options import PromptOptions
 from psopt.runs._prompt_source import PromptSource, manifest_of
 from psopt.search_spaces import Prompt
+from psopt.templates import detect_format
 
 if TYPE_CHECKING:
     from psopt.tasks import Task
-
-_FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
-_OWN_PARTS = {"description", "labels"}
 
 
 def read_prompt(path: str | Path, task: Task, options: PromptOptions | None = None) -> Prompt:
@@ -41,23 +38,14 @@ def read_source(path: str | Path, options: PromptOptions | None = None) -> Promp
         If the file can't be read, or holds no prompt.
     """
     options = options or PromptOptions()
-    path = Path(path)
-    if _is_function(path):
-        return PromptSource(path, None, options=options)
-    text = _read(path)
-    data = _own_data(path, text, options.format)
-    if data is None:
-        _check_no_run_text(path)
-        return PromptSource(path, None, options=options)
-    return _own_prompt(path, data, options)
+    if detect_format(str(path), options.format) == "psopt":
+        return _own_prompt(Path(path), options)
+    _check_no_run_text(Path(path))
+    return PromptSource(Path(path), None, options=options)
 
 
-def _is_function(path: Path) -> bool:
-    """Whether a source is ``MODULE:NAME``, and no file."""
-    return _FUNCTION.fullmatch(str(path)) is not None and not path.exists()
-
-
-def _own_prompt(path: Path, data: dict[str, Any], options: PromptOptions) -> PromptSource:
+def _own_prompt(path: Path, options: PromptOptions) -> PromptSource:
+    data = _read(path)
     run = _run_of(path)
     try:
         prompt = Prompt.from_dict(data)
@@ -69,41 +57,18 @@ def _own_prompt(path: Path, data: dict[str, Any], options: PromptOptions) -> Pro
     return PromptSource(path, prompt, prompt.description, run, measured, options)
 
 
-def _read(path: Path) -> str:
+def _read(path: Path) -> dict[str, Any]:
     try:
-        text = path.read_text("utf-8-sig")
+        data = json.loads(path.read_text("utf-8-sig"))
     except OSError as error:
         raise InputError(f"prompt {path} can't be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"prompt {path} is not UTF-8 (byte {error.start}): convert it to UTF-8") from error
-    if "\0" in text:
-        raise InputError(f"prompt {path} holds a NUL byte: it is not a text file")
-    if not text.strip():
-        raise InputError(f"prompt {path} is empty")
-    return text
-
-
-def _own_data(path: Path, text: str, prompt_format: str | None) -> dict[str, Any] | None:
-    """The file's content, where it is psopt's own JSON.
-
-    Raises
-    ------
-    InputError
-        If it ought to be, and is not.
-    """
-    if prompt_format not in {None, "psopt"}:
-        return None
-    try:
-        data = json.loads(text)
     except ValueError as error:
-        if path.suffix == ".json" or prompt_format == "psopt":
-            raise InputError(f"prompt {path} is no valid JSON: {error}") from error
-        return None
-    if isinstance(data, dict) and "messages" not in data and (data.keys() & _OWN_PARTS or path.suffix == ".json"):
-        return data
-    if prompt_format == "psopt" or (path.suffix == ".json" and not isinstance(data, (dict, list))):
+        raise InputError(f"prompt {path} is no valid JSON: {error}") from error
+    if not isinstance(data, dict):
         raise InputError(f"prompt {path} holds no prompt of psopt's: expected an object with description and labels")
-    return None
+    return data
 
 
 def _check_no_run_text(path: Path) -> None:

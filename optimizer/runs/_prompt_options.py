@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from psopt.answers import reader_for
 from psopt.errors import InputError
+from psopt.models.chat import read_response_format
 
 if TYPE_CHECKING:
     from psopt.search_spaces import Prompt
-
-_SCHEMA = frozenset({"type", "properties", "$ref", "anyOf", "oneOf", "allOf", "enum", "const", "json_schema"})
-"""What a JSON schema of an answer holds at its top; ``json_schema`` where it comes as OpenAI's API takes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +54,12 @@ class PromptOptions:
             reader_for(self.answer, prompt.labels)
             template = replace(template, answer=self.answer)
         if self.response_format is not None:
-            template = replace(template, response_format=read_response_format(self.response_format))
+            template = replace(template, response_format=_schema_in(self.response_format))
         return replace(prompt, template=template)
 
 
-def read_response_format(path: str | Path) -> str:
-    """Read a file with a JSON schema, as JSON text.
+def _schema_in(path: str | Path) -> str:
+    """Read a file with a JSON schema, as requests hold it.
 
     Raises
     ------
@@ -70,15 +67,10 @@ def read_response_format(path: str | Path) -> str:
         If it can't be read, or holds no schema.
     """
     try:
-        text = Path(path).read_text("utf-8-sig")
-        schema = json.loads(text)
+        return read_response_format(Path(path).read_text("utf-8-sig"))
     except OSError as error:
         raise InputError(f"--response-format {path} can't be read: {error.strerror}") from error
-    except ValueError as error:
-        raise InputError(f"--response-format {path} is no valid JSON: {error}") from error
-    if not isinstance(schema, dict) or not schema.keys() & _SCHEMA:
-        raise InputError(
-            f"--response-format {path} is no JSON schema: an object is expected that says what an answer is, such as "
-            '{"type": "object", "properties": ..}'
-        )
-    return json.dumps(schema, ensure_ascii=False)
+    except UnicodeDecodeError as error:
+        raise InputError(f"--response-format {path} is not UTF-8 (byte {error.start}): convert it to UTF-8") from error
+    except InputError as error:
+        raise InputError(f"--response-format {path}: {error}") from error

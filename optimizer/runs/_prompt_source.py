@@ -11,8 +11,9 @@ from psopt.rephrasings import read_file
 from psopt.runs._directory import MANIFEST, REPHRASINGS, RunDirectory
 from psopt.runs._prompt_options import PromptOptions
 from psopt.runs._settings import RunSettings
-from psopt.search_spaces import Prompt, template_mark
+from psopt.search_spaces import Prompt
 from psopt.tasks import Task, columns_of
+from psopt.templates import named_fields, read_template
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,13 +87,23 @@ class PromptSource:
         if self.prompt is not None:
             self._check_labels(self.prompt, task)
             return TaskPrompt(self.options.applied(self.prompt, str(self.path)))
-        prompt = Prompt(_description(self.path), task.labels, task.noun)
-        return TaskPrompt(self.options.applied(prompt, str(self.path)))
+        read = read_template(
+            str(self.path),
+            task.fields,
+            labels=task.labels,
+            label_column=task.label_column,
+            prompt_format=self.options.format,
+            answer=self.options.answer,
+        )
+        description = read.description if read.template else _description(read.description)
+        prompt = Prompt(description, task.labels, task.noun, template=read.template)
+        return TaskPrompt(self.options.applied(prompt, str(self.path)), read.notes)
 
-    @cached_property
-    def named_fields(self) -> tuple[str, ...]:
-        """The names in braces: those of them that are columns are the inputs."""
-        return self.prompt.template.fields if self.prompt and self.prompt.template else ()
+    def fields_named(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """The names in braces: those that are columns of the data are its inputs."""
+        if self.prompt is not None:
+            return self.prompt.template.fields if self.prompt.template else ()
+        return named_fields(str(self.path), self.options.format, columns)
 
     def _check_labels(self, prompt: Prompt, task: Task) -> None:
         if set(prompt.labels) != set(task.labels):
@@ -133,24 +144,17 @@ def inputs_named(sources: Sequence[PromptSource], dataset: str, task_file: str |
 
     Where a prompt names ``{text}`` and the data have no such column, it means the text column.
     """
-    named = {name for source in sources for name in source.named_fields}
-    if named <= {"text"}:
+    if not sources:
         return ()
     columns = columns_of(dataset, task_file=task_file)
-    if "text" in named and "text" not in columns:
+    named = {name for source in sources for name in source.fields_named(columns)}
+    if named == {"text"} or ("text" in named and "text" not in columns):
         return ()
     return tuple(column for column in columns if column in named)
 
 
-def _description(path: Path) -> str:
-    """A plain text as a task description, on the lines that it was written on."""
-    text = path.read_text("utf-8-sig")
-    mark = template_mark(text)
-    if mark is not None or path.suffix == ".json":
-        raise InputError(
-            f"psopt would rebuild this prompt: {path} {mark}, but a text is taken for the description of a task, to "
-            "which psopt adds the labels, the text and its own layout; give the description of the task alone"
-        )
+def _description(text: str) -> str:
+    """A plain text as the description of a task, on the lines that it was written on."""
     lines = [line.rstrip() for line in text.strip().splitlines()]
     return "\n".join(lines) if len(lines) > 1 else " ".join(text.split())
 

@@ -27,11 +27,8 @@ from psopt.runs._front_file import front_file
 from psopt.runs._manifest import manifest
 from psopt.runs._measured import measured
 from psopt.search import knee
-from psopt.search_spaces import Prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from psopt.evaluation import Evaluator, Split
     from psopt.runs._directory import RunDirectory
     from psopt.runs._measured import Measured
@@ -70,7 +67,6 @@ class RunRecorder:
         pairs = {
             "the samples": (before["dataset"]["sha256"], self.task.info.sha256),
             "the model": (before["model"], self.settings.model),
-            "the prompt": (_prompt_named(before["settings"].get("prompt")), _prompt_named(self.settings.prompt)),
             "the rephrasings": (before["rephrasings"]["sha256"], self.evaluator.rephrasings.sha256),
             "psopt's version": (before["psopt_version"], __version__),
         }
@@ -209,13 +205,6 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, BudgetReachedError):
         return "budget"
     return "failed" if isinstance(error, Exception) else "interrupted"
-
-
-def _prompt_named(prompt: Prompt | Mapping[str, Any] | None) -> str:
-    """The user's own prompt by its id; that of a strategy by that."""
-    if prompt is None:
-        return "the strategy's"
-    return (prompt if isinstance(prompt, Prompt) else Prompt.from_dict(prompt)).id
 
 
 def _abbreviated(value: str) -> str:

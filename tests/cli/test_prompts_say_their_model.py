@@ -9,7 +9,6 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from psopt.cli import main
 from psopt.testing import FakeServer
 
 from tests.cli.guarding import Guard
@@ -233,35 +232,6 @@ def test_a_password_in_an_address_is_refused_and_not_repeated(folder: Any, serve
     assert done.returncode == 2
     assert "--api-base holds a password" in done.stderr
     assert "very-secret" not in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("Sort {subject} by team.", "holds '{subject}'"),
-        ("Sort it.\n{{ text }}", "holds '{{ text }}'"),
-        ('Say {"team": "sales"} or the like.', "holds"),
-        ("Sort the ticket.\n\nTicket: $ticket", "holds '$ticket'"),
-        ("System: You sort.\nUser: sort this", "looks like a conversation"),
-        ("Sort this.\nAnswer:", "ends in 'Answer:'"),
-        ("Sort.\nAnswer with exactly one of these labels and nothing else: a, b", "psopt's own words"),
-    ],
-)
-@pytest.mark.parametrize("verb", ["check", "diagnose", "compare", "rephrase"])
-def test_a_template_is_refused_and_not_rebuilt(
-    folder: Any, verb: Any, text: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(folder)
-    (folder / "template.txt").write_text(text)
-    given = {**VERBS, "rephrase": ["rephrase", "--dataset", "data.csv"]}[verb]
-    model = [] if verb == "rephrase" else ["--model", "openai/x"]
-    with pytest.raises(SystemExit) as end:
-        main([*given, *model, "--prompt", "template.txt"])
-    shown = capsys.readouterr()
-    assert (end.value.code, shown.out) == (2, "")
-    assert shown.err.startswith("psopt: psopt would rebuild this prompt: template.txt ")
-    assert said in shown.err
-    assert len(shown.err.splitlines()) == 1
 
 
 def test_a_runs_prompt_as_text_is_refused_with_the_one_to_give(folder: Any, server: FakeServer) -> None:

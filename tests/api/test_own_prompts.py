@@ -1,0 +1,114 @@
+"""Verbs take a prompt of the user's own: a value, a file, a Python function; runs start from it and go on with it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import psopt
+import pytest
+from psopt.api import run
+from psopt.errors import InputError
+from psopt.runs import DataOptions, RunSettings, read_source
+from psopt.search import Observer, SearchOptions
+
+from tests.mails import make_mails
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from psopt.search import Candidate
+    from psopt.tasks import Task
+
+SIM = "sim/accuracy=0.7,wobble=0.3"
+SMALL: dict[str, Any] = {"model": SIM, "rephrasings": 3, "samples": 8}
+RUN: dict[str, Any] = {**SMALL, "trials": 2, "rounds": 1, "leave_one_out": 0}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return make_mails(tmp_path)
+
+
+@pytest.fixture
+def task(folder: Path) -> Task:
+    return psopt.load_task("mails.csv", inputs=("subject", "body"), label_column="team")
+
+
+def settings_of(folder: Path) -> Any:
+    return json.loads((folder / "run.json").read_text())["settings"]
+
+
+@pytest.mark.parametrize("shape", ["mail.yaml", "mail_prompt:prompt"])
+def test_a_run_starts_from_the_prompt(shape: str, task: Task) -> None:
+    started = psopt.optimize(task, prompt=shape, **RUN, out="run")
+    prompt = read_source(shape).for_task(task)
+    assert started.baseline.prompt == prompt
+    assert settings_of(started.path)["prompt_file"] == shape
+    assert all(candidate.prompt.template == prompt.template for candidate in started.front)
+
+
+def test_verbs_take_a_value_a_file_and_options(task: Task) -> None:
+    options = psopt.PromptOptions(answer="last-line")
+    prompt = read_source("mail.txt", options).for_task(task)
+    by_value = psopt.measure(task, prompt, **SMALL)
+    by_file = psopt.measure(task, "mail.txt", prompt_options=options, **SMALL)
+    assert (by_value.array == by_file.array).all()
+    assert psopt.diagnose(task, "mail.txt", prompt_options=options, **SMALL).prompt == prompt
+    assert psopt.check(task, "mail.txt", prompt_options=options, min_f1=0, **SMALL).met
+    assert psopt.estimate(task, "mail.txt", prompt_options=options, **SMALL).calls > 0
+    named = psopt.compare(task, ["mail.txt", "mail.yaml"], **SMALL)
+    mapped = psopt.compare(task, {"text": "mail.txt", "yaml": read_source("mail.yaml")}, **SMALL)
+    assert [(result.prompt, result.scores) for result in named] == [
+        (name, result.scores) for name, result in zip(["mail.txt", "mail.yaml"], mapped, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("verb", ["optimize", "measure", "diagnose", "check", "estimate"])
+def test_two_prompts_to_start_from_are_refused(verb: str, task: Task, folder: Path) -> None:
+    bounds = {"min_f1": 0.5} if verb == "check" else {}
+    with pytest.raises(InputError, match="leave one of them out"):
+        getattr(psopt, verb)(task, prompt="mail.txt", strategy="detail", **bounds)
+    with pytest.raises(InputError, match="give the prompt too"):
+        getattr(psopt, verb)(task, prompt_options=psopt.PromptOptions(answer="json:team"), **bounds)
+    assert not (folder / "runs").exists()
+
+
+def test_a_run_is_resumed_with_its_prompt_and_a_changed_file_is_noticed(task: Task, folder: Path) -> None:
+    started = psopt.optimize(task, prompt="mail.txt", **RUN, out="run")
+    more = {**RUN, "trials": 3}
+    again = psopt.optimize(task, prompt="mail.txt", **more, out="run", resume=True)
+    assert again.baseline.prompt == started.baseline.prompt
+    (folder / "mail.txt").write_text((folder / "mail.txt").read_text().replace("with care", "twice"))
+    with pytest.raises(InputError, match=r"run has begun with prompt mail\.txt"):
+        psopt.optimize(task, prompt="mail.txt", **more, out="run", resume=True)
+    with pytest.raises(InputError, match="from the strategy's prompt"):
+        psopt.optimize(task, **more, out="run", resume=True)
+
+
+class _KilledAfterTwo(Observer):
+    def trial(self, candidate: Candidate, n_done: int, n_total: int) -> None:
+        if n_done == 2:
+            raise KeyboardInterrupt
+
+
+def test_a_killed_run_and_its_workers_go_on_with_the_prompt_though_its_file_is_gone(folder: Path) -> None:
+    data = DataOptions("mails.csv", label_column="team", inputs=("subject", "body"))
+    task = data.load(42)
+    prompt = read_source("mail.json").for_task(task)
+    storage = f"sqlite:///{folder / 'study.db'}"
+    search = SearchOptions(trials=4, rounds=1)
+    settings = RunSettings(data, SIM, rephrasings=3, samples=8, search=search, leave_one_out=0, prompt=prompt)
+    settings = replace(settings, storage=storage, study_name="mails", prompt_file="mail.json")
+    with pytest.raises(KeyboardInterrupt):
+        run(task, settings, out="run", observer=_KilledAfterTwo())
+    (folder / "mail.json").unlink()
+    assert psopt.worker(storage, "mails", trials=1) == 1
+    resumed = psopt.resume("run")
+    assert resumed.baseline.prompt == prompt
+    assert {candidate.prompt.template for candidate in resumed.front} == {prompt.template}
+    trials = [trial for trial in resumed.study.trials if trial.values]
+    assert len(trials) == 4
