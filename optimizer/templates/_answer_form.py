@@ -20,6 +20,11 @@ _AS_JSON = re.compile(
 )
 _WORD = re.compile(r"[\"'`]?(?P<word>[^\W\d][\w-]*)[\"'`]?")
 _USUAL_KEYS = ("label", "category", "class", "classification", "answer", "topic", "intent", "sentiment", "prediction")
+_BESIDE_LABEL = re.compile(
+    r"\w*(reason|why|explanation|rationale|justification|confidence|score|probability|comment|notes?|evidence|summary)\w*",
+    re.IGNORECASE,
+)
+"""Members that stand beside a label and are none."""
 _NO_KEYS = {
     "a", "an", "and", "as", "by", "exactly", "field", "fields", "following", "for", "format", "in", "is", "it", "its",
     "json", "key", "keys", "named", "of", "one", "only", "or", "plus", "short", "string", "strings", "the", "these",
@@ -147,7 +152,8 @@ def _label_key(keys: Collection[str], label_column: str) -> str:
     usual = [by_name[name] for name in _USUAL_KEYS if name in by_name]
     if usual:
         return usual[0]
-    return next(iter(keys)) if len(keys) == 1 else ""
+    others = [key for key in keys if not _BESIDE_LABEL.fullmatch(key)]
+    return others[0] if len(others) == 1 else ""
 
 
 def _xml(draft: Draft, fields: Sequence[Sequence[Span]], label_column: str) -> AnswerForm | None:

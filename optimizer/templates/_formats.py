@@ -121,6 +121,11 @@ def _openai(source: Source, *, text: str | None = None) -> Draft:
     """Messages of a document; `text` is that of the file around it, where it stands in one."""
     node = document_of(source)
     messages = message_list(node) if node is not None else None
+    if node is not None and isinstance(node.value, dict) and "system" in node.value:
+        raise InputError(
+            f"prompt {source.path} has a 'system' beside its messages: psopt sends messages alone, make it the first "
+            "of them, of role system"
+        )
     if messages is None:
         raise InputError(f"prompt {source.path} holds no list of messages with role and content")
     drafts = draft_messages(f"prompt {source.path}", messages.plain())
