@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from psopt.evaluation import na_examples, na_kinds
+from psopt.evaluation import na_examples, na_kinds, readable_sensitivity
 
 if TYPE_CHECKING:
     from psopt.diagnosis._diagnosis import Diagnosis
@@ -49,8 +49,10 @@ class PromptReport:
         """Return the scores as plain JSON data, without labels those that need none."""
         if self.scores is not None:
             return self.scores.to_dict()
+        readable = readable_sensitivity(self.predictions)
         return {
             "sensitivity": self.sensitivity,
+            **({} if readable is None else {"sensitivity_readable": readable}),
             "na_rate": self.na_rate,
             "na_kinds": na_kinds(self.predictions),
             "na_examples": {kind: asdict(example) for kind, example in na_examples(self.predictions).items()},

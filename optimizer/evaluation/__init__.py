@@ -6,6 +6,7 @@ from psopt.evaluation._grid import Grid
 from psopt.evaluation._na_kinds import MOST_NA, kind_array, na_examples, na_kinds, na_lines, na_note, rests_on_na
 from psopt.evaluation._paired import OBJECTIVES, compare_paired, verdict
 from psopt.evaluation._predictions import NA, Predictions
+from psopt.evaluation._readable import readable_sensitivity
 from psopt.evaluation._scores import Scores, score
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "na_lines",
     "na_note",
     "no_labels",
+    "readable_sensitivity",
     "rephrased_prompts",
     "rests_on_na",
     "score",

@@ -80,11 +80,19 @@ def na_note(na_rate: float, kinds: Mapping[str, int]) -> str:
 
 
 def na_lines(scores: Mapping[str, Any]) -> list[str]:
-    """Say what of scores (as `Scores.to_dict` has them) rests on N/A, and of each kind how many and what one said."""
+    """Say what of scores (as `Scores.to_dict` has them) rests on N/A, and of each kind how many and what one said.
+
+    >>> na_lines({"sensitivity": 0.21, "sensitivity_readable": 0.04, "na_rate": 0.1, "na_kinds": {"no JSON": 6}})
+    ['S among the answers that were read: 4.0 %, in place of 21.0 %', 'N/A, no JSON: 6']
+    """
     kinds = scores.get("na_kinds", {})
     examples = scores.get("na_examples", {})
     note = na_note(scores["na_rate"], kinds)
     lines = [note] if note else []
+    readable = scores.get("sensitivity_readable")
+    if readable is not None:
+        whole = scores["sensitivity"]
+        lines.append(f"S among the answers that were read: {100 * readable:.1f} %, in place of {100 * whole:.1f} %")
     for kind, n in kinds.items():
         answer = examples.get(kind, {}).get("said")
         lines.append(f"N/A, {kind}: {n}" + (f", such as {answer!r}" if answer else ""))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.evaluation._mean_scores import interval_of_mean
 from psopt.evaluation._na_kinds import NaExample, na_examples, na_kinds
+from psopt.evaluation._readable import readable_sensitivity
 from psopt.metrics import bootstrap_ci, class_f1, consistency, macro_f1, micro_f1, na_rate, sensitivity
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ class Scores:
         How many of them are of which kind, most frequent first, where the model can tell.
     na_examples : dict of kind to NaExample
         For each kind one answer and the samples concerned.
+    sensitivity_readable : float or None
+        S among the answers that name a label alone (`readable_sensitivity`); None where all do.
     per_class : dict of label to ClassScores
     ci : dict of measure to (low, high)
         95 % bootstrap intervals of f1, sensitivity and consistency over samples and rephrasings; empty where not asked.
@@ -80,10 +83,13 @@ class Scores:
     per_family: dict[str, FamilyScores] = field(default_factory=dict)
     na_kinds: dict[str, int] = field(default_factory=dict)
     na_examples: dict[str, NaExample] = field(default_factory=dict)
+    sensitivity_readable: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the scores as plain JSON data, as run.json holds them."""
+        """Return the scores as plain JSON data, as run.json holds them; S among readable answers only where N/A is."""
         data = asdict(self)
+        if self.sensitivity_readable is None:
+            del data["sensitivity_readable"]
         data["ci"] = {name: list(bounds) for name, bounds in self.ci.items()}
         return data
 
@@ -105,6 +111,7 @@ def score(predictions: Predictions, *, intervals: bool = False, seed: int = 42) 
         per_family=_per_family(predictions),
         na_kinds=na_kinds(predictions),
         na_examples=na_examples(predictions),
+        sensitivity_readable=readable_sensitivity(predictions),
     )
 
 

@@ -1,0 +1,33 @@
+"""S among readable answers: how much of what shakes is what the model means, and not how its answers are read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from psopt.metrics import sensitivity
+
+if TYPE_CHECKING:
+    from psopt.evaluation._predictions import Predictions
+
+_LEAST = 2  # readable answers of a sample: one alone can't differ from any
+
+
+def readable_sensitivity(predictions: Predictions) -> float | None:
+    """Return S over the answers that were read alone; None where all were, or too few for any sample.
+
+    For each sample with at least two readable answers p_tau is taken over these, N/A out of it; its entropy is divided
+    by ln C as in S, so that the two can be set side by side. S beside it counts N/A as a class, as E25 does.
+    """
+    n_labels = len(predictions.labels)
+    is_read = predictions.array < n_labels
+    n_read = is_read.sum(axis=1)
+    kept = n_read >= _LEAST
+    if is_read.all() or not kept.any():
+        return None
+    if predictions.probabilities is None:
+        mass = predictions.counts[kept].astype(np.float64)
+    else:
+        mass = np.where(is_read[kept][:, :, None], predictions.probabilities[kept], 0.0).sum(axis=1)
+    mass[:, n_labels] = 0.0
+    return sensitivity(mass / mass.sum(axis=1, keepdims=True))
