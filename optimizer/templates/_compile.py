@@ -13,7 +13,7 @@ from psopt.templates._input_block import InputBlock, input_block
 from psopt.templates._lines import lines_of
 from psopt.templates._marks import without_marks
 from psopt.templates._parts import PartSpan, parts_of
-from psopt.templates._places import Place, own_slots, place_after, slot_at
+from psopt.templates._places import Place, own_slots, place_after, place_at_end, place_before, slot_at
 from psopt.templates._template import PART_BREAK, Field, Message, Part, Template, Unwritten
 
 if TYPE_CHECKING:
@@ -145,9 +145,11 @@ def _place(reading: _Reading, kind: SlotKind) -> tuple[int, Place]:
         return index, place_after(reading.text(index), reading.lines(index), last.start, last.end)
     index = reading.draft.last_user
     block = reading.block
+    text = reading.text(index)
     if block is None:
-        return index, Place(len(reading.text(index).rstrip()), before=False)
-    return index, Place(block.top, before=True)
+        return index, place_at_end(text)
+    first = next((field.start for field in reading.fields[index] if field.start >= block.start), block.start)
+    return index, place_before(text, block.top, block.start, first)
 
 
 def _author_spans(reading: _Reading, index: int) -> list[Span]:

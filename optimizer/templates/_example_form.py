@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from psopt.templates._draft import Span, pieces_of
+from psopt.templates._places import announcing_line
 from psopt.templates._template import ExampleForm, Field
 
 if TYPE_CHECKING:
@@ -41,7 +42,9 @@ def example_form(
     shown = _shown_answer(draft, labels) if turns else ""
     output = shown or answer.output
     if block is None:
-        return ExampleForm(tuple(appended), _gap("", "", answer), output, answer.key, answer.keys, turns)
+        announced = announcing_line(text)
+        pieces = [f"{announced}\n", *appended] if announced else appended
+        return ExampleForm(tuple(pieces), _gap("", "", answer), output, answer.key, answer.keys, turns)
     if turns and not has_parts:
         start, end = 0, len(text)
     else:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from psopt.templates._lines import Line
 
 _OPEN_END = re.compile(r"[ \t]*(?:[^\w<>\n]*(?:\w+[ \t]+){0,3}\w+[^\w<>\n]*:|<[A-Za-z_][\w.-]*>)[ \t]*\r?$")
+_DELIMITER = re.compile(r"(?P<mark>\"{3,}|'{3,}|-{3,}|={3,}|\*{3,}|`{3,}|~{3,}|#{3,}|<{3,}|>{3,})\w*\s*")
 _JOINING = ("blank", "tag", "lead", "caption")
 """Kinds of lines that may stand between fields of one block."""
 
@@ -45,8 +46,7 @@ def input_block(text: str, lines: Sequence[Line], fields: Sequence[Span], parts:
     first = last = rows[-1]
     while (above := _field_above(lines, first, rows)) is not None:
         first = above
-    start, end = lines[first].outer_start, lines[last].outer_end
-    first, last = _with_tags(text, lines, first, last)
+    first, last = _with_tags(text, lines, *_with_delimiters(text, lines, first, last))
     start, end = lines[first].outer_start, lines[last].outer_end
     top = first
     if first and lines[first - 1].kind == "lead":
@@ -70,6 +70,16 @@ def _field_above(lines: Sequence[Line], row: int, rows: Sequence[int]) -> int | 
     above = [other for other in rows if other < row]
     joined = above and all(line.kind in _JOINING for line in lines[above[-1] + 1 : row])
     return above[-1] if joined else None
+
+
+def _with_delimiters(text: str, lines: Sequence[Line], first: int, last: int) -> tuple[int, int]:
+    """Take in the pair of lines between which the block is quoted: three quotes, dashes, or a code fence."""
+    if first and last + 1 < len(lines):
+        opening = _DELIMITER.fullmatch(text, lines[first - 1].outer_start, lines[first - 1].outer_end)
+        closing = _DELIMITER.fullmatch(text, lines[last + 1].outer_start, lines[last + 1].outer_end)
+        if opening and closing and opening["mark"] == closing["mark"]:
+            return first - 1, last + 1
+    return first, last
 
 
 def _with_tags(text: str, lines: Sequence[Line], first: int, last: int) -> tuple[int, int]:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from psopt.templates._lines import CAPTION, OUTPUT, VERBS, lines_of
+from psopt.templates._lines import BULLET, CAPTION, OUTPUT, VERBS, lines_of
 from psopt.templates._literals import json_objects
 
 if TYPE_CHECKING:
@@ -31,9 +31,17 @@ _INSTRUCTION = re.compile(
 )
 _ROLE = re.compile(r"(?:you\s+are|you're|act\s+as|imagine\s+you\s+are|as)\s+(?:a|an|the|our|my)\b", re.IGNORECASE)
 _SENTENCE = re.compile(r"\S.*?(?:[.!?…][\"'”’)\]]*(?=\s+[^\sa-z])|\Z)", re.DOTALL)
+_CONTRACT = re.compile(
+    r"\b(?:answer|respond|reply|return|output|write|give|end)\b[^.]*?"
+    r"(?:\bjson\b|\bxml\b|\b(?:last|final)\s+line\b|\bnothing\s+else\b|</?\w+>|\banswer:)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A sentence that fixes the answer after words of its own; the only sentence of a paragraph is an instruction all the
+same, of which that part is protected."""
 _CLOSING = ":.?!"  # ends what stands before a field, so that the field is no part of its sentence
 _EXAMPLES = re.compile(r"\W*(?:\w+\s+)?examples?\b", re.IGNORECASE)
 _MOST = 3  # chosen: paragraphs in a row that are rephrased; what comes after them is detail rather than instruction
+_FEWEST_BESIDE_FIELD = 2  # chosen: 'Sentiment of "{text}"?'
 _FEWEST_WORDS = 3  # chosen: fewer words are a caption
 
 
@@ -70,6 +78,7 @@ def leading_instructions(stretches: Sequence[Stretch]) -> list[Stretch]:
 
 def instruction_beside_field(text: str, fields: Sequence[Span], labels: Sequence[str]) -> Stretch | None:
     """Find an instruction that shares its line with a field: what stands before the field, else its whole sentence."""
+    weaker = None
     for line in lines_of(text, fields, labels):
         inside = [field for field in fields if line.start <= field.start and field.end <= line.end]
         if line.kind != "field" or not inside:
@@ -80,7 +89,28 @@ def instruction_beside_field(text: str, fields: Sequence[Span], labels: Sequence
         for start, end in _sentences(text, line.start, line.end):
             if _strength([text[start:end]]) == "instruction":
                 return Stretch(start, end, "instruction", 0)
-    return None
+            if weaker is None and _says_something(text[start:end], [text[field.start : field.end] for field in inside]):
+                weaker = Stretch(start, end, "prose", 0)
+    return weaker
+
+
+def instructions_in_list(text: str, fields: Sequence[Span], labels: Sequence[str]) -> list[Stretch]:
+    """Find the items of a list that give instructions."""
+    stretches = []
+    for line in _without_examples(text, lines_of(text, fields, labels)):
+        bullet = BULLET.match(text, line.start, line.end) if line.kind == "bullet" else None
+        stretch = _stretch(text, bullet.end(), line.end, 0) if bullet else None
+        if stretch and stretch.strength == "instruction":
+            stretches.append(stretch)
+    return stretches[:_MOST]
+
+
+def _says_something(sentence: str, fields: Sequence[str]) -> bool:
+    """Whether a sentence is more than a caption and its field, such as ``Review: {text}``."""
+    for field in fields:
+        sentence = sentence.replace(field, " ")
+    caption = re.match(r"\W*\w+(?:\s\w+)?\s*:", sentence)
+    return caption is None and len(re.findall(r"\w+", sentence)) >= _FEWEST_BESIDE_FIELD
 
 
 def _without_examples(text: str, lines: Sequence[Line]) -> list[Line]:
@@ -117,8 +147,10 @@ def _stretch(text: str, start: int, end: int, block: int) -> Stretch | None:
         if OUTPUT.match(text, *sentence) or json_objects(text[slice(*sentence)]):
             if kept:
                 break
-        else:
+        elif not kept or not _CONTRACT.search(text, *sentence):
             kept.append(sentence)
+        else:
+            break
     if not kept:
         return None
     first, last = kept[0][0], kept[-1][1]

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 Style = Literal["markdown", "xml", "plain"]
 
-_HEADING = re.compile(r"^(?P<level>#{1,6})[ \t]+\S[^\n]*\n?(?P<blank>[ \t\r]*\n)?", re.MULTILINE)
+_HEADING = re.compile(
+    r"^(?P<level>#{1,6})[ \t]+(?P<title>[^\n#]*[^\n# \t\r])(?P<closing>[ \t]+#+)?[^\n]*\n?(?P<blank>[ \t\r]*\n)?",
+    re.MULTILINE,
+)
 _TAG_LINE = re.compile(rf"^[ \t]*{TAG.pattern}", re.MULTILINE)
 _BULLET = re.compile(r"^(?P<bullet>[ \t]*[-*+•][ \t]+)\S", re.MULTILINE)
 _HEADINGS: dict[SlotKind, str] = {"definitions": "What the labels mean", "notes": "Notes", "examples": "Examples"}
@@ -28,8 +31,10 @@ class Layout:
     Attributes
     ----------
     style : str
-    level : str
-        The signs before a Markdown heading.
+    level, closing : str
+        The signs before and after a Markdown heading.
+    is_upper : bool
+        Whether headings are in capitals.
     spacious : bool
         Whether an empty line follows a heading.
     bullet : str
@@ -38,6 +43,8 @@ class Layout:
 
     style: Style = "plain"
     level: str = "##"
+    closing: str = ""
+    is_upper: bool = False
     spacious: bool = False
     bullet: str = "- "
     newline: str = "\n"
@@ -52,7 +59,8 @@ class Layout:
             slot = Slot(kind, f"<{tag}>{new}", f"{new}</{tag}>", self.bullet, joint=new)
             item = (f"<example>{new}", f"{new}</example>")
             return _enclosed(slot, item, new) if kind == "examples" else slot
-        heading = f"{self.level} {title}" if self.style == "markdown" else f"{title}:"
+        title = title.upper() if self.is_upper else title
+        heading = f"{self.level} {title}{self.closing}" if self.style == "markdown" else f"{title}:"
         gap = new * 2 if self.spacious or kind == "examples" else new
         bullet, joint = ("", new * 2) if kind == "examples" else (self.bullet, new)
         return Slot(kind, heading + gap, "", bullet, joint=joint)
@@ -78,7 +86,14 @@ def layout_at(text: str, position: int, elsewhere: str = "") -> Layout:
         after = [found for found in headings if found.start() >= position]
         # A section that subsections follow gets one more subsection: theirs would be its own otherwise.
         level = max([near["level"], *(found["level"] for found in after[:1])], key=len)
-        return replace(layout, style="markdown", level=level, spacious=near["blank"] is not None)
+        return replace(
+            layout,
+            style="markdown",
+            level=level,
+            closing=near["closing"] or "",
+            is_upper=near["title"].isupper(),
+            spacious=near["blank"] is not None,
+        )
     if _TAG_LINE.search(text) or (_TAG_LINE.search(elsewhere) and not _HEADING.search(elsewhere)):
         return replace(layout, style="xml")
     return layout

@@ -30,13 +30,14 @@ VERBS = (
 CAPTION = re.compile(r"(?:your\s+)?(?:task|instructions?|goal|objective|question|job)\s*:\s+", re.IGNORECASE)
 """Before an instruction, on its line."""
 _COMMAND = re.compile(rf"(?:{VERBS})\b", re.IGNORECASE)
-_OTHER_CAPTION = re.compile(rf"(?!(?:{VERBS})\b)[^\W\d_][\w-]*(?:\s[\w-]+)?:\s+\S", re.IGNORECASE)
+_NOUNS = "answer|file|grade|group|label|map|mark|match|name|note|rank|rate|report|review|score|state|tag|use|work"
+_OTHER_CAPTION = re.compile(rf"(?:(?:{_NOUNS})|(?!(?:{VERBS})\b)[^\W\d_][\w-]*(?:\s[\w-]+)?):\s+\S", re.IGNORECASE)
 _HEADING = re.compile(r"#{1,6}[ \t]+\S|\*\*[^*]+\*\*:?$|__[^_]+__:?$|={3,}$|-{3,}$|\*{3,}$|\[[^\]]+\]$")
-_BULLET = re.compile(r"(?:[-*+•–]|\(?\d{1,3}[.)]|[a-zA-Z][.)])[ \t]+\S")
+BULLET = re.compile(r"[ \t]*(?:[-*+•–]|\(?\d{1,3}[.)]|[a-zA-Z][.)])[ \t]+(?=\S)")
 _WHOLE_TAG = re.compile(rf"\s*(?:{TAG.pattern})+\s*$")
 _ENCLOSED = re.compile(r"\s*<(?P<tag>[A-Za-z_][\w.-]*)(?:\s[^<>\n]*)?>(?P<inner>[^\n]*)</(?P=tag)>\s*$")
 _BY_FIRST_WORDS = ("output", "caption", "lead")  # kinds that a line within a broken sentence has by chance
-_LEAD_WORDS = 5  # chosen: "Here is the new ticket:" opens what follows, a longer line may be an instruction
+LEAD_WORDS = 5  # chosen: "Here is the new ticket:" opens what follows, a longer line may be an instruction
 _FILLING_WORDS = 4  # chosen: beside its labels, a list of labels has hardly a word: "one of", "or", "Labels"
 OUTPUT = re.compile(
     r"(?:please\s+|then\s+|finally,?\s+|now\s+|always\s+|only\s+|just\s+)*"
@@ -111,11 +112,11 @@ def _kind(text: str, start: int, end: int, fields: Sequence[Span], labels: Seque
         return "heading"
     if _is_label_list(line, labels):
         return "labels"
-    if _BULLET.match(line):
+    if BULLET.match(line):
         return "bullet"
     if OUTPUT.match(line):
         return "output"
-    if line.endswith(":") and len(line.split()) <= _LEAD_WORDS:
+    if line.endswith(":") and len(line.split()) <= LEAD_WORDS:
         return "lead"
     return "caption" if _OTHER_CAPTION.match(line) and not CAPTION.match(line) else "prose"
 

@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
-from psopt.templates._instructions import instruction_beside_field, instructions_in, leading_instructions
+from psopt.templates._instructions import (
+    instruction_beside_field,
+    instructions_in,
+    instructions_in_list,
+    leading_instructions,
+)
 from psopt.templates._literals import fences
 
 if TYPE_CHECKING:
@@ -105,11 +110,18 @@ def _leading(
         return [PartSpan(index, found.start, found.end) for index, found in leading]
     for index in indices:
         beside = instruction_beside_field(texts[index], fields[index], labels)
-        if beside:
+        if beside and beside.strength == "instruction":
             return [PartSpan(index, beside.start, beside.end)]
+    for index in indices:
+        listed = instructions_in_list(texts[index], fields[index], labels)
+        if listed:
+            return [PartSpan(index, found.start, found.end) for found in listed]
     for strength in ("prose", "role"):
         for index in indices:
             weaker: list[Stretch] = [found for found in stretches[index] if found.strength == strength]
             if weaker:
                 return [PartSpan(index, weaker[0].start, weaker[0].end)]
+            beside = instruction_beside_field(texts[index], fields[index], labels)
+            if beside:
+                return [PartSpan(index, beside.start, beside.end)]
     return []

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from psopt.templates._layout import layout_at, shows_examples
+from psopt.templates._lines import LEAD_WORDS
 from psopt.templates._template import Slot
 
 if TYPE_CHECKING:
@@ -15,15 +17,20 @@ if TYPE_CHECKING:
     from psopt.templates._lines import Line
     from psopt.templates._template import SlotKind
 
+_STEP = re.compile(r"[ \t]*1[.)][ \t]")
 _SAME_BLOCK = ("prose", "bullet", "labels", "caption")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place of a text that is empty until there are edits: after a block, or before the line that begins there."""
+    """A place of a text that is empty until there are edits: after a block, or before the line that begins there.
+
+    Not `headed` is one where what is added goes on with what stands before it.
+    """
 
     position: int
     before: bool
+    headed: bool = True
 
 
 def place_after(text: str, lines: Sequence[Line], start: int, end: int) -> Place:
@@ -35,7 +42,7 @@ def place_after(text: str, lines: Sequence[Line], start: int, end: int) -> Place
     first = next(row for row, line in enumerate(lines) if line.outer_end >= start)
     leads = text[start:end].endswith(":")
     beside_field = lines[row].kind == "field"
-    row = _last_of_block(lines, row, leads=leads)
+    row = _last_of_block(text, lines, row, leads=leads)
     listed = lines[row].kind in ("bullet", "labels")
     if beside_field or (leads and not listed):
         return Place(lines[_first_of_block(lines, first)].outer_start, before=True)
@@ -47,6 +54,8 @@ def slot_at(text: str, place: Place, kind: SlotKind, elsewhere: str = "") -> Slo
     layout = layout_at(text, place.position, elsewhere)
     new = layout.newline
     slot = layout.section(kind, again=kind == "examples" and shows_examples(text[: place.position]))
+    if not place.headed and layout.style != "xml":
+        slot = replace(slot, opening="")
     if place.before:
         before = text[: place.position]
         attached = before.strip() and not before.endswith((new * 2, ">" + new)) and kind == "examples"
@@ -58,21 +67,42 @@ def slot_at(text: str, place: Place, kind: SlotKind, elsewhere: str = "") -> Slo
     return replace(slot, opening=(new if dense else new * 2) + slot.opening, after=after)
 
 
+def place_before(text: str, top: int, start: int, first_field: int) -> Place:
+    """Find the place for examples: before the input, as more of the examples that a prompt shows in the same form."""
+    caption = text[start:first_field].strip()
+    goes_on = bool(caption) and f"\n{caption}" in text[:top]
+    return Place(top, before=True, headed=not goes_on)
+
+
+def place_at_end(text: str) -> Place:
+    """Find the place for examples where the sample comes at the end: before a line that announces it (``Review:``)."""
+    announced = announcing_line(text)
+    if announced:
+        return Place(len(text.rstrip()) - len(announced), before=True)
+    return Place(len(text.rstrip()), before=False)
+
+
+def announcing_line(text: str) -> str:
+    """The last line of a text, if it is a short one that announces what comes next."""
+    last = text.rstrip().rsplit("\n", 1)[-1]
+    return last if last.endswith(":") and len(last.split()) <= LEAD_WORDS else ""
+
+
 def own_slots(spans: Sequence[Span]) -> set[str]:
     """The kinds of edits for which an author chose a place."""
     return {piece.kind for span in spans for piece in span.pieces if isinstance(piece, Slot)}
 
 
-def _last_of_block(lines: Sequence[Line], row: int, *, leads: bool) -> int:
-    """The last row of a paragraph; a paragraph that ends in a colon takes the list after it along."""
+def _last_of_block(text: str, lines: Sequence[Line], row: int, *, leads: bool) -> int:
+    """The last row of a paragraph; one that ends in a colon takes the list after it along, and any numbered steps."""
     while row + 1 < len(lines) and lines[row + 1].kind in _SAME_BLOCK:
         row += 1
-    if leads:
-        below = row + 1
-        while below < len(lines) and lines[below].kind == "blank":
-            below += 1
-        if below < len(lines) and lines[below].kind in ("bullet", "labels"):
-            return _last_of_block(lines, below, leads=False)
+    below = row + 1
+    while below < len(lines) and lines[below].kind == "blank":
+        below += 1
+    listed = below < len(lines) and lines[below].kind in ("bullet", "labels")
+    if listed and (leads or _STEP.match(text, lines[below].start)):
+        return _last_of_block(text, lines, below, leads=False)
     return row
 
 

@@ -68,13 +68,19 @@ def _filled(template: Template, pieces: Sequence[Piece], parts: Sequence[str], a
     for piece in pieces:
         if isinstance(piece, Slot):
             text = _slot(template.example, piece, additions)
-            filled.append(text)
+            filled.append(_after_empty_line(text, filled))
             after = piece.after if text else after
             continue
         filled.append(after)
         after = ""
         filled += part_pieces(piece, parts[piece.index]) if isinstance(piece, Part) else [piece]
     return _joined([*filled, after])
+
+
+def _after_empty_line(text: str, filled: Sequence[Piece]) -> str:
+    """A section without the line break that it begins with, where the slot before has left an empty line already."""
+    before = "".join(map(str, filled[-3:]))
+    return text[1:] if text.startswith("\n") and before.endswith("\n\n") else text
 
 
 def part_pieces(part: Part, text: str) -> list[Piece]:
