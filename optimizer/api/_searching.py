@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import optuna
 from psopt._version import __version__
 from psopt.api._finishing import finish
-from psopt.errors import BudgetReachedError, InputError, say_how_to_go_on
+from psopt.errors import BudgetReachedError, InputError, NoLabelsError, say_how_to_go_on
 from psopt.proposals import propose_edits
 from psopt.rephrasings import to_file
 from psopt.runs import ARTIFACTS, STUDY, RunRecorder, study_name
@@ -84,13 +84,24 @@ def search_in(
         stopped = _run(search, settings)
         result, limit = finish(recorder, search, setup.baseline, stopped)
     except BaseException as error:
-        if directory.has_begun:
+        if _is_for_nothing(error, setup, search) and not recorder.before:
+            directory.discard()
+        elif directory.has_begun:
             recorder.save_broken_off(search, error)
             say_how_to_go_on(error, _how_to_resume(settings, directory.path))
         raise
     if limit:
         raise BudgetReachedError(f"{limit}; {_how_to_resume(settings, directory.path)}", result) from stopped
     return result
+
+
+def _is_for_nothing(error: BaseException, setup: SearchSetup, search: Search | None) -> bool:
+    """Whether a run has ended since the answers to a prompt of the user's own can't be read: nobody goes on with it.
+
+    A study that others may have joined is theirs too.
+    """
+    is_unread = isinstance(error, (NoLabelsError, InputError)) and setup.baseline.template is not None
+    return is_unread and setup.settings.storage is None and not (search and search.candidates)
 
 
 def _begin(recorder: RunRecorder, baseline: Prompt, observer: Observer, *, resume: bool) -> StoredStudy:

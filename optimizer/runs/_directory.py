@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -87,9 +88,10 @@ class RunDirectory:
         return (self.path / MANIFEST).exists()
 
     def discard(self) -> None:
-        """Take away what a run writes before its study is made."""
-        for name in (MANIFEST, REPHRASINGS):
-            (self.path / name).unlink(missing_ok=True)
+        """Take away what a run writes before anything is evaluated."""
+        for name in (MANIFEST, REPHRASINGS, *(f"{STUDY}{ending}" for ending in ("", "-wal", "-shm", "-journal"))):
+            with contextlib.suppress(PermissionError):  # Windows lets nobody delete a file that is open
+                (self.path / name).unlink(missing_ok=True)
 
     @property
     def storage_url(self) -> str:
