@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from psopt.api._resume import resume, settings_to_resume
     from psopt.api._run import run
     from psopt.api._searching import SearchSetup, search_in
+    from psopt.api._show_prompt import ShownPrompt, show_prompt
     from psopt.api._worker import worker
 
 _HOMES = {
@@ -29,6 +30,7 @@ _HOMES = {
     "ComparisonResult": "_compare",
     "MeasureOptions": "_measure",
     "SearchSetup": "_searching",
+    "ShownPrompt": "_show_prompt",
     "Threshold": "_check",
     "check": "_check",
     "classify": "_classify",
@@ -45,6 +47,7 @@ _HOMES = {
     "run": "_run",
     "search_in": "_searching",
     "settings_to_resume": "_resume",
+    "show_prompt": "_show_prompt",
     "worker": "_worker",
 }
 
@@ -55,6 +58,7 @@ __all__ = [
     "ComparisonResult",
     "MeasureOptions",
     "SearchSetup",
+    "ShownPrompt",
     "Threshold",
     "check",
     "classify",
@@ -71,6 +75,7 @@ __all__ = [
     "run",
     "search_in",
     "settings_to_resume",
+    "show_prompt",
     "worker",
 ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from psopt.api._prompts import own_prompt
 from psopt.models import ModelProvider
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
 from psopt.runs import N_HELDOUT
@@ -14,14 +15,16 @@ if TYPE_CHECKING:
 
     from psopt.models.chat import LMConfig
     from psopt.rephrasings import RephrasingSet, Verdict
+    from psopt.runs import PromptOptions, PromptSource
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
 
 def rephrase(
     task: Task,
-    prompt: Prompt | str | None = None,
+    prompt: Prompt | PromptSource | Path | str | None = None,
     *,
+    prompt_options: PromptOptions | None = None,
     rephrasings: int = 10,
     heldout: int = N_HELDOUT,
     rephrasing: RephrasingOptions | None = None,
@@ -35,8 +38,11 @@ def rephrase(
     Parameters
     ----------
     task : Task
-    prompt : Prompt or str, optional
-        What to rephrase: a prompt's description, or a text; by default the task's description.
+    prompt : Prompt, PromptSource, Path or str, optional
+        What to rephrase: a prompt's instructions, those of a prompt's file, or a description as a text; by default the
+        task's description.
+    prompt_options : PromptOptions, optional
+        How a prompt's file is read, where it does not say so itself.
     rephrasings, heldout : int
         How many for the search, the original among them, and how many for the report.
     rephrasing : RephrasingOptions, optional
@@ -55,7 +61,7 @@ def rephrase(
     """
     return freeze_rephrasings(
         task,
-        description_of(task, prompt),
+        what_to_rephrase(task, prompt, prompt_options),
         rephrasings,
         heldout,
         seed,
@@ -65,8 +71,16 @@ def rephrase(
     )
 
 
+def what_to_rephrase(
+    task: Task, prompt: Prompt | PromptSource | Path | str | None, options: PromptOptions | None = None
+) -> Prompt | str:
+    """The prompt whose instructions are rephrased, or the text that is; raises as `own_prompt`."""
+    if isinstance(prompt, str):
+        return prompt
+    return own_prompt(task, prompt, "simple", options) or task.description
+
+
 def description_of(task: Task, prompt: Prompt | str | None) -> str:
     """What is rephrased."""
-    if prompt is None:
-        return task.description
-    return prompt if isinstance(prompt, str) else prompt.description
+    text = what_to_rephrase(task, prompt)
+    return text if isinstance(text, str) else text.description

@@ -3,29 +3,42 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from psopt.cli._dry_run import show_estimate
-from psopt.cli._flags import DataFlags, ModelFlags, RephrasingFlags, verb
+from psopt.cli._flags import DataFlags, ModelFlags, PromptFlags, RephrasingFlags, verb
 from psopt.cli._options import CacheDir, DryRun, Json, Seed, option
+from psopt.cli._typer import UsageError
 from psopt.cli._writing import print_json, write_file
 from psopt.errors import InputError
 
 if TYPE_CHECKING:
     from psopt.rephrasings import Verdict
 
+Dataset = Annotated[
+    str,
+    option(
+        "Data",
+        "--dataset",
+        "A built-in name (psopt data list) or a .csv .tsv .jsonl .parquet or task .toml file.",
+        "D",
+        show_default="none, which --show can do without",
+    ),
+]
 Prompt = Annotated[
-    Path | None,
+    str | None,
     option(
         "Prompt",
         "--prompt",
-        "What to rephrase: a prompt's JSON or a text file",
+        "What to rephrase: your prompt, a run's prompts/ID.json, or MODULE:NAME",
         "P",
         show_default="the task's description",
     ),
 ]
+Show = Annotated[bool, option("Output", "--show", "Show what of --prompt is rephrased and what is kept; asks nobody.")]
 SearchCount = Annotated[int, option("Rephrasings", "--rephrasings", "For the search.", "Q", min=1)]
 HeldoutCount = Annotated[int, option("Rephrasings", "--heldout", "For the report.", "Q", min=1)]
 Out = Annotated[
@@ -34,11 +47,20 @@ Out = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class OptionalDataFlags(DataFlags):
+    """The data, which may be left out."""
+
+    dataset: Dataset = ""
+
+
 @verb("psopt rephrase --dataset tickets.csv --rephraser openai/gpt-4o-mini --out rephrasings.json")
 def rephrase(
     *,
-    data: DataFlags,
+    data: OptionalDataFlags,
     prompt: Prompt = None,
+    reading: PromptFlags,
+    show: Show = False,
     rephrasings: SearchCount = 10,
     heldout: HeldoutCount = 10,
     rephrasing: RephrasingFlags,
@@ -49,19 +71,33 @@ def rephrase(
     as_json: Json = False,
     out: Out = None,
 ) -> int:
-    """Write the task's description in other words, check each, and save them as a file for `--rephrasings-file`."""
+    """Write a prompt's instructions in other words, check each, and save them as a file for `--rephrasings-file`.
+
+    Of a prompt of your own only its instructions are rephrased: those between <rephrase> and </rephrase>, else those
+    that are found. --show says which.
+    """
     from psopt.api import estimate_rephrasing
     from psopt.api import rephrase as run_rephrasing
+    from psopt.cli._prompts import read_for_task, read_prompts
+    from psopt.cli._rephrased_prompt import show_prompt
     from psopt.cli._settings import lm_options, load_data, rephrasing_options
     from psopt.rephrasings import to_file
-    from psopt.runs import read_prompt
 
+    if show and prompt is None:
+        raise UsageError("--show shows what of a prompt is rephrased: give --prompt too")
+    if show and out is not None:
+        raise UsageError("--show writes no rephrasings: leave --out out")
+    if not data.dataset and not show:
+        raise UsageError("Missing option '--dataset'.")
     options = lm_options(lm)
     source = rephrasing_options(rephrasing)
-    task = load_data(data, seed, require_labels=False, silent=True)
+    sources = read_prompts([prompt] if prompt else [], reading)
+    task = load_data(data, seed, sources, require_labels=False, silent=True) if data.dataset else None
+    if show or task is None:
+        return show_prompt(sources[0], task, as_json=as_json)
     if out is not None and out.exists():
         raise InputError(f"--out {out} exists: name a new file")
-    original = read_prompt(prompt, task) if prompt else None
+    original = read_for_task(sources[0], task, silent=as_json) if sources else None
     if dry_run:
         estimate = estimate_rephrasing(task, original, source, rephrasings + heldout)
         return show_estimate(estimate, source.rephraser or "rules", options, as_json=as_json)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import psopt
 import pytest
 from psopt import LMConfig, PromptOptions, RephrasingOptions
+from psopt.api import show_prompt
 from psopt.rephrasings import to_file
 from psopt.search_spaces import Prompt
 from psopt.testing import FakeServer
@@ -47,6 +48,7 @@ ELSEWHERE = {
     "dry_run": psopt.estimate,
     "program": psopt.SensitivityOptimizer,
     "rephrase.out": psopt.rephrase,  # returns them
+    "rephrase.show": show_prompt,
 }
 VERBS: dict[str, Callable[..., Any]] = {
     name: getattr(psopt, name)

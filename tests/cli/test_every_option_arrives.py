@@ -86,6 +86,7 @@ OWN = {
     "--sure",
     "--vote",
     "--heldout",
+    "--show",
 }
 ASKING = ("optimize", "diagnose", "compare", "check", "classify", "rephrase")
 RUN = ["--trials", "2", "--rounds", "1", "--samples", "12", "--rephrasings", "3"]
