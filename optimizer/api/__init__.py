@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from psopt.api._check import RESTS_ON_NA, CheckResult, Threshold, check
     from psopt.api._classify import Classified, classify
+    from psopt.api._classify_input import input_columns, prompt_to_classify_with
     from psopt.api._compare import ComparisonResult, compare
     from psopt.api._diagnose import diagnose
     from psopt.api._estimate import estimate, estimate_measuring, estimate_rephrasing, estimate_run
@@ -40,9 +41,11 @@ _HOMES = {
     "estimate_measuring": "_estimate",
     "estimate_rephrasing": "_estimate",
     "estimate_run": "_estimate",
+    "input_columns": "_classify_input",
     "measure": "_measure",
     "optimize": "_optimize",
     "rephrase": "_rephrase",
+    "prompt_to_classify_with": "_classify_input",
     "resume": "_resume",
     "run": "_run",
     "search_in": "_searching",
@@ -68,8 +71,10 @@ __all__ = [
     "estimate_measuring",
     "estimate_rephrasing",
     "estimate_run",
+    "input_columns",
     "measure",
     "optimize",
+    "prompt_to_classify_with",
     "rephrase",
     "resume",
     "run",

@@ -1,22 +1,24 @@
-"""`psopt.classify`: texts in, labels out, on request by a vote of a prompt's rephrasings."""
+"""`psopt.classify`: texts or rows in, labels out, on request by a vote of a prompt's rephrasings."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from psopt.api._classify_input import bare_task, input_columns, prompt_to_classify_with
 from psopt.errors import InputError
 from psopt.evaluation import no_labels
 from psopt.metrics import hard_predictions, prediction_counts
 from psopt.models import ModelProvider, has_probabilities
 from psopt.models.chat import LMConfig, asks_in_chat
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
-from psopt.runs import PromptSource, read_source
+from psopt.runs import PromptOptions, PromptSource, read_source
 from psopt.search_spaces import Prompt
-from psopt.tasks import DatasetInfo, Sample, Task
+from psopt.tasks import texts_of_records
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,13 +26,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psopt.answers import NoLabel
     from psopt.models import Model, OnProgress
+    from psopt.tasks import Task
 
 
 @dataclass(frozen=True, slots=True)
 class Classified:
     """A text's label, None if the answers name none, and the share of rephrasings that gave it, in (0, 1].
 
-    Where there is no label, `na_kind` says of which kind the answers are (see `NoLabel`), and `said` is one of them.
+    The text of a row is a `psopt.tasks.Row`, which knows its columns. Where there is no label, `na_kind` says of which
+    kind the answers are (see `NoLabel`), and `said` is one of them.
     """
 
     text: str
@@ -41,9 +45,12 @@ class Classified:
 
 
 def classify(
-    texts: Sequence[str],
+    texts: Sequence[str | Mapping[str, Any]],
     prompt: Prompt | PromptSource | str | Path,
     *,
+    inputs: str | Sequence[str] = (),
+    labels: Sequence[str] = (),
+    prompt_options: PromptOptions | None = None,
     model: Any = None,
     vote: bool = False,
     rephrasings: int = 10,
@@ -52,15 +59,22 @@ def classify(
     cache_dir: str | Path | None = None,
     on_progress: OnProgress | None = None,
 ) -> list[Classified]:
-    """Classify texts with a prompt, under its own description alone or by a vote of its rephrasings.
+    """Classify texts or rows with a prompt, under its own description alone or by a vote of its rephrasings.
 
     The vote asks `rephrasings` times as much; of equally many votes the first label in the prompt's order wins.
 
     Parameters
     ----------
-    texts : sequence of str
+    texts : sequence of str or mapping
+        Texts; where the prompt names several fields, mappings of column to value.
     prompt : Prompt or path
-        A prompt, or its JSON file; one in a run directory is used with the run's model, data and rephrasings.
+        A prompt, or its file; one in a run directory is used with the run's model, data and rephrasings.
+    inputs : str or sequence of str, optional
+        The columns that a row's text is made of; by default those of the run, or that the prompt names.
+    labels : sequence of str, optional
+        For a prompt that does not know them: a text or messages of the user's own.
+    prompt_options : PromptOptions, optional
+        How such a prompt is read.
     model : str, dspy.LM or Model, optional
         By default the one that the file says it is for, asked as it says, but for what `lm` says.
     vote : bool
@@ -75,32 +89,34 @@ def classify(
     PsoptError
         If there is no such prompt, nothing says which model it is for, or the model fails.
     """
-    source = _source_of(prompt)
-    asked = source.with_labels()
+    source = _source_of(prompt, prompt_options)
+    columns = dict.fromkeys(name for text in texts if isinstance(text, Mapping) for name in text)
+    rows = texts_of_records(texts, input_columns(source, inputs, tuple(columns)))
+    asked = prompt_to_classify_with(source, labels, rows)
     if model is None:
         model, lm = _as_measured(source, lm)
-    task = source.task or _bare_task(asked, texts)
+    task = source.task or bare_task(asked.labels, rows, asked)
     answering = ModelProvider(cache_dir, lm).answering(model, task)
     prompts = _rephrased(source, asked, task, rephrasings, seed) if vote else [asked]
     if asks_in_chat(answering):
         answering.few_may_fail = True
-    array = _answers(answering, prompts, texts, on_progress, soft=lm is not None and lm.logprobs)
+    array = _answers(answering, prompts, rows, on_progress, soft=lm is not None and lm.logprobs)
     counts = prediction_counts(array, len(asked.labels) + 1)
     names: list[str | None] = [*asked.labels, None]
     best = np.argmax(counts, axis=1)
     shares = counts.max(axis=1) / counts.sum(axis=1)
     classified = [
-        Classified(text, names[index], float(share)) for text, index, share in zip(texts, best, shares, strict=True)
+        Classified(text, names[index], float(share)) for text, index, share in zip(rows, best, shares, strict=True)
     ]
-    return _explained(classified, no_labels(answering, prompts, texts, array))
+    return _explained(classified, no_labels(answering, prompts, rows, array))
 
 
-def _source_of(prompt: Prompt | PromptSource | str | Path) -> PromptSource:
+def _source_of(prompt: Prompt | PromptSource | str | Path, options: PromptOptions | None) -> PromptSource:
     if isinstance(prompt, PromptSource):
         return prompt
     if isinstance(prompt, Prompt):
-        return PromptSource(Path("prompt"), prompt, prompt.description)
-    return read_source(Path(prompt))
+        return PromptSource(Path("prompt"), prompt, prompt.description, options=options or PromptOptions())
+    return read_source(prompt, options)
 
 
 def _as_measured(source: PromptSource, lm: LMConfig | None) -> tuple[str, LMConfig]:
@@ -141,10 +157,3 @@ def _rephrased(source: PromptSource, prompt: Prompt, task: Task, n: int, seed: i
     if rephrasings is None or rephrasings.original.split() != own.split() or len(rephrasings.search) < n:
         rephrasings = freeze_rephrasings(task, prompt, n, 1, seed, RephrasingOptions())
     return [prompt.described_as(text, form) for text, form in rephrasings.variants("search")[:n]]
-
-
-def _bare_task(prompt: Prompt, texts: Sequence[str]) -> Task:
-    """A task that holds nothing but the texts to classify, unlabelled."""
-    samples = tuple(Sample(str(index), text, None) for index, text in enumerate(texts))
-    info = DatasetInfo("texts", "memory", "")
-    return Task("texts", prompt.description, prompt.labels, samples, (), (), info, noun=prompt.noun)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from psopt.cli._flags import ModelFlags, OutputFlags, verb
-from psopt.cli._options import CacheDir, Seed, option
+from psopt.cli._flags import ModelFlags, OutputFlags, PromptFlags, verb
+from psopt.cli._options import CacheDir, Inputs, Seed, option
 from psopt.cli._typer import is_given
 from psopt.cli._writing import as_json_text
 from psopt.errors import DataError, InputError
@@ -19,9 +19,21 @@ if TYPE_CHECKING:
     from psopt.api import Classified
     from psopt.cli._model_choice import ModelChoice
     from psopt.runs import PromptSource
+    from psopt.tasks import InputColumns
 
-File = Annotated[Path, typer.Argument(metavar="FILE", allow_dash=True, help="Texts, one a line; - is standard input.")]
-Prompt = Annotated[Path, option("Prompt", "--prompt", "A prompt's JSON.", "P")]
+File = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        allow_dash=True,
+        help="Texts, one a line, or rows: a .csv, .tsv, .jsonl or .parquet file; - is standard input.",
+    ),
+]
+Prompt = Annotated[str, option("Prompt", "--prompt", "A prompt's JSON, or with --label your own prompt.", "P")]
+Labels = Annotated[
+    list[str] | None,
+    option("Prompt", "--label", "A label, for a prompt that does not know them; may be repeated.", "NAME"),
+]
 Model = Annotated[
     str | None,
     option("Model", "--model", "The model that classifies", "M", show_default="the one that the prompt is for"),
@@ -36,7 +48,10 @@ Rephrasings = Annotated[int, option("Rephrasings", "--rephrasings", "With --vote
 def classify(
     *,
     file: File = Path("-"),
+    inputs: Inputs = None,
     prompt: Prompt,
+    reading: PromptFlags,
+    labels: Labels = None,
     model: Model = None,
     vote: Vote = False,
     rephrasings: Rephrasings = 10,
@@ -45,19 +60,29 @@ def classify(
     lm: ModelFlags,
     output: OutputFlags,
 ) -> int:
-    """Classify texts, one a line, from FILE or standard input: a label a line, in the same order.
+    """Classify texts, one a line, or the rows of a table, from FILE or standard input: a label a line, in the same
+    order.
+
+    Where the prompt names several fields, standard input is a JSON object a line. With --json a row's columns stand
+    beside its label.
 
     A prompt of a run is used as the run used it: with its model, at its server, asked as it was, and with its
     rephrasings.
     """
     from psopt.api import classify as run_classification
+    from psopt.api import input_columns, prompt_to_classify_with
     from psopt.cli._model_choice import choose_model
+    from psopt.cli._prompts import read_prompts
     from psopt.cli._reading import reading_bar
-    from psopt.runs import read_source
+    from psopt.tasks import columns_of, is_data_file
 
-    source = read_source(prompt)
-    source.with_labels()
-    texts = _read(file)
+    (source,) = read_prompts([prompt], reading)
+    if source.prompt is None and not labels:
+        source.with_labels()  # raises
+    columns = columns_of(file) if is_data_file(file) else ()
+    texts = _read(file, input_columns(source, inputs or (), columns))
+    asked = prompt_to_classify_with(source, labels or (), texts)
+    source = replace(source, prompt=asked, description=asked.description)
     choice = choose_model(model, lm, [source], silent=output.silent)
     if not output.silent:
         _warn(source, choice.model)
@@ -103,7 +128,13 @@ def _warn(source: PromptSource, model: str) -> None:
 def _line(answer: Classified, choice: ModelChoice | None, *, vote: bool) -> str:
     if choice is not None:
         why = {"na_kind": answer.na_kind, "said": answer.said} if answer.na_kind else {}
-        entry = {"text": answer.text, "label": answer.label, "agreement": answer.agreement, **why}
+        entry = {
+            **_columns(answer.text),
+            "text": answer.text,
+            "label": answer.label,
+            "agreement": answer.agreement,
+            **why,
+        }
         return as_json_text({**entry, **choice.to_dict()}, indent=None)
     from psopt.evaluation import NA
 
@@ -111,15 +142,26 @@ def _line(answer: Classified, choice: ModelChoice | None, *, vote: bool) -> str:
     return f"{label}\t{answer.agreement:.2f}" if vote else label
 
 
-def _read(file: Path) -> list[str]:
+def _columns(text: str) -> dict[str, dict[str, str]]:
+    """The columns of a row, where they say more than its text."""
+    from psopt.tasks import columns_of_row
+
+    columns = dict(columns_of_row(text))
+    return {"fields": columns} if len(columns) > 1 else {}
+
+
+def _read(file: Path, columns: InputColumns) -> list[str]:
+    from psopt.tasks import is_data_file, texts_of_file, texts_of_lines
+
+    if is_data_file(file):
+        return texts_of_file(file, columns)
     try:
-        content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-        lines = content.decode("utf-8").splitlines()
+        content = (sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()).decode("utf-8-sig")
     except OSError as error:
         raise DataError(f"{file} can't be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise DataError(f"{file} is not UTF-8 (byte {error.start}): convert it to UTF-8") from error
-    texts = [line.strip() for line in lines if line.strip()]
+    texts = texts_of_lines(content, columns, source="standard input" if str(file) == "-" else str(file))
     if not texts:
         raise InputError("there is no text to classify: one a line is expected")
     return texts

@@ -68,7 +68,8 @@ class PromptSource:
         """
         if self.prompt is None:
             raise InputError(
-                f"prompt {self.path} is no JSON of psopt's: to classify, the labels must be known; give a prompt's JSON"
+                f"prompt {self.path} is no JSON of psopt's: to classify, the labels must be known; give a prompt's "
+                "JSON, or each label with --label"
             )
         return self.options.applied(self.prompt, str(self.path))
 

@@ -10,10 +10,12 @@ from psopt.tasks._row import Row, columns_of_row, fields_of, inputs_of
 from psopt.tasks._row_phrases import sample_phrases, sample_shows, shown_words
 from psopt.tasks._strata import subset
 from psopt.tasks._task import Task
+from psopt.tasks._texts import InputColumns, is_data_file, texts_of_file, texts_of_lines, texts_of_records
 
 __all__ = [
     "DatasetInfo",
     "DatasetStatus",
+    "InputColumns",
     "Row",
     "Sample",
     "Task",
@@ -22,6 +24,7 @@ __all__ = [
     "fetch_dataset",
     "fields_of",
     "inputs_of",
+    "is_data_file",
     "list_datasets",
     "load_task",
     "read_bundled",
@@ -29,4 +32,7 @@ __all__ = [
     "sample_shows",
     "shown_words",
     "subset",
+    "texts_of_file",
+    "texts_of_lines",
+    "texts_of_records",
 ]

@@ -73,10 +73,11 @@ class Columns:
     others: tuple[str, ...] = ()
 
 
-def find_columns(source: str, names: Sequence[str], choice: ColumnChoice) -> Columns:
+def find_columns(source: str, names: Sequence[str], choice: ColumnChoice, *, option: str = "--text-column") -> Columns:
     """Find the input and label columns by the names given, else by customary ones; the others by their own.
 
-    `source` is named in messages; `names` are the table's columns. Where no name fits, `label` is None.
+    `source` is named in messages, as is the `option` that says the texts; `names` are the table's columns. Where no
+    name fits, `label` is None.
 
     Raises
     ------
@@ -87,7 +88,7 @@ def find_columns(source: str, names: Sequence[str], choice: ColumnChoice) -> Col
     for column in choice.named:
         if column not in names:
             raise DataError(f"{source}: has no column {column!r}{nearest(column, names)}; its columns: {listed(names)}")
-    inputs = choice.inputs or (_text_column(source, names, choice),)
+    inputs = choice.inputs or (_text_column(source, names, choice, option),)
     label = choice.label or _customary([name for name in names if name not in inputs], LABEL_NAMES)
     if label in inputs:
         kind = "an input" if choice.inputs else "the texts"
@@ -102,18 +103,16 @@ def find_columns(source: str, names: Sequence[str], choice: ColumnChoice) -> Col
     return Columns(inputs, label, kept.get("id"), kept.get("split"), kept.get("subclass"), others)
 
 
-def _text_column(source: str, names: Sequence[str], choice: ColumnChoice) -> str:
+def _text_column(source: str, names: Sequence[str], choice: ColumnChoice, option: str) -> str:
     column = choice.text or _customary([name for name in names if name != choice.label], TEXT_NAMES)
     if column is None:
-        raise missing_column(source, names, "text")
+        raise missing_column(source, names, "text", option)
     return column
 
 
-def missing_column(source: str, names: Sequence[str], kind: str) -> DataError:
+def missing_column(source: str, names: Sequence[str], kind: str, option: str) -> DataError:
     """The error that says which columns there are instead of the one for texts or labels."""
-    return DataError(
-        f"{source}: which column holds the {kind}s? Say --{kind}-column NAME; its columns: {listed(names)}"
-    )
+    return DataError(f"{source}: which column holds the {kind}s? Say {option} NAME; its columns: {listed(names)}")
 
 
 def as_names(names: str | Iterable[str]) -> tuple[str, ...]:

@@ -75,7 +75,7 @@ def in_words(error: csv.Error) -> str:
     return f'{error}; write a quote inside a quoted text twice: ""'
 
 
-def json_rows(path: Path, text: str) -> Iterator[Record]:
+def json_rows(path: Path | str, text: str) -> Iterator[Record]:
     """Rows of .jsonl text: one object a line; empty lines are skipped. Messages name `path`."""
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():

@@ -55,7 +55,7 @@ def make_samples(source: str, rows: Sequence[Record], choice: ColumnChoice, *, r
     columns = find_columns(source, names, choice)
     label_column = columns.label
     if label_column is None and require_labels:
-        raise missing_column(source, names, "label")
+        raise missing_column(source, names, "label", "--label-column")
     if label_column and not require_labels and all(is_empty(row.values.get(label_column)) for row in rows):
         columns = replace(columns, label=None)
     only_texts = not choice.inputs

@@ -77,6 +77,7 @@ OWN = {
     "--answer",
     "--response-format",
     "--input",
+    "--label",
     "--split",
     "--html",
     "--max-sensitivity",

@@ -1,0 +1,140 @@
+"""Texts and rows to classify, of which no labels are known."""
+
+from __future__ import annotations
+
+import json
+import reprlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from psopt.errors import DataError
+from psopt.tasks._cells import column_names, text_of
+from psopt.tasks._columns import ColumnChoice, find_columns, listed
+from psopt.tasks._files import SUFFIXES, read_rows
+from psopt.tasks._formats import Record, json_rows
+from psopt.tasks._row import Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class InputColumns:
+    """Which columns of rows that are to be classified are their inputs.
+
+    Attributes
+    ----------
+    inputs : tuple of str
+        The columns; empty where they are not known yet.
+    candidates : tuple of str
+        Names of which those that are columns are the inputs: what a prompt has in braces. ``text`` is the text column.
+    text_column : str or None
+        The one input where no candidate is a column; by default a customary name is looked for.
+    """
+
+    inputs: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
+    text_column: str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The inputs as far as they are known before there are rows."""
+        return self.inputs or tuple(name for name in self.candidates if name != "text")
+
+    def of(self, columns: Sequence[str]) -> ColumnChoice:
+        """The inputs of a table with these columns."""
+        if self.inputs:
+            return ColumnChoice(self.inputs)
+        named = tuple(column for column in columns if column in self.candidates)
+        if not named or ("text" in self.candidates and "text" not in columns):
+            return ColumnChoice(text=self.text_column)
+        return ColumnChoice(named)
+
+
+def is_data_file(path: Path) -> bool:
+    """Tell whether a file's ending is that of a table: .csv, .tsv, .jsonl, .parquet."""
+    return path.suffix.lower() in SUFFIXES
+
+
+def texts_of_file(path: Path, columns: InputColumns) -> list[str]:
+    """Read the rows of a .csv, .tsv, .jsonl or .parquet file as texts.
+
+    Raises
+    ------
+    DataError
+        If the file can't be read, or a column is missing or can't be used.
+    """
+    return _texts(str(path), read_rows(path), columns)
+
+
+def texts_of_lines(content: str, columns: InputColumns, *, source: str = "standard input") -> list[str]:
+    """Read lines as texts; where there are several inputs each line is a JSON object that holds them.
+
+    Where there is one, lines that all are objects with that column are rows too.
+
+    Raises
+    ------
+    DataError
+        If a line is no object, or a column is missing or can't be used.
+    """
+    if len(columns.names) > 1 or (columns.names and _are_rows(content, columns.names[0])):
+        return _texts(source, list(json_rows(source, content)), columns)
+    lines = (line.strip() for line in content.splitlines())
+    return texts_of_records([line for line in lines if line], columns, source=source)
+
+
+def _are_rows(content: str, column: str) -> bool:
+    try:
+        values = [json.loads(line) for line in content.splitlines() if line.strip()]
+    except (ValueError, RecursionError):
+        return False
+    return all(isinstance(value, dict) and column in value for value in values)
+
+
+def texts_of_records(
+    records: Iterable[str | Mapping[str, Any]], columns: InputColumns, *, source: str = "rows"
+) -> list[str]:
+    r"""Make texts of texts and mappings in memory: a text alone is the one input that there is.
+
+    Raises
+    ------
+    DataError
+        If a text stands for several inputs, or a column is missing or can't be used.
+
+    Examples
+    --------
+    >>> texts_of_records([{"subject": "Bill", "body": "Hi"}], InputColumns(("subject", "body")))
+    ['subject: Bill\nbody: Hi']
+    """
+    rows = []
+    texts: dict[int, str] = {}
+    for number, record in enumerate(records):
+        where = f"record {number + 1}"
+        if isinstance(record, str):
+            texts[number] = _alone(f"{source}, {where}", record, columns.names)
+        elif isinstance(record, Mapping):
+            rows.append(Record(where, record))
+        else:
+            raise DataError(f"{source}, {where}: expected a text or a mapping, not {reprlib.repr(record)}")
+    of_rows = iter(_texts(source, rows, columns))
+    return [texts[number] if number in texts else next(of_rows) for number in range(len(texts) + len(rows))]
+
+
+def _alone(where: str, text: str, inputs: Sequence[str]) -> str:
+    if isinstance(text, Row) or not inputs:
+        return text
+    if len(inputs) > 1:
+        raise DataError(f"{where}: is a text alone, where the inputs are {listed(inputs)}; give a mapping of these")
+    return Row(text, {inputs[0]: text}, inputs)
+
+
+def _texts(source: str, rows: Sequence[Record], columns: InputColumns) -> list[str]:
+    if not rows:
+        return []
+    names = column_names([row.values for row in rows])
+    choice = columns.of(names)
+    places = find_columns(source, names, choice, option="--input")
+    only_texts = not choice.inputs
+    return [text_of(f"{source}, {row.where}", row.values, places, only_texts=only_texts) for row in rows]
