@@ -12,6 +12,7 @@ NO_JSON = "no JSON"
 NO_FIELD = "no field"
 NO_TAG = "no tag"
 NO_MATCH = "no match"
+REFUSED = "refused"
 _SAY_HOW = "say by --answer where in an answer the label stands"
 NO_LABEL_CURES = {
     UNKNOWN: "say in the prompt to answer with a label only, or leave --plain out",
@@ -24,6 +25,7 @@ NO_LABEL_CURES = {
     NO_FIELD: f"{_SAY_HOW}: json:FIELD names the member",
     NO_TAG: f"say in the prompt which tag the answer stands in, or {_SAY_HOW}",
     NO_MATCH: _SAY_HOW,
+    REFUSED: "leave such texts out, or take a model that answers them",
 }
 _LONGEST = 80  # characters of an answer that are shown
 

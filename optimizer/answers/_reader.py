@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from psopt.answers._extract import Extract, Pattern, XMLTag, last_line
 from psopt.answers._function import OwnFunction
 from psopt.answers._json_answer import JSONField
-from psopt.answers._no_label import CUT_OFF, EMPTY, SEVERAL, UNKNOWN
+from psopt.answers._no_label import CUT_OFF, EMPTY, REFUSED, SEVERAL, UNKNOWN
 from psopt.answers._reading import names_several, read_answer, whole_label
 from psopt.answers._thoughts import spoken_part
 from psopt.errors import InputError, nearest
@@ -27,6 +27,13 @@ _EXTRACTORS: dict[str, Callable[[str], Callable[[str], Extract]]] = {
     "xml": XMLTag,
     "regex": Pattern,
 }
+# How models decline in words: "I'm sorry, but I can't help with that request."
+_REFUSAL = re.compile(
+    r"(?:\b(?:can|do|could|wo)(?:n['’]?t|['’]t)|\bcannot|\bcan not|\bunable to|\bnot able to|\bwill not)\b[^.\n]{0,20}?"
+    r"\b(?:help|assist|comply|answer|fulfil|engage|process|respond|do that|do this)",
+    re.IGNORECASE,
+)
+_REFUSING = 200  # characters: a refusal says so at once
 _FUNCTION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 
@@ -81,7 +88,8 @@ class AnswerReader:
             return EMPTY
         extract = Extract(answer) if self.spec == LABEL else self._extracted(answer or "")
         if extract.text is None:
-            return extract.kind
+            declines = extract.kind != CUT_OFF and _REFUSAL.search((answer or "")[:_REFUSING]) is not None
+            return REFUSED if declines else extract.kind
         if not extract.text.strip():
             return EMPTY
         return SEVERAL if names_several(extract.text, self.labels) else UNKNOWN

@@ -58,6 +58,9 @@ READ = [
     ("json:team", '{"team": {"name": "billing"}}', "unknown label"),
     ("json:team", '{"team": ' + "[" * 900 + "]" * 900 + "}", "empty"),
     ("json:team", "{'team': 'billing'}", "no JSON"),
+    ("json:team", "I'm sorry, but I can't help with that.", "refused"),
+    ("xml:answer", "I cannot assist with this request.", "refused"),
+    ("json:team", "The customer can't log in, so billing.", "no JSON"),
     ("json:team", '<think>{"team": "billing"} but', "cut off"),
     ("json:team", " ", "empty"),
     # tags

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -76,8 +77,8 @@ class Dialect:
             body[seed] = self._options.request_seed
         self._add_length(body, query.max_tokens)
         if query.response_format:
-            body["response_format"] = json.loads(query.response_format)
-            self._own_forms.add(_canonical(body["response_format"]))
+            body["response_format"], canonical = _own_form(query.response_format)
+            self._own_forms.add(canonical)
         if self._options.logprobs and query.labels:
             body |= {"logprobs": True, "top_logprobs": self._n_alternatives()}
         elif self._options.structured and query.labels and not query.response_format:
@@ -132,6 +133,13 @@ def _one_of(labels: Sequence[str]) -> dict[str, Any]:
         "additionalProperties": False,
     }
     return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
+
+
+@functools.lru_cache(maxsize=64)
+def _own_form(text: str) -> tuple[Any, str]:
+    """A response format of the user's, and how it is recognized: parsed once, as no request changes it."""
+    form = json.loads(text)
+    return form, _canonical(form)
 
 
 def _canonical(form: Any) -> str:
