@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from psopt.search_spaces._render import additions_of, own_instructions
 from psopt.templates import Field, fill_slots, render_template
+from psopt.text import line_changes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from psopt.search_spaces._prompt import Prompt
-    from psopt.templates import Messages, Template
+    from psopt.templates import Messages, Piece, Template
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +70,15 @@ def open_messages(prompt: Prompt) -> Messages:
     return [
         {
             "role": message.role,
-            "content": "".join(piece.spelled if isinstance(piece, Field) else str(piece) for piece in message.pieces),
+            "content": "".join(map(_open, message.pieces)),
         }
         for message in filled_template(prompt).messages
     ]
+
+
+def _open(piece: Piece) -> str:
+    # A field that psopt has put at the end was spelled nowhere.
+    return piece.spelled or f"{{{piece.name}}}" if isinstance(piece, Field) else str(piece)
 
 
 def shown_messages(prompt: Prompt, original: Prompt | None = None) -> list[ShownMessage]:
@@ -83,9 +88,10 @@ def shown_messages(prompt: Prompt, original: Prompt | None = None) -> list[Shown
     """
     new = open_messages(prompt)
     old = open_messages(original or without_additions(prompt))
-    # Turns of examples stand before the last message: the messages around them keep their places from both ends.
+    # Turns of examples stand before the last message of the user's: the others keep their places from both ends.
     n_turns = max(0, len(new) - len(old))
-    first_turn = len(new) - n_turns - 1
+    of_user = [place for place, message in enumerate(old) if message["role"] == "user"]
+    first_turn = of_user[-1] if of_user else len(old) - 1
     shown = []
     for place, message in enumerate(new):
         lines = message["content"].split("\n")
@@ -105,7 +111,7 @@ def mark_added(old: Sequence[str], new: Sequence[str]) -> list[ShownLine]:
     [False, True]
     """
     lines = []
-    for change, _, _, start, end in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for change, _, _, start, end in line_changes(old, new):
         lines += [ShownLine(text, change != "equal") for text in new[start:end]]
     return lines
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from psopt.api._compare import ComparisonResult, compare
     from psopt.api._diagnose import diagnose
     from psopt.api._estimate import estimate, estimate_measuring, estimate_rephrasing, estimate_run
+    from psopt.api._export import Exported, export
     from psopt.api._measure import MeasureOptions, measure
     from psopt.api._optimize import optimize
     from psopt.api._rephrase import rephrase
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from psopt.api._run import run
     from psopt.api._searching import SearchSetup, search_in
     from psopt.api._show_prompt import ShownPrompt, show_prompt
+    from psopt.api._verify import OtherAnswer, Verification
     from psopt.api._worker import worker
 
 _HOMES = {
@@ -29,10 +31,13 @@ _HOMES = {
     "CheckResult": "_check",
     "Classified": "_classify",
     "ComparisonResult": "_compare",
+    "Exported": "_export",
     "MeasureOptions": "_measure",
+    "OtherAnswer": "_verify",
     "SearchSetup": "_searching",
     "ShownPrompt": "_show_prompt",
     "Threshold": "_check",
+    "Verification": "_verify",
     "check": "_check",
     "classify": "_classify",
     "compare": "_compare",
@@ -42,6 +47,7 @@ _HOMES = {
     "estimate_rephrasing": "_estimate",
     "estimate_run": "_estimate",
     "input_columns": "_classify_input",
+    "export": "_export",
     "measure": "_measure",
     "optimize": "_optimize",
     "rephrase": "_rephrase",
@@ -59,10 +65,13 @@ __all__ = [
     "CheckResult",
     "Classified",
     "ComparisonResult",
+    "Exported",
     "MeasureOptions",
+    "OtherAnswer",
     "SearchSetup",
     "ShownPrompt",
     "Threshold",
+    "Verification",
     "check",
     "classify",
     "compare",
@@ -72,6 +81,7 @@ __all__ = [
     "estimate_rephrasing",
     "estimate_run",
     "input_columns",
+    "export",
     "measure",
     "optimize",
     "prompt_to_classify_with",

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Literal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from psopt.cli._flags import verb
-from psopt.cli._options import RunFolder, option
-from psopt.cli._writing import as_json_text, print_json
+from psopt.cli._flags import RequestFlags, verb
+from psopt.cli._options import CacheDir, MaxCalls, MaxCost, MaxTokensTotal, RunFolder, option
+from psopt.cli._writing import as_json_text, is_utf8, print_json
+from psopt.errors import InputError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from psopt.search_spaces import Prompt
+    from psopt.api import Exported
+    from psopt.runs import WrittenForm
 
 Pick = Annotated[
     str,
@@ -26,51 +28,162 @@ Pick = Annotated[
 ]
 FormatName = Literal["json", "text", "dspy", "openai"]
 Format = Annotated[
-    FormatName,
+    FormatName | None,
     option(
         "Output",
         "--format",
-        "text to paste, json to use with psopt, dspy for program.load(), openai for chat messages.",
+        "text to paste, json to use with psopt, dspy for program.load(), openai for chat messages",
+        show_default="as the prompt came, else text",
     ),
 ]
+Diff = Annotated[bool, option("Output", "--diff", "Print what changed against the original instead.")]
+Out = Annotated[
+    Path | None, option("Output", "--out", "Write it there; into a folder under a name of its own.", "FILE")
+]
+Verify = Annotated[
+    int | None,
+    option(
+        "Prompt",
+        "--verify",
+        "Ask for so many of the run's samples through the exported text; exit code 1 unless the answers are the run's.",
+        "N",
+        min=1,
+    ),
+]
+ApiBase = Annotated[
+    str | None,
+    option("Model", "--api-base", "With --verify: where the server is now", "URL", show_default="where it was"),
+]
 Json = Annotated[bool, option("Output", "--json", "Print the prompt with its edits and scores as JSON.")]
+_MOST_SHOWN = 3  # answers that differ; the number of all is said
 
 
 @verb("psopt export runs/trec-minilm --pick sensitivity --format json > prompt.json")
-def export(*, run: RunFolder, pick: Pick = "knee", form: Format = "text", as_json: Json = False) -> int:
-    """Print a prompt of the front: as text to paste, or as JSON to use elsewhere.
+def export(
+    *,
+    run: RunFolder,
+    pick: Pick = "knee",
+    form: Format = None,
+    diff: Diff = False,
+    verify: Verify = None,
+    out: Out = None,
+    api_base: ApiBase = None,
+    request: RequestFlags,
+    max_calls: MaxCalls = None,
+    max_tokens_total: MaxTokensTotal = None,
+    max_cost: MaxCost = None,
+    cache_dir: CacheDir = None,
+    as_json: Json = False,
+) -> int:
+    """Print a prompt of the front: in the format that it came in, as text to paste, or as JSON to use elsewhere.
+
+    A prompt of your own comes back as the file that it was, with what was added to it and its fields unfilled; of
+    psopt's own form the text is what stands before the sample.
 
     The format dspy is the state of a program that `program.load()` takes: of the program that was optimized, or of a
-    dspy.Predict with the samples' noun as input and `label` as output. In the format openai {text} stands for the text.
+    dspy.Predict with the prompt's fields, or the samples' noun, as input and `label` as output. In the format openai
+    {text} stands for the text, and a prompt of your own keeps its fields.
     """
-    from psopt.runs import read_entry
-    from psopt.search_spaces import Prompt, render_instructions
+    from psopt.api import export as hand_back
+    from psopt.cli._settings import request_options
 
-    entry = read_entry(run, pick)
-    prompt = Prompt.from_dict(entry["prompt"])
+    _check(form, diff=diff, verify=verify)
+    own: WrittenForm = "own" if form in {None, "dspy"} else form  # type: ignore[assignment]
+    exported = hand_back(
+        run,
+        pick,
+        form=own,
+        verify=verify or 0,
+        cache_dir=cache_dir,
+        api_base=api_base,
+        max_calls=max_calls,
+        max_tokens_total=max_tokens_total,
+        max_cost=max_cost,
+        **request_options(request),
+    )
     if as_json:
-        print_json({"run": str(run), **entry, "text": render_instructions(prompt)})
-    elif form == "json":
-        print_json({**prompt.to_dict(), "measured": entry["measured"]})
+        print_json(_entry(run, exported, diff=diff))
     else:
-        typer.echo(_in_form(run, prompt, form))
-    return 0
+        _show(run, exported, form, out, diff=diff)
+    return 0 if exported.verification is None or exported.verification.holds else 1
 
 
-def _in_form(run: Path, prompt: Prompt, form: str) -> str:
-    from psopt.search_spaces import render, render_instructions
-
-    if form == "dspy":
-        return _program_state(run, prompt)
-    if form == "openai":
-        return as_json_text(render(prompt, "{text}"))
-    return render_instructions(prompt)
+def _check(form: str | None, *, diff: bool, verify: int | None) -> None:
+    if form == "dspy" and (diff or verify):
+        flag = "--diff" if diff else "--verify"
+        raise InputError(
+            f"{flag} is for a prompt's text, and --format dspy is a program's state: leave one of them out"
+        )
 
 
-def _program_state(run: Path, prompt: Prompt) -> str:
+def _entry(run: Path, exported: Exported, *, diff: bool) -> dict[str, Any]:
+    from psopt.runs import read_entry
+    from psopt.search_spaces import render_instructions
+
+    is_own = exported.prompt.template is None
+    data = {
+        "run": str(run),
+        **read_entry(run, exported.id),
+        "text": render_instructions(exported.prompt) if is_own else exported.text,
+        "call": {"before": exported.before.to_dict(), "after": exported.after.to_dict()},
+    }
+    if diff:
+        data["diff"] = exported.diff
+    if exported.verification is not None:
+        data["verification"] = exported.verification.to_dict()
+    return data
+
+
+def _show(run: Path, exported: Exported, form: str | None, out: Path | None, *, diff: bool) -> None:
+    from psopt.cli._diff import print_diff
+
+    is_state = form == "dspy"
+    text = _program_state(run, exported) if is_state else exported.text
+    suffix = ".json" if is_state else exported.suffix
+    if out is not None:
+        file = out / f"{exported.id}{suffix}" if out.is_dir() else out
+        _write(file, exported.diff if diff else text)
+        typer.echo(file)
+    elif diff:
+        print_diff(exported.diff)
+    else:
+        _print(text, suffix)
+    for line in _notes(exported, diff=diff):
+        typer.echo(line, err=True)
+
+
+def _print(text: str, suffix: str) -> None:
+    """Print a file's content as it is; JSON with escapes where standard output can't show it."""
+    shown = f"{as_json_text(json.loads(text))}\n" if suffix == ".json" and not is_utf8() else text
+    is_open = sys.stdout.isatty() and not shown.endswith("\n")  # or the shell would go on in the same line
+    typer.echo(shown, nl=is_open)
+
+
+def _notes(exported: Exported, *, diff: bool) -> list[str]:
+    """What is said beside the prompt: its format, its length before and after, how its answers compare."""
+    lines = [f"Note: {note}" for note in exported.notes]
+    if diff and not exported.diff:
+        lines.append("Nothing changed: this is the original.")
+    lines.append(f"Length: {exported.length}")
+    verification = exported.verification
+    if verification is not None:
+        lines.append(verification.line)
+        shown = verification.others[:_MOST_SHOWN]
+        lines += [f"  sample {other.sample}: {other.before} in the run, {other.now} now" for other in shown]
+    return lines
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        file.write_bytes(text.encode("utf-8"))  # in bytes: line ends are the prompt's own
+    except OSError as error:
+        raise InputError(f"--out {file} can't be written: {error.strerror}") from error
+
+
+def _program_state(run: Path, exported: Exported) -> str:
     from psopt.dspy_programs import PROGRAMS, predict_state
 
-    state = run / PROGRAMS / f"{prompt.id}.json"
+    state = run / PROGRAMS / f"{exported.id}.json"
     if state.is_file():
-        return as_json_text(json.loads(state.read_text("utf-8")))
-    return as_json_text(predict_state(prompt))
+        return as_json_text(json.loads(state.read_text("utf-8"))) + "\n"
+    return as_json_text(predict_state(exported.prompt)) + "\n"

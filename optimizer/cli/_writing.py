@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def as_json_text(data: Any, indent: int | None = 2) -> str:
     """JSON to print: in characters where standard output is UTF-8, as all JSON must be, else with escapes."""
-    return json.dumps(data, indent=indent, ensure_ascii=not _is_utf8())
+    return json.dumps(data, indent=indent, ensure_ascii=not is_utf8())
 
 
 def print_json(data: Any, indent: int | None = 2) -> None:
@@ -24,7 +24,8 @@ def print_json(data: Any, indent: int | None = 2) -> None:
     typer.echo(as_json_text(data, indent))
 
 
-def _is_utf8() -> bool:
+def is_utf8() -> bool:
+    """Whether standard output takes every character."""
     return codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
 
 

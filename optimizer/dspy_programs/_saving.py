@@ -6,12 +6,13 @@ import json
 from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.dspy_programs._dspy import dspy
+from psopt.dspy_programs._template_signature import field_names, template_instructions
 from psopt.search_spaces import render_additions
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from psopt.search_spaces import Prompt
+    from psopt.search_spaces import Example, Prompt
 
 PROGRAMS = "programs"
 
@@ -27,16 +28,33 @@ def write_program(program: Any, folder: Path, prompt_id: str) -> Path:
 def predict_state(prompt: Prompt) -> dict[str, Any]:
     """Return the state of a `dspy.Predict` that asks what a prompt asks.
 
-    Its signature has one input, the prompt's noun (spaces as underscores), and the output ``label``, a Literal of the
-    prompt's labels.
+    The inputs of its signature are the fields of the prompt's template, else one, the prompt's noun (spaces and other
+    signs as underscores); its output is ``label``, a Literal of the prompt's labels.
     """
-    noun = prompt.noun.replace(" ", "_")
-    instructions = "\n\n".join(part for part in (prompt.description, render_additions(prompt)) if part)
     kind: Any = Literal[prompt.labels]
-    fields = {noun: (str, dspy.InputField()), "label": (kind, dspy.OutputField())}
-    program = dspy.Predict(dspy.Signature(fields, instructions))
-    program.demos = [dspy.Example({noun: example.text, "label": example.label}) for example in prompt.examples]
+    inputs = _inputs(prompt)
+    fields = {name: (str, dspy.InputField()) for name in inputs.values()} | {"label": (kind, dspy.OutputField())}
+    program = dspy.Predict(dspy.Signature(fields, _instructions(prompt)))
+    program.demos = [_demonstration(example, inputs) for example in prompt.examples]
     versions = dspy.utils.saving.get_dependency_versions()  # without them `program.load` refuses the file
     state = {**program.dump_state(), "metadata": {"dependency_versions": versions}}
     plain: dict[str, Any] = json.loads(json.dumps(state, default=str))
     return plain
+
+
+def _inputs(prompt: Prompt) -> dict[str, str]:
+    """The signature's inputs by the columns that they are."""
+    if prompt.template is None:
+        return {"text": prompt.noun.replace(" ", "_")}
+    return field_names(prompt.template.fields)
+
+
+def _instructions(prompt: Prompt) -> str:
+    if prompt.template is not None:
+        return template_instructions(prompt)
+    return "\n\n".join(part for part in (prompt.description, render_additions(prompt)) if part)
+
+
+def _demonstration(example: Example, inputs: dict[str, str]) -> Any:
+    shown = {name: example.values[column] for column, name in inputs.items() if column in example.values}
+    return dspy.Example({**shown, "label": example.label})

@@ -1,5 +1,6 @@
 """Run directories: what a run leaves on disk."""
 
+from psopt.runs._answers_file import read_answers
 from psopt.runs._call_price import CallPrice, asked_about, price_line
 from psopt.runs._cost_estimate import CostEstimate, Phase
 from psopt.runs._data_options import DataOptions
@@ -26,6 +27,7 @@ from psopt.runs._measured import Measured, measured, measured_in
 from psopt.runs._prompt_files import read_prompt, read_source
 from psopt.runs._prompt_options import PromptOptions
 from psopt.runs._prompt_source import PromptSource, TaskPrompt, inputs_named
+from psopt.runs._reading_back import asks_the_same, read_back
 from psopt.runs._recorder import RunRecorder
 from psopt.runs._run import Run
 from psopt.runs._same_prompt import check_same_prompt
@@ -33,6 +35,7 @@ from psopt.runs._search_estimate import estimate_search
 from psopt.runs._settings import N_HELDOUT, RunSettings
 from psopt.runs._study_file import n_evaluated, study_name
 from psopt.runs._writing_estimate import rephrasing_phases
+from psopt.runs._written_prompt import WrittenForm, WrittenPrompt, difference, messages_of, read_baseline, write_prompt
 
 __all__ = [
     "ARTIFACTS",
@@ -60,8 +63,12 @@ __all__ = [
     "RunRecorder",
     "RunSettings",
     "TaskPrompt",
+    "WrittenForm",
+    "WrittenPrompt",
     "asked_about",
+    "asks_the_same",
     "check_same_prompt",
+    "difference",
     "estimate_search",
     "free_folder",
     "front_entry",
@@ -72,12 +79,17 @@ __all__ = [
     "manifest",
     "measured",
     "measured_in",
+    "messages_of",
     "n_evaluated",
     "pick_entry",
     "price_line",
+    "read_answers",
+    "read_back",
+    "read_baseline",
     "read_entry",
     "read_prompt",
     "read_source",
     "rephrasing_phases",
     "study_name",
+    "write_prompt",
 ]

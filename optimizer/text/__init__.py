@@ -1,6 +1,7 @@
-"""Finding things in texts: phrases, and labels that are mentioned."""
+"""Finding things in texts: phrases, labels that are mentioned, lines that have changed."""
 
 from psopt.text._label_mentions import LabelMention, label_mentions, names_label
+from psopt.text._line_changes import line_changes, unified_diff
 from psopt.text._phrases import (
     ARTICLES,
     FUNCTION_WORDS,
@@ -17,9 +18,11 @@ __all__ = [
     "LabelMention",
     "field_and_phrase",
     "label_mentions",
+    "line_changes",
     "names_label",
     "phrase_of_field",
     "phrases_of",
     "shows",
+    "unified_diff",
     "words_of",
 ]

@@ -49,10 +49,12 @@ ELSEWHERE = {
     "program": psopt.SensitivityOptimizer,
     "rephrase.out": psopt.rephrase,  # returns them
     "rephrase.show": show_prompt,
+    "export.out": psopt.export,  # returns the text
+    "export.diff": psopt.Exported,  # has it
 }
 VERBS: dict[str, Callable[..., Any]] = {
     name: getattr(psopt, name)
-    for name in ("optimize", "resume", "worker", "diagnose", "compare", "check", "classify", "rephrase")
+    for name in ("optimize", "resume", "worker", "diagnose", "compare", "check", "classify", "rephrase", "export")
 }
 
 

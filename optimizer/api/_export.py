@@ -1,0 +1,119 @@
+"""`psopt.export`: a prompt of a run, handed back in the format it came in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from psopt.api._verify import verify_written
+from psopt.runs import (
+    MANIFEST,
+    CallPrice,
+    RunDirectory,
+    asked_about,
+    difference,
+    price_line,
+    read_baseline,
+    read_entry,
+    write_prompt,
+)
+from psopt.search_spaces import Prompt
+
+if TYPE_CHECKING:
+    from psopt.api._verify import Verification
+    from psopt.runs import WrittenForm
+    from psopt.tasks import Task
+
+
+@dataclass(frozen=True, eq=False)
+class Exported:
+    """A prompt of a run as it is handed back.
+
+    Attributes
+    ----------
+    id : str
+    prompt : Prompt
+    text : str
+        What a file of it holds, to the last byte; `suffix` is how such a file's name ends.
+    suffix : str
+    diff : str
+        What changed against the prompt that the run started from, as a unified diff; empty where nothing did.
+    notes : tuple of str
+        What is to be said of the format.
+    before, after : CallPrice
+        What a call takes with the original, and with this prompt.
+    verification : Verification or None
+        How answers compare, where that was asked for.
+    """
+
+    id: str
+    prompt: Prompt
+    text: str
+    suffix: str
+    diff: str
+    notes: tuple[str, ...]
+    before: CallPrice
+    after: CallPrice
+    verification: Verification | None = None
+
+    @property
+    def length(self) -> str:
+        """What calls take before and after, in words."""
+        return price_line(self.before, self.after)
+
+
+def export(
+    run: str | Path,
+    pick: str = "knee",
+    *,
+    form: WrittenForm = "own",
+    verify: int = 0,
+    task: Task | None = None,
+    cache_dir: str | Path | None = None,
+    **lm_changes: Any,
+) -> Exported:
+    """Hand a prompt of a run's front back in the format it came in, with fields unfilled.
+
+    Parameters
+    ----------
+    run : path
+        The run directory.
+    pick : str
+        ``knee``, ``short``, ``f1``, ``sensitivity``, ``consistency``, an id, or ``max F1 with S <= .05`` and the like.
+    form : str
+        ``own``: as the prompt came, psopt's own form as text; ``text``: as it is shown; ``json``: to use with psopt;
+        ``openai``: chat messages.
+    verify : int
+        Ask for so many of the run's samples through the exported text, and compare with the answers that the run had.
+    task : Task, optional
+        To verify: the run's data, by default loaded as the run did.
+    cache_dir : path, optional
+    **lm_changes
+        Fields of `LMConfig` that differ from the run's, such as ``api_base`` or ``max_cost``; to verify.
+
+    Raises
+    ------
+    InputError
+        If there is no such prompt, or the run's data are not at hand to verify it.
+    BudgetReachedError
+        If verifying would pass a limit.
+    """
+    directory = RunDirectory.open(Path(run))
+    entry = read_entry(directory.path, pick)
+    prompt = Prompt.from_dict(entry["prompt"])
+    baseline = read_baseline(directory, prompt)
+    settings = directory.read_json(MANIFEST)["settings"]
+    written = write_prompt(prompt, form, entry["measured"])
+    model, texts = asked_about(directory)
+    return Exported(
+        entry["id"],
+        prompt,
+        written.text,
+        written.suffix,
+        difference(baseline, prompt, form, settings.get("prompt_file", "")),
+        (written.note,) if written.note else (),
+        CallPrice.of(baseline, model, texts),
+        CallPrice.of(prompt, model, texts),
+        verify_written(directory, prompt, written, verify, task, cache_dir, lm_changes) if verify else None,
+    )

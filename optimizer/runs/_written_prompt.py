@@ -1,0 +1,119 @@
+"""A prompt of a run as it is handed back: in the format it came in, or in one that is asked for."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from psopt.errors import UnknownNameError
+from psopt.runs._directory import MANIFEST
+from psopt.search_spaces import (
+    Prompt,
+    filled_template,
+    open_messages,
+    render,
+    render_instructions,
+    render_shown,
+    without_additions,
+)
+from psopt.templates import Origin, write_template
+from psopt.text import unified_diff
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from psopt.runs._directory import RunDirectory
+    from psopt.templates import Messages
+
+WrittenForm = Literal["own", "text", "json", "openai"]
+"""``own`` is the format that the prompt came in; of psopt's own form that is text."""
+_FORMS: tuple[WrittenForm, ...] = get_args(WrittenForm)
+_FROM_PYTHON = "the prompt came from a Python function, which can't be written back: these are its messages for OpenAI"
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenPrompt:
+    """A prompt as a file.
+
+    Attributes
+    ----------
+    text : str
+        Its content, to the last byte.
+    suffix : str
+        What such a file is called: ``.md``, ``.json``.
+    format : str
+        By which it is read again (``--prompt-format``).
+    note : str
+        What is to be said of it; empty for nothing.
+    """
+
+    text: str
+    suffix: str
+    format: str
+    note: str = ""
+
+
+def write_prompt(prompt: Prompt, form: str = "own", measured: Mapping[str, Any] | None = None) -> WrittenPrompt:
+    """Write a prompt in a form; how it was measured goes with psopt's JSON.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such form.
+    """
+    if form not in _FORMS:
+        raise UnknownNameError("form of a prompt", form, _FORMS)
+    if form == "own" and prompt.template is not None:
+        return _as_it_came(prompt, measured)
+    if form == "json":
+        return _as_json({**prompt.to_dict(), **({"measured": measured} if measured else {})}, "psopt")
+    if form == "openai":
+        return _as_json(messages_of(prompt), "openai")
+    return WrittenPrompt(render_instructions(prompt) + "\n", ".txt", "text")
+
+
+def _as_it_came(prompt: Prompt, measured: Mapping[str, Any] | None) -> WrittenPrompt:
+    template = filled_template(prompt)
+    if template.origin.format == "psopt":
+        return write_prompt(prompt, "json", measured)
+    if template.origin.format == "python":
+        written = write_template(replace(template, origin=Origin("openai", ".json")))
+        return WrittenPrompt(written, ".json", "openai", _FROM_PYTHON)
+    return WrittenPrompt(write_template(template), template.origin.suffix, template.origin.format)
+
+
+def _as_json(data: Any, file_format: str) -> WrittenPrompt:
+    return WrittenPrompt(json.dumps(data, indent=2, ensure_ascii=False) + "\n", ".json", file_format)
+
+
+def messages_of(prompt: Prompt) -> Messages:
+    """Return a prompt's messages with their fields open; in psopt's own form ``{text}`` stands for the text."""
+    return render(prompt, "{text}") if prompt.template is None else open_messages(prompt)
+
+
+def read_baseline(directory: RunDirectory, prompt: Prompt) -> Prompt:
+    """Return the prompt that a run of `prompt` has started from.
+
+    Where the run has not written it, it is the run's own record of it, or the prompt without its additions.
+    """
+    manifest = directory.read_json(MANIFEST)
+    baseline = manifest.get("baseline")
+    if baseline and (directory.path / "prompts" / f"{baseline['id']}.json").is_file():
+        return Prompt.from_dict(directory.read_json(f"prompts/{baseline['id']}.json"))
+    kept = manifest["settings"].get("prompt")
+    return Prompt.from_dict(kept) if kept else without_additions(prompt)
+
+
+def difference(baseline: Prompt, prompt: Prompt, form: str, old_name: str) -> str:
+    """Return what changed in a prompt as a unified diff; empty where nothing did.
+
+    Files are compared as they are written, but for messages in JSON, where each is a single line: they are compared as
+    they are shown.
+    """
+    old = write_prompt(baseline, form)
+    new = write_prompt(prompt, form)
+    texts = (old.text, new.text)
+    if new.suffix == ".json" and new.format != "psopt" and prompt.template is not None:
+        texts = (f"{render_shown(baseline)}\n", f"{render_shown(prompt)}\n")
+    return unified_diff(*texts, old_name or f"original{old.suffix}", f"{prompt.id}{new.suffix}")
