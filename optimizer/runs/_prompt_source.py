@@ -143,7 +143,8 @@ class PromptSource:
 def inputs_named(sources: Sequence[PromptSource], dataset: str, task_file: str | None = None) -> tuple[str, ...]:
     """The columns that prompts name, in the order of the data: what a sample is made of. Empty for the text column.
 
-    Where a prompt names ``{text}`` and the data have no such column, it means the text column.
+    Where a prompt names ``{text}`` and the data have no such column, it means the text column. An id says nothing of
+    what its row is, and is an input only where it is all that is named.
     """
     if not sources:
         return ()
@@ -151,7 +152,8 @@ def inputs_named(sources: Sequence[PromptSource], dataset: str, task_file: str |
     named = {name for source in sources for name in source.fields_named(columns)}
     if named == {"text"} or ("text" in named and "text" not in columns):
         return ()
-    return tuple(column for column in columns if column in named)
+    inputs = tuple(column for column in columns if column in named)
+    return tuple(column for column in inputs if column != "id") or inputs
 
 
 def _description(text: str) -> str:
