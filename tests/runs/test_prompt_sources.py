@@ -98,7 +98,7 @@ def test_inputs_are_the_columns_that_prompts_name(folder: Path) -> None:
     assert inputs_named([read_source("mail.txt")], "mails.csv") == ("subject", "body")
     assert inputs_named([read_source("mail_prompt:prompt"), read_source("bare.md")], "mails.csv") == ("subject", "body")
     assert inputs_named([read_source("bare.md")], "mails.csv") == ()
-    Path("tagged.txt").write_text("Sort it.\n<mail id={id}>{body}</mail>")
+    (folder / "tagged.txt").write_text("Sort it.\n<mail id={id}>{body}</mail>")
     assert inputs_named([read_source("tagged.txt")], "mails.csv") == ("body",)  # an id says nothing of its row
     (folder / "text.txt").write_text("Billing or sales?\n{text}\n{subject}")
     assert inputs_named([read_source("text.txt")], "mails.csv") == ()
