@@ -95,6 +95,8 @@ def model_to_search_with(
 ) -> tuple[str, LMConfig]:
     """The model of a new run, and how it is asked: as an earlier run has it, where a prompt of that is the start."""
     if all(source.measured is None for source in sources):
+        if sources and not is_given("model") and not silent:
+            typer.echo(f"model {model}, the default: --model names the one that the prompt is for", err=True)
         return model, lm_options(flags)
     choice = choose_model(model if is_given("model") else None, flags, sources, silent=silent)
     return choice.model, choice.lm

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import typer
 from psopt.cli._flags import OutputFlags, RequestFlags, verb
 from psopt.cli._options import CacheDir, DryRun, MaxCalls, MaxCost, MaxTokensTotal, RunFolder, option, positive
 
@@ -111,6 +112,8 @@ def resume(
         max_cost=max_cost,
         **request_options(request),
     )
+    if settings.prompt and not output.silent:
+        typer.echo(f"prompt {settings.prompt_file or settings.prompt.id}, as the run keeps it", err=True)
     if dry_run:
         return show_run_estimate(settings, cache_dir, as_json=output.as_json, run=run)
     return carry_on(settings, run, cache_dir, output, resume=True, force=force)

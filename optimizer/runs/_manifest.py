@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from psopt.models.chat import Usage
     from psopt.runs._settings import RunSettings
     from psopt.search import Candidate
+    from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
 
@@ -37,6 +38,7 @@ def manifest(
     """
     rephrasings = evaluator.rephrasings
     info = task.info
+    own_prompt = {"prompt_source": _prompt_source(settings.prompt, settings.prompt_file)} if settings.prompt else {}
     return {
         "schema_version": SCHEMA_VERSION,
         "psopt_version": __version__,
@@ -62,12 +64,20 @@ def manifest(
         "calls": calls(evaluator.budget.usage, before),
         "finish_reason": finish_reason,
         "seconds": round(seconds + before.get("seconds", 0.0), 3),
+        **own_prompt,
         "settings": {
             **settings.to_dict(),
             "storage": settings.storage and without_password(settings.storage),
             "command": without_password(without_header_values(settings.command)),
         },
     }
+
+
+def _prompt_source(prompt: Prompt, file: str) -> dict[str, Any]:
+    """What the user's own prompt came as; ``psopt`` where it is in psopt's own form."""
+    if prompt.template is None:
+        return {"format": "psopt", "file": file, "fields": []}
+    return {"format": prompt.template.origin.format, "file": file, "fields": list(prompt.template.fields)}
 
 
 def calls(usage: Usage, before: Mapping[str, Any]) -> dict[str, Any]:

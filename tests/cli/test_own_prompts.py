@@ -65,12 +65,15 @@ def test_a_run_keeps_prompt_and_inputs_and_is_resumed_without_the_file(
     assert not (folder / "run").exists()
     assert psopt("optimize", *DATA, *RUN, *own) == 0
     assert "format openai" in capsys.readouterr().err
-    settings = json.loads((folder / "run" / "run.json").read_text())["settings"]
+    run = json.loads((folder / "run" / "run.json").read_text())
+    assert run["prompt_source"] == {"format": "openai", "file": "mail.json", "fields": ["subject", "body"]}
+    settings = run["settings"]
     assert settings["inputs"] == ["subject", "body"]
     assert settings["prompt_file"] == "mail.json"
     assert settings["prompt"]["template"]["answer"] == "last-line"
     (folder / "mail.json").unlink()
-    assert psopt("resume", "run", "--trials", "3", "--quiet") == 0
+    assert psopt("resume", "run", "--trials", "3") == 0
+    assert "prompt mail.json, as the run keeps it" in capsys.readouterr().err
     run = json.loads((folder / "run" / "run.json").read_text())
     assert run["finish_reason"] in {"trials", "exhausted"}
     prompt = json.loads((folder / "run" / "prompts" / f"{run['baseline']['id']}.json").read_text())
