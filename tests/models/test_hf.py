@@ -16,7 +16,7 @@ from psopt.errors import InputError, MissingExtraError, ModelError
 from psopt.models import AnswerCache, has_probabilities, load_model
 from psopt.models.chat import LMConfig
 from psopt.search_spaces import Definition, Example, Prompt, render
-from psopt.templates import Field, Message, Part, Template
+from psopt.templates import ExampleForm, Field, Message, Part, Template
 
 pytest.importorskip("torch", reason="psopt[local] is not installed")
 pytest.importorskip("transformers", reason="psopt[local] is not installed")
@@ -329,11 +329,14 @@ def test_a_prompt_of_the_users_own_is_read_turn_by_turn(folder: Path, tmp_path: 
         "": own,
         '{"result": {"team": "': replace(own, answer="json:result.team"),
         "<team>": replace(own, answer="xml:team"),
+        "Answer:": replace(own, answer="last-line", example=ExampleForm(output="Answer: {label}")),
         'Person: {"team": "': replace(own, answer="json:team", messages=begun_json),
     }
     for begun, template in prompts.items():
         prompt = Prompt("Sort it.", labels, template=template)
-        expected = one_by_one(make_network(), make_tokenizer(), [prompt], TEXTS, ending(begun))
+        expected = one_by_one(
+            make_network(), make_tokenizer(), [prompt], TEXTS, ending(begun), " " * (begun == "Answer:")
+        )
         assert_equal(model.predict_proba([prompt], TEXTS), expected)
 
 

@@ -40,8 +40,9 @@ class HFModel:
     1 January 2025.
 
     A prompt of the user's own is read turn by turn, as far as the chat template takes them: turns of one role may be
-    joined, system messages may go into the user's. Where its answers are JSON or stand in a tag, a label is scored
-    behind the opening, such as ``{"team": "``; a reason before it is not written, nor is a response format heeded.
+    joined, system messages may go into the user's. Where its answers are JSON, stand in a tag or on a last line, a
+    label is scored behind the opening, such as ``{"team": "``; a reason before it is not written, nor is a response
+    format heeded.
 
     Scores do not depend on what is scored together, up to rounding: 1e-5 in float32 (CPU), some hundredths in bfloat16
     (CUDA), where a near tie may go either way. The cache keeps the first one. Weights are loaded for the first answer
