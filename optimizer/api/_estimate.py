@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.api._measure import MeasureOptions, grids
 from psopt.api._prompts import own_prompt
-from psopt.api._rephrase import description_of
+from psopt.api._rephrase import what_to_rephrase
 from psopt.api._setup import freeze_for, make_evaluator, rephrasing_again
 from psopt.evaluation import Grid
 from psopt.models import ModelProvider
@@ -118,7 +118,7 @@ def estimate_measuring(
     spreads = []
     prices = []
     for name, prompt in prompts.items():
-        phases += rephrasing_phases(prompt.description, options.rephrasing, options.rephrasings, first_price)
+        phases += rephrasing_phases(prompt, options.rephrasing, options.rephrasings, first_price)
         for model, rephrased, texts in grids(task, prompt, models, options):
             grid = Grid.of(model, rephrased, texts)
             price = price_of(model.name)
@@ -134,5 +134,5 @@ def estimate_rephrasing(
     task: Task, prompt: Prompt | str | None, options: RephrasingOptions, n_texts: int
 ) -> CostEstimate:
     """Count what `rephrase` would ask for so many texts, the original among them; nothing is sent."""
-    phases = rephrasing_phases(description_of(task, prompt), options, n_texts - 1)
+    phases = rephrasing_phases(what_to_rephrase(task, prompt), options, n_texts - 1)
     return CostEstimate(tuple(phases), price_of(options.rephraser or ""), _WRITING_SPREAD)

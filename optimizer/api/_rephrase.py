@@ -78,9 +78,3 @@ def what_to_rephrase(
     if isinstance(prompt, str):
         return prompt
     return own_prompt(task, prompt, "simple", options) or task.description
-
-
-def description_of(task: Task, prompt: Prompt | str | None) -> str:
-    """What is rephrased."""
-    text = what_to_rephrase(task, prompt)
-    return text if isinstance(text, str) else text.description

@@ -6,6 +6,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 import typer
+from psopt.cli._prompts import prompt_lines
 from psopt.cli._writing import print_json
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ def show_prompt(source: PromptSource, task: Task | None, *, as_json: bool) -> in
         print_json(_as_data(str(source.path), shown))
         return 0
     console = Console(highlight=False)
-    for note in shown.notes:
-        typer.echo(note, err=True)
+    for line in prompt_lines(source, shown.prompt, shown.notes):
+        typer.echo(line, err=True)
     if console.color_system is None or console.no_color:
         _show_marked(shown.segments)
     else:

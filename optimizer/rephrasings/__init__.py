@@ -6,6 +6,7 @@ from psopt.rephrasings._file import from_file, read_file, to_file
 from psopt.rephrasings._for_task import rephrasings_for
 from psopt.rephrasings._freeze import RephrasingOptions, check_judge, closeness, freeze_rephrasings
 from psopt.rephrasings._llm import N_SHOWN, write_rephrasings
+from psopt.rephrasings._passages import passages_of
 from psopt.rephrasings._rules import rephrase_by_rules
 from psopt.rephrasings._set import Rejected, RephrasingSet
 from psopt.rephrasings._shown import marked_text, shown_segments
@@ -25,6 +26,7 @@ __all__ = [
     "freeze_rephrasings",
     "from_file",
     "marked_text",
+    "passages_of",
     "read_families",
     "read_file",
     "rephrase_by_rules",

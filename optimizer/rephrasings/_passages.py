@@ -13,6 +13,8 @@ from psopt.templates import PART_BREAK, split_description
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from psopt.search_spaces import Prompt
+
 Span = tuple[int, int]
 
 _STRUCTURE = re.compile(r"(?:[-*+•]|\d+[.)])\s|#{1,6}\s|\*\*[^*]+\*\*:?\Z|[A-Z][\w ]{0,30}:\Z")
@@ -72,6 +74,15 @@ def _passages_of(part: str, labels: Sequence[str]) -> list[Span]:
             passages.append((start, end))
         follows = not is_kept
     return passages
+
+
+def passages_of(prompt: Prompt | str) -> list[str]:
+    """What of a prompt is rephrased, each by itself: of psopt's own form, or a bare description, the whole."""
+    if isinstance(prompt, str):
+        return [prompt]
+    if prompt.template is None:
+        return [prompt.description]
+    return list(read_passages(prompt.description, prompt.labels).texts) or [prompt.description]
 
 
 def in_step(choices: Sequence[Sequence[str]], originals: Sequence[str]) -> Iterator[tuple[str, ...]]:

@@ -59,7 +59,7 @@ def estimate_search(
     grids = {split: grid(split) for split in splits}
     few, middle, many = (min(size, trials - 1) for size in _FRONT)
     phases = [
-        *rephrasing_phases(baseline.description, settings.rephrasing, settings.rephrasings + N_HELDOUT - 1, price),
+        *rephrasing_phases(baseline, settings.rephrasing, settings.rephrasings + N_HELDOUT - 1, price),
         *drafting_phases(task, settings.proposer, min(settings.search.rounds, trials - 1), price),
     ]
     if not n_done:

@@ -6,27 +6,31 @@ from typing import TYPE_CHECKING
 
 from psopt.models.chat import Need, price_of, tokens_of_text
 from psopt.proposals.llm import MOST_SLICES, N_DRAFTS
-from psopt.rephrasings import N_SHOWN
+from psopt.rephrasings import N_SHOWN, passages_of
 from psopt.runs._cost_estimate import Phase
 
 if TYPE_CHECKING:
     from psopt.models.chat import Price
     from psopt.rephrasings import RephrasingOptions
+    from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
 _TOKENS_OF_A_DRAFT = (700, 1500, 3000)
 
 
 def rephrasing_phases(
-    description: str, options: RephrasingOptions, n_texts: int, price: Price | None = None
+    prompt: Prompt | str, options: RephrasingOptions, n_texts: int, price: Price | None = None
 ) -> list[Phase]:
     """What writing so many rephrasings takes, the original not among them; a text that is refused is asked for again.
 
-    `price` is that of the model that answers, for models that write and whose own price is not known.
+    `prompt` is what is rephrased, or a bare description; of a template, each passage is asked for by itself. `price` is
+    that of the model that answers, for models that write and whose own price is not known.
     """
     if not options.is_written:
         return []
-    length = max(1.0, tokens_of_text(description).middle)
+    passages = passages_of(prompt)
+    length = max(1.0, sum(tokens_of_text(text).middle for text in passages) / len(passages))
+    n_texts *= len(passages)
     why = "more where texts are refused"
     own_price = price_of(options.rephraser or "") or price
     phases = [_written("rephrasings, written", n_texts, length * (N_SHOWN + 3), (0.5, 1, 2), why, own_price)]

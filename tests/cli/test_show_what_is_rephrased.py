@@ -58,6 +58,23 @@ def test_a_pipe_gets_marks_around_what_is_rephrased(show: Show) -> None:
     assert "names in braces are taken for columns" in err
 
 
+def test_with_data_columns_are_fields_and_other_braces_are_text(show: Show, tmp_path: Path) -> None:
+    data = ["--dataset", "mail.csv", "--label-column", "team"]
+    _, out, err = show("--prompt", "prompt.txt", "--show", *data)
+    assert without_places(out) == MARKED
+    assert "names in braces are taken" not in err
+    code, out, err = show("--prompt", "prompt.txt", "--rephrasings", "4", "--heldout", "3", *data)
+    assert code == 0
+    texts = [entry["text"] for entry in (*json.loads(out)["search"], *json.loads(out)["heldout"])]
+    assert texts[0] == MARKED[len("<rephrase>") : MARKED.index("</rephrase>")]
+    assert len(set(texts)) == 7
+    assert all("{subject}" in text and '"urgent"' in text for text in texts)
+    (tmp_path / "wrong.txt").write_text(MARKED.replace("{{ body }}", "{bodi}"))
+    code, _, err = show("--prompt", "wrong.txt", "--show", *data)
+    assert code == 2
+    assert "{bodi}" in err
+
+
 def test_a_terminal_gets_colours(show: Show, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")

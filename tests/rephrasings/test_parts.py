@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from psopt.api import estimate_rephrasing
 from psopt.errors import InputError
 from psopt.rephrasings import RephrasingOptions, RephrasingSet, freeze_rephrasings, read_file, to_file
 from psopt.search_spaces import Prompt
@@ -107,3 +108,10 @@ def test_other_families_keep_the_parts(task: Task, prompt: Prompt) -> None:
     found = freeze_rephrasings(task, prompt, 7, 6, 42, options)
     assert {form.family for form in found.search_forms} == {"paraphrase", "wording", "example-order"}
     assert all(len(split_description(text)) == 2 for text in (*found.search, *found.heldout))
+
+
+def test_an_estimate_counts_each_passage(task: Task, prompt: Prompt) -> None:
+    options = RephrasingOptions("openai/writer")
+    whole = estimate_rephrasing(task, prompt, options, 5)
+    own = estimate_rephrasing(task, task.description, options, 5)
+    assert (whole.calls, own.calls) == (8, 4)
