@@ -1,0 +1,136 @@
+"""Prompts of five styles, on a real socket: measured, mended, and written back as the originals with additions."""
+
+from __future__ import annotations
+
+import csv
+import json
+from typing import TYPE_CHECKING, Any
+
+import psopt
+import pytest
+import yaml
+from psopt.search_spaces import additions_of, render
+from psopt.templates import fill_slots, read_template, write_template
+from psopt.testing import FakeServer
+
+from tests.docs.pages import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from psopt import Prompt
+
+FOLDER = ROOT / "examples" / "own_prompt"
+MAIL = FOLDER / "mail.csv"
+STYLES = ("plain.txt", "sections.md", "tagged.json", "turns.yaml", "reasoned.json")
+COLUMNS: dict[str, Any] = {"inputs": ["subject", "body"], "label_column": "team"}
+SMALL: dict[str, Any] = {"trials": 3, "rounds": 1, "rephrasings": 3}
+TRAITS = "accuracy=0.5,wobble=0.6,grouped=0,na=0"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[FakeServer]:
+    """A small model: it sways with the wording, and gets better by what is added to a prompt."""
+    with FakeServer(answer=f"sim/{TRAITS}", task=MAIL, **COLUMNS) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def task() -> psopt.Task:
+    return psopt.Task.from_csv(MAIL, **COLUMNS)
+
+
+@pytest.fixture(scope="module", params=STYLES)
+def style(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def run(style: str, server: FakeServer, task: psopt.Task, tmp_path_factory: pytest.TempPathFactory) -> psopt.Run:
+    """A run that started from the file of one style."""
+    folder = tmp_path_factory.mktemp("own")
+    lm = psopt.LMConfig(api_base=server.url)
+    return psopt.optimize(
+        task,
+        prompt=FOLDER / style,
+        model="openai/small",
+        lm=lm,
+        out=folder / "run",
+        cache_dir=folder / "cache",
+        **SMALL,
+    )
+
+
+def messages_of(text: str, suffix: str) -> list[tuple[str, str]]:
+    """The roles and texts of a prompt's file, fields open."""
+    if suffix in (".txt", ".md"):
+        return [("user", text)]
+    data = json.loads(text) if suffix == ".json" else yaml.safe_load(text)
+    turns = data["messages"] if isinstance(data, dict) else data
+    return [(turn["role"], _joined(turn["content"])) for turn in turns]
+
+
+def _joined(content: Any) -> str:
+    return "".join(part["text"] for part in content) if isinstance(content, list) else str(content)
+
+
+def is_within(original: Iterable[str], extended: Iterable[str]) -> bool:
+    """Whether the extended sequence is the original with additions and nothing else."""
+    rest = iter(extended)
+    return all(item in rest for item in original)
+
+
+def test_the_mails_are_as_untidy_as_mail_is() -> None:
+    with MAIL.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == len({row["id"] for row in rows}) == 60
+    bodies = [row["body"] for row in rows]
+    for mark in (",", '"', "\n", "{name}", "{{ticket}}", "{id", "ß", "€", "&"):
+        assert any(mark in body for body in bodies), mark
+
+
+def test_the_baseline_is_measured_and_a_better_prompt_is_found(run: psopt.Run) -> None:
+    assert run.baseline.val.sensitivity > 0
+    assert run.baseline.val.na_rate == 0
+    knee = run.pick("knee")
+    assert knee.edits
+    assert knee.val.f1 > run.baseline.val.f1
+    assert knee.val.sensitivity < run.baseline.val.sensitivity
+
+
+def test_the_prompt_comes_back_as_the_original_and_additions(style: str, run: psopt.Run) -> None:
+    original = (FOLDER / style).read_text("utf-8")
+    prompt = run.pick("knee").prompt
+    text = written(prompt)
+    suffix = (FOLDER / style).suffix
+    before, after = messages_of(original, suffix), messages_of(text, suffix)
+    assert text != original
+    assert is_within(original, text)
+    roles = [role for role, _ in after]
+    assert is_within([role for role, _ in before], roles)
+    assert after[-1][0] == before[-1][0] == "user"
+    lines_before = [line for _, content in before for line in content.splitlines()]
+    lines_after = [line for _, content in after for line in content.splitlines()]
+    assert is_within(lines_before, lines_after)
+    for note in prompt.notes:
+        assert note in "\n".join(lines_after)
+
+
+def written(prompt: Prompt) -> str:
+    assert prompt.template is not None
+    return write_template(fill_slots(prompt.template, prompt.description, additions_of(prompt)))
+
+
+def test_what_was_written_is_read_as_what_was_measured(
+    style: str, run: psopt.Run, task: psopt.Task, tmp_path: Path
+) -> None:
+    prompt = run.pick("knee").prompt
+    file = tmp_path / style
+    file.write_bytes(written(prompt).encode())
+    read = read_template(file, ["id", "subject", "body", "reason"], labels=task.labels, label_column="team")
+    assert read.template is not None
+    again = psopt.Prompt(read.description, task.labels, template=read.template)
+    assert again.answer == prompt.answer
+    for sample in task.test:
+        assert render(again, sample.text) == render(prompt, sample.text)
