@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import psopt
 import pytest
 import yaml
-from psopt.search_spaces import additions_of, render
-from psopt.templates import fill_slots, read_template, write_template
+from psopt.search_spaces import render
+from psopt.templates import read_template
 from psopt.testing import FakeServer
 
 from tests.docs.pages import ROOT
@@ -18,8 +18,6 @@ from tests.docs.pages import ROOT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
-
-    from psopt import Prompt
 
 FOLDER = ROOT / "examples" / "own_prompt"
 MAIL = FOLDER / "mail.csv"
@@ -99,35 +97,37 @@ def test_the_baseline_is_measured_and_a_better_prompt_is_found(run: psopt.Run) -
     assert knee.val.sensitivity < run.baseline.val.sensitivity
 
 
-def test_the_prompt_comes_back_as_the_original_and_additions(style: str, run: psopt.Run) -> None:
-    original = (FOLDER / style).read_text("utf-8")
-    prompt = run.pick("knee").prompt
-    text = written(prompt)
-    suffix = (FOLDER / style).suffix
-    before, after = messages_of(original, suffix), messages_of(text, suffix)
-    assert text != original
-    assert is_within(original, text)
-    roles = [role for role, _ in after]
-    assert is_within([role for role, _ in before], roles)
-    assert after[-1][0] == before[-1][0] == "user"
-    lines_before = [line for _, content in before for line in content.splitlines()]
-    lines_after = [line for _, content in after for line in content.splitlines()]
+def test_the_prompt_comes_back_as_the_original_and_additions(
+    style: str, run: psopt.Run, server: FakeServer, task: psopt.Task
+) -> None:
+    requests_before = server.counts()["requests"]
+    exported = psopt.export(run.path, "knee", verify=10, task=task, cache_dir=run.path.parent / "cache")
+    original = (FOLDER / style).read_bytes().decode()
+    assert exported.text != original
+    assert exported.suffix == (FOLDER / style).suffix
+    assert is_within(original, exported.text)
+    before, after = (messages_of(text, exported.suffix) for text in (original, exported.text))
+    assert is_within([role for role, _ in before], [role for role, _ in after])
+    lines_before, lines_after = (
+        [line for _, content in messages for line in content.splitlines()] for messages in (before, after)
+    )
     assert is_within(lines_before, lines_after)
-    for note in prompt.notes:
-        assert note in "\n".join(lines_after)
+    for note in run.pick("knee").prompt.notes:
+        assert any(note in line for line in lines_after)
+    taken_away = [line for line in exported.diff.splitlines() if line.startswith("-") and not line.startswith("---")]
+    assert not taken_away or exported.suffix == ".json"  # where a message is one line of the file
+    assert exported.verification
+    assert exported.verification.line.startswith("reproduces 10 of 10 answers")
+    assert server.counts()["requests"] == requests_before  # from the cache
+    assert exported.after.tokens > exported.before.tokens
 
 
-def written(prompt: Prompt) -> str:
-    assert prompt.template is not None
-    return write_template(fill_slots(prompt.template, prompt.description, additions_of(prompt)))
-
-
-def test_what_was_written_is_read_as_what_was_measured(
+def test_what_comes_back_is_read_as_what_was_measured(
     style: str, run: psopt.Run, task: psopt.Task, tmp_path: Path
 ) -> None:
     prompt = run.pick("knee").prompt
     file = tmp_path / style
-    file.write_bytes(written(prompt).encode())
+    file.write_bytes(psopt.export(run.path).text.encode())
     read = read_template(file, ["id", "subject", "body", "reason"], labels=task.labels, label_column="team")
     assert read.template is not None
     again = psopt.Prompt(read.description, task.labels, template=read.template)
