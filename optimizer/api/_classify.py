@@ -92,7 +92,7 @@ def classify(
     source = _source_of(prompt, prompt_options)
     columns = dict.fromkeys(name for text in texts if isinstance(text, Mapping) for name in text)
     rows = texts_of_records(texts, input_columns(source, inputs, tuple(columns)))
-    asked = prompt_to_classify_with(source, labels, rows)
+    asked = prompt_to_classify_with(source, labels, rows).prompt
     if model is None:
         model, lm = _as_measured(source, lm)
     task = source.task or bare_task(asked.labels, rows, asked)

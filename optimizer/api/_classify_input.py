@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from psopt.errors import DataError
+from psopt.runs import PromptSource, TaskPrompt
 from psopt.tasks import DatasetInfo, InputColumns, Row, Sample, Task, fields_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.runs import PromptSource
     from psopt.search_spaces import Prompt
 
 
@@ -27,12 +27,20 @@ def input_columns(source: PromptSource, inputs: str | Sequence[str] = (), column
     named = source.fields_named(columns)
     if named:
         return InputColumns(candidates=named, text_column=data.text_column if data else None)
-    of_run = source.task.val[0].text if source.task and source.task.val else ""
-    return InputColumns(of_run.inputs) if isinstance(of_run, Row) else InputColumns()
+    task = source.task
+    if task is None or task.info.source in {"file", "memory"}:
+        return InputColumns(_inputs_of(task))
+    return InputColumns.of_builtin(task.name)
 
 
-def prompt_to_classify_with(source: PromptSource, labels: Sequence[str], texts: Sequence[str]) -> Prompt:
-    """Return the prompt: its own labels, or those that are given for a text or messages that know none.
+def _inputs_of(task: Task | None) -> tuple[str, ...]:
+    """The inputs of a task's samples; none where they are plain texts."""
+    text = task.val[0].text if task and task.val else ""
+    return text.inputs if isinstance(text, Row) else ()
+
+
+def prompt_to_classify_with(source: PromptSource, labels: Sequence[str], texts: Sequence[str]) -> TaskPrompt:
+    """Return the prompt with its own labels, or with those that are given for a text or messages that know none.
 
     Raises
     ------
@@ -42,8 +50,8 @@ def prompt_to_classify_with(source: PromptSource, labels: Sequence[str], texts: 
         If a row lacks a field that the prompt names.
     """
     knows_labels = source.prompt is not None or not labels
-    prompt = source.with_labels() if knows_labels else source.for_task(bare_task(labels, texts))
-    named = prompt.template.fields if prompt.template else ()
+    read = TaskPrompt(source.with_labels()) if knows_labels else source.read_for(bare_task(labels, texts))
+    named = read.prompt.template.fields if read.prompt.template else ()
     for number, text in enumerate(texts, start=1):
         fields = fields_of(text)
         missing = [name for name in named if name not in fields]
@@ -51,7 +59,7 @@ def prompt_to_classify_with(source: PromptSource, labels: Sequence[str], texts: 
             raise DataError(
                 f"row {number} has no column {missing[0]!r}, which the prompt names; its columns: {', '.join(fields)}"
             )
-    return prompt
+    return read
 
 
 def bare_task(labels: Sequence[str], texts: Sequence[str], prompt: Prompt | None = None) -> Task:

@@ -72,7 +72,7 @@ def classify(
     from psopt.api import classify as run_classification
     from psopt.api import input_columns, prompt_to_classify_with
     from psopt.cli._model_choice import choose_model
-    from psopt.cli._prompts import read_prompts
+    from psopt.cli._prompts import prompt_lines, read_prompts
     from psopt.cli._reading import reading_bar
     from psopt.tasks import columns_of, is_data_file
 
@@ -81,8 +81,10 @@ def classify(
         source.with_labels()  # raises
     columns = columns_of(file) if is_data_file(file) else ()
     texts = _read(file, input_columns(source, inputs or (), columns))
-    asked = prompt_to_classify_with(source, labels or (), texts)
-    source = replace(source, prompt=asked, description=asked.description)
+    read = prompt_to_classify_with(source, labels or (), texts)
+    if read.notes and not output.silent:
+        typer.echo("\n".join(prompt_lines(source, read.prompt, read.notes)), err=True)
+    source = replace(source, prompt=read.prompt, description=read.prompt.description)
     choice = choose_model(model, lm, [source], silent=output.silent)
     if not output.silent:
         _warn(source, choice.model)

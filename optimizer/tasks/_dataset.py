@@ -66,6 +66,8 @@ class Builtin:
         Where a person finds the files.
     fields : tuple of str
         What a prompt may name of a sample.
+    layout : str
+        How a text is made of several fields, each in braces.
     """
 
     name: str
@@ -76,6 +78,7 @@ class Builtin:
     read_bundled: Reader
     page: str = ""
     fields: tuple[str, ...] = ("text",)
+    layout: str = ""
 
     @property
     def archive(self) -> RemoteFile | None:

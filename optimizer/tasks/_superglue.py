@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 TRAIN = "val.jsonl"
 TEST = "train.jsonl"
 FIELDS = ("premise", "hypothesis")
+LAYOUT = "Premise: {premise} Hypothesis: {hypothesis}"
 CB_LABELS = {label: label for label in ("entailment", "contradiction", "neutral")}
 RTE_LABELS = {"entailment": "entailment", "not_entailment": "contradiction/neutral"}
 _OWN_LABELS = {label: label for label in (*CB_LABELS.values(), *RTE_LABELS.values())}
@@ -66,7 +67,7 @@ def _row(where: str, row: Record, labels: Mapping[str, str]) -> Record:
     if not isinstance(label, str) or label not in labels:
         raise DataError(f"{where}: the label is {reprlib.repr(label)}; it must be one of {', '.join(labels)}")
     fields = {"premise": premise, "hypothesis": hypothesis}
-    text = Row(f"Premise: {premise} Hypothesis: {hypothesis}", fields, FIELDS)
+    text = Row(LAYOUT.format_map(fields), fields, FIELDS)
     return Record(row.where, {"text": text, "label": labels[label]})
 
 
@@ -97,6 +98,7 @@ CB = Builtin(
     read_bundled=read_bundled,
     page="https://super.gluebenchmark.com/tasks",
     fields=FIELDS,
+    layout=LAYOUT,
 )
 
 RTE = Builtin(
@@ -116,4 +118,5 @@ RTE = Builtin(
     read_bundled=read_bundled,
     page="https://super.gluebenchmark.com/tasks",
     fields=FIELDS,
+    layout=LAYOUT,
 )

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError
+from psopt.tasks._builtin import find_builtin
 from psopt.tasks._cells import column_names, text_of
 from psopt.tasks._columns import ColumnChoice, find_columns, listed
 from psopt.tasks._files import SUFFIXES, read_rows
 from psopt.tasks._formats import Record, json_rows
-from psopt.tasks._row import Row
+from psopt.tasks._row import Row, columns_of_row, inputs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,11 +33,20 @@ class InputColumns:
         Names of which those that are columns are the inputs: what a prompt has in braces. ``text`` is the text column.
     text_column : str or None
         The one input where no candidate is a column; by default a customary name is looked for.
+    layout : str
+        How a text is made of the inputs, each in braces; empty for ``name: value``, a line each.
     """
 
     inputs: tuple[str, ...] = ()
     candidates: tuple[str, ...] = ()
     text_column: str | None = None
+    layout: str = ""
+
+    @classmethod
+    def of_builtin(cls, name: str) -> InputColumns:
+        """The columns of a built-in data set's samples, put together as they are there."""
+        builtin = find_builtin(name)
+        return cls(builtin.fields, layout=builtin.layout) if builtin.layout else cls()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -137,4 +147,10 @@ def _texts(source: str, rows: Sequence[Record], columns: InputColumns) -> list[s
     choice = columns.of(names)
     places = find_columns(source, names, choice, option="--input")
     only_texts = not choice.inputs
-    return [text_of(f"{source}, {row.where}", row.values, places, only_texts=only_texts) for row in rows]
+    texts = [text_of(f"{source}, {row.where}", row.values, places, only_texts=only_texts) for row in rows]
+    return [_laid_out(text, columns.layout) for text in texts] if columns.layout else texts
+
+
+def _laid_out(text: str, layout: str) -> str:
+    values = {name: " ".join(value.split()) for name, value in inputs_of(text).items()}
+    return Row(layout.format_map(values), {**dict(columns_of_row(text)), **values}, tuple(values))

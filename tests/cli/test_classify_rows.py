@@ -14,7 +14,7 @@ import pytest
 from psopt.cli import main
 from psopt.errors import DataError, InputError
 from psopt.search_spaces import Prompt, render
-from psopt.tasks import Row
+from psopt.tasks import InputColumns, Row, fields_of, texts_of_records
 from psopt.templates import Field, Message, Part, Slot, Template
 
 if TYPE_CHECKING:
@@ -164,6 +164,25 @@ def test_in_python_too_what_is_lacking_is_told(rows: Any, message: str) -> None:
     with pytest.raises(DataError) as caught:
         psopt.classify(rows, BOTH, model=Asked())
     assert message in str(caught.value)
+
+
+def test_rows_of_pairs_are_put_together_as_the_data_set_does() -> None:
+    columns = InputColumns.of_builtin("cb")
+    (text,) = texts_of_records([{"id": 1, "hypothesis": "He {premise} left.", "premise": "She\nknows."}], columns)
+    assert text == "Premise: She knows. Hypothesis: He {premise} left."
+    assert fields_of(text)["premise"] == "She knows."
+    assert InputColumns.of_builtin("trec") == InputColumns()
+
+
+def test_a_prompt_that_knows_no_labels_is_told_them_and_says_how_it_is_read(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "mine.txt").write_text("Say which team answers this mail: billing or sales.\n\n{subject}\n{body}\n")
+    labels = [argument for label in LABELS for argument in ("--label", label)]
+    assert classified("rows.csv", "--prompt", "mine.txt", *labels, monkeypatch=monkeypatch) == 0
+    out, err = capsys.readouterr()
+    assert set(out.split()) <= set(LABELS)
+    assert "fields: subject, body" in err
 
 
 def test_a_prompt_that_knows_no_labels_is_given_them(here: Path) -> None:
