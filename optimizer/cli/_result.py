@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from typing import TYPE_CHECKING
 
@@ -17,10 +18,16 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
+_WIDE = 100  # the longest row: each score with an interval from 100 to 100
+
+
 def show_result(run: Run, console: Console) -> None:
     """Print it."""
     knee = run.pick("knee")
     prices = _prices(run)
+    # A pipe has no width of its own, and what reads it wants whole cells.
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = max(console.width, _WIDE)
     console.print(_front_table(run, knee, prices))
     for line in _notes(run, knee):
         console.print(line, style="yellow", markup=False, soft_wrap=True)
@@ -32,7 +39,8 @@ def show_result(run: Run, console: Console) -> None:
     console.print(f"Length, seed prompt -> knee: {price_line(before, after)}.", markup=False, soft_wrap=True)
     folder = shlex.quote(str(run.path))
     console.print(f"Report: {run.path / 'report.html'}", markup=False, soft_wrap=True)
-    console.print(f"Next: psopt export {folder} --pick knee --format text", markup=False, soft_wrap=True)
+    how = "--pick knee --format text" if knee.prompt.template is None else "--diff"
+    console.print(f"Next: psopt export {folder} {how}", markup=False, soft_wrap=True)
     console.print(f"      psopt dashboard {folder}", markup=False, soft_wrap=True)
 
 
@@ -51,7 +59,7 @@ def _front_table(run: Run, knee: Candidate, prices: Mapping[str, CallPrice]) -> 
         title="The front, in percent: chosen on val, reported on test",
         title_justify="left",
         box=SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),  # so that all columns fit into the 80 of a pipe
+        padding=(0, 1, 0, 0),  # so that all columns fit into 80
         pad_edge=False,
         show_edge=False,
     )
