@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
 from psopt.rephrasings._llm import ask_for_texts, check_written, rejected_texts
-from psopt.rephrasings._passages import in_step, read_passages
+from psopt.rephrasings._passages import in_step, protected_texts, read_passages
 from psopt.rephrasings._rules import NOTHING_TO_REPHRASE, check_numbers
 from psopt.rephrasings._set import RephrasingSet, comparable
 
@@ -49,7 +49,7 @@ def write_parts(
     for kind, wanted in (("search", n_search - 1), ("held-out", n_heldout)):
         choices = []
         for text, others in zip(passages.texts, taken, strict=True):
-            own = replace(checks, original=text, protects=True)
+            own = replace(checks, original=_on_one_line(text), protects=True)
             new, wrong = ask_for_texts(writer, own, kind, wanted, others, on_text)
             choices.append([verdict.text for verdict in new])
             others += choices[-1]
@@ -67,6 +67,12 @@ def write_parts(
         rejected=rejected_texts(refused),
         n_parts=n_parts,
     )
+
+
+def _on_one_line(passage: str) -> str:
+    """A passage without the line breaks that made it fit; those of what is protected stay."""
+    flat = " ".join(passage.split())
+    return flat if all(protected in flat for protected in protected_texts(passage)) else passage
 
 
 def _combined(passages: Passages, choices: Sequence[Sequence[str]], taken: Sequence[str], wanted: int) -> Iterator[str]:

@@ -11,7 +11,7 @@ from psopt.rephrasings._protected import protected_ranges, sentence_ranges
 from psopt.templates import PART_BREAK, split_description
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from psopt.search_spaces import Prompt
 
@@ -85,21 +85,35 @@ def passages_of(prompt: Prompt | str) -> list[str]:
     return list(read_passages(prompt.description, prompt.labels).texts) or [prompt.description]
 
 
-def in_step(choices: Sequence[Sequence[str]], originals: Sequence[str]) -> Iterator[tuple[str, ...]]:
+def in_step(choices: Sequence[Iterable[str]], originals: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """Combine what there is of each passage: all go forward together, and who has fewer begins again.
 
     Once all have been seen together in that way, the others are moved on against the longest, so that every combination
-    comes, and each once. A passage of which there is nothing else stays the original.
+    comes, and each once. A passage of which there is nothing else stays as it is. No more is drawn than is
+    asked for.
 
     >>> list(in_step([["a", "b", "c"], ["x"], []], ["A", "X", "Q"]))
     [('a', 'x', 'Q'), ('b', 'x', 'Q'), ('c', 'x', 'Q')]
     """
-    lists = [texts or [original] for texts, original in zip(choices, originals, strict=True)]
-    if not any(choices):
-        return
+    sources = [iter(texts) for texts in choices]
+    drawn: list[list[str]] = [[] for _ in sources]
+    for number in itertools.count():
+        for texts, source in zip(drawn, sources, strict=True):
+            texts += itertools.islice(source, 1)
+        if all(len(texts) <= number for texts in drawn):
+            break
+        yield tuple(
+            texts[number % len(texts)] if texts else original for texts, original in zip(drawn, originals, strict=True)
+        )
+    if any(drawn):
+        yield from _moved_on([texts or [original] for texts, original in zip(drawn, originals, strict=True)])
+
+
+def _moved_on(lists: Sequence[Sequence[str]]) -> Iterator[tuple[str, ...]]:
+    """All combinations but those in which every list is at the same place."""
     longest = max(range(len(lists)), key=lambda place: len(lists[place]))
     shifts = [range(1) if place == longest else range(len(texts)) for place, texts in enumerate(lists)]
-    for shift in itertools.product(*shifts):
+    for shift in itertools.islice(itertools.product(*shifts), 1, None):
         for number in range(len(lists[longest])):
             yield tuple(texts[(number + ahead) % len(texts)] for texts, ahead in zip(lists, shift, strict=True))
 

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
     from psopt.rephrasings._description import Description
 
-_MOST_OF_A_PASSAGE = 1000
-"""More are never asked for; the product of several passages would otherwise be held in memory."""
-
 
 NOTHING_TO_REPHRASE = (
     "nothing of this prompt may be said otherwise: all of it is fields, lists, data formats and the form of the "
@@ -130,8 +127,7 @@ def rephrasings_of_parts(
     for place, reading in enumerate(readings):
         own = allowed if instructs[place] or not any(instructs) else allowed.swaps_alone
         seeds = [seed, place] if place else seed
-        texts = _distinct(_by_recipe(reading, noun, own, seeds, protect), [passages.texts[place]])
-        choices.append(list(itertools.islice(texts, _MOST_OF_A_PASSAGE)))
+        choices.append(_distinct(_by_recipe(reading, noun, own, seeds, protect), [passages.texts[place]]))
     return _distinct((passages.joined(texts) for texts in in_step(choices, passages.texts)), avoid)
 
 

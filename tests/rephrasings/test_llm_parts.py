@@ -90,3 +90,10 @@ def test_a_model_that_gives_nothing_is_said() -> None:
         InputError, match=r"test/parrot gave 0 of 2 usable search rephrasings; at last it wrote '': empty"
     ):
         write_parts(Parrot(silent=ROLE), Checks(ROLE), 1, 3, 2)
+
+
+def test_a_passage_that_was_broken_to_fit_is_asked_for_on_one_line() -> None:
+    parrot = Parrot()
+    found = write_parts(parrot, Checks("Sort the mail\n  by team."), 1, 2, 1)
+    assert set(parrot.shown) == {"Sort the mail by team."}
+    assert found.search == ("Sort the mail\n  by team.", "Number 1: Sort the mail by team.")
