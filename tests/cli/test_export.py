@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import json
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import optuna
 import pytest
 from psopt.api import run as run_settings
 from psopt.cli import main
@@ -36,6 +38,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, FakeS
     columns = list(fields_of(task.train[0].text))
     template = read_template(OWN / "sections.md", columns, labels=task.labels)
     prompt = Prompt(template.description, task.labels, "mail", template=template.template)
+    (folder / "prices.toml").write_text('"openai/m" = { in = 1, out = 2 }')
+    monkeypatch = pytest.MonkeyPatch()
+    monkeypatch.setenv("PSOPT_PRICES", str(folder / "prices.toml"))
     told = {"task": data.dataset, "inputs": "subject,body", "label_column": "team"}
     with FakeServer(answer="sim/accuracy=0.6,wobble=0.4", **told) as server:
         lm = LMConfig(api_base=server.url)
@@ -43,6 +48,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, FakeS
         settings = RunSettings(data, "openai/m", rephrasings=2, samples=8, search=search, lm=lm, prompt=prompt)
         run_settings(task, settings, out=folder / "run", cache_dir=folder / "cache")
         yield folder, server
+    monkeypatch.undo()
 
 
 @pytest.fixture
@@ -100,6 +106,24 @@ def test_its_answers_are_the_runs_and_are_asked_for_but_once(export: Any, made: 
         assert code == 0
         assert "reproduces 5 of 5 answers (0 asked for, 5 known already)" in said
     assert server.counts() == asked
+
+
+def test_to_read_it_is_its_messages_with_additions_marked(export: Any, made: tuple[Path, FakeServer]) -> None:
+    folder = made[0] / "run"
+    text = export()[1].rstrip()
+    longest = export("--json")[1]
+    shown = (folder / "prompts" / f"{json.loads(longest)['id']}.txt").read_text()
+    assert [line[2:] for line in shown.rstrip().splitlines()] == text.splitlines()
+    added = [line[2:] for line in shown.splitlines() if line.startswith("+ ")]
+    assert added
+    page = (folder / "report.html").read_text()
+    for line in added:
+        assert f"<mark>{html.escape(line, quote=False)}</mark>" in page.replace("&#34;", '"')
+    assert "USD for 1,000 calls" in page
+    storage = optuna.storages.RDBStorage(f"sqlite:///{folder / 'study.db'}")
+    notes = str(storage.get_study_system_attrs(storage.get_all_studies()[0]._study_id))
+    assert "```diff" in notes
+    assert "Answer with exactly one of these labels" not in notes + page + shown
 
 
 def test_other_answers_are_counted_named_and_exit_code_1(export: Any, made: tuple[Path, FakeServer]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -56,6 +57,7 @@ def test_the_table_shows_the_baseline_first_and_what_to_do_next(user: Any) -> No
     assert "baseline" in rows[0]
     assert any("*" in row for row in rows[1:])
     assert "psopt export run" in user.done.stdout
+    assert re.search(r"Length, seed prompt -> knee: about \d+ -> [\d,]+ tokens a call", user.done.stdout)
     assert "psopt dashboard run" in user.done.stdout
     assert max(len(line) for line in lines) <= 110
 
