@@ -91,8 +91,8 @@ def vary(paraphrases: RephrasingSet, task: Task, families: Sequence[Family], see
     )
 
 
-def check_families(families: Sequence[Family]) -> None:
-    """Refuse families that would change a layout which is the user's.
+def check_families(families: Sequence[Family], where: str = "--vary") -> None:
+    """Refuse families that would change a layout which is the user's; `where` is what names them.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def check_families(families: Sequence[Family]) -> None:
         if family in OF_OWN_FORM:
             fitting = ", ".join(other for other in FAMILIES if other not in OF_OWN_FORM)
             raise InputError(
-                f"--vary {family} changes psopt's own form, and this prompt keeps its layout: choose of {fitting}"
+                f"{where} {family} changes psopt's own form, and this prompt keeps its layout: choose of {fitting}"
             )
 
 

@@ -180,6 +180,7 @@ def _from_file(path: Path, description: str, n_parts: int, n_search: int, n_held
     if n_parts:
         rephrasings = replace(rephrasings, original=description, search=(description, *rephrasings.search[1:]))
         check_fields(rephrasings, path)
+        check_families([form.family for form in (*rephrasings.search_forms, *rephrasings.heldout_forms)], f"{path}:")
     for kind, texts, wanted in (("search", rephrasings.search, n_search), ("held-out", rephrasings.heldout, n_heldout)):
         if len(texts) < wanted:
             raise InputError(f"{path} holds {len(texts)} {kind} rephrasings; {wanted} were asked for")

@@ -103,6 +103,14 @@ def test_families_of_psopts_own_form_are_refused(task: Task, prompt: Prompt, fam
         freeze_rephrasings(task, prompt, 4, 4, 42, options)
 
 
+def test_a_file_of_such_a_family_is_refused(task: Task, prompt: Prompt, tmp_path: Path) -> None:
+    file = tmp_path / "r.json"
+    other = {"text": prompt.description, "family": "format", "form": {"casing": "upper"}}
+    file.write_text(json.dumps({"search": [prompt.description, other], "heldout": []}))
+    with pytest.raises(InputError, match=r"r\.json: format changes psopt's own form"):
+        freeze_rephrasings(task, prompt, 1, 0, 42, RephrasingOptions(file=file))
+
+
 def test_other_families_keep_the_parts(task: Task, prompt: Prompt) -> None:
     options = RephrasingOptions(families=("paraphrase", "wording", "example-order"))
     found = freeze_rephrasings(task, prompt, 7, 6, 42, options)
