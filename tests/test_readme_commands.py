@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from psopt.testing import FakeServer
 
-from tests.docs.pages import DOCS, all_commands
+from tests.docs.pages import DOCS, ROOT, all_commands
 
 COMMANDS = all_commands()
 SMALL = "--trials 3 --samples 24 --rephrasings 3 --rounds 1"
@@ -44,6 +44,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
     (folder / "tickets.csv").write_text(plain)
     for name in ("prompt.txt", "old.txt"):
         (folder / name).write_text("Decide which team has to answer the ticket.")
+    own = ROOT / "examples" / "own_prompt"
+    shutil.copy(own / "mail.csv", folder)
+    shutil.copy(own / "sections.md", folder / "prompt.md")
+    (folder / "new.csv").write_text("subject,body\nInvoice,It is wrong.\n")
     (folder / "new.txt").write_text("the invoice is wrong\nit crashes\n")
     (folder / "tickets.toml").write_text(task_file().replace("tickets.csv", "named.csv"))
     return folder
@@ -76,10 +80,11 @@ def small(line: str, folder: Path, server: FakeServer) -> str:
     asks = line.startswith(("psopt optimize", "psopt diagnose", "psopt compare", "psopt check"))
     if asks and "--model" not in line and not of_a_run:
         line += f" --model {SIMULATED}"
-    made = sorted((folder / "runs" / "tickets" / "prompts").glob("*.json"))
-    if made:
-        shutil.copy(made[0], folder / "p.json")
-        line = line.replace("runs/tickets/prompts/1a2b3c.json", str(made[0]))
+    for name in ("mail", "tickets"):
+        made = sorted((folder / "runs" / name / "prompts").glob("*.json"))
+        if made:
+            shutil.copy(made[0], folder / "p.json")
+            line = line.replace(f"runs/{name}/prompts/1a2b3c.json", str(made[0]))
     line = line.replace("--trials 16", "--trials 5").replace("--model minilm", f"--model {SIMULATED}")
     if "--storage" in line and line.startswith("psopt optimize"):
         line = line.replace("runs/tickets", "runs/shared")

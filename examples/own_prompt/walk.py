@@ -1,0 +1,56 @@
+"""Five prompts of one's own, each in another style: measured, mended, and handed back as the file that it was.
+
+Asks `psopt.testing.FakeServer`, which reads prompts as a small model would; no key, no network. With a server of your
+own give its address and a model: ``python walk.py http://localhost:8000/v1 openai/my-model``.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import psopt
+from psopt.testing import FakeServer
+
+HERE = Path(__file__).resolve().parent
+MAIL = HERE / "mail.csv"
+COLUMNS: dict[str, Any] = {"inputs": ["subject", "body"], "label_column": "team"}
+PROMPTS = ("plain.txt", "sections.md", "tagged.json", "turns.yaml", "reasoned.json")
+SMALL: dict[str, Any] = {"trials": 6, "rounds": 1, "rephrasings": 5}
+
+
+def mend(name: str, folder: Path, url: str, model: str, **options: Any) -> psopt.Run:
+    """Search for additions to a prompt of this folder; the run lies in `folder`."""
+    task = psopt.Task.from_csv(MAIL, **COLUMNS)
+    lm = psopt.LMConfig(api_base=url)
+    out = folder / Path(name).stem
+    return psopt.optimize(task, prompt=HERE / name, model=model, lm=lm, out=out, **options)
+
+
+def walk(url: str, model: str) -> None:
+    """Mend every prompt, print what that did, and write the new ones beside their runs."""
+    folder = Path(tempfile.mkdtemp(prefix="own_prompt"))
+    for name in PROMPTS:
+        run = mend(name, folder, url, model, **SMALL)
+        before, after = run.baseline.test, run.pick("knee").test
+        exported = psopt.export(run.path, "knee")
+        (folder / name).write_bytes(exported.text.encode())
+        print(f"{name}: F1 {before.f1:.2f} -> {after.f1:.2f}, S {before.sensitivity:.2f} -> {after.sensitivity:.2f}")
+        print(exported.length)
+    print(exported.diff)
+    print(f"The new prompts, and the report of each: {folder}")
+
+
+def main() -> None:
+    """Ask the server that is named, or the one for tests."""
+    if sys.argv[1:]:
+        walk(sys.argv[1], sys.argv[2])
+        return
+    with FakeServer(answer="sim/accuracy=0.6,wobble=0.5", task=MAIL, **COLUMNS) as server:
+        walk(server.url, "openai/small")
+
+
+if __name__ == "__main__":
+    main()
