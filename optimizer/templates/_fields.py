@@ -67,6 +67,12 @@ def names_in(text: str, columns: Collection[str] = (), *, double_braces: bool = 
     ]
 
 
+def has_expressions(text: str) -> bool:
+    """Tell whether double braces hold anything, outside quotes, code fences and JSON."""
+    literal = literal_spans(text)
+    return any(match["double"] and not within(match.span(), literal) for match in _BRACES.finditer(text))
+
+
 def _names(text: str, double_braces: bool) -> Iterator[tuple[re.Match[str], str]]:
     for match in _BRACES.finditer(text):
         name = match["double"] or ("" if double_braces else match["single"])

@@ -10,11 +10,11 @@ from psopt.errors import InputError, UnknownNameError
 from psopt.templates._chat import draft_messages, looks_like_chat, message_list
 from psopt.templates._document import Node, read_json, read_yaml
 from psopt.templates._draft import Draft, DraftMessage
-from psopt.templates._fields import names_in
+from psopt.templates._fields import has_expressions, names_in
 from psopt.templates._function import draft_of_function
 from psopt.templates._marks import has_marks
 from psopt.templates._promptfoo import check_fields_only, check_one_prompt, is_config, named_file, only_prompt
-from psopt.templates._source import Source, is_function, read_source_text
+from psopt.templates._source import Source, check_size, is_function, read_source_text
 from psopt.templates._template import Origin
 from psopt.text import names_label
 
@@ -56,20 +56,23 @@ def detect_format(
         If the file can't be read.
     """
     stated = check_format(prompt_format)
+    if stated == "python" and not is_function(source):
+        raise InputError(f"prompt {source} is no Python function: give it as MODULE:NAME")
     if stated:
         return stated
     if is_function(source):
         return "python"
     read = read_source_text(Path(source))
     node = document_of(read)
+    if node is not None and isinstance(node.value, dict) and {"description", "labels"} <= node.value.keys():
+        return "psopt"
+    check_size(read)
     if node is None:
         return "text" if _is_whole(read.text, labels, columns) else "description"
     if looks_like_chat(node):
         return "openai"
     if is_config(node):
         return "promptfoo"
-    if isinstance(node.value, dict) and "description" in node.value:
-        return "psopt"
     raise InputError(f"prompt {source} holds no prompt: a list of messages with role and content is needed")
 
 
@@ -99,12 +102,11 @@ def read_draft(source: str | Path, prompt_format: PromptFormat, columns: Sequenc
         If the source is no prompt of that format.
     """
     if prompt_format == "python":
-        if not isinstance(source, str) or not is_function(source):
-            raise InputError(f"prompt {source} is no Python function: give it as MODULE:NAME")
-        return draft_of_function(source, columns)
+        return draft_of_function(str(source), columns)
     if is_function(source):
         raise InputError(f"prompt {source} names a Python function and can't be read as {prompt_format}")
     read = read_source_text(Path(source))
+    check_size(read)
     if prompt_format == "promptfoo":
         return _promptfoo(read)
     if prompt_format == "openai":
@@ -164,6 +166,6 @@ def _checked(source: Source, draft: Draft) -> Draft:
 
 
 def _is_whole(text: str, labels: Sequence[str], columns: Sequence[str]) -> bool:
-    if names_in(text, columns) or has_marks(text):
+    if names_in(text, columns) or has_expressions(text) or has_marks(text):
         return True
     return len(labels) > 1 and all(names_label(text, label) for label in labels)

@@ -11,6 +11,7 @@ from psopt.errors import InputError, nearest
 LARGEST = 256 * 1024
 """Bytes of a prompt's file. Chosen: some 60,000 tokens, paid again with every call; no prompt needs it by intent."""
 BOM = "\ufeff"
+_LARGEST_OF_OURS = 64 * 1024 * 1024  # psopt's own JSON holds examples and the file that a prompt came from
 _FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 
@@ -49,16 +50,16 @@ def read_source_text(path: Path) -> Source:
     InputError
         If it can't be read, is too large, no text, or empty.
     """
+    largest = _LARGEST_OF_OURS if path.suffix.lower() == ".json" else LARGEST
     try:
-        data = path.read_bytes() if path.is_dir() or path.stat().st_size <= LARGEST else None
+        data = path.read_bytes() if path.is_dir() or path.stat().st_size <= largest else None
     except FileNotFoundError as error:
         names = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
         raise InputError(f"prompt {path} can't be read: no such file{nearest(path.name, names)}") from error
     except OSError as error:
         raise InputError(f"prompt {path} can't be read: {error.strerror}") from error
     if data is None:
-        size = path.stat().st_size
-        raise InputError(f"prompt {path} is too large: {size:,} bytes, and a prompt has {LARGEST:,} at most")
+        raise _too_large(path, path.stat().st_size)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -71,3 +72,20 @@ def read_source_text(path: Path) -> Source:
     if not text.strip():
         raise InputError(f"prompt {path} is empty")
     return Source(path, text, has_bom)
+
+
+def check_size(source: Source) -> None:
+    """Refuse a template that is too large; psopt's own JSON may be larger.
+
+    Raises
+    ------
+    InputError
+        If it is.
+    """
+    size = len(source.text.encode())
+    if size > LARGEST:
+        raise _too_large(source.path, size)
+
+
+def _too_large(path: Path, size: int) -> InputError:
+    return InputError(f"prompt {path} is too large: {size:,} bytes, and a prompt has {LARGEST:,} at most")

@@ -9,3 +9,38 @@ def mail(row: dict[str, str]) -> list[dict[str, str]]:
         {"role": "system", "content": "Decide which team answers."},
         {"role": "user", "content": f'Mail {{"subject": "{row["subject"]}"}}\n{row["body"]}'},
     ]
+
+
+def text(row: dict[str, str]) -> str:
+    """A text, made of what the row may lack."""
+    return f"Decide which team answers.\n\n{row['subject']}: {row.get('body', '')} {{id}}"
+
+
+def lowered(row: dict[str, str]) -> str:
+    """A text that holds the data in another form."""
+    return "Sort it: " + row["body"].lower()
+
+
+def cut(row: dict[str, str]) -> str:
+    """A text that holds the beginning of the data."""
+    return "Sort it: " + row["body"][:500]
+
+
+def wants_more(row: dict[str, str]) -> str:
+    """A text for a column that is not there."""
+    return "Sort it: " + row["customer"]
+
+
+def fails(_row: dict[str, str]) -> str:
+    """No text at all."""
+    raise ValueError("no")
+
+
+def number(_row: dict[str, str]) -> int:
+    """A number instead of messages."""
+    return 3
+
+
+def roleless(row: dict[str, str]) -> list[dict[str, str]]:
+    """A message without a role."""
+    return [{"content": row["body"]}]
