@@ -58,7 +58,8 @@ class _Reading:
         """Where the user's last message shows the sample."""
         index = self.draft.last_user
         parts = [Span(part.start, part.end) for part in self.parts_in(index)]
-        return input_block(self.text(index), self.lines(index), self.fields[index], parts)
+        edges = [slot.start for slot in self.draft.messages[index].slots]
+        return input_block(self.text(index), self.lines(index), self.fields[index], parts, edges)
 
 
 def compile_draft(
@@ -116,7 +117,7 @@ def _messages(reading: _Reading) -> tuple[Message, ...]:
     for kind in _ORDER:
         if kind in chosen or (kind == "examples" and has_turns(reading.draft)):
             continue
-        index, place = _place(reading, kind)
+        index, place = _outside_parts(reading, *_place(reading, kind))
         slot = slot_at(reading.text(index), place, kind, reading.elsewhere(index))
         spans[index].append(Span(place.position, place.position, (slot,)))
     last = reading.draft.last_user
@@ -150,6 +151,15 @@ def _place(reading: _Reading, kind: SlotKind) -> tuple[int, Place]:
         return index, place_at_end(text)
     first = next((field.start for field in reading.fields[index] if field.start >= block.start), block.start)
     return index, place_before(text, block.top, block.start, first)
+
+
+def _outside_parts(reading: _Reading, index: int, place: Place) -> tuple[int, Place]:
+    """A place within what is rephrased moves to the beginning of its line, or to the end."""
+    for part in reading.parts_in(index):
+        if part.start < place.position < part.end:
+            line = reading.text(index).rfind("\n", 0, part.start) + 1
+            return index, replace(place, position=line if place.before else part.end)
+    return index, place
 
 
 def _author_spans(reading: _Reading, index: int) -> list[Span]:

@@ -38,8 +38,18 @@ class InputBlock:
     tail: tuple[int, int]
 
 
-def input_block(text: str, lines: Sequence[Line], fields: Sequence[Span], parts: Sequence[Span]) -> InputBlock | None:
-    """Find the last block of fields in a text; None where it has no fields."""
+def input_block(
+    text: str, lines: Sequence[Line], fields: Sequence[Span], parts: Sequence[Span], edges: Sequence[int] = ()
+) -> InputBlock | None:
+    """Find the last block of fields in a text; None where it has no fields.
+
+    Parameters
+    ----------
+    parts : sequence of Span
+        What is rephrased: no part of what examples repeat.
+    edges : sequence of int
+        Where the author wants edits: no line is one with the block across them.
+    """
     rows = [row for row, line in enumerate(lines) if _holds(line, fields)]
     if not rows:
         return None
@@ -49,7 +59,8 @@ def input_block(text: str, lines: Sequence[Line], fields: Sequence[Span], parts:
     first, last = _with_tags(text, lines, *_with_delimiters(text, lines, first, last))
     start, end = lines[first].outer_start, lines[last].outer_end
     top = first
-    if first and lines[first - 1].kind == "lead":
+    parted = any(lines[first - 1].outer_start <= edge <= start for edge in edges)
+    if first and lines[first - 1].kind == "lead" and not parted:
         first -= 1
         start, top = lines[first].outer_start, first
     opening = _opening_row(text, lines, top)

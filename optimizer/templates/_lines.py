@@ -38,6 +38,7 @@ _WHOLE_TAG = re.compile(rf"\s*(?:{TAG.pattern})+\s*$")
 _ENCLOSED = re.compile(r"\s*<(?P<tag>[A-Za-z_][\w.-]*)(?:\s[^<>\n]*)?>(?P<inner>[^\n]*)</(?P=tag)>\s*$")
 _BY_FIRST_WORDS = ("output", "caption", "lead")  # kinds that a line within a broken sentence has by chance
 LEAD_WORDS = 5  # chosen: "Here is the new ticket:" opens what follows, a longer line may be an instruction
+_CAPTION_WORDS = 2  # chosen: "Review text:" is a caption, "Judge the review:" is not
 _FILLING_WORDS = 4  # chosen: beside its labels, a list of labels has hardly a word: "one of", "or", "Labels"
 OUTPUT = re.compile(
     r"(?:please\s+|then\s+|finally,?\s+|now\s+|always\s+|only\s+|just\s+)*"
@@ -116,7 +117,7 @@ def _kind(text: str, start: int, end: int, fields: Sequence[Span], labels: Seque
         return "bullet"
     if OUTPUT.match(line):
         return "output"
-    if line.endswith(":") and len(line.split()) <= LEAD_WORDS:
+    if line.endswith(":") and len(line.split()) <= (_CAPTION_WORDS if _COMMAND.match(line) else LEAD_WORDS):
         return "lead"
     return "caption" if _OTHER_CAPTION.match(line) and not CAPTION.match(line) else "prose"
 

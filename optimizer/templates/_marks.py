@@ -82,7 +82,9 @@ def _slot(text: str, start: int, end: int, mark: re.Match[str]) -> Slot:
     newline = text[mark.end() : end].lstrip(" \t")
     joint = (newline or "\n") * (2 if kind == "examples" else 1)
     bullet = "" if kind == "examples" else "- "
-    return Slot(kind, indent, newline, bullet, joint=joint + indent, spelled=mark.group())
+    # Examples are paragraphs: what follows their line begins a new one.
+    attached = kind == "examples" and newline and text[end : end + 1].strip()
+    return Slot(kind, indent, newline * (2 if attached else 1), bullet, joint=joint + indent, spelled=mark.group())
 
 
 def _line(text: str, position: int) -> int:
@@ -96,5 +98,5 @@ def _whole_line(message: DraftMessage, start: int, end: int) -> tuple[int, int]:
     last = min((seam.start for seam in message.seams if seam.start >= end), default=len(text))
     line_start = text.rfind("\n", first, start) + 1 or first
     line_end = text.find("\n", end, last) + 1 or last
-    alone = not (text[line_start:start] + text[end:line_end]).strip()
+    alone = not (text[line_start:start] + text[end:line_end]).strip(" \t\r\n")
     return (line_start, line_end) if alone else (start, end)

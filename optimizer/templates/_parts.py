@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
@@ -47,10 +47,21 @@ def parts_of(draft: Draft, fields: Sequence[Sequence[Span]], labels: Sequence[st
     if marked is not None:
         return marked
     indices = _with_instructions(draft)
-    found = _leading(draft, indices, fields, labels)
+    # An author may give the instructions in the first of the turns that show examples.
+    first_user = [index for index, message in enumerate(draft.messages) if message.role == "user"][:1]
+    found = _leading(draft, indices, fields, labels) or _leading(draft, first_user, fields, labels)
     if not found:
         raise InputError("no instruction found in the prompt: mark what is to be rephrased by <rephrase>..</rephrase>")
-    return found
+    return [_before_edges(draft, part) for part in found]
+
+
+def _before_edges(draft: Draft, part: PartSpan) -> PartSpan:
+    """A part that ends where the author wants edits, or a text part of the message begins."""
+    message = draft.messages[part.message]
+    inside = [span.start for span in (*message.slots, *message.seams) if part.start < span.start < part.end]
+    if not inside:
+        return part
+    return replace(part, end=part.start + len(message.text[part.start : min(inside)].rstrip()))
 
 
 def _marked(draft: Draft) -> list[PartSpan] | None:
