@@ -35,6 +35,8 @@ def show_prompt(source: PromptSource, task: Task | None, *, as_json: bool) -> in
     console = Console(highlight=False)
     for line in prompt_lines(source, shown.prompt, shown.notes):
         typer.echo(line, err=True)
+    if not any(segment.kind == "rephrased" for segment in shown.segments):
+        typer.echo("Nothing of it is rephrased: mark instructions with <rephrase>..</rephrase>.", err=True)
     if console.color_system is None or console.no_color:
         _show_marked(shown.segments)
     else:

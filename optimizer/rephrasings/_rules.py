@@ -114,18 +114,20 @@ def rephrasings_of_parts(
 ) -> Iterator[str]:
     """Yield rephrasings of a template's description, in which each passage is rephrased on its own.
 
-    Passages that instruct are framed and swap words, as a description of one part does; in others words are swapped,
-    and where there are none to swap, nothing. A passage of which the rules give fewer comes round again.
+    Passages that instruct (commands and questions, else the longest) are framed and swap words, as a description of one
+    part does; in others words are swapped, and where there are none to swap, nothing. A passage of which the rules give
+    fewer comes round again.
     """
     passages = read_passages(original, protect)
     if not passages.texts:
         raise InputError(NOTHING_TO_REPHRASE)
     readings = [read_description(text, protect, protected_texts(text, protect)) for text in passages.texts]
-    instructs = [reading.form != "statement" for reading in readings]
+    framed = [place for place, reading in enumerate(readings) if reading.form != "statement"]
+    framed = framed or [max(range(len(readings)), key=lambda place: len(readings[place].text))]
     allowed = rules.without(protect)
     choices = []
     for place, reading in enumerate(readings):
-        own = allowed if instructs[place] or not any(instructs) else allowed.swaps_alone
+        own = allowed if place in framed else allowed.swaps_alone
         seeds = [seed, place] if place else seed
         choices.append(_distinct(_by_recipe(reading, noun, own, seeds, protect), [passages.texts[place]]))
     return _distinct((passages.joined(texts) for texts in in_step(choices, passages.texts)), avoid)

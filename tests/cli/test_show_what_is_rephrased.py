@@ -108,6 +108,13 @@ def test_a_description_is_shown_in_psopts_own_form(show: Show, tmp_path: Path) -
     assert "<rephrase>Sort the mail.</rephrase>\nAnswer with exactly one of these labels" in out
 
 
+def test_a_prompt_of_which_nothing_is_rephrased_says_so(show: Show, tmp_path: Path) -> None:
+    (tmp_path / "bare.txt").write_text("{body} Answer with JSON only.\n")
+    code, _, err = show("--prompt", "bare.txt", "--show")
+    assert code == 0
+    assert "Nothing of it is rephrased: mark instructions" in err
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -123,3 +123,10 @@ def test_an_estimate_counts_each_passage(task: Task, prompt: Prompt) -> None:
     whole = estimate_rephrasing(task, prompt, options, 5)
     own = estimate_rephrasing(task, task.description, options, 5)
     assert (whole.calls, own.calls) == (8, 4)
+
+
+def test_where_nothing_instructs_the_longest_passage_alone_is_framed(task: Task) -> None:
+    template = Template((Message("user", ("- ", Part(0), "\n- ", Part(1), "\n{text}")),))
+    prompt = Prompt("urgent matters\n\nwhatever the writer of it wants", task.labels, template=template)
+    found = frozen(task, prompt)
+    assert {split_description(text)[0] for text in (*found.search, *found.heldout)} == {"urgent matters"}
