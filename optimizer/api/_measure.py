@@ -85,8 +85,9 @@ def measure(
     Parameters
     ----------
     task : Task
-    prompt : Prompt or path, optional
-        A prompt, its file, or a Python function ``MODULE:NAME``; by default the seed prompt of `strategy`.
+    prompt : Prompt, path, str or list of messages, optional
+        A prompt, its file, a Python function ``MODULE:NAME``, a text with a line break or a brace, or chat messages; by
+        default the seed prompt of `strategy`.
     prompt_options : PromptOptions, optional
         How a prompt's file is read, where it does not say so itself.
     model : str, dspy.LM or Model

@@ -57,9 +57,9 @@ def optimize(
     Parameters
     ----------
     task : Task
-    prompt : Prompt or path, optional
-        What the run starts from: a prompt, its file, or a Python function ``MODULE:NAME``; by default the seed prompt
-        of `strategy`.
+    prompt : Prompt, path, str or list of messages, optional
+        What the run starts from: a prompt, its file, a Python function ``MODULE:NAME``, a text with a line break or a
+        brace, or chat messages; by default the seed prompt of `strategy`.
     prompt_options : PromptOptions, optional
         How the prompt's file is read, where it does not say so itself.
     model : str, dspy.LM or Model

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
-from psopt.runs import PromptOptions, PromptSource, read_source
+from psopt.runs import PromptOptions, PromptSource, is_prompt_text, read_source
 from psopt.search_spaces import Prompt, seed_prompt
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from psopt.tasks import Task
 
-    AnyPrompt = Prompt | PromptSource | str | Path
-    """A prompt, what `read_source` has read, or what it reads: a file or ``MODULE:NAME``."""
+    AnyPrompt = Prompt | PromptSource | str | Path | Sequence[Mapping[str, Any]]
+    """A prompt, what `read_source` has read, or what it reads: a file, ``MODULE:NAME``, a text, chat messages."""
 
 
 def prompt_for(
@@ -50,4 +52,6 @@ def file_of(prompt: AnyPrompt | None) -> str:
     """Where a prompt came from; empty for one that was made in Python."""
     if isinstance(prompt, PromptSource):
         return str(prompt.path)
+    if isinstance(prompt, str) and is_prompt_text(prompt):
+        return ""
     return str(prompt) if isinstance(prompt, (str, Path)) else ""

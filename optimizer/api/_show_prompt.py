@@ -63,10 +63,9 @@ def _read(prompt: AnyPrompt, task: Task | None, options: PromptOptions | None) -
 
 def _without_data(source: PromptSource) -> TaskPrompt:
     """A prompt as far as it can be read while neither columns nor labels are known."""
-    # A function is named by a str, a file by a path.
-    path = source.path if source.path.exists() else str(source.path)
     form = source.options.format
-    read = read_template(path, named_fields(path, form), labels=(), prompt_format=form, answer=source.options.answer)
+    fields = named_fields(source.named, form)
+    read = read_template(source.named, fields, labels=(), prompt_format=form, answer=source.options.answer)
     if read.template is None:
         return TaskPrompt(Prompt(read.description.strip(), _UNKNOWN_LABELS), read.notes)
     return TaskPrompt(Prompt(read.description, (), template=read.template), (*read.notes, _WITHOUT_DATA))

@@ -24,7 +24,7 @@ from psopt.runs._front_file import front_entry, front_file, pick_entry, read_ent
 from psopt.runs._holding import has_found_nothing, held
 from psopt.runs._manifest import manifest
 from psopt.runs._measured import Measured, measured, measured_in
-from psopt.runs._prompt_files import read_prompt, read_source
+from psopt.runs._prompt_files import is_prompt_text, read_prompt, read_source
 from psopt.runs._prompt_options import PromptOptions
 from psopt.runs._prompt_source import PromptSource, TaskPrompt, inputs_named
 from psopt.runs._reading_back import asks_the_same, read_back
@@ -76,6 +76,7 @@ __all__ = [
     "has_found_nothing",
     "held",
     "inputs_named",
+    "is_prompt_text",
     "manifest",
     "measured",
     "measured_in",

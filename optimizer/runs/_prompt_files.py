@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +13,14 @@ from psopt.runs._measured import Measured, measured_in
 from psopt.runs._prompt_options import PromptOptions
 from psopt.runs._prompt_source import PromptSource, manifest_of
 from psopt.search_spaces import Prompt
-from psopt.templates import detect_format
+from psopt.templates import PromptText, detect_format
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from psopt.tasks import Task
+
+_NO_NAME = re.compile(r"[\n{]")
 
 
 def read_prompt(path: str | Path, task: Task, options: PromptOptions | None = None) -> Prompt:
@@ -29,8 +34,10 @@ def read_prompt(path: str | Path, task: Task, options: PromptOptions | None = No
     return read_source(path, options).for_task(task)
 
 
-def read_source(path: str | Path, options: PromptOptions | None = None) -> PromptSource:
+def read_source(path: str | Path | Sequence[Mapping[str, Any]], options: PromptOptions | None = None) -> PromptSource:
     """Read a prompt's file, and what is known of how it was measured; ``MODULE:NAME`` is a Python function.
+
+    A string with a line break or a brace is no file's name but the prompt's text, and a list its messages.
 
     Raises
     ------
@@ -38,10 +45,23 @@ def read_source(path: str | Path, options: PromptOptions | None = None) -> Promp
         If the file can't be read, or holds no prompt.
     """
     options = options or PromptOptions()
+    if not isinstance(path, (str, Path)):
+        return _in_memory(json.dumps(list(path), ensure_ascii=False, indent=2), options)
+    if isinstance(path, str) and is_prompt_text(path):
+        return _in_memory(path, options)
     if detect_format(str(path), options.format) == "psopt":
         return _own_prompt(Path(path), options)
     _check_no_run_text(Path(path))
     return PromptSource(Path(path), None, options=options)
+
+
+def is_prompt_text(prompt: str) -> bool:
+    """Tell whether a string is a prompt's text, and no file's name: it has a line break or a brace."""
+    return _NO_NAME.search(prompt) is not None
+
+
+def _in_memory(text: str, options: PromptOptions) -> PromptSource:
+    return PromptSource(Path("in memory"), None, options=options, text=PromptText(text))
 
 
 def _own_prompt(path: Path, options: PromptOptions) -> PromptSource:

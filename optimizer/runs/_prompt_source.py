@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from psopt.rephrasings import RephrasingSet
     from psopt.runs._measured import Measured
+    from psopt.templates import PromptText
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class PromptSource:
     Attributes
     ----------
     path : Path
-        The file; of a function ``MODULE:NAME``.
+        The file; of a function ``MODULE:NAME``, of a text its place in messages.
     prompt : Prompt or None
         None for a text or messages: which prompt they make, a task decides.
     description : str
@@ -49,6 +50,8 @@ class PromptSource:
         How a run has measured it; None where neither the file nor a run says it.
     options : PromptOptions
         How it is read.
+    text : PromptText or None
+        A text or messages that were given in Python, in place of a file.
     """
 
     path: Path
@@ -57,6 +60,12 @@ class PromptSource:
     run: Path | None = None
     measured: Measured | None = None
     options: PromptOptions = field(default_factory=PromptOptions)
+    text: PromptText | None = None
+
+    @property
+    def named(self) -> str:
+        """What `psopt.templates.read_template` reads."""
+        return str(self.path) if self.text is None else self.text
 
     def with_labels(self) -> Prompt:
         """The prompt, which knows its labels.
@@ -89,7 +98,7 @@ class PromptSource:
             self._check_labels(self.prompt, task)
             return TaskPrompt(self.options.applied(self.prompt, str(self.path)))
         read = read_template(
-            str(self.path),
+            self.named,
             task.fields,
             labels=task.labels,
             label_column=task.label_column,
@@ -104,7 +113,7 @@ class PromptSource:
         """The names in braces: those that are columns of the data are its inputs."""
         if self.prompt is not None:
             return self.prompt.template.fields if self.prompt.template else ()
-        return named_fields(str(self.path), self.options.format, columns)
+        return named_fields(self.named, self.options.format, columns)
 
     def _check_labels(self, prompt: Prompt, task: Task) -> None:
         if set(prompt.labels) != set(task.labels):

@@ -5,6 +5,7 @@ from psopt.templates._literal_text import template_marks
 from psopt.templates._read import ReadTemplate, named_fields, read_template
 from psopt.templates._render import Additions, Messages, example_answer, fill_slots, render_template
 from psopt.templates._segments import Segment, SegmentKind, SplitPart, Stretch, segments
+from psopt.templates._source import PromptText
 from psopt.templates._template import (
     PART_BREAK,
     SLOTS,
@@ -35,6 +36,7 @@ __all__ = [
     "Part",
     "Piece",
     "PromptFormat",
+    "PromptText",
     "ReadTemplate",
     "Segment",
     "SegmentKind",

@@ -62,7 +62,7 @@ def detect_format(
         return stated
     if is_function(source):
         return "python"
-    read = read_source_text(Path(source))
+    read = read_source_text(source)
     node = document_of(read)
     if node is not None and isinstance(node.value, dict) and {"description", "labels"} <= node.value.keys():
         return "psopt"
@@ -105,7 +105,7 @@ def read_draft(source: str | Path, prompt_format: PromptFormat, columns: Sequenc
         return draft_of_function(str(source), columns)
     if is_function(source):
         raise InputError(f"prompt {source} names a Python function and can't be read as {prompt_format}")
-    read = read_source_text(Path(source))
+    read = read_source_text(source)
     check_size(read)
     if prompt_format == "promptfoo":
         return _promptfoo(read)

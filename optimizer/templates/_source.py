@@ -12,6 +12,7 @@ LARGEST = 256 * 1024
 """Bytes of a prompt's file. Chosen: some 60,000 tokens, paid again with every call; no prompt needs it by intent."""
 BOM = "\ufeff"
 _LARGEST_OF_OURS = 64 * 1024 * 1024  # psopt's own JSON holds examples and the file that a prompt came from
+_IN_MEMORY = Path("in memory")
 _FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
 
@@ -37,19 +38,32 @@ class Source:
         return self.path.suffix.lower()
 
 
+class PromptText(str):
+    """A prompt's text itself, in place of a file that holds it; messages are said of it by where it stands."""
+
+    __slots__ = ()
+
+    def __format__(self, spec: str) -> str:
+        """Name it as messages do."""
+        return format(str(_IN_MEMORY), spec)
+
+
 def is_function(source: str | Path) -> bool:
     """Tell whether a source is ``MODULE:NAME`` and not a file."""
     return isinstance(source, str) and _FUNCTION.fullmatch(source) is not None and not Path(source).exists()
 
 
-def read_source_text(path: Path) -> Source:
-    """Read a prompt's file.
+def read_source_text(source: str | Path) -> Source:
+    """Read a prompt's file, or a `PromptText`.
 
     Raises
     ------
     InputError
         If it can't be read, is too large, no text, or empty.
     """
+    if isinstance(source, PromptText):
+        return Source(_IN_MEMORY, str(source))
+    path = Path(source)
     largest = _LARGEST_OF_OURS if path.suffix.lower() == ".json" else LARGEST
     try:
         data = path.read_bytes() if path.is_dir() or path.stat().st_size <= largest else None

@@ -13,7 +13,7 @@ from psopt.errors import InputError
 from psopt.runs import DataOptions, RunSettings, read_source
 from psopt.search import Observer, SearchOptions
 
-from tests.mails import make_mails
+from tests.mails import CHAT, TEXT, make_mails
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,6 +65,17 @@ def test_verbs_take_a_value_a_file_and_options(task: Task) -> None:
     assert [(result.prompt, result.scores) for result in named] == [
         (name, result.scores) for name, result in zip(["mail.txt", "mail.yaml"], mapped, strict=True)
     ]
+
+
+def test_a_text_and_messages_are_taken_as_they_are(task: Task, folder: Path) -> None:
+    by_file = [psopt.diagnose(task, shape, **SMALL).prompt for shape in ("mail.txt", "mail.json")]
+    in_memory = [psopt.diagnose(task, prompt, **SMALL).prompt for prompt in (TEXT, CHAT)]
+    assert [prompt.id for prompt in in_memory] == [prompt.id for prompt in by_file]
+    started = psopt.optimize(task, prompt=CHAT, **RUN, out="run")
+    assert settings_of(folder / "run")["prompt_file"] == ""
+    assert started.baseline.prompt == in_memory[1]
+    with pytest.raises(InputError, match=r"^prompt in memory: the prompt names \{titel\}"):
+        psopt.measure(task, "Billing or sales?\n{titel}", **SMALL)
 
 
 @pytest.mark.parametrize("verb", ["optimize", "measure", "diagnose", "check", "estimate"])
