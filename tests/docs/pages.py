@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
 _INDENTED = re.compile(r"^    (psopt .+?)(?:\s{2,}#.*)?$", re.MULTILINE)
+_COMMENT = re.compile(r"\s{2,}#.*$")
 _FENCED = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -26,7 +27,8 @@ def commands(page: Path) -> list[str]:
     text = page.read_text("utf-8")
     starts = [(match.start(), match[1].strip()) for match in _INDENTED.finditer(text)]
     for block in _FENCED.finditer(text):
-        starts += [(block.start(), line) for line in block[1].splitlines() if line.startswith("psopt ")]
+        lines = [_COMMENT.sub("", line) for line in block[1].splitlines()]
+        starts += [(block.start(), line) for line in lines if line.startswith("psopt ")]
     return [command for _, command in sorted(starts, key=lambda start: start[0])]
 
 
