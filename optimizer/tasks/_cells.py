@@ -103,11 +103,15 @@ def _fault(value: str) -> str | None:
 
 def is_empty(value: Any) -> bool:
     """Tell whether nothing is there: None, NaN or blank text."""
-    # Only NaN differs from itself; `math.isnan` would refuse what is no number.
     if value is None or (isinstance(value, str) and not value.strip()):
         return True
-    differs = value != value
-    return differs if isinstance(differs, bool) else False  # arrays compare item by item
+    try:
+        # Only NaN differs from itself; `math.isnan` would refuse what is no number.
+        return bool(value != value)
+    except TypeError:  # pandas' NA, which is neither equal nor unequal
+        return True
+    except ValueError:  # an array compares item by item
+        return False
 
 
 def column_names(rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from psopt.tasks._builtin import BUILTINS
 from psopt.tasks._cells import column_names
 from psopt.tasks._files import read_rows
-from psopt.tasks._read import described_data
+from psopt.tasks._read import check_name, described_data
 
 if TYPE_CHECKING:
     from psopt.tasks._dataset import Builtin
@@ -21,8 +21,8 @@ def columns_of(dataset: str | Path, *, task_file: str | Path | None = None) -> t
 
     Raises
     ------
-    DataError
-        If the file can't be read.
+    DataError, UnknownNameError, InputError
+        If there is no such data set, or the file can't be read.
 
     Examples
     --------
@@ -32,5 +32,6 @@ def columns_of(dataset: str | Path, *, task_file: str | Path | None = None) -> t
     builtin: Builtin | None = BUILTINS.get(str(dataset))
     if builtin:
         return builtin.fields
+    check_name(str(dataset))
     path, _ = described_data(Path(dataset), task_file)
     return tuple(column_names([row.values for row in read_rows(path)]))

@@ -36,7 +36,9 @@ def read_dataset(
 ) -> TaskFields:
     """Read a data set and split it; see `load_task`, which takes the same."""
     name = str(dataset)
-    _check_arguments(name, seed)
+    if seed < 0:
+        raise InputError(f"seed must be 0 or more, not {seed}")
+    check_name(name)
     if name in BUILTINS:
         _refuse(name, text_column=text_column, label_column=label_column, task_file=task_file, test_file=test_file)
         builtin = find_builtin(name)
@@ -53,9 +55,8 @@ def read_dataset(
     return assemble(name, described, splits, source="file", note=note, label_column=label_column)
 
 
-def _check_arguments(name: str, seed: int) -> None:
-    if seed < 0:
-        raise InputError(f"seed must be 0 or more, not {seed}")
+def check_name(name: str) -> None:
+    """Refuse what is neither a built-in data set nor a file."""
     if name.startswith("hf:"):
         raise InputError(
             f"{name}: hub data sets are not supported yet; download it as .parquet or .csv and name that file"

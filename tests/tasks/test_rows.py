@@ -21,6 +21,20 @@ SUBJECT = 'Bill, "due" {body}'
 BODY = 'Dear all,\n{{ subject }} is "too high" – 20 €, 50 % {x}\n'
 
 
+class Undecided:
+    """A missing value that is neither equal nor unequal to anything, as pandas' NA."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> Any:
+        return self
+
+    __ne__ = __eq__
+
+    def __bool__(self) -> bool:
+        raise TypeError("boolean value of NA is ambiguous")
+
+
 def records(n: int = 10) -> list[dict[str, Any]]:
     return [
         {"id": i, "subject": f"{SUBJECT} {i}", "body": BODY, "team": "sales" if i % 2 else "billing", "reason": f"r{i}"}
@@ -90,6 +104,7 @@ def test_cells_become_texts() -> None:
         "half": 0.5,
         "nothing": None,
         "nan": float("nan"),
+        "na": Undecided(),
         "tags": ["ä", 1],
         "day": dt.date(2026, 1, 2),
         "yes": True,
@@ -99,11 +114,12 @@ def test_cells_become_texts() -> None:
     }
     task = Task.from_records([{**row, **cells} for row in records()], inputs=("subject", "body"), label_column="team")
     fields = everything(task)[0].text.fields
-    assert {name: fields[name] for name in list(cells)[:7]} == {
+    assert {name: fields[name] for name in list(cells)[:8]} == {
         "whole": "3",
         "half": "0.5",
         "nothing": "",
         "nan": "",
+        "na": "",
         "tags": '["ä", 1]',
         "day": "2026-01-02",
         "yes": "True",
@@ -191,6 +207,11 @@ def test_pairs_have_their_fields(name: str, monkeypatch: pytest.MonkeyPatch, tmp
         assert sample.text == f"Premise: {fields['premise']} Hypothesis: {fields['hypothesis']}"
     with pytest.raises(InputError, match=r"(cb|rte): has no column 'premiss'; did you mean 'premise'"):
         load_task(name, inputs=("premiss",))
+
+
+def test_an_unknown_data_set_is_told_before_its_columns_are_looked_for() -> None:
+    with pytest.raises(InputError, match="did you mean 'trec'"):
+        columns_of("trek")
 
 
 def test_a_row_is_copied_with_its_fields() -> None:
