@@ -22,7 +22,7 @@ from psopt.search_spaces import Prompt
 
 if TYPE_CHECKING:
     from psopt.api._verify import Verification
-    from psopt.runs import WrittenForm
+    from psopt.runs import WrittenForm, WrittenPrompt
     from psopt.tasks import Task
 
 
@@ -112,8 +112,15 @@ def export(
         written.text,
         written.suffix,
         difference(baseline, prompt, form, settings.get("prompt_file", "")),
-        (written.note,) if written.note else (),
+        _notes(prompt, written),
         CallPrice.of(baseline, model, texts),
         CallPrice.of(prompt, model, texts),
         verify_written(directory, prompt, written, verify, task, cache_dir, lm_changes) if verify else None,
     )
+
+
+def _notes(prompt: Prompt, written: WrittenPrompt) -> tuple[str, ...]:
+    notes = [written.note] if written.note else []
+    if prompt.template is not None and prompt.template.response_format and written.format != "psopt":
+        notes.append("the response format is no part of this file: send it along, as the run did")
+    return tuple(notes)

@@ -66,8 +66,16 @@ def _is_answered(messages: Sequence[Message], place: int) -> bool:
 
 def _paragraphs(message: Message) -> list[str]:
     text = "".join(_HOLE if isinstance(piece, Field) else str(piece) for piece in message.pieces)
-    paragraphs = [_before_fields(paragraph) for paragraph in re.split(r"\n[ \t]*\n", text)]
-    return [paragraph for paragraph in paragraphs if paragraph.strip()]
+    whole = [paragraph for paragraph in re.split(r"\n[ \t]*\n", text) if paragraph.strip()]
+    kept = [_before_fields(paragraph) for paragraph in whole]
+    for place in range(len(whole) - 1, -1, -1):
+        is_before_field = place + 1 < len(whole) and _HOLE in whole[place + 1] and not kept[place + 1]
+        is_after_field = place > 0 and _HOLE in "".join(whole[:place])
+        if is_before_field and re.fullmatch(r"#+ .*", kept[place]):
+            kept[place] = ""  # a heading of nothing but fields
+        elif is_after_field and re.fullmatch(r".*:\s*", kept[place]):
+            kept[place] = ""  # a line that opens the answer
+    return [paragraph for paragraph in kept if paragraph.strip()]
 
 
 def _before_fields(paragraph: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from psopt._version import __version__
 from psopt.evaluation import na_lines
 from psopt.report._class_figures import class_figures
+from psopt.report._marked import PromptPanel
 from psopt.report._page import render_page
 from psopt.report._run_report import most_severe
 from psopt.report._sample_figures import joint_view, sample_sensitivity
@@ -44,7 +45,7 @@ def diagnosis_page(report: PromptReport, name: str, model: str, split: str, note
         version=__version__,
         groups=most_severe(content["groups"]),
         weak=content["weak"]["sensitivity"][:_SAMPLES],
-        prompt=render_instructions(report.prompt),
+        panel=PromptPanel.of(report.prompt, render_instructions(report.prompt)),
     )
 
 

@@ -27,11 +27,16 @@ class PromptPanel:
     messages: list[ShownMessage]
 
     @classmethod
-    def of(cls, prompt: Prompt, text: str, seed_prompt: Prompt, seed_text: str) -> PromptPanel:
-        """Put a prompt beside the seed prompt; `text` is how psopt's own form is shown."""
+    def of(
+        cls, prompt: Prompt, text: str, seed_prompt: Prompt | None = None, seed_text: str | None = None
+    ) -> PromptPanel:
+        """Put a prompt beside the seed prompt; `text` and `seed_text` are how psopt's own form is shown.
+
+        Without a seed prompt a template is beside what its author wrote, and psopt's own form beside itself.
+        """
         if prompt.template is None:
-            return cls(text, [ShownMessage("", tuple(marked(text, seed_text)))])
-        original = seed_prompt if seed_prompt.template == prompt.template else None
+            return cls(text, [ShownMessage("", tuple(marked(text, text if seed_text is None else seed_text)))])
+        original = seed_prompt if seed_prompt and seed_prompt.template == prompt.template else None
         return cls(render_shown(prompt), shown_messages(prompt, original))
 
 

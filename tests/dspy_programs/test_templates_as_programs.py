@@ -46,10 +46,17 @@ def test_fields_are_inputs_and_text_without_them_is_the_instructions() -> None:
 
 def test_what_stands_before_a_field_in_its_paragraph_is_kept_and_few_shot_turns_are_not() -> None:
     turns = (Message("user", ("Mail: hello",)), Message("assistant", ("sales",)))
-    messages = (*turns, Message("user", (Part(0), "\nMail: ", BODY, "\nTeam:")))
+    messages = (*turns, Message("user", (Part(0), "\nMail: ", BODY, "\nFrom: ", SUBJECT)))
     template = Template(messages, example=ExampleForm((BODY,)))
     state = predict_state(replace(PROMPT, template=template, definitions=(), notes=(), examples=()))
     assert state["signature"]["instructions"] == "Which team answers?"
+
+
+def test_headings_of_fields_and_the_line_that_opens_the_answer_are_the_templates_own() -> None:
+    pieces = (Part(0), "\n\n## Rules\n\nBe strict.\n\n## The mail\n\n**", SUBJECT, "**\n\n", BODY, "\n\nTeam:")
+    template = Template((Message("user", pieces),), example=ExampleForm((BODY,)))
+    state = predict_state(replace(PROMPT, template=template, definitions=(), notes=(), examples=()))
+    assert state["signature"]["instructions"] == "Which team answers?\n\n## Rules\n\nBe strict."
 
 
 def test_it_is_loaded_by_dspy_and_predicts(tmp_path: Path) -> None:
