@@ -41,7 +41,11 @@ def write_report(directory: RunDirectory) -> list[Figure]:
         run=contents.run,
         chosen=contents.chosen,
         headline=_headline(contents),
-        facts=[*_facts(contents.run), ("length", f"seed prompt → knee: {length.replace('->', '→')}")],
+        facts=[
+            *_prompt_facts(contents.run),
+            *_facts(contents.run),
+            ("length", f"seed prompt → knee: {length.replace('->', '→')}"),
+        ],
         na=_na(contents),
         front=_rows(contents.run),
         prompts=_panels(contents),
@@ -128,6 +132,17 @@ def _na(contents: Contents) -> dict[str, str]:
     shown = {row["name"]: row["test"] for row in _rows(contents.run) if row["test"]}
     lines = {name: na_lines(scores) for name, scores in shown.items()}
     return {name: "; ".join(notes) for name, notes in lines.items() if notes}
+
+
+def _prompt_facts(run: dict[str, Any]) -> list[tuple[str, str]]:
+    """What the prompt was, where it came as a file or a function of the user's own."""
+    source = run.get("prompt_source")
+    if not source:
+        return []
+    template = run["settings"]["prompt"].get("template", {})
+    fields = [f"fields {', '.join(source['fields'])}"] if source["fields"] else []
+    answers = [f"answers are read as {template.get('answer', 'label')}"] if template else []
+    return [("prompt", "; ".join([f"{source['file'] or 'given in Python'} ({source['format']})", *fields, *answers]))]
 
 
 def _facts(run: dict[str, Any]) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ from psopt.search_spaces import render_fixed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from psopt.models.chat import Price
     from psopt.runs._directory import RunDirectory
     from psopt.search_spaces import Prompt
 
@@ -38,7 +39,7 @@ class CallPrice:
     def of(cls, prompt: Prompt, model: str, texts: Sequence[str] = ()) -> CallPrice:
         """Estimate it from the length of what is sent; no model is asked."""
         read = tokens_of_text(render_fixed(prompt)) + _of_a_text(texts)
-        price = price_of(model)
+        price = _price(model)
         written = tokens_of_answer(prompt).middle
         cost = price.of(read.middle * _CALLS, written * _CALLS) if price else None
         return cls(round(read.middle), cost)
@@ -47,6 +48,14 @@ class CallPrice:
         """Return it as plain JSON data."""
         cost = self.usd_per_thousand
         return {"tokens_a_call": self.tokens, "usd_per_thousand": None if cost is None else round(cost, 6)}
+
+
+def _price(model: str) -> Price | None:
+    """The model's price; none where the user's table can't be read: that spoils no result, and who spends by it says so."""
+    try:
+        return price_of(model)
+    except InputError:
+        return None
 
 
 def asked_about(directory: RunDirectory) -> tuple[str, list[str]]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt._version import __version__
 from psopt.models.chat import without_header_values
+from psopt.runs._call_price import CallPrice
 from psopt.runs._front_file import SCHEMA_VERSION, front_entry, scores_of
 from psopt.search import without_password
 
@@ -38,6 +39,12 @@ def manifest(
     """
     rephrasings = evaluator.rephrasings
     info = task.info
+    texts = evaluator.texts("test")
+
+    def call(candidate: Candidate) -> dict[str, Any]:
+        # In run.json alone: a price may change, and front.json holds nothing that differs between equal runs.
+        return CallPrice.of(candidate.prompt, settings.model, texts).to_dict()
+
     own_prompt = {"prompt_source": _prompt_source(settings.prompt, settings.prompt_file)} if settings.prompt else {}
     return {
         "schema_version": SCHEMA_VERSION,
@@ -58,9 +65,9 @@ def manifest(
             "heldout": list(rephrasings.heldout),
             "sha256": rephrasings.sha256,
         },
-        "baseline": {"id": baseline.id, **scores_of(baseline)} if baseline else None,
-        "front": [front_entry(candidate, knee_id) for candidate in front],
-        "short": front_entry(shortest, knee_id) if shortest else None,
+        "baseline": {"id": baseline.id, **scores_of(baseline), "call": call(baseline)} if baseline else None,
+        "front": [{**front_entry(candidate, knee_id), "call": call(candidate)} for candidate in front],
+        "short": {**front_entry(shortest, knee_id), "call": call(shortest)} if shortest else None,
         "calls": calls(evaluator.budget.usage, before),
         "finish_reason": finish_reason,
         "seconds": round(seconds + before.get("seconds", 0.0), 3),
