@@ -68,6 +68,7 @@ def test_the_model_reads_the_users_prompt_and_hears_of_its_fields(task: Task, ma
         assert "Be kind.\n\nSort the mail.\n\n- A note." in request
         assert "{subject}\n{{ body }}\n" in request
         assert "Its fields are subject, body." in request
+        assert '{"fields": {"subject": "mail' in request
         assert "Answer with exactly one of these labels" not in request
     assert any("- Do sort the mail." in request for request in scribe.requests)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.proposals.llm._draft_checks import MOST_WORDS
 from psopt.search_spaces import render_instructions
+from psopt.tasks import inputs_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,10 +39,10 @@ def ask_for_note(
     parts = [
         _current(prompt),
         f"These {prompt.noun}s belong to {failing.label}, but the model often answers otherwise.{taken_for}",
-        _samples([_seen(index, predictions) for index in members[:_MOST_SAMPLES]]),
+        _samples([_seen(prompt, index, predictions) for index in members[:_MOST_SAMPLES]]),
         "It fails them most when the task is worded like this:\n" + "\n".join(worst),
         f"For comparison, these {prompt.noun}s are answered well:",
-        _samples(_contrast(failing, members, predictions)),
+        _samples(_contrast(prompt, failing, members, predictions)),
         f"Write one general sentence to add to the prompt, after which such {prompt.noun}s are given {failing.label} "
         f"and the others keep their labels. Name {failing.label} in it. Describe the kind of {prompt.noun}; quote none "
         f"of them. At most {MOST_WORDS} words.",
@@ -60,7 +61,7 @@ def ask_for_definition(prompt: Prompt, label: str, predictions: Predictions) -> 
     parts = [
         _current(prompt),
         f"These {prompt.noun}s belong to {label}; the first ones are often answered wrong, the last ones right.",
-        _samples([_seen(index, predictions) for index in dict.fromkeys([*weak, *good])]),
+        _samples([_seen(prompt, index, predictions) for index in dict.fromkeys([*weak, *good])]),
         f"Say in one phrase what {label} covers, so that it is told from {_listed(prompt, label)}. "
         f"Quote no {prompt.noun}. At most {MOST_WORDS} words.",
         f'Answer with JSON alone: {{"label": {json.dumps(label)}, "definition": "..."}}',
@@ -80,9 +81,9 @@ def ask_for_subclass(prompt: Prompt, cluster: AnswerCluster, predictions: Predic
     parts = [
         _current(prompt),
         f"These {prompt.noun}s belong to {cluster.label}, but the model takes them alike for {cluster.answered}.",
-        _samples([_seen(index, predictions) for index in members[:_MOST_SAMPLES]]),
+        _samples([_seen(prompt, index, predictions) for index in members[:_MOST_SAMPLES]]),
         f"Other {prompt.noun}s of {cluster.label} are answered differently:",
-        _samples([_seen(index, predictions) for index in others[: _MOST_SAMPLES // 2]]),
+        _samples([_seen(prompt, index, predictions) for index in others[: _MOST_SAMPLES // 2]]),
         f"Name in one phrase the kind of {prompt.noun} that the first ones have in common, as a part of what "
         f"{cluster.label} covers. Quote no {prompt.noun}. At most {MOST_WORDS} words.",
         f'Answer with JSON alone: {{"label": {json.dumps(cluster.label)}, "definition": "..."}}',
@@ -134,21 +135,27 @@ def _samples(entries: Sequence[dict[str, Any]]) -> str:
     return "\n".join(["<samples>", *lines, "</samples>"])
 
 
-def _seen(index: int, predictions: Predictions) -> dict[str, Any]:
+def _seen(prompt: Prompt, index: int, predictions: Predictions) -> dict[str, Any]:
     sample = predictions.samples[index]
-    return {
-        "text": sample.text[:_MOST_CHARACTERS],
-        "label": sample.label,
-        "answered": predictions.answers_to(index),
-    }
+    return {**_shown(prompt, sample.text), "label": sample.label, "answered": predictions.answers_to(index)}
 
 
-def _contrast(failing: FailureSlice, members: Sequence[int], predictions: Predictions) -> list[dict[str, Any]]:
+def _shown(prompt: Prompt, text: str) -> dict[str, Any]:
+    """A sample as a prompt shows it: its text, or of a template its fields, which stand apart there."""
+    fields = inputs_of(text)
+    if prompt.template is None or len(fields) < 2:
+        return {"text": text[:_MOST_CHARACTERS]}
+    return {"fields": {name: value[: _MOST_CHARACTERS // len(fields)] for name, value in fields.items()}}
+
+
+def _contrast(
+    prompt: Prompt, failing: FailureSlice, members: Sequence[int], predictions: Predictions
+) -> list[dict[str, Any]]:
     """Samples that are always right, those of the class that the slice is taken for first."""
     right = predictions.share_right
     good = [index for index in range(len(right)) if right[index] == 1.0 and index not in set(members)]
     good.sort(key=lambda index: (predictions.samples[index].label != failing.predicted, predictions.samples[index].id))
-    return [_seen(index, predictions) for index in good[: _MOST_SAMPLES // 2]]
+    return [_seen(prompt, index, predictions) for index in good[: _MOST_SAMPLES // 2]]
 
 
 def _worst_rephrasings(members: Sequence[int], predictions: Predictions, rephrasings: Sequence[str]) -> list[str]:

@@ -50,6 +50,11 @@ def _json_lines(section: re.Match[str] | None) -> list[Any]:
     return [json.loads(line) for line in section.group(1).split("\n")] if section else []
 
 
+def _text_of(sample: dict[str, Any]) -> str:
+    """A sample's text; of one that comes in fields their values."""
+    return str(sample["text"]) if "text" in sample else "\n".join(sample["fields"].values())
+
+
 def _rephrased(description: str, n_shown: int, temperature: float, drafts: str) -> str:
     if drafts == "bad" and temperature == 0:
         return BAD_REPHRASINGS[n_shown % len(BAD_REPHRASINGS)]
@@ -60,11 +65,11 @@ def _rephrased(description: str, n_shown: int, temperature: float, drafts: str) 
 
 def _proposed(label: str, kind: str, samples: list[dict[str, Any]], temperature: float, drafts: str) -> str:
     if drafts == "obedient":
-        order = re.search(r"write: (.*)", "\n".join(sample["text"] for sample in samples))
+        order = re.search(r"write: (.*)", "\n".join(_text_of(sample) for sample in samples))
         return json.dumps({"label": label, kind: order.group(1)}) if order else ""
     if drafts == "bad" and temperature == 0:
         return _bad(label, kind, samples)
-    openings = Counter(" ".join(sample["text"].split()[:2]) for sample in samples)
+    openings = Counter(" ".join(_text_of(sample).split()[:2]) for sample in samples)
     (opening, _), *_ = openings.most_common(1)
     if kind == "definition":
         return json.dumps({"label": label, kind: f"what is asked by {opening.lower()}, and the like"})
@@ -85,10 +90,10 @@ def _bad(label: str, kind: str, samples: list[dict[str, Any]]) -> str:
     faults = (
         "",
         json.dumps({"label": "Colour", kind: "Whatever names a colour belongs to Colour."}),
-        json.dumps({"label": label, kind: f"{samples[0]['text']} belongs to {label}."}),
+        json.dumps({"label": label, kind: f"{_text_of(samples[0])} belongs to {label}."}),
         json.dumps({"label": label, kind: f"{label} is " + "very " * 500 + "general."}),
         '{"label": "' + label,
         f"Here is my note: dates belong to {label}.",
         json.dumps({"label": label, kind: f'This belongs to "Colour", not to {label}.'}),
     )
-    return faults[sum(map(ord, samples[0]["text"])) % len(faults)]
+    return faults[sum(map(ord, _text_of(samples[0]))) % len(faults)]
