@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from psopt.errors import InputError
 from psopt.models.chat import TokenRange, price_of, tokens_of_answer, tokens_of_text
 from psopt.runs._directory import MANIFEST, SAMPLES
 from psopt.search_spaces import render_fixed
@@ -51,7 +52,7 @@ class CallPrice:
 
 
 def _price(model: str) -> Price | None:
-    """The model's price; none where the user's table can't be read: that spoils no result, and who spends by it says so."""
+    """The model's price; none where the user's table can't be read, which those are told who limit cost by it."""
     try:
         return price_of(model)
     except InputError:
