@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
-from psopt.runs import PromptOptions, PromptSource, is_prompt_text, read_source
+from psopt.runs import PromptOptions, PromptSource, check_fits, is_prompt_text, read_source
 from psopt.search_spaces import Prompt, seed_prompt
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def own_prompt(
     if strategy != "simple":
         raise InputError(f"strategy {strategy!r} makes a prompt, and there is one already: leave one of them out")
     if isinstance(prompt, Prompt):
+        check_fits(prompt, task)
         return (options or PromptOptions()).applied(prompt)
     if isinstance(prompt, PromptSource):
         return prompt.for_task(task)

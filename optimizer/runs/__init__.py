@@ -25,6 +25,7 @@ from psopt.runs._holding import has_found_nothing, held
 from psopt.runs._manifest import manifest
 from psopt.runs._measured import Measured, measured, measured_in
 from psopt.runs._prompt_files import is_prompt_text, read_prompt, read_source
+from psopt.runs._prompt_fit import check_fits
 from psopt.runs._prompt_options import PromptOptions
 from psopt.runs._prompt_source import PromptSource, TaskPrompt, inputs_named
 from psopt.runs._reading_back import asks_the_same, read_back
@@ -67,6 +68,7 @@ __all__ = [
     "WrittenPrompt",
     "asked_about",
     "asks_the_same",
+    "check_fits",
     "check_same_prompt",
     "difference",
     "estimate_search",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import InputError
 from psopt.rephrasings import read_file
 from psopt.runs._directory import MANIFEST, REPHRASINGS, RunDirectory
+from psopt.runs._prompt_fit import check_fits
 from psopt.runs._prompt_options import PromptOptions
 from psopt.runs._settings import RunSettings
 from psopt.search_spaces import Prompt
@@ -95,7 +96,7 @@ class PromptSource:
     def read_for(self, task: Task) -> TaskPrompt:
         """Return the prompt for a task, and what is to be said of how it was read; raises as `for_task`."""
         if self.prompt is not None:
-            self._check_labels(self.prompt, task)
+            check_fits(self.prompt, task, str(self.path))
             return TaskPrompt(self.options.applied(self.prompt, str(self.path)))
         read = read_template(
             self.named,
@@ -114,11 +115,6 @@ class PromptSource:
         if self.prompt is not None:
             return self.prompt.template.fields if self.prompt.template else ()
         return named_fields(self.named, self.options.format, columns)
-
-    def _check_labels(self, prompt: Prompt, task: Task) -> None:
-        if set(prompt.labels) != set(task.labels):
-            own = ", ".join(prompt.labels)
-            raise InputError(f"prompt {self.path} is for the labels {own}; the data have {', '.join(task.labels)}")
 
     @cached_property
     def settings(self) -> RunSettings | None:

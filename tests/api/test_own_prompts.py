@@ -13,7 +13,7 @@ from psopt.errors import InputError
 from psopt.runs import DataOptions, RunSettings, read_source
 from psopt.search import Observer, SearchOptions
 
-from tests.mails import CHAT, TEXT, make_mails
+from tests.mails import CHAT, LABELS, TEXT, make_mails
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,6 +76,22 @@ def test_a_text_and_messages_are_taken_as_they_are(task: Task, folder: Path) -> 
     assert started.baseline.prompt == in_memory[1]
     with pytest.raises(InputError, match=r"^prompt in memory: the prompt names \{titel\}"):
         psopt.measure(task, "Billing or sales?\n{titel}", **SMALL)
+
+
+def test_a_prompt_that_does_not_fit_the_data_is_refused_before_anything_is_written(task: Task, folder: Path) -> None:
+    prompt = read_source("mail.txt").for_task(task)
+    (folder / "kept.json").write_text(json.dumps(prompt.to_dict()))
+    plain = psopt.Task.from_records([(f"mail {i}", LABELS[i % 2]) for i in range(20)])
+    other = replace(prompt, labels=("a", "b"))
+    faults: list[tuple[Any, Any, str]] = [
+        (plain, prompt, "names the field subject"),
+        (plain, "kept.json", "prompt kept.json names the field subject"),
+        (task, other, "is for the labels a, b"),
+    ]
+    for data, given, said in faults:
+        with pytest.raises(InputError, match=said):
+            psopt.optimize(data, prompt=given, **RUN)
+    assert not (folder / "runs").exists()
 
 
 @pytest.mark.parametrize("verb", ["optimize", "measure", "diagnose", "check", "estimate"])
