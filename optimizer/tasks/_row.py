@@ -14,12 +14,11 @@ class Row(str):
     As a text it is what the input columns hold: one column's value as it is, several as ``name: value``, one after the
     other without those that are empty. Whoever needs no fields reads it as the string that it is.
 
-    Parameters
+    Attributes
     ----------
-    text : str
-    fields : mapping of column to value
+    fields : dict of column to value
         In the order of the data; never the label.
-    inputs : sequence of str, optional
+    inputs : tuple of str
         The columns that the text was made of.
 
     Examples
