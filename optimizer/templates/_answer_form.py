@@ -80,7 +80,12 @@ def answer_form(
 ) -> AnswerForm:
     """Find how a prompt wants to be answered; what the user says goes before what the prompt says."""
     if answer is None:
-        return _json(draft, fields, labels, label_column) or _xml(draft, fields, label_column) or _other(draft)
+        return (
+            _json(draft, fields, labels, label_column)
+            or _xml(draft, fields, labels, label_column)
+            or _last_line(draft)
+            or AnswerForm(why=_unclear(draft, fields))
+        )
     kind, _, name = answer.partition(":")
     if kind == "json":
         stated = _json(draft, fields, labels, name)
@@ -156,29 +161,46 @@ def _label_key(keys: Collection[str], label_column: str) -> str:
     return others[0] if len(others) == 1 else ""
 
 
-def _xml(draft: Draft, fields: Sequence[Sequence[Span]], label_column: str) -> AnswerForm | None:
+def _xml(draft: Draft, fields: Sequence[Sequence[Span]], labels: Sequence[str], label_column: str) -> AnswerForm | None:
     wanted = {name.casefold() for name in (label_column, *_ANSWER_TAGS) if name}
     for message, named in zip(draft.messages, fields, strict=True):
-        text = message.text
         for pattern in (_TAG_PAIR, _TAG_NAMED):
-            for match in pattern.finditer(text):
+            for match in pattern.finditer(message.text):
                 tag = match["tag"] or match["inner"]
-                filled = any(match.start() <= field.start and field.end <= match.end() for field in named)
-                if tag.casefold() in wanted and not filled:
-                    return AnswerForm(
-                        f"xml:{tag}", f"it says {_shortened(match.group())!r}", f"<{tag}>{{label}}</{tag}>"
-                    )
+                shows_label = pattern is _TAG_PAIR and match["inner"].strip() in labels
+                if not (tag.casefold() in wanted or shows_label) or _is_listed(message.text, match, tag):
+                    continue
+                if not any(match.start() <= field.start and field.end <= match.end() for field in named):
+                    why = f"it says {_shortened(match.group())!r}"
+                    return AnswerForm(f"xml:{tag}", why, f"<{tag}>{{label}}</{tag}>")
     return None
 
 
-def _other(draft: Draft) -> AnswerForm:
+def _is_listed(text: str, match: re.Match[str], tag: str) -> bool:
+    """Whether an element stands beside another of its name: a list of labels, not the form of an answer."""
+    before = text[: match.start()].rstrip()
+    after = text[match.end() :].lstrip()
+    return before.endswith(f"</{tag}>") or after.startswith(f"<{tag}>")
+
+
+def _last_line(draft: Draft) -> AnswerForm | None:
     for message in draft.messages:
         match = _LAST_LINE.search(message.text) if message.role != "assistant" else None
         if match:
             captioned = re.search(r"\b(Answer|Label|Team|Category|Class|Final answer):", message.text)
             output = f"{captioned[1] if captioned else 'Answer'}: {{label}}"
             return AnswerForm("last-line", f"it says {_shortened(match.group())!r}", output)
-    return AnswerForm()
+    return None
+
+
+def _unclear(draft: Draft, fields: Sequence[Sequence[Span]]) -> str:
+    """What to say where a prompt shows JSON of which no member is plainly the label."""
+    for message, named in zip(draft.messages, fields, strict=True):
+        for start, end in json_objects(message.text):
+            if not any(start <= field.start and field.end <= end for field in named):
+                shown = _shortened(message.text[start:end])
+                return f"it shows {shown}, of which no member is plainly the label (--answer json:NAME says which)"
+    return ""
 
 
 def _shortened(text: str) -> str:

@@ -121,11 +121,16 @@ def _messages(reading: _Reading) -> tuple[Message, ...]:
         slot = slot_at(reading.text(index), place, kind, reading.elsewhere(index))
         spans[index].append(Span(place.position, place.position, (slot,)))
     last = reading.draft.last_user
-    spans[last].append(_end(reading, last))
-    return tuple(
+    has_user = messages[last].role == "user"
+    if has_user:
+        spans[last].append(_end(reading, last))
+    compiled = [
         Message(message.role, pieces_of(message.text, stretch))
         for message, stretch in zip(messages, spans, strict=True)
-    )
+    ]
+    if reading.appended and not has_user:
+        compiled.append(Message("user", _unwritten(reading.appended)))
+    return tuple(compiled)
 
 
 def _end(reading: _Reading, last: int) -> Span:
@@ -133,9 +138,12 @@ def _end(reading: _Reading, last: int) -> Span:
     text = reading.text(last)
     if not reading.appended:
         return Span(len(text), len(text))
-    pieces: list[Piece] = [Unwritten("\n" if text.endswith("\n") else "\n\n")]
-    pieces += [Unwritten(piece) if isinstance(piece, str) else piece for piece in reading.appended]
-    return Span(len(text), len(text), tuple(pieces))
+    joint = Unwritten("\n" if text.endswith("\n") else "\n\n")
+    return Span(len(text), len(text), (joint, *_unwritten(reading.appended)))
+
+
+def _unwritten(pieces: Sequence[str | Field]) -> tuple[Piece, ...]:
+    return tuple(Unwritten(piece) if isinstance(piece, str) else piece for piece in pieces)
 
 
 def _place(reading: _Reading, kind: SlotKind) -> tuple[int, Place]:

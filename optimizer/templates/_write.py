@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,7 @@ def write_template(template: Template) -> str:
     InputError
         If a template without a file is not filled.
     """
+    template = replace(template, messages=tuple(filter(_is_written, template.messages)))
     details = template.origin.details
     is_open = any(isinstance(piece, (Part, Slot)) for message in template.messages for piece in message.pieces)
     mark = BOM if details.get("bom") else ""
@@ -69,6 +70,14 @@ def written_text(message: Message) -> list[str]:
         else:
             parts[-1] += str(piece)
     return parts
+
+
+def _is_written(message: Message) -> bool:
+    """Whether a message is more than the sample, which psopt sends in one of its own where no field names it."""
+    added = [
+        isinstance(piece, Unwritten) or (isinstance(piece, Field) and not piece.written) for piece in message.pieces
+    ]
+    return not added or not all(added)
 
 
 def _written(source: Source, template: Template) -> str:

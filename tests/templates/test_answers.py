@@ -28,6 +28,9 @@ ANSWERS = {
         '{"reason": "It is late.", "category": "tech"}',
     ),
     "Put it in <answer> tags.": ("xml:answer", "<answer>tech</answer>"),
+    "Like this: <verdict>sales</verdict>": ("xml:verdict", "<verdict>tech</verdict>"),
+    "Of these:\n<label>billing</label>\n<label>tech</label>": ("label", "tech"),
+    'Like {"a": "..", "b": ".."}.': ("label", "tech"),
     "Write <team>..</team>.": ("xml:team", "<team>tech</team>"),
     "Think first. End with a last line:\nAnswer: <team>": ("last-line", "Answer: tech"),
     "Explain, and give the label on the last line.": ("last-line", "Answer: tech"),
@@ -81,3 +84,9 @@ def test_turns_show_the_form(tmp_path: Path) -> None:
     assert prompt.template.answer == "json:team"
     assert prompt.template.example.turns
     assert example_answer(prompt.template.example, FIELDS, "tech") == '{"team": "tech", "reason": "It is late."}'
+
+
+def test_json_whose_label_is_unclear_is_named(tmp_path: Path) -> None:
+    (tmp_path / "prompt.txt").write_text('Decide which team answers: {body}\n\nAnswer as {"a": "..", "b": ".."}')
+    notes = read_template(tmp_path / "prompt.txt", ("body",), labels=LABELS).notes
+    assert "no member is plainly the label (--answer json:NAME says which)" in notes[-1]

@@ -6,7 +6,15 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from psopt.templates import Additions, detect_format, named_fields, read_template, render_template
+from psopt.templates import (
+    Additions,
+    detect_format,
+    fill_slots,
+    named_fields,
+    read_template,
+    render_template,
+    write_template,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -108,3 +116,16 @@ def test_fields_of_a_function_are_where_the_data_went() -> None:
     row = {"subject": "{body}", "body": "B", "id": "7", "text": ""}
     messages = render_template(prompt.template, prompt.description, Additions(), row)
     assert messages == [{"role": "user", "content": "Decide which team answers.\n\n{body}: B {id}"}]
+
+
+def test_a_system_message_alone_gets_the_text_in_a_message_after_it(tmp_path: Path) -> None:
+    source = json.dumps([{"role": "system", "content": "Decide which team answers."}])
+    (tmp_path / "p.json").write_text(source)
+    prompt = read_template(tmp_path / "p.json", ("body",), labels=LABELS)
+    assert prompt.template is not None
+    messages = render_template(prompt.template, prompt.description, Additions(), {"text": "T"})
+    assert messages[1:] == [{"role": "user", "content": "T"}]
+    edited = Additions(notes=("Be exact.",), examples=(({"text": "T2"}, "tech"),))
+    written = json.loads(write_template(fill_slots(prompt.template, prompt.description, edited)))
+    assert [message["role"] for message in written] == ["system"]
+    assert written[0]["content"].endswith("- Be exact.\n\nExamples:\n\nT2\nAnswer: tech")
