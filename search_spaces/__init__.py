@@ -22,6 +22,7 @@ from psopt.search_spaces._prompt_format import (
 )
 from psopt.search_spaces._render import additions_of, render, render_additions
 from psopt.search_spaces._restriction import VIEWS, SearchParts, SearchRestriction, View
+from psopt.search_spaces._said import with_statements
 from psopt.search_spaces._shown import (
     ShownLine,
     ShownMessage,
@@ -82,5 +83,6 @@ __all__ = [
     "seed_prompt",
     "shown_messages",
     "suggest_edits",
+    "with_statements",
     "without_additions",
 ]

@@ -11,11 +11,13 @@ from psopt.text._phrases import (
     shows,
     words_of,
 )
+from psopt.text._statements import Statements, statements
 
 __all__ = [
     "ARTICLES",
     "FUNCTION_WORDS",
     "LabelMention",
+    "Statements",
     "field_and_phrase",
     "label_mentions",
     "line_changes",
@@ -23,6 +25,7 @@ __all__ = [
     "phrase_of_field",
     "phrases_of",
     "shows",
+    "statements",
     "unified_diff",
     "words_of",
 ]

@@ -8,6 +8,7 @@ import numpy as np
 from psopt.errors import InputError
 from psopt.models._capabilities import Capabilities
 from psopt.models.minilm._encoder import Encoder
+from psopt.search_spaces import with_statements
 from psopt.tasks import sample_shows
 from psopt.text import LabelMention, label_mentions
 
@@ -68,6 +69,7 @@ class MiniLM:
 
     def scores(self, prompt: Prompt, texts: Sequence[str]) -> Vectors:
         """Return how well each label fits each text under a prompt: (n_texts, n_labels), no fixed range."""
+        prompt = with_statements(prompt)
         encode = self.encoder.encode
         alone = encode(texts)
         reference = encode(self._reference)

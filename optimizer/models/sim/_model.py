@@ -13,6 +13,7 @@ from psopt.models.sim._draws import key, keys, uniform
 from psopt.models.sim._expected import ExpectedScores, expected_scores
 from psopt.models.sim._options import SimOptions
 from psopt.models.sim._profiles import draw_traits, profiles
+from psopt.search_spaces import with_statements
 from psopt.text import words_of
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class SimulatedModel:
         own = keys([text.own for text in read])
         group = keys([text.group for text in read])
         traits = draw_traits(own, group, truth, len(self.labels), self.options)
-        rates = pulls(read_cues(prompt, self.labels), [text.words for text in read], len(self.labels))
+        rates = pulls(read_cues(with_statements(prompt), self.labels), [text.words for text in read], len(self.labels))
         return profiles(traits, self.options.compliance * rates)[:, [*positions, -1]]
 
     def expected_scores(

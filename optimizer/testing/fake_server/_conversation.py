@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from psopt.search_spaces import Prompt
 
@@ -17,12 +17,8 @@ _SHORTEST = 12
 _NEAR = 200
 # Characters after an example's text in which its label is looked for: an answer in JSON may give a reason before it.
 _ANSWER_WITHIN = 300
-# Words up to which a line is a heading or the name of a field, and says nothing of the task.
-_HEADING_WORDS = 4
 _ANSWER = "\x02"
 _END = "\x03"
-_MARKS = re.compile(r"^[\s>#*•–-]+|[*`]+|^\s*\d+[.)]\s+")
-_TAG = re.compile(r"</?\w[^<>]*>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,29 +103,17 @@ def read_conversation(
 def as_prompt(conversation: Conversation, labels: Sequence[str]) -> Prompt:
     """What the conversation says, as a prompt that psopt's own models read.
 
-    Lines that name one label are its definition or a note; headings and the names of fields say nothing; what remains
-    is the wording of the task.
+    Lines that name one label are its definition or a note; what remains is the wording of the task.
     """
     from psopt.search_spaces import Definition, Example, Prompt
-    from psopt.text import label_mentions
+    from psopt.text import statements
 
-    definitions: dict[str, list[str]] = {}
-    notes = []
-    wording = []
-    for line in dict.fromkeys(_lines(conversation.instructions)):
-        if defined := _definition(line, labels):
-            definitions.setdefault(defined[0], []).append(defined[1])
-        elif any(f">{label}<" in line for label in labels):
-            continue  # the form of an answer
-        elif label_mentions(line, labels):
-            notes.append(line)
-        else:
-            wording.append(line)
+    said = statements(conversation.instructions, labels)
     return Prompt(
-        description="\n".join(wording) or "Answer.",
+        description="\n".join(said.rest) or "Answer.",
         labels=tuple(labels),
-        definitions=tuple(Definition(label, "; ".join(texts)) for label, texts in definitions.items()),
-        notes=tuple(notes),
+        definitions=tuple(Definition(label, text) for label, text in said.definitions),
+        notes=said.notes,
         examples=tuple(Example(text, label) for text, label in conversation.examples),
     )
 
@@ -198,35 +182,3 @@ def _without_examples(
             whole = whole[:start] + (whole[line_end:] if line_end >= 0 else "")
             whole = _without(whole, candidate)
     return whole, examples
-
-
-def _lines(instructions: str) -> Iterator[str]:
-    """The lines that say something, paragraphs whose lines are broken joined to one."""
-    for paragraph in re.split(r"\n\s*\n", instructions):
-        joined: list[str] = []
-        for line in paragraph.splitlines():
-            is_item = bool(re.match(r"\s*([-*•#>|<]|\d+[.)]\s)", line)) or line.startswith(("    ", "\t"))
-            if is_item or not joined:
-                joined.append(line)
-            elif line.strip():
-                joined[-1] += " " + line.strip()
-        for line in joined:
-            if line.lstrip().startswith(("{", "[", "}")):
-                continue  # the form of an answer
-            spoken = _MARKS.sub("", line).strip()
-            is_heading = spoken.endswith(":") or line.lstrip().startswith("#") or not _TAG.sub("", spoken).strip()
-            if spoken and not (is_heading and len(_TAG.sub("", spoken).split()) <= _HEADING_WORDS):
-                yield spoken
-
-
-def _definition(line: str, labels: Sequence[str]) -> tuple[str, str] | None:
-    """A line that says what a label means: ``label: ..``, or a tag that names the label."""
-    for label in sorted(labels, key=len, reverse=True):
-        name = re.escape(label)
-        meaning = re.match(rf"{name}\s*(?::|=|->|→|[–—]|- )\s*(\S.*)", line) or re.match(
-            rf"<\w+[^>]*[\"']{name}[\"'][^>]*>(.+?)</\w+>", line
-        )
-        meaning = meaning or re.match(rf"<{name}>(.+?)</{name}>", line)
-        if meaning:
-            return label, meaning[1]
-    return None
