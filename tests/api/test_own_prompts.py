@@ -42,15 +42,6 @@ def settings_of(folder: Path) -> Any:
     return json.loads((folder / "run.json").read_text())["settings"]
 
 
-@pytest.mark.parametrize("shape", ["mail.yaml", "mail_prompt:prompt"])
-def test_a_run_starts_from_the_prompt(shape: str, task: Task) -> None:
-    started = psopt.optimize(task, prompt=shape, **RUN, out="run")
-    prompt = read_source(shape).for_task(task)
-    assert started.baseline.prompt == prompt
-    assert settings_of(started.path)["prompt_file"] == shape
-    assert all(candidate.prompt.template == prompt.template for candidate in started.front)
-
-
 def test_verbs_take_a_value_a_file_and_options(task: Task) -> None:
     options = psopt.PromptOptions(answer="last-line")
     prompt = read_source("mail.txt", options).for_task(task)
@@ -74,6 +65,7 @@ def test_a_text_and_messages_are_taken_as_they_are(task: Task, folder: Path) -> 
     started = psopt.optimize(task, prompt=CHAT, **RUN, out="run")
     assert settings_of(folder / "run")["prompt_file"] == ""
     assert started.baseline.prompt == in_memory[1]
+    assert all(candidate.prompt.template == in_memory[1].template for candidate in started.front)
     with pytest.raises(InputError, match=r"^prompt in memory: the prompt names \{titel\}"):
         psopt.measure(task, "Billing or sales?\n{titel}", **SMALL)
 
