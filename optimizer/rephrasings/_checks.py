@@ -51,6 +51,8 @@ class Checks:
         Says whether two texts ask for the same.
     protects : bool
         Refuse a rephrasing that loses or adds what is protected in a template (see `protected_ranges`).
+    context : str
+        The instructions of which the original is a passage: shown to a model that writes, and not checked.
     """
 
     original: str
@@ -60,6 +62,7 @@ class Checks:
     least_closeness: float = LEAST_CLOSENESS
     judge: Judge | None = None
     protects: bool = False
+    context: str = ""
 
     def verdict(self, text: str, taken: Iterable[str]) -> Verdict:
         """Check a text, beside those taken already; the costly checks come last and only if all others passed."""

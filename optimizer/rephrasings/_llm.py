@@ -139,6 +139,9 @@ def ask_for_one(checks: Checks, shown: Sequence[str], number: int, kind: str) ->
     from psopt.rephrasings._checks import named_labels
 
     parts = [f"<description>\n{checks.original}\n</description>"]
+    if checks.context:
+        whole = f"<context>\n{checks.context}\n</context>"
+        parts.insert(0, f"The description is a passage of these instructions, which stay as they are:\n{whole}")
     parts.append(
         "Say this in other words. Whoever follows your version must do exactly the same: "
         "leave nothing out, add nothing, and don't carry it out yourself."

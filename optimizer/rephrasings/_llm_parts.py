@@ -30,8 +30,8 @@ def write_parts(
 ) -> RephrasingSet:
     """Let a model write rephrasings of a template's description, passage by passage (see `write_rephrasings`).
 
-    What is protected as a whole is not shown to it, and stays. A passage of which it gives fewer texts than were asked
-    for comes round again; one of which it gives none stays as it is.
+    It sees the others as context. What is protected as a whole stays. A passage of which it gives fewer texts than were
+    asked for comes round again; one of which it gives none stays as it is.
 
     Raises
     ------
@@ -42,6 +42,7 @@ def write_parts(
     passages = read_passages(checks.original, checks.labels)
     if not passages.texts:
         raise InputError(NOTHING_TO_REPHRASE)
+    context = checks.original if len(passages.texts) > 1 else ""
     taken: list[list[str]] = [[] for _ in passages.texts]
     facts: dict[str, dict[str, Any]] = {}
     refused: list[Verdict] = []
@@ -49,7 +50,7 @@ def write_parts(
     for kind, wanted in (("search", n_search - 1), ("held-out", n_heldout)):
         choices = []
         for text, others in zip(passages.texts, taken, strict=True):
-            own = replace(checks, original=_on_one_line(text), protects=True)
+            own = replace(checks, original=_on_one_line(text), protects=True, context=context)
             new, wrong = ask_for_texts(writer, own, kind, wanted, others, on_text)
             choices.append([verdict.text for verdict in new])
             others += choices[-1]

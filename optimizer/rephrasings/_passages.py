@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -127,9 +128,9 @@ def _is_kept(part: str, sentence: Span, protected: Sequence[Span]) -> bool:
     start, end = sentence
     if _STRUCTURE.match(part[start:end]):
         return True
-    free = "".join(
-        sign
-        for place, sign in enumerate(part[start:end], start)
-        if not any(first <= place < last for first, last in protected)
-    )
-    return re.search(r"\w", free) is None
+    first = max(0, bisect_left(protected, (start, 0)) - 1)
+    for span in itertools.takewhile(lambda span: span[0] < end, protected[first:]):
+        if re.search(r"\w", part[start : max(start, span[0])]):
+            return False
+        start = max(start, span[1])
+    return re.search(r"\w", part[start:end]) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -44,10 +45,11 @@ _FORM = (
     r"|nothing else|no other|only|alone|exactly one|(?:one|single) (?:word|line|label|letter|number)|last line"
     r"|no (?:explanation|prose|comment)|without (?:any )?(?:explanation|comment|quot|further|other)"
 )
-# An order about the answer that says its form, up to the sentence's end; or a rule for the answer, or a ban.
+# An order about the answer that says its form, up to the sentence's end; or a rule for the answer, or a ban. The bound
+# (chosen: a long sentence) keeps the search linear in texts that are no sentences.
 _OUTPUT = re.compile(
-    rf"(?:(?:please|always|only|then|and|must|should|to) )*\b(?:{_VERBS})(?:s|ing)?\b[^.!?]*?\b(?:{_FORM})\b.*"
-    rf"|\b(?:your|the) (?:answer|reply|response|output)s?\b[^.!?]*?\b(?:{_FORM}|must|should)\b.*"
+    rf"(?:(?:please|always|only|then|and|must|should|to) )*\b(?:{_VERBS})(?:s|ing)?\b[^.!?]{{0,300}}?\b(?:{_FORM})\b.*"
+    rf"|\b(?:your|the) (?:answer|reply|response|output)s?\b[^.!?]{{0,300}}?\b(?:{_FORM}|must|should)\b.*"
     rf"|\b(?:do not|don't|never) (?:explain|add|include|{_VERBS})\b.*"
     r"|\bno (?:explanations?|comments?|prose|other text)\b.*",
     re.IGNORECASE | re.DOTALL,
@@ -81,11 +83,16 @@ def sentence_ranges(text: str) -> list[Span]:
 
 
 def _sentences(text: str, verbatim: Sequence[Span]) -> list[Span]:
-    breaks = [match.span() for match in _SENTENCE.finditer(text)]
-    outside = [place for place in breaks if not any(start < place[0] < end for start, end in verbatim)]
+    outside = [match.span() for match in _SENTENCE.finditer(text) if not _lies_in(match.start(), verbatim)]
     spans = [(before[1], after[0]) for before, after in pairwise([(0, 0), *outside, (len(text), len(text))])]
     stripped = [_stripped(text, span) for span in spans]
     return [span for span in stripped if span[0] < span[1]]
+
+
+def _lies_in(place: int, spans: Sequence[Span]) -> bool:
+    """Whether a place lies within one of the spans, which are in order and apart."""
+    before = bisect_left(spans, (place, 0)) - 1
+    return before >= 0 and place < spans[before][1]
 
 
 def _stripped(text: str, span: Span) -> Span:

@@ -30,6 +30,7 @@ class Parrot:
         self.spoilt = dict(spoilt or {})
         self.silent = silent
         self.shown: list[str] = []
+        self.requests: list[str] = []
         self.count = itertools.count(1)
 
     def write(self, conversations: Sequence[Any], *, temperature: float = 0.0, sample: int = 0) -> list[str]:
@@ -40,15 +41,17 @@ class Parrot:
         assert match is not None
         passage = match[1]
         self.shown.append(passage)
+        self.requests.append(request)
         if passage == self.silent:
             return ""
         return self.spoilt.pop(passage, f"Number {next(self.count)}: {passage}")
 
 
-def test_passages_are_asked_for_by_themselves_and_the_rest_is_never_shown() -> None:
+def test_passages_are_asked_for_by_themselves_and_the_rest_stays() -> None:
     parrot = Parrot()
     found = write_parts(parrot, Checks(ORIGINAL), 2, 4, 3)
     assert set(parrot.shown) == {ROLE, ASK}
+    assert all(f"<context>\n{ORIGINAL}\n</context>" in request for request in parrot.requests)
     assert found.search[0] == ORIGINAL
     texts = [*found.search[1:], *found.heldout]
     assert len(set(texts)) == 6
