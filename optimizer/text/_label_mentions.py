@@ -71,13 +71,19 @@ def label_mentions(text: str, labels: Sequence[str]) -> list[LabelMention]:
 
 def _mention(sentence: str, labels: Sequence[str]) -> LabelMention | None:
     unquoted = _QUOTED.sub(" ", sentence)
-    named = [index for index, label in enumerate(labels) if names_label(unquoted, label, match_case=True)]
+    named = _named(unquoted, labels)
+    if len(named) > 1:  # a field may be called as a label is
+        named = _named(_FIELD.sub(" ", unquoted), labels)
     if len(named) != 1:
         return None
     cues = _cues(sentence)
     without_label = _label_pattern(labels[named[0]]).sub(" ", sentence)
     topic = ", ".join(field_and_phrase(cue)[1].removeprefix("^") for cue in cues) or " ".join(without_label.split())
     return LabelMention(named[0], topic, cues)
+
+
+def _named(text: str, labels: Sequence[str]) -> list[int]:
+    return [index for index, label in enumerate(labels) if names_label(text, label, match_case=True)]
 
 
 def _label_pattern(label: str) -> re.Pattern[str]:

@@ -18,6 +18,13 @@ LABELS = ("Number", "Person", "Entity")
         ('It contains "whose" or begins with "who": Person.', 1, ("whose", "^who")),
         ("Questions about dates ask for a Number.", 0, ()),
         ('The word "Number" itself is an Entity.', 2, ("number",)),
+        (
+            'A mail whose subject contains "when" or begins with "how" is a Number.',
+            0,
+            ("subject: when", "subject: ^how"),
+        ),
+        ('A mail that has "who" or whose Entity begins with "a": Person.', 1, ("who", "Entity: ^a")),
+        ('A mail whose body begins with "who" or that contains "a" is a Person.', 1, ("body: ^who", "a")),
     ],
 )
 def test_a_sentence_that_names_one_label_is_read(sentence: str, label: int, cues: Any) -> None:
