@@ -96,7 +96,8 @@ def compile_draft(
     notes = [f"answers are read as {form.spec}{f': {form.why}' if form.why else ''}"]
     if appended:
         notes.insert(0, f"the prompt names no field: {', '.join(inputs) or 'the text'} goes to its end")
-    return Template(_messages(reading), form.spec, example, origin=draft.origin), description, notes
+    answer_tag = form.spec.removeprefix("xml:") if form.spec.startswith("xml:") else ""
+    return Template(_messages(reading, answer_tag), form.spec, example, origin=draft.origin), description, notes
 
 
 def _fields(draft: Draft, index: int, columns: Sequence[str], label_column: str) -> tuple[Span, ...]:
@@ -104,13 +105,13 @@ def _fields(draft: Draft, index: int, columns: Sequence[str], label_column: str)
     if message.fields is not None:
         return message.fields
     answer = message.role == "assistant"
-    found = field_spans(
+    spans = field_spans(
         message.text, columns, label_column=label_column, answer=answer, double_braces=draft.double_braces
     )
-    return tuple(found)
+    return tuple(spans)
 
 
-def _messages(reading: _Reading) -> tuple[Message, ...]:
+def _messages(reading: _Reading, answer_tag: str) -> tuple[Message, ...]:
     messages = reading.draft.messages
     spans = [_author_spans(reading, index) for index in range(len(messages))]
     chosen = {kind for stretch in spans for kind in own_slots(stretch)}
@@ -118,7 +119,7 @@ def _messages(reading: _Reading) -> tuple[Message, ...]:
         if kind in chosen or (kind == "examples" and has_turns(reading.draft)):
             continue
         index, place = _outside_parts(reading, *_place(reading, kind))
-        slot = slot_at(reading.text(index), place, kind, reading.elsewhere(index))
+        slot = slot_at(reading.text(index), place, kind, reading.elsewhere(index), answer_tag)
         spans[index].append(Span(place.position, place.position, (slot,)))
     last = reading.draft.last_user
     has_user = messages[last].role == "user"

@@ -50,9 +50,8 @@ def example_form(
     else:
         start, end = block.start, block.tail[1] if turns and block.tail[1] else block.end
     pieces = _pieces(text, start, end, fields)
-    return ExampleForm(
-        pieces, _gap(text[start:end], _tail(text, block), answer), output, answer.key, answer.keys, turns
-    )
+    gap = _gap(text[start:end], _tail(text, block), answer, ends_in_field=isinstance(pieces[-1], Field))
+    return ExampleForm(pieces, gap, output, answer.key, answer.keys, turns)
 
 
 def fields_as_lines(names: Sequence[str]) -> list[str | Field]:
@@ -96,13 +95,15 @@ def _tail(text: str, block: InputBlock) -> str:
     return (between if not between.strip() else "\n") + text[start:end].rstrip()
 
 
-def _gap(shown: str, tail: str, answer: AnswerForm) -> str:
+def _gap(shown: str, tail: str, answer: AnswerForm, *, ends_in_field: bool = True) -> str:
     """What parts the answer from an input that is shown so."""
     if tail.endswith(">"):
         tag = tail.strip()
         return tail.removesuffix(tag) if answer.output.startswith(tag) else tail
     if tail:
-        return f"{tail} "
+        return f"{tail}\n" if tail.strip().startswith("#") else f"{tail} "
+    if shown[-1:].isalnum() and not answer.speaks and not ends_in_field:
+        return " "  # an open sentence: "The sentiment is"
     # An answer after several paragraphs is one more; "Answer:" is a word that any reader of answers skips.
     new = "\r\n" if "\r\n" in shown else "\n"
     return (new * 2 if new * 2 in shown else new) + ("" if answer.speaks else "Answer: ")

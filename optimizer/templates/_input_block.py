@@ -65,6 +65,8 @@ def input_block(
         start, top = lines[first].outer_start, first
     opening = _opening_row(text, lines, top)
     tail = _tail(text, lines, last)
+    if lines[opening].kind == "heading" and text[tail[0] : tail[1]].startswith("#"):
+        start = lines[opening].outer_start  # sections of input and of answer: an example has both
     shared = [part for part in parts if part.start < end and start < part.end]
     if shared:
         # An instruction on the same line is no part of what an example repeats.

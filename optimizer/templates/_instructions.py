@@ -42,6 +42,8 @@ _CLOSING = ":.?!"  # ends what stands before a field, so that the field is no pa
 _EXAMPLES = re.compile(r"\W*(?:\w+\s+)?examples?\b", re.IGNORECASE)
 _MOST = 3  # chosen: paragraphs in a row that are rephrased; what comes after them is detail rather than instruction
 _FEWEST_BESIDE_FIELD = 2  # chosen: 'Sentiment of "{text}"?'
+_UNSPACED = re.compile(r"[\u3040-\u9fff\u0e00-\u0e7f]")  # Japanese, Chinese, Thai
+_FEWEST_LETTERS = 6  # chosen: a short sentence of Chinese
 _FEWEST_WORDS = 3  # chosen: fewer words are a caption
 
 
@@ -155,9 +157,14 @@ def _stretch(text: str, start: int, end: int, block: int) -> Stretch | None:
         return None
     first, last = kept[0][0], kept[-1][1]
     strength = _strength([text[left:right] for left, right in kept])
-    if strength != "instruction" and len(text[first:last].split()) < _FEWEST_WORDS:
+    if strength != "instruction" and not _is_sentence(text[first:last]):
         return None
     return Stretch(first, last, strength, block)
+
+
+def _is_sentence(text: str) -> bool:
+    """Whether a text is more than a caption; scripts that part no words by spaces are counted by their letters."""
+    return len(text.split()) >= _FEWEST_WORDS or len(_UNSPACED.findall(text)) >= _FEWEST_LETTERS
 
 
 def _sentences(text: str, start: int, end: int) -> list[tuple[int, int]]:

@@ -18,7 +18,7 @@ _HEADING = re.compile(
     r"^(?P<level>#{1,6})[ \t]+(?P<title>[^\n#]*[^\n# \t\r])(?P<closing>[ \t]+#+)?[^\n]*\n?(?P<blank>[ \t\r]*\n)?",
     re.MULTILINE,
 )
-_TAG_LINE = re.compile(rf"^[ \t]*{TAG.pattern}", re.MULTILINE)
+_TAG_LINE = re.compile(rf"^[ \t]*(?=</?(?P<name>[\w.-]+)){TAG.pattern}", re.MULTILINE)
 _BULLET = re.compile(r"^(?P<bullet>[ \t]*[-*+•][ \t]+)\S", re.MULTILINE)
 _HEADINGS: dict[SlotKind, str] = {"definitions": "What the labels mean", "notes": "Notes", "examples": "Examples"}
 _EXAMPLES = re.compile(r"^[^\w\n]{0,6}(?:\w+[ \t]+)?examples?\b[^\n]{0,20}$", re.IGNORECASE | re.MULTILINE)
@@ -66,26 +66,28 @@ class Layout:
         return Slot(kind, heading + gap, "", bullet, joint=joint)
 
 
-def layout_at(text: str, position: int, elsewhere: str = "") -> Layout:
+def layout_at(text: str, position: int, elsewhere: str = "", answer_tag: str = "") -> Layout:
     """Read the style that a section at a place of a text should have.
 
     Parameters
     ----------
     elsewhere : str
         The prompt's other messages: their XML sections count where this text has no style of its own.
+    answer_tag : str
+        An element that is the form of the answer, and no section.
     """
     bullet = _BULLET.search(text)
     layout = Layout(bullet=bullet["bullet"].lstrip() if bullet else "- ", newline="\r\n" if "\r\n" in text else "\n")
     closed = fences(text)
-    headings = [found for found in _HEADING.finditer(text) if not within(found.span(), closed)]
+    headings = [heading for heading in _HEADING.finditer(text) if not within(heading.span(), closed)]
     if headings:
         if not ends_section(text, position):
             return layout
-        before = [found for found in headings if found.start() < position]
+        before = [heading for heading in headings if heading.start() < position]
         near = before[-1] if before else headings[0]
-        after = [found for found in headings if found.start() >= position]
+        after = [heading for heading in headings if heading.start() >= position]
         # A section that subsections follow gets one more subsection: theirs would be its own otherwise.
-        level = max([near["level"], *(found["level"] for found in after[:1])], key=len)
+        level = max([near["level"], *(heading["level"] for heading in after[:1])], key=len)
         return replace(
             layout,
             style="markdown",
@@ -94,9 +96,13 @@ def layout_at(text: str, position: int, elsewhere: str = "") -> Layout:
             is_upper=near["title"].isupper(),
             spacious=near["blank"] is not None,
         )
-    if _TAG_LINE.search(text) or (_TAG_LINE.search(elsewhere) and not _HEADING.search(elsewhere)):
+    if _has_sections(text, answer_tag) or (_has_sections(elsewhere, answer_tag) and not _HEADING.search(elsewhere)):
         return replace(layout, style="xml")
     return layout
+
+
+def _has_sections(text: str, answer_tag: str) -> bool:
+    return any(match["name"] != answer_tag for match in _TAG_LINE.finditer(text))
 
 
 def ends_section(text: str, position: int) -> bool:

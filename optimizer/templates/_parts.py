@@ -49,10 +49,10 @@ def parts_of(draft: Draft, fields: Sequence[Sequence[Span]], labels: Sequence[st
     indices = _with_instructions(draft)
     # An author may give the instructions in the first of the turns that show examples.
     first_user = [index for index, message in enumerate(draft.messages) if message.role == "user"][:1]
-    found = _leading(draft, indices, fields, labels) or _leading(draft, first_user, fields, labels)
-    if not found:
+    parts = _leading(draft, indices, fields, labels) or _leading(draft, first_user, fields, labels)
+    if not parts:
         raise InputError("no instruction found in the prompt: mark what is to be rephrased by <rephrase>..</rephrase>")
-    return [_before_edges(draft, part) for part in found]
+    return [_before_edges(draft, part) for part in parts]
 
 
 def _before_edges(draft: Draft, part: PartSpan) -> PartSpan:
@@ -116,23 +116,27 @@ def _leading(
 ) -> list[PartSpan]:
     texts = {index: draft.messages[index].text for index in indices}
     stretches = {index: instructions_in(texts[index], fields[index], labels) for index in indices}
-    leading = [(index, found) for index in indices for found in leading_instructions(stretches[index])]
+    leading = [_part(index, stretch) for index in indices for stretch in leading_instructions(stretches[index])]
     if leading:
-        return [PartSpan(index, found.start, found.end) for index, found in leading]
+        return leading
     for index in indices:
         beside = instruction_beside_field(texts[index], fields[index], labels)
         if beside and beside.strength == "instruction":
-            return [PartSpan(index, beside.start, beside.end)]
+            return [_part(index, beside)]
     for index in indices:
         listed = instructions_in_list(texts[index], fields[index], labels)
         if listed:
-            return [PartSpan(index, found.start, found.end) for found in listed]
+            return [_part(index, stretch) for stretch in listed]
     for strength in ("prose", "role"):
         for index in indices:
-            weaker: list[Stretch] = [found for found in stretches[index] if found.strength == strength]
+            weaker = [stretch for stretch in stretches[index] if stretch.strength == strength]
             if weaker:
-                return [PartSpan(index, weaker[0].start, weaker[0].end)]
+                return [_part(index, weaker[0])]
             beside = instruction_beside_field(texts[index], fields[index], labels)
             if beside:
-                return [PartSpan(index, beside.start, beside.end)]
+                return [_part(index, beside)]
     return []
+
+
+def _part(index: int, stretch: Stretch) -> PartSpan:
+    return PartSpan(index, stretch.start, stretch.end)

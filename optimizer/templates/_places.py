@@ -49,9 +49,9 @@ def place_after(text: str, lines: Sequence[Line], start: int, end: int) -> Place
     return Place(_after_element(text, lines, row), before=False)
 
 
-def slot_at(text: str, place: Place, kind: SlotKind, elsewhere: str = "") -> Slot:
+def slot_at(text: str, place: Place, kind: SlotKind, elsewhere: str = "", answer_tag: str = "") -> Slot:
     """Return an empty slot for a place, in the style of what surrounds it."""
-    layout = layout_at(text, place.position, elsewhere)
+    layout = layout_at(text, place.position, elsewhere, answer_tag)
     new = layout.newline
     slot = layout.section(kind, again=kind == "examples" and shows_examples(text[: place.position]))
     if not place.headed and layout.style != "xml":

@@ -32,6 +32,7 @@ PARTS = {
     "question": ("[Which tone has the review?]\n\n{text}", 1),
     "task caption": ("Task: [judge the review.]\nReview: {text}", 1),
     "another language": ("[Ordne die Bewertung ein.]\n\n{text}", 1),
+    "no spaces": ("[请判断以下评论的情感。]\n\n评论:{text}", 1),
     "list": ("- [Read the review.]\n- [Judge it.]\n\n{text}", 2),
     "broken line": ("[Judge the review, and\nanswer nothing else than you would.]\n\n{text}", 1),
     "marked": ("Judge.\n<rephrase>[One paragraph\nof two lines.]\n\n- [an item]\n- [another]\n</rephrase>\n{text}", 3),

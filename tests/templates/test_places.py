@@ -28,6 +28,11 @@ STYLES = {
     "beside a field": ("~^Judge this: {text}\nLabel:", "Nice.\nLabel: good"),
     "steps": ("Judge the review:\n1. Read it.\n2. Judge.\n\n~^> {text}", "> Nice.\nAnswer: good"),
     "quoted": ('Judge the review.\n\n~^Review:\n"""\n{text}\n"""', 'Review:\n"""\nNice.\n"""\nAnswer: good'),
+    "open sentence": ('Judge the review.\n\n~^It says "{text}". It is', 'It says "Nice.". It is good'),
+    "answer tags": (
+        "Judge the review.\n\n~^Review: {text}\n\nAnswer so:\n<tone>..</tone>",
+        "Review: Nice.\n<tone>good</tone>",
+    ),
     "several fields": ("Judge it well.\n\n~^By: {by}\n\nSays: {text}\n", "By: Eve\n\nSays: Nice.\n\nAnswer: good"),
 }
 
@@ -101,3 +106,8 @@ def test_after_the_last_line_edits_begin_a_paragraph(tmp_path: Path) -> None:
     assert edited(tmp_path, "{text}\n\nIs the review good or bad?\n") == (
         f"Examples:\n\nNice.\nAnswer: good\n\n{{text}}\n\nIs the review good or bad?\n\n{PLAIN.rstrip()}\n"
     )
+
+
+def test_sections_of_input_and_answer_are_both_shown(tmp_path: Path) -> None:
+    text = edited(tmp_path, "### Task:\nJudge the review.\n\n### Input:\n{text}\n\n### Response:\n", ".md")
+    assert "### Examples\n\n### Input:\nNice.\n\n### Response:\ngood\n\n### Input:\n{text}" in text
