@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from psopt.errors import DataError
@@ -19,6 +20,12 @@ def input_columns(source: PromptSource, inputs: str | Sequence[str] = (), column
 
     `columns` are those of the rows, as far as they are known: names that a prompt quotes count only among them.
     """
+    columns_of_prompt = _columns(source, inputs, columns)
+    is_own_form = source.prompt is not None and source.prompt.template is None
+    return replace(columns_of_prompt, texts_alone=is_own_form)
+
+
+def _columns(source: PromptSource, inputs: str | Sequence[str], columns: Sequence[str]) -> InputColumns:
     if inputs:
         return InputColumns((inputs,) if isinstance(inputs, str) else tuple(inputs))
     data = source.settings.data if source.settings else None

@@ -35,12 +35,15 @@ class InputColumns:
         The one input where no candidate is a column; by default a customary name is looked for.
     layout : str
         How a text is made of the inputs, each in braces; empty for ``name: value``, a line each.
+    texts_alone : bool
+        Whether a text may stand for several inputs: psopt's own form pastes it, a template asks for each.
     """
 
     inputs: tuple[str, ...] = ()
     candidates: tuple[str, ...] = ()
     text_column: str | None = None
     layout: str = ""
+    texts_alone: bool = False
 
     @classmethod
     def of_builtin(cls, name: str) -> InputColumns:
@@ -80,27 +83,28 @@ def texts_of_file(path: Path, columns: InputColumns) -> list[str]:
 
 
 def texts_of_lines(content: str, columns: InputColumns, *, source: str = "standard input") -> list[str]:
-    """Read lines as texts; where there are several inputs each line is a JSON object that holds them.
+    """Read lines as texts; where a template has several inputs each line is a JSON object that holds them.
 
-    Where there is one, lines that all are objects with that column are rows too.
+    Elsewhere lines that all are objects with an input's column are rows too.
 
     Raises
     ------
     DataError
         If a line is no object, or a column is missing or can't be used.
     """
-    if len(columns.names) > 1 or (columns.names and _are_rows(content, columns.names[0])):
+    needs_rows = len(columns.names) > 1 and not columns.texts_alone
+    if needs_rows or _are_rows(content, columns.names):
         return _texts(source, list(json_rows(source, content)), columns)
     lines = (line.strip() for line in content.splitlines())
     return texts_of_records([line for line in lines if line], columns, source=source)
 
 
-def _are_rows(content: str, column: str) -> bool:
+def _are_rows(content: str, names: Sequence[str]) -> bool:
     try:
         values = [json.loads(line) for line in content.splitlines() if line.strip()]
     except (ValueError, RecursionError):
         return False
-    return all(isinstance(value, dict) and column in value for value in values)
+    return bool(values) and all(isinstance(value, dict) and not value.keys().isdisjoint(names) for value in values)
 
 
 def texts_of_records(
@@ -123,7 +127,7 @@ def texts_of_records(
     for number, record in enumerate(records):
         where = f"record {number + 1}"
         if isinstance(record, str):
-            texts[number] = _alone(f"{source}, {where}", record, columns.names)
+            texts[number] = _alone(f"{source}, {where}", record, columns)
         elif isinstance(record, Mapping):
             rows.append(Record(where, record))
         else:
@@ -132,8 +136,9 @@ def texts_of_records(
     return [texts[number] if number in texts else next(of_rows) for number in range(len(texts) + len(rows))]
 
 
-def _alone(where: str, text: str, inputs: Sequence[str]) -> str:
-    if isinstance(text, Row) or not inputs:
+def _alone(where: str, text: str, columns: InputColumns) -> str:
+    inputs = columns.names
+    if isinstance(text, Row) or not inputs or (len(inputs) > 1 and columns.texts_alone):
         return text
     if len(inputs) > 1:
         raise DataError(f"{where}: is a text alone, where the inputs are {listed(inputs)}; give a mapping of these")

@@ -14,7 +14,7 @@ import pytest
 from psopt.cli import main
 from psopt.errors import DataError, InputError
 from psopt.search_spaces import Prompt, render
-from psopt.tasks import InputColumns, Row, fields_of, texts_of_records
+from psopt.tasks import InputColumns, Row, fields_of, texts_of_lines, texts_of_records
 from psopt.templates import Field, Message, Part, Slot, Template
 
 if TYPE_CHECKING:
@@ -172,6 +172,16 @@ def test_rows_of_pairs_are_put_together_as_the_data_set_does() -> None:
     assert text == "Premise: She knows. Hypothesis: He {premise} left."
     assert fields_of(text)["premise"] == "She knows."
     assert InputColumns.of_builtin("trec") == InputColumns()
+
+
+def test_the_own_form_takes_texts_alone_too(here: Path) -> None:
+    model = Asked()
+    own = Prompt("Which team?", LABELS)
+    psopt.classify(["a text", ROWS[1]], own, model=model, inputs=("subject", "body"))
+    assert model.texts == ["a text", "body: a bill – 20 €"]
+    columns = InputColumns(("subject", "body"), texts_alone=True)
+    assert texts_of_lines("a\n\nb {\n", columns) == ["a", "b {"]
+    assert texts_of_lines('{"subject": "a", "body": "b"}\n', columns) == ["subject: a\nbody: b"]
 
 
 def test_a_prompt_that_knows_no_labels_is_told_them_and_says_how_it_is_read(
