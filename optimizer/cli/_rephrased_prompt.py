@@ -37,6 +37,9 @@ def show_prompt(source: PromptSource, task: Task | None, *, as_json: bool) -> in
         typer.echo(line, err=True)
     if not any(segment.kind == "rephrased" for segment in shown.segments):
         typer.echo("Nothing of it is rephrased: mark instructions with <rephrase>..</rephrase>.", err=True)
+    added = len((*shown.prompt.definitions, *shown.prompt.notes, *shown.prompt.examples))
+    if shown.prompt.template is not None and added:
+        typer.echo(f"What was added to it ({added} edits) is the same in all rephrasings, and left out here.", err=True)
     if console.color_system is None or console.no_color:
         _show_marked(shown.segments)
     else:

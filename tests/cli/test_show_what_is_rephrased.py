@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.cli import main
+from psopt.search_spaces import Prompt
+from psopt.templates import Field, Message, Part, Slot, Template
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -106,6 +108,15 @@ def test_a_description_is_shown_in_psopts_own_form(show: Show, tmp_path: Path) -
     (tmp_path / "own.txt").write_text("Sort the mail.\n")
     _, out, _ = show("--prompt", "own.txt", "--show")
     assert "<rephrase>Sort the mail.</rephrase>\nAnswer with exactly one of these labels" in out
+
+
+def test_a_prompt_of_a_run_is_shown_without_its_edits_which_is_said(show: Show, tmp_path: Path) -> None:
+    template = Template((Message("user", (Part(0), Slot("notes", opening="\n\n"), "\n", Field("body", "{body}"))),))
+    prompt = Prompt("Sort it.", ("aaa", "bbb"), notes=("Be exact.",), template=template)
+    (tmp_path / "edited.json").write_text(json.dumps(prompt.to_dict()))
+    _, out, err = show("--prompt", "edited.json", "--show")
+    assert out == "<rephrase>Sort it.</rephrase>\n\n{{psopt.notes}}\n{body}\n"
+    assert "What was added to it (1 edits)" in err
 
 
 def test_a_prompt_of_which_nothing_is_rephrased_says_so(show: Show, tmp_path: Path) -> None:
