@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from psopt.errors import InputError
 from psopt.templates._answer_form import answer_form
 from psopt.templates._draft import Draft, Span, pieces_of
 from psopt.templates._example_form import example_form, fields_as_lines, has_turns
@@ -54,6 +55,11 @@ class _Reading:
         return "\n".join(self.text(other) for other in range(len(self.draft.messages)) if other != index)
 
     @property
+    def chosen(self) -> list[str]:
+        """The kinds of edits for which the author chose a place."""
+        return own_slots([slot for message in self.draft.messages for slot in message.slots])
+
+    @property
     def block(self) -> InputBlock | None:
         """Where the user's last message shows the sample."""
         index = self.draft.last_user
@@ -75,13 +81,16 @@ def compile_draft(
     Raises
     ------
     InputError
-        If a name in braces is no column, marks are not balanced, or there is no instruction.
+        If a name in braces is no column, a place for edits is chosen twice, or there is no instruction.
     """
     draft = replace(draft, messages=tuple(map(without_marks, draft.messages)))
     fields = tuple(_fields(draft, index, columns, label_column) for index in range(len(draft.messages)))
     appended = () if any(fields) else tuple(fields_as_lines(inputs or ["text"]))
     parts = tuple(parts_of(draft, fields, labels))
     reading = _Reading(draft, fields, tuple(labels), parts, appended)
+    twice = [kind for kind in reading.chosen if reading.chosen.count(kind) > 1]
+    if twice:
+        raise InputError(f"{{{{psopt.{twice[0]}}}}} stands in the prompt twice: edits have one place")
     form = answer_form(draft, fields, labels, label_column, answer)
     example = example_form(
         draft,
@@ -91,6 +100,7 @@ def compile_draft(
         labels,
         appended=appended,
         has_parts=bool(reading.parts_in(draft.last_user)),
+        turns=has_turns(draft) and "examples" not in reading.chosen,
     )
     description = PART_BREAK.join(reading.text(part.message)[part.start : part.end] for part in parts)
     notes = [f"answers are read as {form.spec}{f': {form.why}' if form.why else ''}"]
@@ -114,9 +124,8 @@ def _fields(draft: Draft, index: int, columns: Sequence[str], label_column: str)
 def _messages(reading: _Reading, answer_tag: str) -> tuple[Message, ...]:
     messages = reading.draft.messages
     spans = [_author_spans(reading, index) for index in range(len(messages))]
-    chosen = {kind for stretch in spans for kind in own_slots(stretch)}
     for kind in _ORDER:
-        if kind in chosen or (kind == "examples" and has_turns(reading.draft)):
+        if kind in reading.chosen or (kind == "examples" and has_turns(reading.draft)):
             continue
         index, place = _outside_parts(reading, *_place(reading, kind))
         slot = slot_at(reading.text(index), place, kind, reading.elsewhere(index), answer_tag)

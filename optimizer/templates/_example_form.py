@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from psopt.templates._draft import Span, pieces_of
@@ -27,6 +28,7 @@ def example_form(
     *,
     appended: Sequence[str | Field] = (),
     has_parts: bool = False,
+    turns: bool = False,
 ) -> ExampleForm:
     """Return the form of an example.
 
@@ -36,11 +38,13 @@ def example_form(
         Where the last message of the user's shows the sample; None where psopt puts it at the end, as `appended`.
     has_parts : bool
         Whether that message holds instructions, too.
+    turns : bool
+        Whether examples are turns, as those that the prompt shows.
     """
     text = draft.messages[draft.last_user].text
-    turns = has_turns(draft)
-    shown = _shown_answer(draft, labels) if turns else ""
+    shown = _shown_answer(draft, labels)
     output = shown or answer.output
+    answer = replace(answer, output=output)
     if block is None:
         announced = announcing_line(text)
         pieces = [f"{announced}\n", *appended] if announced else appended

@@ -88,9 +88,9 @@ def announcing_line(text: str) -> str:
     return last if last.endswith(":") and len(last.split()) <= LEAD_WORDS else ""
 
 
-def own_slots(spans: Sequence[Span]) -> set[str]:
+def own_slots(spans: Sequence[Span]) -> list[str]:
     """The kinds of edits for which an author chose a place."""
-    return {piece.kind for span in spans for piece in span.pieces if isinstance(piece, Slot)}
+    return [piece.kind for span in spans for piece in span.pieces if isinstance(piece, Slot)]
 
 
 def _last_of_block(text: str, lines: Sequence[Line], row: int, *, leads: bool) -> int:

@@ -25,6 +25,7 @@ FAULTS = {
     "nested marks": ("p.txt", "<rephrase>a <rephrase>b</rephrase></rephrase> {body}", "<rephrase> within another"),
     "empty mark": ("p.txt", "Sort. <rephrase> </rephrase> {body}", "no text stands between"),
     "unknown place": ("p.txt", "Sort it now. {{psopt.note}} {body}", r"no place for edits; did you mean 'notes'\?"),
+    "place twice": ("p.txt", "Sort it. {{psopt.notes}} {{psopt.notes}} {body}", "stands in the prompt twice"),
     "place in a mark": (
         "p.txt",
         "<rephrase>Sort {{psopt.notes}} it</rephrase> {body}",

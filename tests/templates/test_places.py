@@ -6,6 +6,7 @@ import difflib
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 from psopt.templates import Additions, fill_slots, read_template, write_template
 
 if TYPE_CHECKING:
@@ -100,6 +101,20 @@ def test_turns_are_shown_as_turns(tmp_path: Path) -> None:
     written = write_template(fill_slots(prompt.template, prompt.description, Additions(examples=ADDITIONS.examples)))
     added = [line[2:] for line in difflib.ndiff(chat.splitlines(), written.splitlines()) if line[0] == "+"]
     assert added == ["- {role: user, content: 'R: Nice.'}", "- {role: assistant, content: 'Tone: good!'}"]
+
+
+def test_examples_stand_where_the_author_says_even_beside_turns(tmp_path: Path) -> None:
+    chat = (
+        "- {role: system, content: 'Judge the review. {{psopt.examples}}'}\n- {role: user, content: 'R: Bah.'}\n"
+        "- {role: assistant, content: 'Tone: bad!'}\n- {role: user, content: 'R: {text}'}\n"
+    )
+    path = tmp_path / "chat.yaml"
+    path.write_text(chat)
+    prompt = read_template(path, ("text",), labels=LABELS)
+    assert prompt.template is not None
+    written = write_template(fill_slots(prompt.template, prompt.description, Additions(examples=ADDITIONS.examples)))
+    assert yaml.safe_load(written)[0]["content"] == "Judge the review. R: Nice.\nTone: good!"
+    assert len(yaml.safe_load(written)) == 4
 
 
 def test_after_the_last_line_edits_begin_a_paragraph(tmp_path: Path) -> None:
