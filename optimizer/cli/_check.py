@@ -76,8 +76,9 @@ def check(
         raise UsageError("nothing to check: give --max-sensitivity, --min-f1, --min-consistency or --max-na-rate")
     sources = read_prompts([prompt] if prompt else [], reading)
     task = load_data(data, measuring.seed, sources, require_labels=True, silent=output.silent)
+    choice = choose_model(model, lm, sources, silent=True)
     checked = prompt_for_task(sources, task, measuring, silent=output.silent)
-    choice = choose_model(model, lm, sources, silent=output.silent)
+    choice.say(silent=output.silent)
     options = measure_options(measuring, split, rephrasing, choice.lm)
     if dry_run:
         estimate = estimate_measuring(task, {"": checked}, [choice.model], options)

@@ -51,7 +51,7 @@ def compare(
     from psopt.api import compare as run_comparison
     from psopt.api import estimate_measuring
     from psopt.cli._model_choice import choose_model
-    from psopt.cli._prompts import read_for_task, read_prompts
+    from psopt.cli._prompts import read_all, read_prompts
     from psopt.cli._reading import reading_bar
     from psopt.cli._settings import load_data, measure_options
     from psopt.models.chat import server_of
@@ -60,10 +60,12 @@ def compare(
 
     sources = read_prompts(prompts or [], reading)
     task = load_data(data, measuring.seed, sources, require_labels=True, silent=output.silent)
-    compared = {str(source.path): read_for_task(source, task, silent=output.silent) for source in sources}
+    choice = choose_model(model, lm, sources, silent=True)
+    prompts_read = read_all(sources, task, silent=output.silent)
+    compared = {str(source.path): prompt for source, prompt in zip(sources, prompts_read, strict=True)}
     if not compared:
         compared = {measuring.strategy: seed_prompt(task, measuring.strategy, seed=measuring.seed)}
-    choice = choose_model(model, lm, sources, silent=output.silent)
+    choice.say(silent=output.silent)
     models = [choice.model, *(other_models or [])]
     options = measure_options(measuring, split, rephrasing, choice.lm)
     if dry_run:

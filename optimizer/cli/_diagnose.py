@@ -58,8 +58,9 @@ def diagnose(
 
     sources = read_prompts([prompt] if prompt else [], reading)
     task = load_data(data, measuring.seed, sources, require_labels=False, silent=output.silent)
+    choice = choose_model(model, lm, sources, silent=True)
     diagnosed = prompt_for_task(sources, task, measuring, silent=output.silent)
-    choice = choose_model(model, lm, sources, silent=output.silent)
+    choice.say(silent=output.silent)
     options = measure_options(measuring, split, rephrasing, choice.lm)
     if dry_run:
         estimate = estimate_measuring(task, {"": diagnosed}, [choice.model], options)

@@ -46,6 +46,11 @@ class ModelChoice:
         place = f" at {self.server}" if self.server else ""
         return f"model {self.model}{place}{likelihood_note(self.model, self.lm)}, {self.origin}"
 
+    def say(self, *, silent: bool) -> None:
+        """Say it on stderr."""
+        if not silent:
+            typer.echo(self.line, err=True)
+
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
         return {"model": self.model, "server": self.server, "model_origin": self.origin}
@@ -85,21 +90,23 @@ def choose_model(named: str | None, flags: ModelFlags, sources: Sequence[PromptS
         if (how.model, how.server or server) != (model, server)
     ]
     choice = ModelChoice(model, server, "; ".join([origin, *others]), lm)
-    if not silent:
-        typer.echo(choice.line, err=True)
+    choice.say(silent=silent)
     return choice
 
 
-def model_to_search_with(
-    model: str, flags: ModelFlags, sources: Sequence[PromptSource], *, silent: bool
-) -> tuple[str, LMConfig]:
-    """The model of a new run, and how it is asked: as an earlier run has it, where a prompt of that is the start."""
-    if all(source.measured is None for source in sources):
-        if sources and not is_given("model") and not silent:
-            typer.echo(f"model {model}, the default: --model names the one that the prompt is for", err=True)
-        return model, lm_options(flags)
-    choice = choose_model(model if is_given("model") else None, flags, sources, silent=silent)
-    return choice.model, choice.lm
+def model_to_search_with(model: str, flags: ModelFlags, sources: Sequence[PromptSource]) -> tuple[str, LMConfig, str]:
+    """The model of a new run, how it is asked, and what is to be said of that.
+
+    Where the run starts from a prompt of an earlier one, it is that run's model, asked as it was.
+    """
+    if any(source.measured is not None for source in sources):
+        choice = choose_model(model if is_given("model") else None, flags, sources, silent=True)
+        return choice.model, choice.lm, choice.line
+    lm = lm_options(flags)
+    if sources and not is_given("model"):
+        return model, lm, f"model {model}, the default: --model names the one that the prompt is for"
+    note = likelihood_note(model, lm)
+    return model, lm, f"model {model}{note}" if note else ""
 
 
 def _origin(sources: Sequence[PromptSource], measured: Sequence[tuple[PromptSource, Measured]]) -> str:

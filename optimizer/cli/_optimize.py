@@ -93,7 +93,7 @@ def optimize(
 
     Writes a run directory with the Pareto front, scored on test under held-out rephrasings.
     """
-    from psopt.cli._model_choice import likelihood_note, model_to_search_with
+    from psopt.cli._model_choice import model_to_search_with
     from psopt.cli._prompts import read_prompts, start_from
     from psopt.cli._run import run, show_run_estimate
     from psopt.cli._settings import run_settings
@@ -101,7 +101,7 @@ def optimize(
     if go_on and out is None:
         raise InputError("--resume needs --out DIR, the run to go on with")
     sources = read_prompts([prompt] if prompt else [], reading)
-    asked, options = model_to_search_with(model, lm, sources, silent=output.silent)
+    asked, options, said = model_to_search_with(model, lm, sources)
     settings = run_settings(
         data,
         measuring,
@@ -121,7 +121,6 @@ def optimize(
     task, settings = start_from(sources, settings, silent=output.silent)
     if dry_run:
         return show_run_estimate(settings, measuring.cache_dir, as_json=output.as_json, task=task)
-    note = likelihood_note(settings.model, settings.lm)
-    if note and not output.silent:
-        typer.echo(f"model {settings.model}{note}", err=True)
+    if said and not output.silent:
+        typer.echo(said, err=True)
     return run(settings, out, measuring.cache_dir, output, resume=go_on, force=force, task=task)

@@ -67,11 +67,17 @@ def start_from(
 
 def read_for_task(source: PromptSource, task: Task, *, silent: bool) -> Prompt:
     """Return the prompt for a task, and say on stderr how it was read."""
-    reading = source.read_for(task)
+    return read_all([source], task, silent=silent)[0]
+
+
+def read_all(sources: Sequence[PromptSource], task: Task, *, silent: bool) -> list[Prompt]:
+    """Return the prompts for a task; say on stderr how they were read, once all of them are."""
+    readings = [source.read_for(task) for source in sources]
     if not silent:
-        for line in prompt_lines(source, reading.prompt, reading.notes):
-            typer.echo(line, err=True)
-    return reading.prompt
+        for source, reading in zip(sources, readings, strict=True):
+            for line in prompt_lines(source, reading.prompt, reading.notes):
+                typer.echo(line, err=True)
+    return [reading.prompt for reading in readings]
 
 
 def prompt_lines(source: PromptSource, prompt: Prompt, notes: Sequence[str]) -> list[str]:

@@ -112,12 +112,13 @@ def test_what_can_t_be_used_ends_in_one_line_and_writes_nothing(
     (folder / "field.txt").write_text("Is it billing or sales?\n\n{titel}\n{body}")
     before = sorted(folder.iterdir())
     options, said = FAULTS[fault]
-    given = [*RUN, "--quiet"] if verb == "optimize" else [*MODEL, "--min-f1", "0", "--quiet"]
+    given = RUN if verb == "optimize" else [*MODEL, "--min-f1", "0"]
     assert psopt(verb, *DATA, *given, *options) == 2
     shown = capsys.readouterr()
     assert shown.out == ""
-    assert said in shown.err.splitlines()[-1]
-    assert len([line for line in shown.err.splitlines() if line.startswith("psopt: ")]) == 1
+    lines = shown.err.splitlines()
+    assert said in lines[-1]
+    assert len(lines) == 1 or fault == "a layout"  # that is seen after it was said how the prompt was read
     assert [path for path in sorted(folder.iterdir()) if path.name not in {"cache", "__pycache__"}] == before
 
 
