@@ -33,7 +33,7 @@ _NO_KEYS = {
 }  # fmt: skip
 _TAG_PAIR = re.compile(r"<(?P<tag>[A-Za-z_][\w.-]*)>(?P<inner>[^<>\n]{0,80})</(?P=tag)>")
 _TAG_NAMED = re.compile(
-    r"<(?P<tag>[A-Za-z_][\w.-]*)>(?!\S*/)[^.\n]{0,30}\btags?\b|\bin(?:side)?\s+<(?P<inner>[A-Za-z_][\w.-]*)>"
+    r"<(?P<tag>[A-Za-z_][\w.-]*)>(?!\S{0,80}/)[^.\n]{0,30}\btags?\b|\bin(?:side)?\s+<(?P<inner>[A-Za-z_][\w.-]*)>"
 )
 _ANSWER_TAGS = ("answer", "label", "category", "class", "classification", "result", "output", "sentiment", "intent")
 _LAST_LINE = re.compile(
@@ -43,6 +43,9 @@ _LAST_LINE = re.compile(
     r"|\b(?:think|reason|explain)\b[^\n]{0,200}\bthen\b[^\n]{0,80}\banswer:",
     re.IGNORECASE | re.MULTILINE,
 )
+
+
+_NEAR = 100  # chosen: characters in which a list goes on
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +181,8 @@ def _xml(draft: Draft, fields: Sequence[Sequence[Span]], labels: Sequence[str], 
 
 def _is_listed(text: str, match: re.Match[str], tag: str) -> bool:
     """Whether an element stands beside another of its name: a list of labels, not the form of an answer."""
-    before = text[: match.start()].rstrip()
-    after = text[match.end() :].lstrip()
+    before = text[max(0, match.start() - _NEAR) : match.start()].rstrip()
+    after = text[match.end() : match.end() + _NEAR].lstrip()
     return before.endswith(f"</{tag}>") or after.startswith(f"<{tag}>")
 
 

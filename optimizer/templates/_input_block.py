@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from psopt.templates._literals import touching
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -50,11 +52,14 @@ def input_block(
     edges : sequence of int
         Where the author wants edits: no line is one with the block across them.
     """
-    rows = [row for row, line in enumerate(lines) if _holds(line, fields)]
+    places = [(field.start, field.end) for field in fields]
+    rows = [row for row, line in enumerate(lines) if touching(line.outer_start, line.outer_end, places)]
     if not rows:
         return None
     first = last = rows[-1]
-    while (above := _field_above(lines, first, rows)) is not None:
+    for above in reversed(rows[:-1]):
+        if any(line.kind not in _JOINING for line in lines[above + 1 : first]):
+            break
         first = above
     first, last = _with_tags(text, lines, *_with_delimiters(text, lines, first, last))
     start, end = lines[first].outer_start, lines[last].outer_end
@@ -73,16 +78,6 @@ def input_block(
         after = [field.start for field in fields if field.start >= shared[-1].end and field.end <= end]
         start = after[0] if after else end
     return InputBlock(start, end, lines[opening].outer_start, tail)
-
-
-def _holds(line: Line, fields: Sequence[Span]) -> bool:
-    return any(line.outer_start <= field.start and field.end <= line.outer_end for field in fields)
-
-
-def _field_above(lines: Sequence[Line], row: int, rows: Sequence[int]) -> int | None:
-    above = [other for other in rows if other < row]
-    joined = above and all(line.kind in _JOINING for line in lines[above[-1] + 1 : row])
-    return above[-1] if joined else None
 
 
 def _with_delimiters(text: str, lines: Sequence[Line], first: int, last: int) -> tuple[int, int]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
-from psopt.templates._literals import TAG, fences, json_objects
+from psopt.templates._literals import TAG, fences, json_objects, touching
 from psopt.text import names_label
 
 if TYPE_CHECKING:
@@ -71,22 +72,30 @@ class Line:
 
 def lines_of(text: str, fields: Sequence[Span], labels: Sequence[str]) -> list[Line]:
     """Say of every line of a text what it is."""
-    closed = [*((span, "fence") for span in fences(text)), *((span, "json") for span in json_objects(text))]
+    return list(_lines(text, tuple((field.start, field.end) for field in fields), tuple(labels)))
+
+
+@lru_cache(maxsize=16)  # every step of reading a prompt looks at the lines of its few messages
+def _lines(text: str, fields: tuple[tuple[int, int], ...], labels: tuple[str, ...]) -> tuple[Line, ...]:
+    fenced, objects = fences(text), json_objects(text)
     lines: list[Line] = []
     position = 0
     for raw in text.split("\n"):
         end = position + len(raw.removesuffix("\r"))
         enclosed = _ENCLOSED.match(text, position, end)
         start, stop = enclosed.span("inner") if enclosed else (position, end)
-        kinds = [
-            kind for span, kind in closed if span[0] < end and position < span[1] and not _inline(text, span, start)
-        ]
-        kind = kinds[0] if kinds else _kind(text, start, stop, fields, labels)
+        kind: Kind = "blank"
+        if touching(position, end, fenced):
+            kind = "fence"
+        elif any(not _inline(text, span, start) for span in touching(position, end, objects)):
+            kind = "json"
+        elif text[start:stop].strip():
+            kind = "field" if touching(start, stop, fields) else _kind(text[start:stop].strip(), labels)
         if kind in _BY_FIRST_WORDS and lines and _goes_on(text, lines[-1], start):
             kind = "prose"
-        lines.append(Line(kind, start, stop, position, end))  # type: ignore[arg-type] # a str of the literals above
+        lines.append(Line(kind, start, stop, position, end))
         position += len(raw) + 1
-    return lines
+    return tuple(lines)
 
 
 def _goes_on(text: str, previous: Line, start: int) -> bool:
@@ -98,15 +107,10 @@ def _goes_on(text: str, previous: Line, start: int) -> bool:
 
 def _inline(text: str, span: tuple[int, int], start: int) -> bool:
     """Whether JSON stands on one line after words of that line."""
-    return "\n" not in text[span[0] : span[1]] and bool(text[start : span[0]].strip())
+    return text.find("\n", *span) < 0 and bool(text[start : span[0]].strip())
 
 
-def _kind(text: str, start: int, end: int, fields: Sequence[Span], labels: Sequence[str]) -> Kind:
-    line = text[start:end].strip()
-    if not line:
-        return "blank"
-    if any(start <= field.start and field.end <= end for field in fields):
-        return "field"
+def _kind(line: str, labels: Sequence[str]) -> Kind:
     if _WHOLE_TAG.fullmatch(line):
         return "tag"
     if _HEADING.match(line):

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import re
+import sys
+from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _FENCE = re.compile(
     r"^[ \t]*(?P<mark>`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*(?P=mark)[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
@@ -22,6 +28,7 @@ def fences(text: str) -> list[tuple[int, int]]:
 
 def json_objects(text: str) -> list[tuple[int, int]]:
     """Where outermost braces hold something that looks like JSON: a quoted name and a colon."""
+    members = [match.span() for match in _MEMBER.finditer(text)]
     spans = []
     opened: list[int] = []
     for match in re.finditer(r"[{}]", text):
@@ -30,9 +37,10 @@ def json_objects(text: str) -> list[tuple[int, int]]:
         elif opened:
             start = opened.pop()
             # An opening brace that is never closed must not hide what comes after it: inner objects count, too.
-            if _MEMBER.search(text, start, match.end()):
+            first = bisect_left(members, (start, 0))
+            if first < len(members) and members[first][1] <= match.end():
                 spans.append((start, match.end()))
-    return [span for span in spans if not any(_within(span, other) for other in spans if other != span)]
+    return _outermost(spans)
 
 
 def quotations(text: str) -> list[tuple[int, int]]:
@@ -42,13 +50,26 @@ def quotations(text: str) -> list[tuple[int, int]]:
 
 def literal_spans(text: str) -> list[tuple[int, int]]:
     """Where a name in braces is not taken for a field that was forgotten: fences, quotations, JSON."""
-    return [*fences(text), *quotations(text), *json_objects(text)]
+    return _outermost([*fences(text), *quotations(text), *json_objects(text)])
 
 
-def within(span: tuple[int, int], others: list[tuple[int, int]]) -> bool:
-    """Tell whether a span lies in one of the others."""
-    return any(_within(span, other) for other in others)
+def within(span: tuple[int, int], others: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether a span lies in one of the others, which are in order and none in another."""
+    before = bisect_right(others, (span[0], sys.maxsize)) - 1
+    return before >= 0 and span[1] <= others[before][1]
 
 
-def _within(span: tuple[int, int], other: tuple[int, int]) -> bool:
-    return other[0] <= span[0] and span[1] <= other[1]
+def touching(start: int, end: int, others: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return those of the others, in order and apart, that share a character with a stretch."""
+    first = max(0, bisect_right(others, (start, sys.maxsize)) - 1)
+    last = bisect_left(others, (end, 0))
+    return [span for span in others[first:last] if start < span[1]]
+
+
+def _outermost(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """In order, and none in another."""
+    outermost: list[tuple[int, int]] = []
+    for span in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if not outermost or span[1] > outermost[-1][1]:
+            outermost.append(span)
+    return outermost
