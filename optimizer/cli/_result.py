@@ -104,7 +104,7 @@ def _on_test(candidate: Candidate) -> list[str]:
         return ["–"] * 3
     cells = []
     for name in OBJECTIVES:
-        cell = f"{100 * getattr(scores, name):.1f}"
+        cell = _percent(getattr(scores, name))
         if name in scores.ci:
             low, high = scores.ci[name]
             cell += f" {100 * low:.0f}–{100 * high:.0f}"
@@ -113,4 +113,10 @@ def _on_test(candidate: Candidate) -> list[str]:
 
 
 def _on_val(candidate: Candidate) -> str:
-    return " ".join(f"{100 * getattr(candidate.val, name):.1f}" for name in OBJECTIVES)
+    return " ".join(_percent(getattr(candidate.val, name)) for name in OBJECTIVES)
+
+
+def _percent(share: float) -> str:
+    """A share in percent; the whole without decimals, so that a row of it fits into 80 columns."""
+    text = f"{100 * share:.1f}"
+    return text.removesuffix(".0") if text == "100.0" else text
