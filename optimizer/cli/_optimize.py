@@ -101,7 +101,7 @@ def optimize(
     if go_on and out is None:
         raise InputError("--resume needs --out DIR, the run to go on with")
     sources = read_prompts([prompt] if prompt else [], reading)
-    asked, options, said = model_to_search_with(model, lm, sources)
+    asked, options, model_line = model_to_search_with(model, lm, sources)
     settings = run_settings(
         data,
         measuring,
@@ -121,6 +121,6 @@ def optimize(
     task, settings = start_from(sources, settings, silent=output.silent)
     if dry_run:
         return show_run_estimate(settings, measuring.cache_dir, as_json=output.as_json, task=task)
-    if said and not output.silent:
-        typer.echo(said, err=True)
+    if model_line and not output.silent:
+        typer.echo(model_line, err=True)
     return run(settings, out, measuring.cache_dir, output, resume=go_on, force=force, task=task)
