@@ -18,6 +18,8 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -116,3 +118,33 @@ def import_extra(module: str, feature: str, extra: str) -> Any:
         raise MissingExtraError(
             f"{feature} needs {module}, which is not installed: pip install 'psopt[{extra}]'"
         ) from error
+
+
+def import_own(name: str, role: str) -> Any:
+    """Import what the user has written, ``MODULE:NAME``; modules in the working directory count.
+
+    Parameters
+    ----------
+    name : str
+    role : str
+        What it is for, as messages begin: ``--program``, ``prompt``.
+
+    Raises
+    ------
+    InputError
+        If there is none, or its module fails.
+    """
+    module_name, colon, attribute = name.partition(":")
+    if not (module_name and colon and attribute):
+        raise InputError(f"{role} {name!r} is not of the form MODULE:NAME")
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as error:  # whatever the user's module does when it is imported
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise InputError(f"{role} {name}: importing {module_name} failed: {reason}") from error
+    if not hasattr(module, attribute):
+        raise InputError(f"{role} {name}: {module_name} has no {attribute!r}")
+    return getattr(module, attribute)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.answers._extract import Extract
 from psopt.answers._no_label import NO_MATCH
-from psopt.errors import InputError
+from psopt.errors import InputError, import_own
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,17 +39,7 @@ class OwnFunction:
 
 
 def _imported(spec: str) -> Callable[[str], Any]:
-    module_name, _, name = spec.partition(":")
-    folder = str(Path.cwd())
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    try:
-        module = importlib.import_module(module_name)
-    except Exception as error:  # whatever the user's module does when it is imported
-        raise InputError(f"--answer {spec}: importing {module_name} failed: {_in_a_line(error)}") from error
-    if not hasattr(module, name):
-        raise InputError(f"--answer {spec}: {module_name} has no {name!r}")
-    function = getattr(module, name)
+    function = import_own(spec, "--answer")
     if not callable(function):
         raise InputError(f"--answer {spec} is no function of an answer, but a {type(function).__name__}")
     return function  # type: ignore[no-any-return]

@@ -34,7 +34,8 @@ COMMANDS = {
     ),
     "classify": (
         "psopt.cli._classify",
-        "Classify texts, one a line, from FILE or standard input: a label a line, in the same order.",
+        "Classify texts, one a line, or the rows of a table, from FILE or standard input: a label a line, in the same "
+        "order.",
     ),
     "rephrase": (
         "psopt.cli._rephrase",

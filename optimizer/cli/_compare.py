@@ -97,9 +97,7 @@ def _show(console: Console, contenders: list[ComparisonResult]) -> None:
     console.print(table)
     for contender in contenders:
         for line in na_lines(contender.scores.to_dict()):
-            console.print(
-                f"{contender.prompt} under {contender.model}: {line}", style="yellow", markup=False, soft_wrap=True
-            )
+            console.print(f"{contender.prompt} under {contender.model}: {line}", style="yellow", markup=False)
     for contender in contenders[1:]:
         parts = [_difference(contender, name) for name in OBJECTIVES]
         who = contender.prompt if contender.prompt != contenders[0].prompt else contender.model

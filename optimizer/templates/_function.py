@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 import re
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psopt.errors import InputError
+from psopt.errors import InputError, import_own
 from psopt.templates._chat import draft_messages
 from psopt.templates._draft import Draft, DraftMessage, Span
 from psopt.templates._template import Field, Origin
@@ -45,17 +42,9 @@ def load_function(name: str) -> Callable[[dict[str, str]], Any]:
     InputError
         If there is none.
     """
-    module_name, _, attribute = name.partition(":")
-    folder = str(Path.cwd())
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    try:
-        module = importlib.import_module(module_name)
-    except Exception as error:  # whatever the user's module does when it is imported
-        raise InputError(f"prompt {name}: importing {module_name} failed: {type(error).__name__}: {error}") from error
-    function = getattr(module, attribute, None)
+    function = import_own(name, "prompt")
     if not callable(function):
-        raise InputError(f"prompt {name}: {module_name} has no function {attribute!r}")
+        raise InputError(f"prompt {name} is no function of a row, but a {type(function).__name__}")
     made: Callable[[dict[str, str]], Any] = function
     return made
 

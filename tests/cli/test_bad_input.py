@@ -102,7 +102,7 @@ def test_braces_are_plain_text(here: Path) -> None:
         (["optimize", "--datset", "good.csv"], "--dataset"),
         (["optimise"], "optimise"),
         (["diagnose", "--dataset", "good.csv", "--prompt", "none.txt"], "none.txt"),
-        (["diagnose", "--dataset", "good.csv", "--prompt", "other.json"], "labels"),
+        (["diagnose", "--dataset", "good.csv", "--prompt", "other.json", "--model", "minilm"], "labels"),
         (["diagnose", "--dataset", "good.csv", "--prompt", "broken.json"], "JSON"),
         (["resume", "full"], "no run directory"),
         (["report", "nowhere"], "no run directory"),

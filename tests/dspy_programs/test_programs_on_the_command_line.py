@@ -96,7 +96,7 @@ def test_a_prompt_is_exported_as_a_program_and_as_messages(tmp_path: Path, capsy
 @pytest.mark.parametrize(
     ("program", "message"),
     [
-        ("mine", "module:attribute"),
+        ("mine", "MODULE:NAME"),
         ("nowhere:sort", "importing nowhere failed"),
         ("broken:sort", "ZeroDivisionError"),
         ("mine:nothing", "has no 'nothing'"),

@@ -100,7 +100,7 @@ def test_an_unknown_format_is_refused_with_the_nearest(tmp_path: Path) -> None:
     ("name", "message"),
     [
         ("no_such_module:mail", "importing no_such_module failed: ModuleNotFoundError"),
-        ("tests.templates.prompt_functions:nothing", "has no function 'nothing'"),
+        ("tests.templates.prompt_functions:nothing", "has no 'nothing'"),
         ("tests.templates.prompt_functions:lowered", "depend on the data in other ways"),
         ("tests.templates.prompt_functions:cut", "depend on the data in other ways"),
         ("tests.templates.prompt_functions:wants_more", "asks for 'customer', and the data have id, body, text"),
