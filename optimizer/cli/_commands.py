@@ -39,7 +39,7 @@ COMMANDS = {
     ),
     "rephrase": (
         "psopt.cli._rephrase",
-        "Write the task's description in other words, check each, and save them as a file for `--rephrasings-file`.",
+        "Write a prompt's instructions in other words, check each, and save them as a file for `--rephrasings-file`.",
     ),
     "doctor": (
         "psopt.cli._doctor",
@@ -50,7 +50,10 @@ COMMANDS = {
         "psopt.cli._select",
         "Select a prompt of a run's front by what is asked of it, and print its id and scores.",
     ),
-    "export": ("psopt.cli._export", "Print a prompt of the front: as text to paste, or as JSON to use elsewhere."),
+    "export": (
+        "psopt.cli._export",
+        "Print a prompt of the front: in the format that it came in, as text to paste, or as JSON to use elsewhere.",
+    ),
     "dashboard": ("psopt.cli._dashboard", "Serve Optuna's dashboard on a run, until Ctrl-C."),
     "data": ("psopt.cli._data", "List and fetch the built-in data sets."),
     "completion": ("psopt.cli._completion", "Print what lets a shell complete psopt's commands and options."),
@@ -63,7 +66,8 @@ Say a task in other words, and a prompt's answers change. psopt measures that
 searches for edits that mend the prompt.
 
   psopt optimize --dataset trec             try it: offline, free, some minutes
-  psopt diagnose --dataset my.csv           where does my prompt shake?
+  psopt diagnose --dataset my.csv --prompt my.txt
+                                            where does my prompt shake?
   psopt optimize --dataset my.csv --model openai/gpt-4o-mini --dry-run
                                             what would mending it cost?
   psopt select runs/my 'max F1 with S<=.05' choose from what was found
