@@ -66,7 +66,7 @@ Say a task in other words, and a prompt's answers change. psopt measures that
 searches for edits that mend the prompt.
 
   psopt optimize --dataset trec             try it: offline, free, some minutes
-  psopt diagnose --dataset my.csv --prompt my.txt
+  psopt diagnose --dataset my.csv --prompt my.txt --model openai/gpt-4o-mini
                                             where does my prompt shake?
   psopt optimize --dataset my.csv --model openai/gpt-4o-mini --dry-run
                                             what would mending it cost?
