@@ -155,8 +155,8 @@ def test_a_killed_optimize_is_taken_over_by_a_worker_and_gone_on_with(storage: s
 
 
 def test_a_postgresql_that_is_restarted_is_waited_for(postgres: Any, start: Any, tmp_path: Path) -> None:
-    main = optimize(start, postgres.url, "restarted", 32)
-    wait_until(lambda: exists(postgres.url, "restarted", trials=4), process=main)
+    main = optimize(start, postgres.url, "restarted", 48)  # enough that some are left when the worker has begun
+    wait_until(lambda: exists(postgres.url, "restarted"), process=main)
     process = worker(start, postgres.url, "restarted")
     # A storage must be there at the start.
     wait_until(lambda: len(claimers(loaded(postgres.url, "restarted"))) > 1, process=process)
@@ -166,7 +166,7 @@ def test_a_postgresql_that_is_restarted_is_waited_for(postgres: Any, start: Any,
     postgres.start()
     finished(main)
     finished(process)
-    check_study(loaded(postgres.url, "restarted"), tmp_path / "run", 32)
+    check_study(loaded(postgres.url, "restarted"), tmp_path / "run", 48)
 
 
 def test_a_journal_is_killed_again_and_again_and_gone_on_with(start: Any, tmp_path: Path) -> None:

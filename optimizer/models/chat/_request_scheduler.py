@@ -49,6 +49,7 @@ class RequestScheduler:
     def __init__(self, name: str, options: LMConfig) -> None:
         self.notices = WaitNotices(name)
         self.limit = ConcurrencyLimit(options.concurrency)
+        self._places_said = self.limit.places
         self.timeouts = TimeoutPolicy(options.timeout)
         self.reconnection = ReconnectPolicy(options.retries)
         self.progress: Callable[[], str] = lambda: "Ctrl-C saves"
@@ -155,11 +156,10 @@ class RequestScheduler:
             self._away(call, failure, now)
             return
         if failure.overloaded:
-            before = self.limit.places
             self.limit.refused(call.sent_at, now)
             if self.limit.is_refused and failure.wait:
                 self.pause(failure.wait, f"the server, which asks for it ({failure})")
-            self._say_places(before, "refuses too many requests at once")
+            self._say_places("refuses too many requests at once")
         if message := self._failures.failed(now, failure):
             self.notices.tell("faults", f"{message}; {self.progress()}")
 
@@ -188,7 +188,6 @@ class RequestScheduler:
         self._looking = None
         now = asyncio.get_running_loop().time()
         in_flight = len(self._calls)
-        before = self.limit.places
         for call, scope in list(self._calls.items()):
             if self.timeouts.is_jam(call, now, in_flight):
                 self.limit.jammed(call.sent_at, now, self.timeouts.served(call))
@@ -197,7 +196,7 @@ class RequestScheduler:
             if self.timeouts.is_hopeless(call, now, in_flight):
                 del self._calls[call]
                 scope.reschedule(now)
-        self._say_places(before, f"takes longer than --timeout {self.timeouts.start:g} s with so many requests at once")
+        self._say_places(f"takes longer than --timeout {self.timeouts.start:g} s with so many requests at once")
         if self._calls:
             self._look_later()
 
@@ -206,9 +205,12 @@ class RequestScheduler:
         which = "the request" if in_flight == 1 else f"any of {in_flight} requests"
         self.notices.tell("overdue", f"no answer for {waited} to {which}; {self.progress()}")
 
-    def _say_places(self, before: int, why: str) -> None:
-        if self.limit.places <= before / 2:
-            self.notices.tell("places", f"the server {why}: now {self.limit.places} at once, not {before}")
+    def _say_places(self, why: str) -> None:
+        """Say that half as much is asked at once as was said, or at the best since: falls may come in small steps."""
+        self._places_said = max(self._places_said, self.limit.places)
+        if self.limit.places <= self._places_said / 2:
+            self.notices.tell("places", f"the server {why}: now {self.limit.places} at once, not {self._places_said}")
+            self._places_said = self.limit.places
 
 
 class _FailureCounter:
