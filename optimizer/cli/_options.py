@@ -43,15 +43,8 @@ def check_headers(headers: list[str] | None) -> list[str] | None:
 
 
 # Data
-Dataset = Annotated[
-    str,
-    option(
-        "Data",
-        "--dataset",
-        "A built-in name (psopt data list) or a .csv .tsv .jsonl .parquet or task .toml file.",
-        "D",
-    ),
-]
+DATASET = "A built-in name (psopt data list) or a .csv .tsv .jsonl .parquet or task .toml file."
+Dataset = Annotated[str, option("Data", "--dataset", DATASET, "D")]
 TextColumn = Annotated[str | None, option("Data", "--text-column", "Column that holds the texts.", "NAME")]
 Inputs = Annotated[
     list[str] | None,

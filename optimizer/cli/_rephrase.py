@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from psopt.cli._dry_run import show_estimate
 from psopt.cli._flags import DataFlags, ModelFlags, PromptFlags, RephrasingFlags, verb
-from psopt.cli._options import CacheDir, DryRun, Json, Seed, option
+from psopt.cli._options import DATASET, CacheDir, DryRun, Json, Seed, option
 from psopt.cli._typer import UsageError
 from psopt.cli._writing import print_json, write_file
 from psopt.errors import InputError
@@ -18,16 +18,7 @@ from psopt.errors import InputError
 if TYPE_CHECKING:
     from psopt.rephrasings import Verdict
 
-Dataset = Annotated[
-    str,
-    option(
-        "Data",
-        "--dataset",
-        "A built-in name (psopt data list) or a .csv .tsv .jsonl .parquet or task .toml file.",
-        "D",
-        show_default="none, which --show can do without",
-    ),
-]
+Dataset = Annotated[str, option("Data", "--dataset", DATASET, "D", show_default="none, which --show can do without")]
 Prompt = Annotated[
     str | None,
     option(
