@@ -20,7 +20,7 @@ import logging
 import tempfile
 import time
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import dspy
 import numpy as np
@@ -30,6 +30,9 @@ from psopt.models import minilm_lm
 from psopt.models.minilm import read_request
 from psopt.rephrasings import rephrasings_for
 from psopt.tasks import Task, load_task, subset
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 INSTRUCTIONS = "Classify the question by the kind of answer that it asks for."
 OPENINGS = ("", "Please help. ", "You are an expert. ", "Take care. ", "Think before you answer. ")
@@ -148,16 +151,26 @@ def _measured(program: Any, test: Any, task: Task, seed: int) -> dict[str, float
     return {name: round(float(getattr(scores, name)), 4) for name in MEASURES}
 
 
+@contextlib.contextmanager
+def warnings_off() -> Iterator[None]:
+    """Let nobody warn for the block: DSPy's optimizers do so by the hundred."""
+    level = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.disable(level)
+
+
 def main(seeds: list[int], out: Path, sizes: dict[str, int]) -> None:
     """Run every seed; write all numbers as JSON and their means as a page in Markdown."""
-    logging.disable(logging.WARNING)
     runs = []
     for seed in seeds:
         task = load_task("trec", seed=seed)
-        if sizes["hush"]:
-            with contextlib.redirect_stdout(io.StringIO()):
-                runs.append(one_seed(task, seed, sizes))
-        else:
+        with contextlib.ExitStack() as quiet:
+            quiet.enter_context(warnings_off())
+            if sizes["hush"]:
+                quiet.enter_context(contextlib.redirect_stdout(io.StringIO()))
             runs.append(one_seed(task, seed, sizes))
     out.mkdir(parents=True, exist_ok=True)
     result = {"source": task.info.source, "seeds": seeds, "sizes": sizes, "runs": runs}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import signal
 from pathlib import Path
@@ -40,6 +41,14 @@ def heed_ctrl_c() -> None:
     """Let the processes that tests start hear SIGINT, which ``make test &`` inherits as ignored from its shell."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def keep_logging_on() -> Iterator[None]:
+    """Fail the test that leaves logging off: those after it would look for notices in vain."""
+    yield
+    assert logging.root.manager.disable == logging.NOTSET
+    assert logging.getLogger("psopt.waiting").propagate
 
 
 @pytest.fixture(scope="session")

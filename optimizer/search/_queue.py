@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import optuna
-from psopt.search.distributed._study_keys import DROPPED
+from optuna.trial import TrialState
+from psopt.search._trial import drop_trial
 from psopt.search_spaces import parameters_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import optuna
+    from psopt.search.distributed import StoredStudy
     from psopt.search_spaces import Edit
 
 
@@ -19,9 +21,7 @@ def enqueue(study: optuna.Study, names: Iterable[str], pool: Iterable[Edit], ord
     study.enqueue_trial(parameters_of(names, pool, order))
 
 
-def drop_queued(study: optuna.Study) -> None:
-    """Take back what waits in the queue."""
-    for _ in study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.WAITING,)):
-        trial = study.ask()
-        trial.set_user_attr(DROPPED, "a shorter prompt is tried in its place")
-        study.tell(trial, state=optuna.trial.TrialState.PRUNED)
+def drop_queued(study: StoredStudy) -> None:
+    """Take back what waits in the queue; what another worker takes at the same time is that worker's."""
+    for _ in study.trials_in(TrialState.WAITING):
+        drop_trial(study, study.ask(), "a shorter prompt is tried in its place")

@@ -12,6 +12,7 @@ from psopt.errors import InputError
 from psopt.evaluation import Evaluator
 from psopt.rephrasings import RephrasingSet
 from psopt.search import Search, SearchOptions, SearchProblem, _trial, open_storage, open_study
+from psopt.search._queue import drop_queued
 from psopt.search.distributed._heartbeat import Heartbeat
 from psopt.search_spaces import seed_prompt
 
@@ -157,3 +158,24 @@ def test_an_interval_that_is_no_number_of_seconds_is_refused(monkeypatch: pytest
     monkeypatch.setenv("PSOPT_HEARTBEAT", text)
     with pytest.raises(InputError, match="PSOPT_HEARTBEAT is"):
         Heartbeat(print, print)
+
+
+def test_what_waits_is_dropped_though_another_worker_takes_some_of_it(
+    search: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = search.study
+    for _ in range(3):
+        study.enqueue_trial({})
+    ask = study.ask
+
+    def ask_late() -> optuna.Trial:
+        trial = ask()
+        if trial.number == 1:  # SQLite hands a waiting trial to two workers, and the other one was faster
+            study.storage.set_trial_state_values(
+                trial._trial_id, state=optuna.trial.TrialState.COMPLETE, values=[1.0] * 3
+            )
+        return trial
+
+    monkeypatch.setattr(study, "ask", ask_late)
+    drop_queued(study)
+    assert [trial.state.name for trial in study.trials] == ["PRUNED", "COMPLETE", "PRUNED"]
