@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -80,6 +81,7 @@ def lm_options(lm: ModelFlags) -> LMConfig:
         max_calls=lm.max_calls,
         max_tokens_total=lm.max_tokens_total,
         max_cost=lm.max_cost,
+        **asdict(lm.batches),
         **request_options(lm.request),
     )
 

@@ -116,6 +116,7 @@ def _check_options(settings: RunSettings) -> None:
     """
     meaningless = {
         "--logprobs": settings.lm.logprobs,
+        "--batch": settings.lm.batch,
         "--rephrasings-file": settings.rephrasing.file is not None,
         "--vary": settings.rephrasing.families != ("paraphrase",),
         "--strategy": settings.strategy != "simple",
