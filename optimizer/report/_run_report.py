@@ -136,7 +136,9 @@ def _facts(run: dict[str, Any]) -> list[tuple[str, str]]:
     calls = run["calls"]
     rephrasings = run["rephrasings"]
     evaluated = data["evaluated"]
-    cost = f"; {calls['tokens']:,} tokens; {calls['cost_usd']:.2f} USD" if calls["tokens"] else ""
+    read_before = calls.get("cached_input_tokens", 0)
+    from_cache = f" ({read_before:,} of them from the server's own cache)" if read_before else ""
+    cost = f"; {calls['tokens']:,} tokens{from_cache}; {calls['cost_usd']:.2f} USD" if calls["tokens"] else ""
     failed = f", {calls['failed']:,} failed" if calls["failed"] else ""
     minutes, seconds = divmod(round(run["seconds"]), 60)
     return [

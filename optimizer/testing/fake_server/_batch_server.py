@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from aiohttp import web
 from psopt.testing.fake_server._answering import BadRequestError, digest
@@ -15,7 +15,9 @@ from psopt.testing.fake_server._providers import refuse
 from psopt.testing.fake_server._shapes import unanswerable
 
 if TYPE_CHECKING:
-    from psopt.testing.fake_server._server import Server
+    from psopt.testing.fake_server._answering import Answerer
+    from psopt.testing.fake_server._options import FakeServerOptions
+    from psopt.testing.fake_server._seen import Seen
 
 _LOOK = 0.005  # seconds between two looks at options that may have changed
 _PREFIXES = ("/v1", "/openai", "/openai/v1")
@@ -25,16 +27,32 @@ _EXPIRED = {
 }
 
 
+class Host(Protocol):
+    """The server that batches belong to: it answers their lines, and refuses keys."""
+
+    options: FakeServerOptions
+    seen: Seen
+    answerer: Answerer
+
+    def refuse(self, request: web.Request, body: dict[str, Any]) -> web.Response | None:
+        """Refuse a key, or what a request holds."""
+        ...
+
+    def count_down(self, name: str) -> None:
+        """Take one from an option."""
+        ...
+
+
 class BatchServer:
     """Files and batches, each of the key that brought it.
 
     Parameters
     ----------
-    server : Server
+    server : Host
         Has the options, and answers.
     """
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Host) -> None:
         self._server = server
         self._files: dict[str, tuple[str, bytes]] = {}
         self._batches: dict[str, Batch] = {}

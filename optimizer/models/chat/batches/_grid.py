@@ -50,13 +50,20 @@ class GridState:
         self.alone: set[bytes] = set()
         self._failures: Counter[bytes] = Counter()
         self.waiting: dict[bytes, int] = {}
+        self._former: set[bytes] = set()
         self.write_keys()
 
     def write_keys(self) -> None:
         """Find the keys anew, after requests are written in another way: what failed before may do now."""
+        self._former |= self.waiting.keys()
         self.waiting = {
             self._key_of(query): place for place, query in enumerate(self._queries) if place not in self.answers
         }
+
+    @property
+    def keys(self) -> set[bytes]:
+        """Those of what waits, as requests are written now and as they were when batches were sent."""
+        return self._former | self.waiting.keys()
 
     def query(self, key: bytes) -> Query | None:
         """The query whose answer has a key; None if it is none of this grid's, or answered."""

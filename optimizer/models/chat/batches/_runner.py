@@ -105,7 +105,7 @@ class BatchRunner:
             self._notices.tell("open", "its batches stay open at the server, and are waited for by whoever goes on")
             raise
         finally:
-            self._sender.settle(grid.waiting)
+            self._sender.settle(grid.keys)
         if places := sorted(grid.waiting.values()):
             asked = await self._engine.ask_alone([queries[place] for place in places], progress, monitor)
             grid.answers |= dict(zip(places, asked, strict=True))
@@ -132,7 +132,7 @@ class BatchRunner:
     async def _under_way(self, grid: GridState) -> list[OpenBatch]:
         """The open batches that hold some of a grid; one without an id is looked for by its tag."""
         batches = []
-        for batch in self._batches.holding(grid.waiting.keys()):
+        for batch in self._batches.holding(grid.keys):
             now = batch if batch.id else self._batches.refresh(batch)
             if now and not now.id and not self._sender.is_sending(now):
                 now = await self._found(now)
@@ -262,7 +262,7 @@ class BatchRunner:
 
     async def _cancel(self, grid: GridState) -> None:
         """End the batches that were sent for a grid; whoever goes on takes in what they were answered."""
-        for batch in self._batches.holding(grid.waiting.keys()):
+        for batch in self._batches.holding(grid.keys):
             if batch.id and self._sender.has_sent(batch):
                 try:
                     await self._service.cancel(batch.id)
