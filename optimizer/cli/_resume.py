@@ -59,6 +59,27 @@ Retries = Annotated[
     int | None,
     option("Model", "--retries", "How often a failed call is sent again", "N", min=0, show_default=_AS_BEFORE),
 ]
+Batch = Annotated[
+    bool | None,
+    option("Model", "--batch/--no-batch", "Ask by the server's batch API, or call by call", show_default=_AS_BEFORE),
+]
+BatchSize = Annotated[
+    int | None, option("Model", "--batch-size", "Most requests in a batch", "N", min=1, show_default=_AS_BEFORE)
+]
+BatchTick = Annotated[
+    float | None,
+    option(
+        "Model",
+        "--batch-tick",
+        "Seconds between two looks at open batches",
+        "S",
+        callback=positive,
+        show_default=_AS_BEFORE,
+    ),
+]
+MaxBatches = Annotated[
+    int | None, option("Model", "--max-batches", "Most batches open at once", "N", min=1, show_default=_AS_BEFORE)
+]
 Force = Annotated[
     bool,
     option("Search", "--force", "Even if the data, the rephrasings or psopt's version have changed."),
@@ -82,6 +103,10 @@ def resume(
     concurrency: Concurrency = None,
     timeout: Timeout = None,
     retries: Retries = None,
+    batch: Batch = None,
+    batch_size: BatchSize = None,
+    batch_tick: BatchTick = None,
+    max_batches: MaxBatches = None,
     cache_dir: CacheDir = None,
     force: Force = False,
     dry_run: DryRun = False,
@@ -110,6 +135,10 @@ def resume(
         max_calls=max_calls,
         max_tokens_total=max_tokens_total,
         max_cost=max_cost,
+        batch=batch,
+        batch_size=batch_size,
+        batch_tick=batch_tick,
+        max_batches=max_batches,
         **request_options(request),
     )
     if settings.prompt and not output.silent:

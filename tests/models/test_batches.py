@@ -244,6 +244,29 @@ def test_who_was_killed_while_opening_a_batch_finds_it(server: FakeServer, tmp_p
     assert files_in(tmp_path) == []
 
 
+def test_who_asks_for_the_same_at_the_same_time_waits_for_the_same_batch(server: FakeServer, tmp_path: Path) -> None:
+    server.change(batch_ms=60.0)
+    before = len(server.batches())
+    models = [model_at(server, tmp_path) for _ in range(3)]
+    models[0].predict(PROMPTS[:1], TEXTS[:1])
+    send = models[0].engine.batches._sender.send
+    others = [threading.Thread(target=model.predict, args=(PROMPTS, TEXTS)) for model in models[1:]]
+
+    async def first(lines: dict[bytes, bytes]) -> Any:
+        sent = await send(lines)
+        for thread in others:
+            thread.start()
+        return sent
+
+    models[0].engine.batches._sender.send = first
+    models[0].predict(PROMPTS, TEXTS)
+    for thread in others:
+        thread.join()
+    assert len(own_batches(server, before)) == 1
+    assert server.counts()["answered_twice"] == 0
+    assert files_in(tmp_path) == []
+
+
 def test_a_batch_of_another_key_is_one_clear_line(
     server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,7 +17,7 @@ from psopt.models.chat.batches._sending import Sender
 from psopt.models.chat.batches._service import BatchService
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from psopt.models.chat._answer_monitor import AnswerMonitor
@@ -170,13 +170,16 @@ class BatchRunner:
         return sent
 
     def _still_missing(self, keys: list[bytes], grid: GridState) -> list[bytes]:
-        missing = []
-        for key, answer in self._engine.kept_by_key(keys).items():
-            if answer is None:
-                missing.append(key)
-            else:
+        kept = self._engine.kept_by_key(keys)
+        self._take_over(kept, grid)
+        return [key for key in keys if kept[key] is None]
+
+    def _take_over(self, kept: Mapping[bytes, Answer | None], grid: GridState) -> None:
+        """Take in answers that others have been given; for this one they are free."""
+        for key, answer in kept.items():
+            if answer is not None and key in grid.waiting:
+                self._engine.budget.usage.cached += 1
                 grid.answered(key, answer)
-        return missing
 
     async def _state(self, batch: OpenBatch) -> BatchState | None:
         """How a batch stands; None while the server is away."""
@@ -204,6 +207,11 @@ class BatchRunner:
         if state.status == "failed":
             self._forget(batch, keys)
             self._learn_from_failure(keys, state, grid, n_others)
+            return True
+        kept = self._engine.kept_by_key(keys)
+        if all(kept.values()):  # another process has taken it in, and counted it
+            self._forget(batch, keys)
+            self._take_over(kept, grid)
             return True
         try:
             contents = [await self._service.content(file, len(keys)) for file in state.files]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MOST_LINES = 50_000  # OpenAI's limits (platform.openai.com/docs/guides/batch), and Azure's
 MOST_BYTES = 200_000_000
+_SENDING: set[str] = set()  # tags of what this process is opening, whichever engine does
 
 
 class Sender:
@@ -45,7 +46,6 @@ class Sender:
         self._patience = patience
         self.most_lines = min(engine.options.batch_size, MOST_LINES)
         self._reserved: dict[bytes, tuple[int, float]] = {}
-        self._sending: set[str] = set()
         self._sent: set[str] = set()
 
     def next_lines(self, keys: Iterable[bytes], grid: GridState) -> dict[bytes, bytes]:
@@ -91,18 +91,18 @@ class Sender:
         keys = tuple(key.hex() for key in lines)
         server = self._client.endpoint
         batch = OpenBatch(tag, server, self._client.name, self._client.owner, keys, process=os.getpid())
-        self._sending.add(tag)
+        _SENDING.add(tag)
         self._sent.add(tag)
         try:
+            self._batches.add(batch)  # before anything else: who asks for the same meanwhile is to wait for it
             file = await self._patience.insist(lambda: self._service.upload(b"".join(lines.values())))
-            self._batches.add(batch)
             opened = await self._open(file, tag)
             return self._batches.name(batch, opened)
         except PsoptError:  # refused: nothing is open
             self._batches.drop(batch)
             raise
         finally:
-            self._sending.discard(tag)
+            _SENDING.discard(tag)
 
     async def _open(self, file: str, tag: str) -> str:
         """Open a batch; a try that seemed to fail may have opened it, so look before the next."""
@@ -122,4 +122,4 @@ class Sender:
 
     def is_sending(self, batch: OpenBatch) -> bool:
         """Whether a batch that has no id is on its way to the server."""
-        return batch.tag in self._sending or self._batches.is_being_sent(batch)
+        return batch.tag in _SENDING or self._batches.is_being_sent(batch)
