@@ -224,6 +224,9 @@ ApiVersion = Annotated[
 ]
 Renegotiate = Annotated[bool, option("Model", "--renegotiate", "Find out anew what the server takes.")]
 
+# Search
+RaceName = Literal["auto", "on", "strict", "off"]
+
 # Rephrasings
 RephrasingCount = Annotated[
     int,

@@ -6,7 +6,17 @@ from typing import Annotated
 
 import typer
 from psopt.cli._flags import OutputFlags, RequestFlags, verb
-from psopt.cli._options import CacheDir, DryRun, MaxCalls, MaxCost, MaxTokensTotal, RunFolder, option, positive
+from psopt.cli._options import (
+    CacheDir,
+    DryRun,
+    MaxCalls,
+    MaxCost,
+    MaxTokensTotal,
+    RaceName,
+    RunFolder,
+    option,
+    positive,
+)
 
 _AS_BEFORE = "the run's"
 
@@ -15,6 +25,15 @@ Trials = Annotated[
 ]
 LeaveOneOut = Annotated[
     int | None, option("Search", "--leave-one-out", "Measure what so many edits contribute.", "N", min=0)
+]
+Race = Annotated[
+    RaceName | None,
+    option(
+        "Search",
+        "--race",
+        "Whether to stop asking about a prompt once others are clearly better",
+        show_default=_AS_BEFORE,
+    ),
 ]
 MaxTokens = Annotated[
     int | None,
@@ -92,6 +111,7 @@ def resume(
     run: RunFolder,
     trials: Trials = None,
     leave_one_out: LeaveOneOut = None,
+    race: Race = None,
     max_calls: MaxCalls = None,
     max_tokens_total: MaxTokensTotal = None,
     max_cost: MaxCost = None,
@@ -125,6 +145,7 @@ def resume(
         run,
         trials=trials,
         leave_one_out=leave_one_out,
+        race=race,
         storage=storage,
         api_base=api_base,
         concurrency=concurrency,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from psopt.api import MeasureOptions
     from psopt.cli._flags import DataFlags, MeasuringFlags, ModelFlags, RephrasingFlags, RequestFlags
-    from psopt.cli._options import SplitName
+    from psopt.cli._options import RaceName, SplitName
     from psopt.models.chat import LMConfig
     from psopt.rephrasings import RephrasingOptions
     from psopt.runs import DataOptions, PromptSource, RunSettings
@@ -127,6 +127,7 @@ def run_settings(
     trials: int,
     rounds: int,
     sampler: str,
+    race: RaceName,
     **run: Any,
 ) -> RunSettings:
     """The settings of a run; `run` holds the options of `psopt optimize` alone."""
@@ -139,7 +140,7 @@ def run_settings(
         rephrasings=measuring.rephrasings,
         samples=measuring.samples,
         rephrasing=rephrasing_options(rephrasing),
-        search=SearchOptions(trials, rounds, cast("SamplerName", sampler), measuring.seed),
+        search=SearchOptions(trials, rounds, cast("SamplerName", sampler), measuring.seed, race=race),
         lm=lm,
         command=shlex.join(["psopt", *sys.argv[1:]]),
         **run,

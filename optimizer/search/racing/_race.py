@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from psopt.search.racing._rules import Stop
+from psopt.search.racing._rules import DOMINATED, F1_BELOW, Stop
 from psopt.search.racing._sample_gains import sample_gains
 
 if TYPE_CHECKING:
@@ -32,13 +32,13 @@ class RaceResult:
 
     Attributes
     ----------
-    rung : Rung
-        The last one that it was asked about.
+    rung : Rung or None
+        The last one that it was asked about; None if it did not race.
     stop : Stop or None
-        Why it went no further; None if its whole grid is known.
+        Why it went no further; None if its whole grid is known, or to be asked.
     """
 
-    rung: Rung
+    rung: Rung | None
     stop: Stop | None
 
 
@@ -90,9 +90,9 @@ class Race:
         for rival, grid in rivals.items():
             differences = own - self._rival_gains(rival, grid, rung)
             if self._rule.is_dominated(differences):
-                return Stop("dominated", rival, _means(differences))
+                return Stop(DOMINATED, rival, _means(differences))
             if rival == baseline and self._rule.is_below(differences, self._margin):
-                return Stop("F1 below the baseline's", rival, _means(differences))
+                return Stop(F1_BELOW, rival, _means(differences))
         return None
 
     def _rival_gains(self, rival: str, grid: Answers, rung: Rung) -> NDArray[np.float64]:

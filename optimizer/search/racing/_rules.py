@@ -16,10 +16,14 @@ _DOMINATED = 1.28
 _BELOW = 1.64
 # How much better a candidate might still be in one objective and stop all the same: below the noise of a few hundred
 # samples, chosen by judgement.
-_NEGLIGIBLE = 0.01
+NEGLIGIBLE = 0.01
 # Of the anytime-valid bound: error over all looks together, and the number of samples at which it is tightest.
 _ERROR = 0.05
 _TIGHTEST = 160
+
+
+DOMINATED = "dominated"
+F1_BELOW = "F1 below the baseline's"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,7 @@ class Stop:
     Attributes
     ----------
     reason : str
-        ``dominated`` or ``F1 below the baseline's``.
+        `DOMINATED` or `F1_BELOW`.
     rival : str
         The id of the prompt that it was compared with.
     lead : (float, float, float)
@@ -39,6 +43,14 @@ class Stop:
     reason: str
     rival: str
     lead: tuple[float, float, float]
+
+    @property
+    def shortfall(self) -> float:
+        """How much the candidate lacks to be level with the rival in its best objective."""
+        return -max(self.lead)
+
+    def __str__(self) -> str:
+        return f"dominated by {self.rival}" if self.reason == DOMINATED else self.reason
 
 
 class Rule(Protocol):
@@ -54,13 +66,22 @@ class Rule(Protocol):
 
 
 class PairedRule:
-    """Normal bounds at each look, uncorrected."""
+    """Normal bounds at each look, uncorrected.
+
+    Parameters
+    ----------
+    negligible : float
+        How much better a candidate might still be in one objective and be dominated all the same.
+    """
+
+    def __init__(self, negligible: float = NEGLIGIBLE) -> None:
+        self._negligible = negligible
 
     def is_dominated(self, differences: NDArray[np.float64]) -> bool:
         """See `Rule`."""
         mean = differences.mean(axis=0)
         highest = mean + _DOMINATED * _standard_error(differences)
-        return bool((mean <= 0).all() and (mean < 0).any() and (highest < _NEGLIGIBLE).all())
+        return bool((mean <= 0).all() and (mean < 0).any() and (highest < self._negligible).all())
 
     def is_below(self, differences: NDArray[np.float64], margin: float) -> bool:
         """See `Rule`."""
@@ -71,17 +92,25 @@ class PairedRule:
 class AnytimeRule:
     """Asymptotic confidence sequences: right at all looks together, with a probability of 95 %.
 
+    Parameters
+    ----------
+    negligible : float
+        See `PairedRule`.
+
     References
     ----------
     Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, "Time-uniform central limit theory and asymptotic confidence
     sequences", Annals of Statistics 2024, theorem 2.2, one-sided.
     """
 
+    def __init__(self, negligible: float = NEGLIGIBLE) -> None:
+        self._negligible = negligible
+
     def is_dominated(self, differences: NDArray[np.float64]) -> bool:
         """See `Rule`."""
         mean = differences.mean(axis=0)
         highest = mean + _half_width(differences)
-        return bool((mean < 0).any() and (highest < _NEGLIGIBLE).all())
+        return bool((mean < 0).any() and (highest < self._negligible).all())
 
     def is_below(self, differences: NDArray[np.float64], margin: float) -> bool:
         """See `Rule`."""
@@ -89,7 +118,7 @@ class AnytimeRule:
         return bool((f1.mean(axis=0) + _half_width(f1) < -margin).all())
 
 
-RULES: dict[str, type[Rule]] = {"on": PairedRule, "strict": AnytimeRule}
+RULES: dict[str, type[PairedRule | AnytimeRule]] = {"on": PairedRule, "strict": AnytimeRule}
 
 
 def _standard_error(differences: NDArray[np.float64]) -> NDArray[np.float64]:
