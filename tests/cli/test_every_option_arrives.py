@@ -66,6 +66,7 @@ OWN = {
     "--trials",
     "--rounds",
     "--sampler",
+    "--race",
     "--out",
     "--storage",
     "--study-name",

@@ -31,7 +31,7 @@ WORDINGS = (
     "Give the kind of the question.",
 )
 SET = RephrasingSet(WORDINGS[0], WORDINGS, ("Do sort.", "Sort please!!"), "rules")
-N_VAL = 120
+N_VAL = 100
 GRID = N_VAL * len(WORDINGS)
 TRIALS = 12
 SIM = "wobble=0.3,accuracy=0.7"
@@ -269,11 +269,11 @@ def test_a_race_that_means_nothing_is_refused_before_anything_is_asked(tmp_path:
     with pytest.raises(InputError, match="at least 20 samples"):
         make_search(tmp_path, few)
     judged = SimulatedModel(SIM, task)
-    judged.capabilities = Capabilities(has_metric_scores=True)  # type: ignore[misc]
+    judged.capabilities = Capabilities(has_metric_scores=True)
     with pytest.raises(InputError, match="a metric scores the answers"):
         make_search(tmp_path, make_evaluator(task, judged))
     assert evaluator.budget.usage.made == few.budget.usage.made == 0
     costly = SimulatedModel(SIM, task)
-    costly.capabilities = Capabilities()  # type: ignore[misc]
+    costly.capabilities = Capabilities()
     assert make_search(tmp_path, make_evaluator(task, costly), race="auto")._races.are_run
     assert not make_search(tmp_path, make_evaluator(task, judged), race="auto")._races.are_run
