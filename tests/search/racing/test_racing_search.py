@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import optuna
 import pytest
 from psopt.errors import InputError
@@ -127,13 +128,15 @@ def test_nobody_stops_before_two_siblings_of_the_baseline_are_known_in_whole(rac
     ]
 
 
-def test_estimates_are_nearer_to_the_whole_grid_than_noise(raced: Any, whole: Any) -> None:
+def test_estimates_are_near_the_scores_of_the_whole_grid(raced: Any, whole: Any) -> None:
     in_whole = {candidate.id: candidate.val for candidate in whole.candidates}
     pairs = [(stopped, in_whole[stopped.id]) for stopped in raced.stopped if stopped.id in in_whole]
+    errors = [
+        [abs(a - b) for a, b in zip(stopped.estimates, (val.f1, val.sensitivity, val.consistency), strict=True)]
+        for stopped, val in pairs
+    ]
     assert pairs
-    for stopped, val in pairs:
-        for estimate, value in zip(stopped.estimates, (val.f1, val.sensitivity, val.consistency), strict=True):
-            assert abs(estimate - value) < 0.15
+    assert np.mean(errors, axis=0).max() < 0.1
 
 
 def test_counts_add_up_to_what_was_asked(raced: Any) -> None:
