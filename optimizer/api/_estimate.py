@@ -10,7 +10,7 @@ from psopt.api._rephrase import what_to_rephrase
 from psopt.api._setup import freeze_for, make_evaluator, rephrasing_again
 from psopt.evaluation import Grid
 from psopt.models import ModelProvider
-from psopt.models.chat import LMConfig, price_of
+from psopt.models.chat import LMConfig, grid_price, price_of
 from psopt.rephrasings import RephrasingOptions
 from psopt.runs import (
     STUDY,
@@ -121,7 +121,7 @@ def estimate_measuring(
         phases += rephrasing_phases(prompt, options.rephrasing, options.rephrasings, first_price)
         for model, rephrased, texts in grids(task, prompt, models, options):
             grid = Grid.of(model, rephrased, texts)
-            price = price_of(model.name)
+            price = grid_price(model.name, in_batches=options.lm.batch)
             named = " ".join([*([name] if len(prompts) > 1 else []), *([model.name] if len(models) > 1 else [])])
             phases.append(Phase.of(named or "answers", grid, price))
             spreads.append(grid.spread(price))

@@ -39,10 +39,10 @@ def finish(
     contributions = recorder.earlier_contributions(chosen, most)
     if contributions is None:
         contributions = _contributions(chosen, baseline, search, most, settings.seed)
-    reason = "trials" if len(search.candidates) >= settings.search.trials else "exhausted"
+    reason = "trials" if search.n_done >= settings.search.trials else "exhausted"
     if stopped or unpaid:
         reason = "budget"
-    recorder.save(start, front, reason, shortest)
+    recorder.save(start, front, reason, shortest, search.race_counts)
     recorder.save_prompts(start, front, shortest)
     recorder.save_for_report(search, contributions)
     recorder.save_proposals(search)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from psopt.api._prompts import AnyPrompt
     from psopt.runs import PromptOptions, Run
-    from psopt.search import Observer, SamplerName
+    from psopt.search import Observer, RaceMode, SamplerName
     from psopt.tasks import Task
 
 
@@ -34,6 +34,7 @@ def optimize(
     strategy: str = "simple",
     sampler: SamplerName = "tpe",
     rounds: int = 3,
+    race: RaceMode = "auto",
     out: str | Path | None = None,
     storage: str | None = None,
     study_name: str = "",
@@ -64,7 +65,7 @@ def optimize(
         How the prompt's file is read, where it does not say so itself.
     model : str, dspy.LM or Model
         A name, or a model that is made already.
-    trials, rounds, sampler
+    trials, rounds, sampler, race
         See `SearchOptions`.
     rephrasings, samples, strategy, storage, study_name, proposer, leave_one_out
         See `RunSettings`.
@@ -105,7 +106,7 @@ def optimize(
         rephrasings=rephrasings,
         samples=samples,
         rephrasing=rephrasing or RephrasingOptions(rephraser),
-        search=SearchOptions(trials, rounds, sampler, seed, parts or SearchRestriction()),
+        search=SearchOptions(trials, rounds, sampler, seed, parts or SearchRestriction(), race=race),
         lm=lm or LMConfig(),
         proposer=proposer,
         leave_one_out=leave_one_out,

@@ -13,7 +13,7 @@ from psopt.runs import MANIFEST, RunDirectory, RunSettings
 if TYPE_CHECKING:
     from psopt.api._run import OnEstimate
     from psopt.runs import Run
-    from psopt.search import Observer
+    from psopt.search import Observer, RaceMode
 
 
 def resume(
@@ -21,6 +21,7 @@ def resume(
     *,
     trials: int | None = None,
     leave_one_out: int | None = None,
+    race: RaceMode | None = None,
     storage: str | None = None,
     cache_dir: str | Path | None = None,
     force: bool = False,
@@ -40,6 +41,8 @@ def resume(
         A new total of trials.
     leave_one_out : int, optional
         Measure what so many edits of the chosen prompt contribute.
+    race : str, optional
+        Whether candidates race from now on; see `SearchOptions`.
     storage : str, optional
         The study's storage, where it needs a password that is nowhere else.
     cache_dir : path, optional
@@ -58,7 +61,9 @@ def resume(
     BudgetReachedError
         As `optimize`.
     """
-    settings = settings_to_resume(run, trials=trials, leave_one_out=leave_one_out, storage=storage, **lm_changes)
+    settings = settings_to_resume(
+        run, trials=trials, leave_one_out=leave_one_out, race=race, storage=storage, **lm_changes
+    )
     if settings.program:
         raise InputError(f"{run} is of a DSPy program: resume it with `psopt resume {run}`")
     return run_settings(
@@ -78,6 +83,7 @@ def settings_to_resume(
     *,
     trials: int | None = None,
     leave_one_out: int | None = None,
+    race: RaceMode | None = None,
     storage: str | None = None,
     **lm_changes: Any,
 ) -> RunSettings:
@@ -100,7 +106,7 @@ def settings_to_resume(
         )
     return replace(
         settings,
-        search=replace(settings.search, trials=trials or settings.search.trials),
+        search=replace(settings.search, trials=trials or settings.search.trials, race=race or settings.search.race),
         leave_one_out=settings.leave_one_out if leave_one_out is None else leave_one_out,
         storage=storage or settings.storage,
         lm=settings.lm.changed(**lm_changes),

@@ -71,6 +71,16 @@ class RequestFlags:
 
 
 @dataclass(frozen=True, slots=True)
+class BatchFlags:
+    """How grids are asked by a server's batch API."""
+
+    batch: option.Batch = False
+    batch_size: option.BatchSize = 50_000
+    batch_tick: option.BatchTick = 15.0
+    max_batches: option.MaxBatches = 100
+
+
+@dataclass(frozen=True, slots=True)
 class ModelFlags:
     """How language models are asked, and what they may cost."""
 
@@ -87,6 +97,7 @@ class ModelFlags:
     max_calls: option.MaxCalls = None
     max_tokens_total: option.MaxTokensTotal = None
     max_cost: option.MaxCost = None
+    batches: BatchFlags = field(default_factory=BatchFlags)
     request: RequestFlags = field(default_factory=RequestFlags)
 
 

@@ -7,12 +7,20 @@ from typing import Annotated
 
 import typer
 from psopt.cli._flags import DataFlags, MeasuringFlags, ModelFlags, OutputFlags, PromptFlags, RephrasingFlags, verb
-from psopt.cli._options import DryRun, Model, Prompt, option
+from psopt.cli._options import DryRun, Model, Prompt, RaceName, option
 from psopt.errors import InputError
 
 Trials = Annotated[int, option("Search", "--trials", "Prompts to evaluate in total.", "N", min=1)]
 Rounds = Annotated[int, option("Search", "--rounds", "How often to diagnose and propose.", "N", min=1)]
 Sampler = Annotated[str, option("Search", "--sampler", "tpe, nsga2, gp or random.", "NAME")]
+Race = Annotated[
+    RaceName,
+    option(
+        "Search",
+        "--race",
+        "Stop asking about a prompt once others are clearly better; auto does so where answers cost something.",
+    ),
+]
 Out = Annotated[Path | None, option("Output", "--out", "Run directory", "DIR", show_default="runs/TASK-MODEL")]
 Storage = Annotated[
     str | None,
@@ -76,6 +84,7 @@ def optimize(
     trials: Trials = 40,
     rounds: Rounds = 3,
     sampler: Sampler = "tpe",
+    race: Race = "auto",
     out: Out = None,
     storage: Storage = None,
     study_name: StudyName = "",
@@ -112,6 +121,7 @@ def optimize(
         trials=trials,
         rounds=rounds,
         sampler=sampler,
+        race=race,
         storage=storage,
         study_name=study_name,
         proposer=proposer,

@@ -181,6 +181,16 @@ HfLikelihood = Annotated[
         "What hf/ models score a label by: its tokens' mean log-likelihood, or their sum.",
     ),
 ]
+Batch = Annotated[
+    bool,
+    option("Model", "--batch", "Ask by the server's batch API: at half the price, within a day; Ctrl-C and resume."),
+]
+BatchSize = Annotated[int, option("Model", "--batch-size", "Most requests in a batch.", "N", min=1)]
+BatchTick = Annotated[
+    float,
+    option("Model", "--batch-tick", "Seconds between two looks at open batches.", "S", callback=positive),
+]
+MaxBatches = Annotated[int, option("Model", "--max-batches", "Most batches open at once.", "N", min=1)]
 ExtraBody = Annotated[
     dict[str, Any] | None,
     option(
@@ -206,6 +216,9 @@ ApiVersion = Annotated[
     option("Model", "--api-version", "Azure's api-version", "V", show_default="$OPENAI_API_VERSION"),
 ]
 Renegotiate = Annotated[bool, option("Model", "--renegotiate", "Find out anew what the server takes.")]
+
+# Search
+RaceName = Literal["auto", "on", "strict", "off"]
 
 # Rephrasings
 RephrasingCount = Annotated[

@@ -7,7 +7,8 @@ import shlex
 from typing import TYPE_CHECKING
 
 from psopt.evaluation import OBJECTIVES, na_lines, na_note
-from psopt.runs import CallPrice, RunDirectory, asked_about, price_line
+from psopt.runs import MANIFEST, CallPrice, RunDirectory, asked_about, price_line
+from psopt.search import racing_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,6 +38,9 @@ def show_result(run: Run, console: Console) -> None:
         console.print("° the shortest prompt that is no worse than the knee by more than one standard error on val.")
     before, after = prices[run.baseline.id], prices[knee.id]
     console.print(f"Length, seed prompt -> knee: {price_line(before, after)}.", markup=False, soft_wrap=True)
+    if race := RunDirectory.open(run.path).read_json(MANIFEST).get("race"):
+        line = racing_line(race)
+        console.print(f"{line[0].upper()}{line[1:]}.", markup=False, soft_wrap=True)
     folder = shlex.quote(str(run.path))
     console.print(f"Report: {run.path / 'report.html'}", markup=False, soft_wrap=True)
     how = "--pick knee --format text" if knee.prompt.template is None else "--diff"

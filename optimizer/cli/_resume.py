@@ -6,7 +6,17 @@ from typing import Annotated
 
 import typer
 from psopt.cli._flags import OutputFlags, RequestFlags, verb
-from psopt.cli._options import CacheDir, DryRun, MaxCalls, MaxCost, MaxTokensTotal, RunFolder, option, positive
+from psopt.cli._options import (
+    CacheDir,
+    DryRun,
+    MaxCalls,
+    MaxCost,
+    MaxTokensTotal,
+    RaceName,
+    RunFolder,
+    option,
+    positive,
+)
 
 _AS_BEFORE = "the run's"
 
@@ -15,6 +25,15 @@ Trials = Annotated[
 ]
 LeaveOneOut = Annotated[
     int | None, option("Search", "--leave-one-out", "Measure what so many edits contribute.", "N", min=0)
+]
+Race = Annotated[
+    RaceName | None,
+    option(
+        "Search",
+        "--race",
+        "Whether to stop asking about a prompt once others are clearly better",
+        show_default=_AS_BEFORE,
+    ),
 ]
 MaxTokens = Annotated[
     int | None,
@@ -59,6 +78,27 @@ Retries = Annotated[
     int | None,
     option("Model", "--retries", "How often a failed call is sent again", "N", min=0, show_default=_AS_BEFORE),
 ]
+Batch = Annotated[
+    bool | None,
+    option("Model", "--batch/--no-batch", "Ask by the server's batch API, or call by call", show_default=_AS_BEFORE),
+]
+BatchSize = Annotated[
+    int | None, option("Model", "--batch-size", "Most requests in a batch", "N", min=1, show_default=_AS_BEFORE)
+]
+BatchTick = Annotated[
+    float | None,
+    option(
+        "Model",
+        "--batch-tick",
+        "Seconds between two looks at open batches",
+        "S",
+        callback=positive,
+        show_default=_AS_BEFORE,
+    ),
+]
+MaxBatches = Annotated[
+    int | None, option("Model", "--max-batches", "Most batches open at once", "N", min=1, show_default=_AS_BEFORE)
+]
 Force = Annotated[
     bool,
     option("Search", "--force", "Even if the data, the rephrasings or psopt's version have changed."),
@@ -71,6 +111,7 @@ def resume(
     run: RunFolder,
     trials: Trials = None,
     leave_one_out: LeaveOneOut = None,
+    race: Race = None,
     max_calls: MaxCalls = None,
     max_tokens_total: MaxTokensTotal = None,
     max_cost: MaxCost = None,
@@ -82,6 +123,10 @@ def resume(
     concurrency: Concurrency = None,
     timeout: Timeout = None,
     retries: Retries = None,
+    batch: Batch = None,
+    batch_size: BatchSize = None,
+    batch_tick: BatchTick = None,
+    max_batches: MaxBatches = None,
     cache_dir: CacheDir = None,
     force: Force = False,
     dry_run: DryRun = False,
@@ -100,6 +145,7 @@ def resume(
         run,
         trials=trials,
         leave_one_out=leave_one_out,
+        race=race,
         storage=storage,
         api_base=api_base,
         concurrency=concurrency,
@@ -110,6 +156,10 @@ def resume(
         max_calls=max_calls,
         max_tokens_total=max_tokens_total,
         max_cost=max_cost,
+        batch=batch,
+        batch_size=batch_size,
+        batch_tick=batch_tick,
+        max_batches=max_batches,
         **request_options(request),
     )
     if settings.prompt and not output.silent:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from psopt.models.chat import Budget
     from psopt.runs import CostEstimate
-    from psopt.search import Candidate
+    from psopt.search import Candidate, StoppedCandidate
     from psopt.tasks import Task
 
 
@@ -85,6 +85,17 @@ class Screen(Observer):
         if not candidate.edits and (note := na_note(candidate.val.na_rate, candidate.val.na_kinds)):
             self._say(f"Note: {note}", style="yellow")
         self._best = self._better(candidate)
+        self._move_on(n_done, n_total)
+        if self._expected is not None and self.budget is not None:
+            surprise = self._expected.surprise(self.budget.usage)
+            if surprise is not None:
+                self._say(f"Note: {surprise}", style="yellow")
+
+    def stopped(self, candidate: StoppedCandidate, n_done: int, n_total: int) -> None:  # noqa: ARG002
+        """Move the bar on."""
+        self._move_on(n_done, n_total)
+
+    def _move_on(self, n_done: int, n_total: int) -> None:
         f1, s, c = self._best
         self._progress.update(self._reading, visible=False)
         self._progress.update(
@@ -93,10 +104,6 @@ class Screen(Observer):
             total=n_total,
             best=f"best F1 {f1:.3f}  S {s:.3f}  C {c:.3f}{_spent(self.budget, self._expected)}",
         )
-        if self._expected is not None and self.budget is not None:
-            surprise = self._expected.surprise(self.budget.usage)
-            if surprise is not None:
-                self._say(f"Note: {surprise}", style="yellow")
 
     def _say(self, line: str, style: str = "") -> None:
         self._err.print(line, style=style, markup=False, soft_wrap=True)

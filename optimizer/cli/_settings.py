@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from psopt.api import MeasureOptions
     from psopt.cli._flags import DataFlags, MeasuringFlags, ModelFlags, RephrasingFlags, RequestFlags
-    from psopt.cli._options import SplitName
+    from psopt.cli._options import RaceName, SplitName
     from psopt.models.chat import LMConfig
     from psopt.rephrasings import RephrasingOptions
     from psopt.runs import DataOptions, PromptSource, RunSettings
@@ -80,6 +81,7 @@ def lm_options(lm: ModelFlags) -> LMConfig:
         max_calls=lm.max_calls,
         max_tokens_total=lm.max_tokens_total,
         max_cost=lm.max_cost,
+        **asdict(lm.batches),
         **request_options(lm.request),
     )
 
@@ -125,6 +127,7 @@ def run_settings(
     trials: int,
     rounds: int,
     sampler: str,
+    race: RaceName,
     **run: Any,
 ) -> RunSettings:
     """The settings of a run; `run` holds the options of `psopt optimize` alone."""
@@ -137,7 +140,7 @@ def run_settings(
         rephrasings=measuring.rephrasings,
         samples=measuring.samples,
         rephrasing=rephrasing_options(rephrasing),
-        search=SearchOptions(trials, rounds, cast("SamplerName", sampler), measuring.seed),
+        search=SearchOptions(trials, rounds, cast("SamplerName", sampler), measuring.seed, race=race),
         lm=lm,
         command=shlex.join(["psopt", *sys.argv[1:]]),
         **run,

@@ -116,10 +116,12 @@ def _check_options(settings: RunSettings) -> None:
     """
     meaningless = {
         "--logprobs": settings.lm.logprobs,
+        "--batch": settings.lm.batch,
         "--rephrasings-file": settings.rephrasing.file is not None,
         "--vary": settings.rephrasing.families != ("paraphrase",),
         "--strategy": settings.strategy != "simple",
         "--prompt": settings.prompt is not None,
+        "--race": settings.search.race in {"on", "strict"},
     }
     for option, is_given in meaningless.items():
         if is_given:

@@ -5,6 +5,7 @@ from psopt.evaluation._evaluator import Evaluator, Split
 from psopt.evaluation._grid import Grid
 from psopt.evaluation._na_kinds import MOST_NA, kind_array, na_examples, na_kinds, na_lines, na_note, rests_on_na
 from psopt.evaluation._paired import OBJECTIVES, compare_paired, verdict
+from psopt.evaluation._partial_answers import PartialAnswers
 from psopt.evaluation._predictions import NA, Predictions
 from psopt.evaluation._readable import readable_sensitivity
 from psopt.evaluation._scores import Scores, score
@@ -15,6 +16,7 @@ __all__ = [
     "OBJECTIVES",
     "Evaluator",
     "Grid",
+    "PartialAnswers",
     "Predictions",
     "Scores",
     "Split",

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from psopt.errors import InputError
+from psopt.evaluation._partial_answers import PartialAnswers
 from psopt.evaluation._predictions import Predictions
 from psopt.metrics import hard_predictions
-from psopt.models import has_explanations, has_metric_scores, has_probabilities
+from psopt.models import (
+    NOT_ASKED,
+    has_explanations,
+    has_metric_scores,
+    has_probabilities,
+    predict_cells,
+    predict_proba_cells,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
     from psopt.answers import NoLabel
     from psopt.models import Model, OnProgress
@@ -37,28 +45,63 @@ def evaluate(
     InputError
         If probabilities are asked for, and the model gives none.
     """
+    cells = np.ones((len(samples), len(rephrasings)), dtype=np.bool_)
+    prompts = rephrased_prompts(prompt, rephrasings, forms)
+    answers = ask_cells(model, prompts, samples, cells, on_progress, from_probabilities=from_probabilities)
+    return predictions_of(model, prompt, rephrasings, forms, samples, answers)
+
+
+def ask_cells(
+    model: Model,
+    prompts: Sequence[Prompt],
+    samples: Sequence[Sample],
+    cells: NDArray[np.bool_],
+    on_progress: OnProgress | None = None,
+    *,
+    from_probabilities: bool = False,
+) -> PartialAnswers:
+    """Let a model answer some samples under some prompts: where `cells`, (N, Q), is True.
+
+    Raises
+    ------
+    InputError
+        If probabilities are asked for, and the model gives none.
+    """
+    texts = [sample.text for sample in samples]
+    if not from_probabilities:
+        return PartialAnswers(predict_cells(model, prompts, texts, cells, on_progress))
+    if not has_probabilities(model):
+        raise InputError(f"model {model.name} gives no probabilities: leave --logprobs out")
+    probabilities = predict_proba_cells(model, prompts, texts, cells, on_progress)
+    array = np.full(cells.shape, NOT_ASKED, dtype=np.int64)
+    array[cells] = hard_predictions(probabilities[cells][:, None])[:, 0]
+    return PartialAnswers(array, probabilities)
+
+
+def predictions_of(
+    model: Model,
+    prompt: Prompt,
+    rephrasings: Sequence[str],
+    forms: Sequence[PromptFormat],
+    samples: Sequence[Sample],
+    answers: PartialAnswers,
+) -> Predictions:
+    """Return the predictions that a whole grid of answers is, with what else the model says of them."""
     forms = forms or [prompt.form] * len(rephrasings)
     prompts = rephrased_prompts(prompt, rephrasings, forms)
     texts = [sample.text for sample in samples]
-    probabilities: NDArray[np.float64] | None = None
     metric_scores: NDArray[np.float64] | None = None
-    if from_probabilities:
-        if not has_probabilities(model):
-            raise InputError(f"model {model.name} gives no probabilities: leave --logprobs out")
-        probabilities = model.predict_proba(prompts, texts, on_progress)
-        array = hard_predictions(probabilities)
-    else:
-        array = model.predict(prompts, texts, on_progress)
-        metric_scores = model.metric_scores(prompts, texts) if has_metric_scores(model) else None
+    if answers.probabilities is None and has_metric_scores(model):
+        metric_scores = model.metric_scores(prompts, texts)
     return Predictions(
-        array,
+        answers.array,
         tuple(samples),
         prompt.labels,
-        probabilities,
+        answers.probabilities,
         tuple(form.family for form in forms),
         metric_scores,
         tuple(rephrasings),
-        no_labels(model, prompts, texts, array),
+        no_labels(model, prompts, texts, answers.array),
     )
 
 

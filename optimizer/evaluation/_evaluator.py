@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
-from psopt.evaluation._evaluate import evaluate, no_labels, rephrased_prompts
-from psopt.evaluation._predictions import Predictions
+import numpy as np
+from psopt.evaluation._evaluate import ask_cells, predictions_of, rephrased_prompts
+from psopt.evaluation._partial_answers import PartialAnswers
 from psopt.models import capabilities_of
 from psopt.models.chat import Budget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    import numpy as np
     from numpy.typing import NDArray
+    from psopt.evaluation._predictions import Predictions
     from psopt.models import Model, OnProgress
     from psopt.rephrasings import RephrasingSet
     from psopt.search_spaces import Prompt
@@ -56,7 +57,8 @@ class Evaluator:
         self._on_progress: OnProgress | None = None
         self._on_ask: Callable[[Prompt, Split], None] | None = None
         self._predictions: dict[tuple[str, Split], Predictions] = {}
-        self._recalled: set[tuple[str, Split]] = set()
+        self._answers: dict[tuple[str, Split], PartialAnswers] = {}
+        self._n_recalled: Counter[tuple[str, Split]] = Counter()
 
     def show_progress(self, on_progress: OnProgress) -> None:
         """Tell of answers from now on, as they come in."""
@@ -67,8 +69,9 @@ class Evaluator:
         self._on_ask = on_ask
 
     def knows(self, prompt_id: str, split: Split) -> bool:
-        """Whether a prompt's predictions on a split are at hand."""
-        return (prompt_id, split) in self._predictions
+        """Whether a prompt's whole grid on a split is at hand."""
+        key = (prompt_id, split)
+        return key in self._predictions or (key in self._answers and self._answers[key].is_whole)
 
     def remember(
         self,
@@ -77,50 +80,89 @@ class Evaluator:
         array: NDArray[np.int64],
         probabilities: NDArray[np.float64] | None = None,
     ) -> None:
-        """Take over answers of an earlier run or another worker, where they are all that is scored."""
+        """Take over answers of an earlier run or another worker, where they are all that is scored.
+
+        They may be of a part of the grid: -1 is no answer.
+        """
         # a metric's scores are never among them
         is_all = self.from_probabilities == (probabilities is not None)
         if not is_all or capabilities_of(self.model).has_metric_scores or self.knows(prompt.id, split):
             return
-        forms = self.rephrasings.on(split)[1] or (prompt.form,) * array.shape[1]
-        families = tuple(form.family for form in forms)
-        predictions = Predictions(array, self.samples[split], prompt.labels, probabilities, families)
-        self._predictions[prompt.id, split] = predictions
-        self._recalled.add((prompt.id, split))
+        before = self.partial_answers(prompt, split)
+        answers = before.filled(PartialAnswers(array, probabilities))
+        key = (prompt.id, split)
+        self._answers[key] = answers
+        self._n_recalled[key] += int((answers.is_answered & ~before.is_answered).sum())
+
+    def partial_answers(self, prompt: Prompt, split: Split) -> PartialAnswers:
+        """Return what is answered so far of a prompt's grid on a split; nothing is asked."""
+        key = (prompt.id, split)
+        if key in self._predictions:
+            return PartialAnswers(self._predictions[key].array, self._predictions[key].probabilities)
+        if key not in self._answers:
+            n_classes = len(prompt.labels) + 1 if self.from_probabilities else None
+            n_rephrasings = len(self.rephrasings.on(split)[0])
+            return PartialAnswers.empty(len(self.samples[split]), n_rephrasings, n_classes)
+        return self._answers[key]
+
+    def answers(self, prompt: Prompt, split: Split, cells: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return a prompt's answers on a split, once these cells are among them; only what is missing is asked for.
+
+        Parameters
+        ----------
+        cells : (N, Q) bool
+
+        Returns
+        -------
+        answers : (N, Q) int
+            All that there are so far; -1 in cells that nobody has asked for.
+
+        Raises
+        ------
+        ValueError
+            If the cells are of another grid.
+        """
+        answers = self.partial_answers(prompt, split)
+        if cells.shape != answers.array.shape:
+            raise ValueError(f"{cells.shape} cells are not of a grid of {answers.array.shape}")
+        self._count_recalled(prompt, split)
+        missing = cells & ~answers.is_answered
+        if missing.any():
+            answers = answers.filled(self._ask(prompt, split, missing))
+            self._answers[prompt.id, split] = answers
+        return answers.array.copy()
 
     def predictions(self, prompt: Prompt, split: Split) -> Predictions:
-        """Return a prompt's predictions on a split."""
+        """Return a prompt's predictions on a split; of its grid only what is missing is asked for."""
         key = (prompt.id, split)
         if key not in self._predictions:
-            self._predictions[key] = self._ask(prompt, split)
-        elif key in self._recalled:
-            self._recalled.remove(key)
-            self.budget.usage.cached += self._predictions[key].array.size
-            self._predictions[key] = self._explained(self._predictions[key], prompt, split)
+            texts, forms = self.rephrasings.on(split)
+            samples = self.samples[split]
+            self.answers(prompt, split, np.ones((len(samples), len(texts)), dtype=np.bool_))
+            answers = self.partial_answers(prompt, split)
+            self._predictions[key] = predictions_of(self.model, prompt, texts, forms, samples, answers)
+            self._answers.pop(key, None)
         return self._predictions[key]
 
-    def _ask(self, prompt: Prompt, split: Split) -> Predictions:
+    def _ask(self, prompt: Prompt, split: Split, cells: NDArray[np.bool_]) -> PartialAnswers:
         if self._on_ask is not None:
             self._on_ask(prompt, split)
-        texts, forms = self.rephrasings.on(split)
-        predictions = evaluate(
+        answers = ask_cells(
             self.model,
-            prompt,
-            texts,
+            self.rephrased(prompt, split),
             self.samples[split],
+            cells,
             self._on_progress,
             from_probabilities=self.from_probabilities,
-            forms=forms,
         )
         # Models that are asked over a client count by themselves: there an answer may be cached, or be asked for twice.
         if not capabilities_of(self.model).counts_calls:
-            self.budget.usage.made += predictions.array.size
-        return predictions
+            self.budget.usage.made += int(cells.sum())
+        return answers
 
-    def _explained(self, predictions: Predictions, prompt: Prompt, split: Split) -> Predictions:
-        """Add why answers that were taken over name no label, which was not kept with them."""
-        missed = no_labels(self.model, self.rephrased(prompt, split), self.texts(split), predictions.array)
-        return replace(predictions, no_labels=missed)
+    def _count_recalled(self, prompt: Prompt, split: Split) -> None:
+        """Count answers that were taken over, when they are first used."""
+        self.budget.usage.cached += self._n_recalled.pop((prompt.id, split), 0)
 
     def rephrased(self, prompt: Prompt, split: Split) -> list[Prompt]:
         """Return a prompt under each rephrasing of a split."""

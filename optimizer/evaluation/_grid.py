@@ -6,12 +6,14 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from psopt.models.chat import Need, Query, TokenRange, asks_in_chat, tokens_of_answer, tokens_of_query
 from psopt.search_spaces import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from numpy.typing import NDArray
     from psopt.models.chat import Price
     from psopt.search_spaces import Prompt
 
@@ -36,16 +38,19 @@ class Grid:
     answer: TokenRange
 
     @classmethod
-    def of(cls, model: Any, prompts: Sequence[Prompt], texts: Sequence[str]) -> Grid:
-        """Count what a model would be asked."""
+    def of(
+        cls, model: Any, prompts: Sequence[Prompt], texts: Sequence[str], cells: NDArray[np.bool_] | None = None
+    ) -> Grid:
+        """Count what a model would be asked: in all, or where `cells`, (n_texts, n_prompts), is True."""
         if asks_in_chat(model):
-            queries = model.queries(prompts, texts)
+            queries = model.queries(prompts, texts, cells)
             missing = model.engine.missing(queries)
             n_calls = len({str(query.messages) for query in queries})
             meter = model.engine.meter
             answer = meter.tokens_out if meter.n else tokens_of_answer(prompts[0])
             return cls(n_calls, n_calls - len(missing), meter.tokens_in(_total(missing)), answer)
-        queries = [Query(render(prompt, text)) for prompt in prompts for text in texts]
+        places = np.argwhere(np.ones((len(texts), len(prompts))) if cells is None else cells)
+        queries = [Query(render(prompts[column], texts[row])) for row, column in places]
         unique = {str(query.messages): query for query in queries}
         return cls(len(unique), 0, _total(unique.values()), tokens_of_answer(prompts[0]))
 

@@ -9,35 +9,47 @@ from psopt.models._base import Model, OnProgress
 from psopt.models._cache_folder import cache_folder
 from psopt.models._capabilities import (
     Capabilities,
+    CellModel,
     ExplainingModel,
     MetricScoredModel,
+    ProbabilisticCellModel,
     ProbabilisticModel,
     capabilities_of,
+    has_cells,
     has_explanations,
     has_metric_scores,
     has_probabilities,
+    has_probability_cells,
 )
+from psopt.models._cells import NOT_ASKED, predict_cells, predict_proba_cells
 from psopt.models._provider import ModelProvider
 from psopt.models._registry import NAMES, load_model
 
 __all__ = [
     "NAMES",
+    "NOT_ASKED",
     "AnswerCache",
     "Capabilities",
+    "CellModel",
     "ExplainingModel",
     "MetricScoredModel",
     "Model",
     "ModelProvider",
     "OnProgress",
+    "ProbabilisticCellModel",
     "ProbabilisticModel",
     "answer_key",
     "cache_folder",
     "capabilities_of",
+    "has_cells",
     "has_explanations",
     "has_metric_scores",
     "has_probabilities",
+    "has_probability_cells",
     "load_model",
     "minilm_lm",
+    "predict_cells",
+    "predict_proba_cells",
 ]
 
 

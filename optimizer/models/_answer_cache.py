@@ -30,6 +30,10 @@ class AnswerCache:
     folder : path or None
         Where `answers.db` is, or is made; None keeps answers in memory only.
 
+    Attributes
+    ----------
+    folder : path or None
+
     Raises
     ------
     InputError
@@ -37,6 +41,7 @@ class AnswerCache:
     """
 
     def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
         self._lock = threading.Lock()
         try:
             if folder is not None:

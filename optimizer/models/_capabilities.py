@@ -41,6 +41,8 @@ class Capabilities:
         Whether it is an `ExplainingModel`.
     asks_in_chat : bool
         Whether it is a `ChatModel`: its requests can be counted and priced before they are sent.
+    has_cells : bool
+        Whether it is a `CellModel`, and where it has probabilities a `ProbabilisticCellModel`.
     """
 
     is_free: bool = False
@@ -50,6 +52,12 @@ class Capabilities:
     has_metric_scores: bool = False
     has_explanations: bool = False
     asks_in_chat: bool = False
+    has_cells: bool = False
+
+    @property
+    def can_race(self) -> bool:
+        """Whether parts of a grid tell what the whole will: not where a metric has the last word on each answer."""
+        return not self.has_metric_scores
 
 
 def capabilities_of(model: Model) -> Capabilities:
@@ -67,6 +75,8 @@ def capabilities_of(model: Model) -> Capabilities:
         has_probabilities=hasattr(model, "predict_proba"),
         has_metric_scores=hasattr(model, "metric_scores"),
         has_explanations=hasattr(model, "no_labels"),
+        has_cells=hasattr(model, "predict_cells")
+        and hasattr(model, "predict_proba") == hasattr(model, "predict_proba_cells"),
     )
 
 
@@ -98,6 +108,37 @@ class ExplainingModel(Model, Protocol):
         ...
 
 
+class CellModel(Model, Protocol):
+    """A model that is asked for scattered parts of a grid in one call; `predict_cells` asks others grid by grid.
+
+    Each answer is the one that `predict` gives in the whole grid.
+    """
+
+    def predict_cells(
+        self,
+        prompts: Sequence[Prompt],
+        texts: Sequence[str],
+        cells: NDArray[np.bool_],
+        on_progress: OnProgress | None = None,
+    ) -> NDArray[np.int64]:
+        """Return (n_texts, n_prompts) predictions, `NOT_ASKED` where `cells` is False."""
+        ...
+
+
+class ProbabilisticCellModel(CellModel, ProbabilisticModel, Protocol):
+    """A `CellModel` with probabilities."""
+
+    def predict_proba_cells(
+        self,
+        prompts: Sequence[Prompt],
+        texts: Sequence[str],
+        cells: NDArray[np.bool_],
+        on_progress: OnProgress | None = None,
+    ) -> NDArray[np.float64]:
+        """Return (n_texts, n_prompts, C) probabilities, NaN where `cells` is False."""
+        ...
+
+
 def has_probabilities(model: Model) -> TypeIs[ProbabilisticModel]:
     """Whether `predict_proba` may be called."""
     return capabilities_of(model).has_probabilities
@@ -111,3 +152,14 @@ def has_metric_scores(model: Model) -> TypeIs[MetricScoredModel]:
 def has_explanations(model: Model) -> TypeIs[ExplainingModel]:
     """Whether `no_labels` may be called."""
     return capabilities_of(model).has_explanations
+
+
+def has_cells(model: Model) -> TypeIs[CellModel]:
+    """Whether `predict_cells` may be called."""
+    return capabilities_of(model).has_cells
+
+
+def has_probability_cells(model: Model) -> TypeIs[ProbabilisticCellModel]:
+    """Whether `predict_proba_cells` may be called."""
+    can = capabilities_of(model)
+    return can.has_cells and can.has_probabilities

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from psopt.errors import InputError
 from psopt.models._answer_cache import AnswerCache
 from psopt.models._cache_folder import cache_folder
 from psopt.models._registry import load_model
@@ -53,7 +54,17 @@ class ModelProvider:
         return same_meaning(self.writer(model))
 
     def engine(self, kind: str, name: Any) -> Engine:
-        """Make what asks a chat model, for those who ask in a way of their own (see `chat_engine`)."""
+        """Make what asks a chat model, for those who ask in a way of their own (see `chat_engine`).
+
+        Raises
+        ------
+        InputError
+            If batches are asked for: whoever asks in a way of their own asks call by call.
+        """
+        if self.lm.batch:
+            raise InputError(
+                "--batch (LMConfig.batch) means nothing for a program, which asks call by call: leave it out"
+            )
         return chat_engine(kind, name, AnswerCache(self.cache_dir), self.lm, self.budget)
 
     @cached_property

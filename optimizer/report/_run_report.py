@@ -14,6 +14,7 @@ from psopt.report._page import render_page
 from psopt.report._sample_figures import changed_samples, joint_view, sample_sensitivity
 from psopt.report._wording_figures import damage, enough, families, flips
 from psopt.runs import REPORT, CallPrice, asked_about, price_line
+from psopt.search import racing_line
 
 if TYPE_CHECKING:
     from psopt.report._theme import Figure
@@ -151,15 +152,19 @@ def _facts(run: dict[str, Any]) -> list[tuple[str, str]]:
     calls = run["calls"]
     rephrasings = run["rephrasings"]
     evaluated = data["evaluated"]
-    cost = f"; {calls['tokens']:,} tokens; {calls['cost_usd']:.2f} USD" if calls["tokens"] else ""
+    read_before = calls.get("cached_input_tokens", 0)
+    from_cache = f" ({read_before:,} of them from the server's own cache)" if read_before else ""
+    cost = f"; {calls['tokens']:,} tokens{from_cache}; {calls['cost_usd']:.2f} USD" if calls["tokens"] else ""
     failed = f", {calls['failed']:,} failed" if calls["failed"] else ""
     minutes, seconds = divmod(round(run["seconds"]), 60)
+    race = [("racing", racing_line(run["race"]).removeprefix("racing: "))] if run.get("race") else []
     return [
         ("data", f"{data['name']} ({data['source']}), sha256 {data['sha256'][:12]}"),
         ("samples", f"{evaluated['train']} train to draw edits from, {evaluated['val']} val, {evaluated['test']} test"),
         ("rephrasings", f"{len(rephrasings['search'])} to search with, {len(rephrasings['heldout'])} held out"),
         ("trials", f"{run['settings']['trials']}, sampler {run['settings']['sampler']}, seed {run['seed']}"),
         ("answers", f"{calls['made']:,} asked for, {calls['cached']:,} known already{failed}{cost}"),
+        *race,
         ("time", f"{minutes}:{seconds:02} minutes"),
         ("psopt", f"{run['psopt_version']}; {run['command']}"),
     ]

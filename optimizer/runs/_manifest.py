@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from psopt.evaluation import Evaluator
     from psopt.models.chat import Usage
     from psopt.runs._settings import RunSettings
-    from psopt.search import Candidate
+    from psopt.search import Candidate, RaceCounts
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
@@ -32,8 +32,11 @@ def manifest(
     seconds: float,
     before: Mapping[str, Any],
     shortest: Candidate | None = None,
+    race: RaceCounts | None = None,
 ) -> dict[str, Any]:
     """Build run.json's content. `test` is null where a run ended before the front was scored on test.
+
+    `race` is there only where candidates raced.
 
     `before` is what an interrupted run's manifest held: calls and seconds are summed over the parts of a run.
     """
@@ -72,6 +75,7 @@ def manifest(
         "finish_reason": finish_reason,
         "seconds": round(seconds + before.get("seconds", 0.0), 3),
         **own_prompt,
+        **({"race": race.to_dict()} if race else {}),
         "settings": {
             **settings.to_dict(),
             "storage": settings.storage and without_password(settings.storage),

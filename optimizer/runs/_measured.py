@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
 LIMITS = frozenset({"max_calls", "max_tokens_total", "max_cost", "max_unanswered", "renegotiate"})
 """Options that say when a run has to stop, and nothing about how it asks."""
+BATCHES = frozenset({"batch", "batch_size", "batch_tick", "max_batches"})
+"""Options that decide by which way a grid is asked; whoever uses a prompt chooses that anew."""
 PACE = frozenset({"concurrency", "timeout", "retries", "requests_per_minute"})
 """Options that decide when an answer comes, and not what it says."""
-ONE_START = LIMITS | {"renegotiate"}
+ONE_START = LIMITS | BATCHES | {"renegotiate"}
 """Options that hold for one start of a run."""
 _OBJECTIVES = ("f1", "sensitivity", "consistency", "na_rate")
 
@@ -81,7 +83,7 @@ class Measured:
     @property
     def options(self) -> dict[str, Any]:
         """Fields of `LMConfig` by which the model is asked again as it was, at the same server."""
-        names = {option.name for option in fields(LMConfig)} - LIMITS
+        names = {option.name for option in fields(LMConfig)} - LIMITS - BATCHES
         options = {name: value for name, value in self.client.items() if name in names}
         return {**options, "api_base": self.server} if self.server else options
 

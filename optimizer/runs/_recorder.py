@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from psopt.runs._directory import RunDirectory
     from psopt.runs._measured import Measured
     from psopt.runs._settings import RunSettings
-    from psopt.search import Candidate, Search
+    from psopt.search import Candidate, RaceCounts, Search, StoppedCandidate
     from psopt.tasks import Task
 
 
@@ -96,13 +96,13 @@ class RunRecorder:
     def _save_part(self, search: Search | None, reason: str) -> None:
         if self._tested:  # what failed came after the final test, whose scores only this process has
             baseline, front, shortest = self._tested
-            self.save(baseline, front, reason, shortest)
+            self.save(baseline, front, reason, shortest, search.race_counts if search else None)
             return
         if search is None or not search.candidates:
             self.save(None, (), reason)
             return
         front = search.front
-        self.save(search.candidates[0], front, reason)
+        self.save(search.candidates[0], front, reason, race=search.race_counts)
         self.save_proposals(search)
         for candidate in front:
             self.directory.write_prompt(candidate.prompt, self._measured(candidate))
@@ -113,15 +113,28 @@ class RunRecorder:
         front: tuple[Candidate, ...],
         reason: str,
         shortest: Candidate | None = None,
+        race: RaceCounts | None = None,
     ) -> None:
         """Write run.json and front.json as far as the run has come."""
         knee_id = knee(front, baseline).id if baseline and front else None
         seconds = time.monotonic() - self.started
         content = manifest(
-            self.settings, self.task, self.evaluator, baseline, front, knee_id, reason, seconds, self.before, shortest
+            self.settings,
+            self.task,
+            self.evaluator,
+            baseline,
+            front,
+            knee_id,
+            reason,
+            seconds,
+            self.before,
+            shortest,
+            race,
         )
         if baseline is None:  # what an earlier part of the run found stays known
-            content |= {name: self.before[name] for name in ("baseline", "front", "short") if self.before.get(name)}
+            content |= {
+                name: self.before[name] for name in ("baseline", "front", "short", "race") if self.before.get(name)
+            }
         self.directory.write_json(MANIFEST, content)
         if front:
             self.directory.write_json(FRONT, front_file(front, knee_id, shortest, self._measured))
@@ -177,7 +190,9 @@ class RunRecorder:
             }
             for candidate in search.candidates
         ]
-        self.directory.write_json(TRIALS, {"schema_version": 1, "trials": trials})
+        raced = [_raced(stopped) for stopped in search.stopped]
+        content = {"schema_version": 1, "trials": trials, **({"raced": raced} if raced else {})}
+        self.directory.write_json(TRIALS, content)
         self.directory.write_json(CONTRIBUTIONS, contributions)
 
     def _weak_spots(self, baseline: Candidate, chosen: Candidate) -> dict[str, Any]:
@@ -198,6 +213,14 @@ class RunRecorder:
             "before": diagnose_predictions(before, labelled=self.task.train).to_dict(),
             "after": {sample.id: {"right": int(n), "sensitivity": float(s)} for sample, n, s in fares},
         }
+
+
+def _raced(stopped: StoppedCandidate) -> dict[str, Any]:
+    """A candidate that stopped, as trials.json lists it: its scores are estimates."""
+    f1, sensitivity, consistency = stopped.estimates
+    estimates = {"f1": f1, "sensitivity": sensitivity, "consistency": consistency}
+    edits = [str(edit) for edit in stopped.edits]
+    return {"trial": stopped.trial, "id": stopped.id, "edits": edits, "raced": stopped.raced, "estimates": estimates}
 
 
 def _reason(error: BaseException) -> str:

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from psopt.evaluation import Grid
-from psopt.models.chat import TokenRange, asks_in_chat, price_of
+from psopt.models.chat import TokenRange, asks_in_chat, grid_price, price_of
 from psopt.runs._cost_estimate import CANDIDATES, DIAGNOSES, CostEstimate, Phase
 from psopt.runs._settings import N_HELDOUT
 from psopt.runs._writing_estimate import drafting_phases, rephrasing_phases
@@ -42,7 +42,8 @@ def estimate_search(
 
     Where a model writes the rephrasings, the evaluator has those of rules: they stand for them.
     """
-    price = price_of(evaluator.model.name)
+    single_price = price_of(evaluator.model.name)
+    price = grid_price(evaluator.model.name, in_batches=settings.lm.batch)
     growth = _growth(task, settings, baseline, evaluator)
     trials = settings.search.trials
     n_more = max(0, trials - max(1, n_done))
@@ -59,8 +60,8 @@ def estimate_search(
     grids = {split: grid(split) for split in splits}
     few, middle, many = (min(size, trials - 1) for size in _FRONT)
     phases = [
-        *rephrasing_phases(baseline, settings.rephrasing, settings.rephrasings + N_HELDOUT - 1, price),
-        *drafting_phases(task, settings.proposer, min(settings.search.rounds, trials - 1), price),
+        *rephrasing_phases(baseline, settings.rephrasing, settings.rephrasings + N_HELDOUT - 1, single_price),
+        *drafting_phases(task, settings.proposer, min(settings.search.rounds, trials - 1), single_price),
     ]
     if not n_done:
         phases.append(Phase.of("seed prompt on val", grids["val"], price))

@@ -10,7 +10,7 @@ from psopt.errors import InputError
 from psopt.models.chat import LMConfig, without_header_values
 from psopt.rephrasings import RephrasingOptions, read_families
 from psopt.runs._data_options import DataOptions
-from psopt.search import SearchOptions
+from psopt.search import SearchOptions, check_wordings
 from psopt.search_spaces import Prompt, SearchRestriction, seed_prompt
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ N_HELDOUT = 10
 """How many held-out rephrasings a run has."""
 _DATA = tuple(option.name for option in fields(DataOptions))
 _SEARCH = ("trials", "rounds", "sampler", "seed")
+_ONLY_WHEN_SET = {"race": "auto"}  # run.json of 0.1 has no such keys
 _REPHRASING = ("rephraser", "judge", "keep_labels")
 
 
@@ -87,9 +88,11 @@ class RunSettings:
     prompt_file: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse two prompts to start from."""
+        """Refuse two prompts to start from, and a race under one wording."""
         if self.prompt is not None and self.strategy != "simple":
             raise InputError(f"--strategy {self.strategy} makes a prompt, and --prompt is one: leave one of them out")
+        if self.rephrasing.file is None:  # else it says how many there are, and the search looks
+            check_wordings(self.search.race, self.rephrasings)
 
     @property
     def seed(self) -> int:
@@ -130,7 +133,7 @@ class RunSettings:
                 rephrasing=RephrasingOptions(
                     file=Path(file) if file else None, families=families, **_taken(rest, _REPHRASING)
                 ),
-                search=SearchOptions(parts=parts, **_taken(rest, _SEARCH)),
+                search=SearchOptions(parts=parts, **_taken(rest, (*_SEARCH, *_ONLY_WHEN_SET))),
                 lm=lm,
                 prompt=Prompt.from_dict(prompt) if prompt else None,
                 **rest,
@@ -146,10 +149,12 @@ class RunSettings:
         own_prompt = {"prompt": self.prompt.to_dict(), "prompt_file": self.prompt_file} if self.prompt else {}
         search = self.search
         rephrasing = self.rephrasing
+        when_set = {name: getattr(search, name) for name in _ONLY_WHEN_SET}
         return {
             **self.data.to_dict(),
             **{setting.name: getattr(self, setting.name) for setting in fields(self) if setting.name not in grouped},
             **{name: getattr(search, name) for name in _SEARCH},
+            **{name: value for name, value in when_set.items() if value != _ONLY_WHEN_SET[name]},
             **{name: getattr(rephrasing, name) for name in _REPHRASING},
             "rephrasings_file": str(rephrasing.file) if rephrasing.file else None,
             "vary": ",".join(rephrasing.families),

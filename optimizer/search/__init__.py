@@ -5,7 +5,7 @@ from psopt.search._final_test import score_on_test, scoring_order
 from psopt.search._front import Candidate, knee, pareto_front, pick
 from psopt.search._limits import check_limits
 from psopt.search._observer import Observer
-from psopt.search._options import SamplerName, SearchOptions
+from psopt.search._options import RaceMode, SamplerName, SearchOptions
 from psopt.search._pick import pick_one
 from psopt.search._problem import Propose, SearchProblem
 from psopt.search._prompt_growth import tokens_of_all_edits
@@ -20,6 +20,7 @@ from psopt.search.distributed import (
     without_password,
     write_metadata,
 )
+from psopt.search.racing import RaceCounts, StoppedCandidate, check_wordings, racing_line
 
 __all__ = [
     "Candidate",
@@ -27,14 +28,18 @@ __all__ = [
     "Observer",
     "PromptNeed",
     "Propose",
+    "RaceCounts",
+    "RaceMode",
     "Reserve",
     "SamplerName",
     "Search",
     "SearchOptions",
     "SearchProblem",
+    "StoppedCandidate",
     "StoredStudy",
     "StudyMetadata",
     "check_limits",
+    "check_wordings",
     "join_study",
     "knee",
     "leave_one_out",
@@ -43,6 +48,7 @@ __all__ = [
     "pareto_front",
     "pick",
     "pick_one",
+    "racing_line",
     "read_metadata",
     "score_on_test",
     "scoring_order",

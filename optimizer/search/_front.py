@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A prompt that was evaluated: its edits, its examples' order, its scores on val and, once reported, on test."""
+    """A prompt that was evaluated: its edits, its examples' order, its scores on val and, once reported, on test.
+
+    `audit` is ``right`` or ``wrong`` where it would have stopped in its race: whether that would have been so.
+    """
 
     trial: int
     prompt: Prompt
@@ -27,6 +30,7 @@ class Candidate:
     val: Scores
     test: Scores | None = None
     order: str = ORDERS[0]
+    audit: str = ""
 
     @property
     def id(self) -> str:

@@ -8,6 +8,8 @@ from optuna.trial import TrialState
 from psopt.evaluation import score
 from psopt.search._front import Candidate
 from psopt.search.distributed import read_answers, read_rounds, stored_edits, write_edits
+from psopt.search.distributed._study_keys import AUDIT, RACED
+from psopt.search.racing import StoppedCandidate
 from psopt.search_spaces import apply_edits, chosen_edits
 
 if TYPE_CHECKING:
@@ -25,7 +27,9 @@ class History:
     Attributes
     ----------
     candidates : list of Candidate
-        Every distinct prompt evaluated so far, by trial: the baseline first.
+        Every distinct prompt evaluated in whole so far, by trial: the baseline first.
+    stopped : list of StoppedCandidate
+        Those that stopped in their races, by trial.
     rounds : list of list of Edit
         The new edits of each round.
     pool : list of Edit
@@ -34,19 +38,26 @@ class History:
 
     def __init__(self, study: StoredStudy, problem: SearchProblem) -> None:
         self.candidates: list[Candidate] = []
+        self.stopped: list[StoppedCandidate] = []
         self.rounds: list[list[Edit]] = []
         self.pool: list[Edit] = []
         self._study = study
         self._problem = problem
         self._stored_edits: dict[str, str] = {}
 
-    def refresh(self) -> list[Candidate]:
+    @property
+    def evaluated(self) -> list[Candidate | StoppedCandidate]:
+        """All that were evaluated, in whole or as far as their races went."""
+        return [*self.candidates, *self.stopped]
+
+    def refresh(self) -> list[Candidate | StoppedCandidate]:
         """Read what is new in the study; return the candidates that are."""
-        numbers = {candidate.trial for candidate in self.candidates}
+        numbers = {candidate.trial for candidate in self.evaluated}
         trials = [trial for trial in self._study.trials_in(TrialState.COMPLETE) if trial.number not in numbers]
         self.refresh_pool()  # after the trials, so that no trial has an edit that is not in the pool
         new = [self._candidate_of(trial) for trial in trials]
-        self._add(new)
+        for candidate in new:
+            self.add_candidate(candidate)
         return new
 
     def refresh_pool(self) -> None:
@@ -58,28 +69,33 @@ class History:
         self.pool = [edit for edits in self.rounds for edit in edits]
         self._stored_edits = stored
 
-    def add_candidate(self, candidate: Candidate) -> None:
+    def add_candidate(self, candidate: Candidate | StoppedCandidate) -> None:
         """Take into account what this process has evaluated, without reading it back."""
-        self._add([candidate])
+        if isinstance(candidate, StoppedCandidate):
+            self.stopped.append(candidate)
+            self.stopped.sort(key=lambda stopped: stopped.trial)
+        else:
+            self.candidates.append(candidate)
+            self.candidates.sort(key=lambda whole: whole.trial)
 
     def add_edits(self, edits: Iterable[Edit], worker: str) -> None:
         """Write a further round of edits."""
         write_edits(self._study, len(self.rounds), edits, worker)
         self.refresh_pool()
 
-    def find(self, prompt_id: str) -> Candidate | None:
+    def find(self, prompt_id: str) -> Candidate | StoppedCandidate | None:
         """Return the candidate with this prompt, if it was evaluated."""
-        return next((candidate for candidate in self.candidates if candidate.id == prompt_id), None)
+        return next((candidate for candidate in self.evaluated if candidate.id == prompt_id), None)
 
-    def _add(self, candidates: list[Candidate]) -> None:
-        self.candidates += candidates
-        self.candidates.sort(key=lambda candidate: candidate.trial)
-
-    def _candidate_of(self, trial: FrozenTrial) -> Candidate:
+    def _candidate_of(self, trial: FrozenTrial) -> Candidate | StoppedCandidate:
         edits, order = chosen_edits(trial.params, self.pool)
         prompt = apply_edits(self._problem.baseline_prompt, edits, order)
         evaluator = self._problem.evaluator
         answers = read_answers(trial)
         if answers is not None:
             evaluator.remember(prompt, "val", *answers)
-        return Candidate(trial.number, prompt, edits, score(evaluator.predictions(prompt, "val")), order=order)
+        if RACED in trial.user_attrs:
+            return StoppedCandidate.read(trial, prompt.id, edits)
+        scores = score(evaluator.predictions(prompt, "val"))
+        audit = trial.user_attrs.get(AUDIT, "")
+        return Candidate(trial.number, prompt, edits, scores, order=order, audit=audit)

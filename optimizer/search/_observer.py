@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from psopt.models.chat import Budget
     from psopt.search._front import Candidate
+    from psopt.search.racing import StoppedCandidate
     from psopt.tasks import Task
 
 
@@ -34,3 +35,6 @@ class Observer:
 
     def trial(self, candidate: Candidate, n_done: int, n_total: int) -> None:
         """A candidate has been evaluated."""
+
+    def stopped(self, candidate: StoppedCandidate, n_done: int, n_total: int) -> None:
+        """A candidate has stopped in its race: others are clearly better."""

@@ -11,6 +11,7 @@ from psopt.search_spaces import SearchRestriction
 _LEAST_TO_SHORTEN = 10
 
 SamplerName = Literal["tpe", "nsga2", "gp", "random"]
+RaceMode = Literal["auto", "on", "strict", "off"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,9 @@ class SearchOptions:
         Views, kinds of edits, and the margin of the constraint on F1.
     most_edits : int
         How many edits a round may add to the pool; those with most to gain are kept.
+    race : str
+        Whether candidates stop where others are clearly better: ``on``; ``strict``, by bounds that hold at all looks
+        together; ``off``; ``auto`` is on where answers cost something.
     """
 
     trials: int = 40
@@ -38,6 +42,7 @@ class SearchOptions:
     seed: int = 42
     parts: SearchRestriction = field(default_factory=SearchRestriction)
     most_edits: int = 40
+    race: RaceMode = "auto"
 
     @property
     def shortening(self) -> int:
@@ -54,3 +59,5 @@ class SearchOptions:
             raise InputError(f"seed must be 0 or more, not {self.seed}")
         if self.sampler not in get_args(SamplerName):
             raise UnknownNameError("sampler", self.sampler, get_args(SamplerName))
+        if self.race not in get_args(RaceMode):
+            raise UnknownNameError("race", self.race, get_args(RaceMode))

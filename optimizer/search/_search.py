@@ -14,7 +14,8 @@ from psopt.search._history import History
 from psopt.search._queue import drop_queued, enqueue
 from psopt.search._rounds import new_edits, obvious_choices
 from psopt.search._shorten import next_shorter, shortest
-from psopt.search._trial import drop_trial, evaluate_trial, fail_trial
+from psopt.search._trial import drop_trial, evaluate_trial, fail_trial, stop_trial
+from psopt.search._trial_record import EffortMeter
 from psopt.search.distributed import (
     OUTAGES,
     TOTAL_REACHED,
@@ -23,6 +24,7 @@ from psopt.search.distributed import (
     SharedCoordinator,
     finished_by_others,
 )
+from psopt.search.racing import CandidateRaces, RaceCounts, StoppedCandidate, racing_rule
 from psopt.search_spaces import apply_edits, parameter_names, suggest_edits
 
 if TYPE_CHECKING:
@@ -56,6 +58,11 @@ class Search:
         What the study holds.
     n_own : int
         How many of the candidates this process evaluated.
+
+    Raises
+    ------
+    InputError
+        If racing is asked for by name, and what is compared does not allow it.
     """
 
     def __init__(
@@ -71,6 +78,8 @@ class Search:
             else LocalCoordinator(study)
         )
         self.history = History(study, problem)
+        rule = racing_rule(problem.options.race, problem.evaluator)
+        self._races = CandidateRaces(problem.evaluator, problem.options, rule)
         seed = problem.options.seed
         self._rng = np.random.default_rng([seed, *worker.encode()] if worker else seed)
         self._failed_in_a_row = 0
@@ -87,8 +96,26 @@ class Search:
 
     @property
     def candidates(self) -> list[Candidate]:
-        """Every distinct prompt evaluated so far, the baseline first."""
+        """Every distinct prompt evaluated in whole so far, the baseline first."""
         return self.history.candidates
+
+    @property
+    def stopped(self) -> list[StoppedCandidate]:
+        """The candidates that stopped in their races."""
+        return self.history.stopped
+
+    @property
+    def n_done(self) -> int:
+        """How many candidates were evaluated, those that stopped among them."""
+        return len(self.history.evaluated)
+
+    @property
+    def race_counts(self) -> RaceCounts | None:
+        """What racing has saved so far; None where candidates don't race."""
+        if not self.candidates or not (self._races.are_run or self.stopped):
+            return None
+        on_val = self.problem.evaluator.predictions(self.problem.baseline_prompt, "val")
+        return RaceCounts.of(self.candidates, self.stopped, on_val.array.size)
 
     @property
     def pool(self) -> list[Edit]:
@@ -154,15 +181,19 @@ class Search:
         for candidate in self.history.refresh():
             self._tell(candidate)
 
-    def _tell(self, candidate: Candidate) -> None:
-        self.problem.observer.trial(candidate, len(self.candidates), self.problem.options.trials)
+    def _tell(self, candidate: Candidate | StoppedCandidate) -> None:
+        observer, total = self.problem.observer, self.problem.options.trials
+        if isinstance(candidate, StoppedCandidate):
+            observer.stopped(candidate, self.n_done, total)
+        else:
+            observer.trial(candidate, self.n_done, total)
 
     def _is_complete(self) -> bool:
-        return len(self.candidates) >= self.problem.options.trials or self.n_own == self._most_own
+        return self.n_done >= self.problem.options.trials or self.n_own == self._most_own
 
     def _is_shortening(self) -> bool:
         """Whether the last trials have begun, which try shorter versions of the best prompt."""
-        return len(self.candidates) >= self.problem.options.trials - self.problem.options.shortening
+        return self.n_done >= self.problem.options.trials - self.problem.options.shortening
 
     # The baseline
 
@@ -182,7 +213,7 @@ class Search:
     def _round_due(self) -> int:
         """The round that the next trial belongs to: the trials after the first are shared out evenly."""
         options = self.problem.options
-        done = len(self.candidates) - 1
+        done = self.n_done - 1
         total = max(1, options.trials - 1)
         return min(options.rounds - 1, done * options.rounds // total)
 
@@ -243,9 +274,8 @@ class Search:
 
     def _evaluate(self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...], order: str) -> None:
         """Evaluate a trial's candidate; whatever fails on the way fails the trial."""
-        baseline = self.baseline if self.candidates else None
         try:
-            candidate = evaluate_trial(self.study, trial, prompt, edits, order, self.problem, baseline)
+            candidate = self._outcome(trial, prompt, edits, order)
         except BaseException as error:
             self._failed_in_a_row += 1
             if not self._may_go_on_after(error):
@@ -259,6 +289,25 @@ class Search:
             self.n_own += 1
             self.history.add_candidate(candidate)
             self._tell(candidate)
+
+    def _outcome(
+        self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...], order: str
+    ) -> Candidate | StoppedCandidate | None:
+        """Let a trial's candidate race; None if others finished the trial."""
+        meter = EffortMeter(self.problem.evaluator.budget)
+        if not self.candidates:
+            return evaluate_trial(self.study, trial, prompt, edits, order, self.problem, None, meter)
+        is_shortening = self._is_shortening()
+        result = self._races.run(prompt, self.candidates, self.front, self.baseline, is_shortening=is_shortening)
+        if result.stop is None:
+            return evaluate_trial(self.study, trial, prompt, edits, order, self.problem, self.baseline, meter)
+        if self._races.is_audited(prompt):
+            others = self.candidates
+            return evaluate_trial(self.study, trial, prompt, edits, order, self.problem, self.baseline, meter, others)
+        stopped = self._races.stopped(trial.number, prompt, edits, result, self.candidates)
+        violation = max(self.least_f1 - stopped.estimates[0], result.stop.shortfall)
+        answers = self.problem.evaluator.partial_answers(prompt, "val")
+        return stop_trial(self.study, trial, stopped, answers, violation, meter)
 
     def _may_go_on_after(self, error: BaseException) -> bool:
         """Whether an error may be the candidate's fault: its own examples, say, that a server refuses."""

@@ -1,25 +1,31 @@
-"""One trial, from its prompt to its end: complete with scores, dropped, or failed."""
+"""One trial, from its prompt to its end: complete with scores, stopped with estimates, dropped, or failed."""
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from optuna.trial import TrialState
 from psopt.evaluation import score
-from psopt.search._front import Candidate
-from psopt.search._trial_record import Effort, record_trial
+from psopt.search._front import Candidate, pareto_front
+from psopt.search._trial_record import record_stopped, record_trial
 from psopt.search.distributed import finished_by_others, write_answers
 from psopt.search.distributed._study_keys import DROPPED, FAILED, INFEASIBLE
+from psopt.search.racing import RIGHT, WRONG
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import optuna
-    from psopt.evaluation import Predictions, Scores
+    from psopt.evaluation import PartialAnswers, Predictions, Scores
     from psopt.search._problem import SearchProblem
+    from psopt.search._trial_record import EffortMeter
     from psopt.search.distributed import StoredStudy
+    from psopt.search.racing import StoppedCandidate
     from psopt.search_spaces import Edit, Prompt
 
+# Of the constraint of a candidate that stopped, where it loses next to nothing: feasible is what is 0 or less.
+_LEAST_VIOLATION = 1e-6
 _LONGEST_REASON = 500  # characters of an error that a trial keeps
 
 
@@ -31,22 +37,51 @@ def evaluate_trial(
     order: str,
     problem: SearchProblem,
     baseline: Candidate | None,
+    meter: EffortMeter,
+    audited_among: Sequence[Candidate] = (),
 ) -> Candidate | None:
     """Score a trial's prompt and write down what comes out; None if others took this worker for dead and failed it.
 
-    `baseline` is None for the baseline itself.
+    `baseline` is None for the baseline itself. `audited_among` are all others, of a candidate that would have stopped:
+    that was wrong if it comes to stand on their front.
     """
-    before = replace(problem.evaluator.budget.usage)
-    started = time.monotonic()
     predictions = problem.evaluator.predictions(prompt, "val")
     candidate = Candidate(trial.number, prompt, edits, score(predictions), order=order)
-    effort = Effort.between(before, problem.evaluator.budget.usage, time.monotonic() - started)
+    effort = meter.read()
     baseline = baseline or candidate
+    least_f1 = baseline.val.f1 - problem.options.parts.margin
+    if audited_among:
+        candidate = replace(candidate, audit=_audit(candidate, audited_among, least_f1))
     with finished_by_others(study, trial.number) as finished:
         record_trial(trial, candidate, baseline, predictions, effort, problem.artifacts)
         _keep_answers(study, trial, predictions)
-        complete_trial(study, trial, candidate.val, baseline.val.f1 - problem.options.parts.margin)
+        complete_trial(study, trial, candidate.val, least_f1)
     return candidate if finished.state == TrialState.COMPLETE else None
+
+
+def _audit(candidate: Candidate, others: Sequence[Candidate], least_f1: float) -> str:
+    front = pareto_front([*others, candidate], least_f1)
+    return WRONG if any(member is candidate for member in front) else RIGHT
+
+
+def stop_trial(
+    study: StoredStudy,
+    trial: optuna.Trial,
+    stopped: StoppedCandidate,
+    answers: PartialAnswers,
+    violation: float,
+    meter: EffortMeter,
+) -> StoppedCandidate | None:
+    """Finish a trial with estimates, and with the answers that there are; None if others finished it before.
+
+    `violation` says how far it is from being worth its whole grid; it is never told as feasible.
+    """
+    with finished_by_others(study, trial.number) as finished:
+        record_stopped(trial, stopped, meter.read())
+        write_answers(study, trial.number, answers)
+        trial.set_constraint("f1", max(violation, _LEAST_VIOLATION))
+        study.tell(trial, list(stopped.estimates), state=TrialState.COMPLETE, skip_if_finished=True)
+    return stopped if finished.state == TrialState.COMPLETE else None
 
 
 def _keep_answers(study: StoredStudy, trial: optuna.Trial, predictions: Predictions) -> None:

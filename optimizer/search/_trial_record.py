@@ -5,19 +5,22 @@ from __future__ import annotations
 import html
 import re
 import tempfile
-from dataclasses import asdict, dataclass
+import time
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import optuna
 from psopt.search._trial_plot import class_plot
+from psopt.search.distributed._study_keys import AUDIT, PROMPT_ID, RACED
 from psopt.search_spaces import render_instructions, render_shown
 
 if TYPE_CHECKING:
     from psopt.evaluation import Predictions
-    from psopt.models.chat import Usage
+    from psopt.models.chat import Budget
     from psopt.search._front import Candidate
+    from psopt.search.racing import StoppedCandidate
     from psopt.search_spaces import Prompt
 
 _MOST_WEAK = 5
@@ -32,10 +35,26 @@ class Effort:
     cost_usd: float
     seconds: float
 
-    @classmethod
-    def between(cls, before: Usage, after: Usage, seconds: float) -> Effort:
-        """The difference of two states of the same account."""
-        return cls(after.made - before.made, after.tokens - before.tokens, after.cost - before.cost, round(seconds, 3))
+
+class EffortMeter:
+    """Measures what a trial takes, from now on.
+
+    Parameters
+    ----------
+    budget : Budget
+        Counts what is asked.
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._before = replace(budget.usage)
+        self._started = time.monotonic()
+
+    def read(self) -> Effort:
+        """What it has taken so far."""
+        before, after = self._before, self._budget.usage
+        seconds = round(time.monotonic() - self._started, 3)
+        return Effort(after.made - before.made, after.tokens - before.tokens, after.cost - before.cost, seconds)
 
 
 def record_trial(
@@ -51,7 +70,7 @@ def record_trial(
 
     scores = candidate.val
     attributes = {
-        "prompt_id": candidate.id,
+        PROMPT_ID: candidate.id,
         "edits": [str(edit) for edit in candidate.edits],
         "per_class": {label: asdict(of_class) for label, of_class in scores.per_class.items()},
         "na_rate": scores.na_rate,
@@ -59,11 +78,25 @@ def record_trial(
     }
     if scores.constant is not None:
         attributes["constant"] = f"always answers {scores.constant}"
+    if candidate.audit:
+        attributes[AUDIT] = candidate.audit
     for name, value in attributes.items():
         trial.set_user_attr(name, value)
     save_note(trial, note(candidate, baseline, predictions))
     if artifacts is not None:
         _keep_files(trial, candidate, baseline, predictions, artifacts)
+
+
+def record_stopped(trial: optuna.Trial, stopped: StoppedCandidate, effort: Effort) -> None:
+    """Write the attributes of a candidate that stopped to its trial; its values there are estimates."""
+    attributes = {
+        PROMPT_ID: stopped.id,
+        "edits": [str(edit) for edit in stopped.edits],
+        RACED: stopped.raced,
+        **asdict(effort),
+    }
+    for name, value in attributes.items():
+        trial.set_user_attr(name, value)
 
 
 def note(candidate: Candidate, baseline: Candidate, predictions: Predictions) -> str:

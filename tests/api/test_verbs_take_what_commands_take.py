@@ -105,6 +105,10 @@ def everything(server: FakeServer) -> LMConfig:
         headers={"X-Test": "yes"},
         api_version="2024-10-21",
         renegotiate=True,
+        batch=True,
+        batch_size=1000,
+        batch_tick=0.01,
+        max_batches=7,
     )
 
 

@@ -36,6 +36,10 @@ VALUES = {
     "--header": "X-Test=yes",
     "--api-version": "2024-10-21",
     "--renegotiate": None,
+    "--batch": None,
+    "--batch-size": "1000",
+    "--batch-tick": "0.01",
+    "--max-batches": "7",
 }
 ELSEWHERE = {"--api-base", "--logprobs"}  # given by the tests below: an address; what programs refuse
 # Options that say what is measured, searched or shown, and nothing to a model.
@@ -62,6 +66,7 @@ OWN = {
     "--trials",
     "--rounds",
     "--sampler",
+    "--race",
     "--out",
     "--storage",
     "--study-name",
@@ -112,10 +117,11 @@ def told(option: Any) -> Any:
     return any(flag in VALUES for flag in (*option.opts, *option.secondary_opts))
 
 
-def lm_arguments(verb: str, server: FakeServer, kind: str = "") -> list[Any]:
-    """Every option of `LMConfig` that the verb has, other than by default; dspy/ refuses headers."""
+def lm_arguments(verb: str, server: FakeServer, kind: str = "", *, program: bool = False) -> list[Any]:
+    """Every option of `LMConfig` that the verb has, other than by default; dspy/ refuses headers and batches."""
     known = {flag for one in command(verb).params for flag in (*one.opts, *one.secondary_opts)}
     known -= {"--header"} if kind else set()
+    known -= {"--batch"} if kind or program else set()
     given = [part for flag, value in VALUES.items() if flag in known for part in (flag, value) if part is not None]
     return ["--api-base", server.url, *given]
 
@@ -164,12 +170,13 @@ def psopt(*words: Any) -> Any:
     return end.value.code
 
 
-def check_all(engines: Any, names: set[str], cache: Any) -> None:
+def check_all(engines: Any, names: set[str], cache: Any, *, program: bool = False) -> None:
     """All engines got everything, and those that asked share one budget; a plan asks nothing."""
     for client, options, budget, file in engines:
         default = LMConfig()
         same = [name for name in LM if getattr(options, name) == getattr(default, name)]
-        by_design = {"headers"} if client.name.startswith("dspy/") else set()
+        by_design = {"headers", "batch"} if client.name.startswith("dspy/") else set()
+        by_design |= {"batch"} if program else set()
         assert set(same) <= {"temperature", "request_seed", "logprobs", *by_design}, client.name
         assert (budget.max_calls, budget.max_tokens, budget.max_cost) == (100000, 100000000, 1000)
         assert file.startswith(str(cache))
@@ -223,17 +230,18 @@ def test_options_arrive_at_every_model_of_a_program(
             judge,
             "--proposer",
             writer,
-            *lm_arguments("optimize", server, kind),
+            *lm_arguments("optimize", server, kind, program=True),
         ]
         assert psopt("optimize", *given, "--cache-dir", str(folder / "kept")) == 0
-    check_all(engines, {model, writer, judge}, folder / "kept")
+    check_all(engines, {model, writer, judge}, folder / "kept", program=True)
     run = json.loads((folder / "run" / "run.json").read_text())
     assert run["calls"]["made"] > 0
     assert run["calls"]["cost_usd"] > 0
 
 
 @pytest.mark.parametrize(
-    "option", [["--logprobs"], ["--vary", "format"], ["--strategy", "detail"], ["--rephrasings-file", "bare.json"]]
+    "option",
+    [["--logprobs"], ["--batch"], ["--vary", "format"], ["--strategy", "detail"], ["--rephrasings-file", "bare.json"]],
 )
 def test_what_means_nothing_for_a_program_is_refused(
     option: list[str], folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

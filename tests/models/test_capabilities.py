@@ -23,6 +23,7 @@ METHODS = {
     "has_metric_scores": "metric_scores",
     "has_explanations": "no_labels",
     "asks_in_chat": "queries",
+    "has_cells": "predict_cells",
 }
 
 
@@ -30,6 +31,16 @@ METHODS = {
 @pytest.mark.parametrize(("capability", "method"), METHODS.items())
 def test_a_model_can_what_it_says_and_says_what_it_can(model: Any, capability: str, method: str) -> None:
     assert getattr(model.capabilities, capability) == hasattr(model, method)
+
+
+def test_only_what_a_metric_judges_does_not_race() -> None:
+    assert [model for model in MODELS if not model.capabilities.can_race] == [ProgramModel]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_parts_of_a_grid_come_with_probabilities_where_the_whole_does(model: Any) -> None:
+    both = model.capabilities.has_cells and model.capabilities.has_probabilities
+    assert both == hasattr(model, "predict_proba_cells")
 
 
 def test_a_model_of_the_user_s_own_need_not_say_anything(keyword_model: KeywordModel) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from psopt.errors import InputError, MissingExtraError, ModelError
-from psopt.models import AnswerCache, has_probabilities, load_model
+from psopt.models import AnswerCache, has_probabilities, load_model, predict_cells, predict_proba_cells
 from psopt.models.chat import LMConfig
 from psopt.search_spaces import Definition, Example, Prompt, render
 from psopt.templates import ExampleForm, Field, Message, Part, Template
@@ -151,6 +151,17 @@ def test_scores_do_not_depend_on_the_texts_beside(folder: Path) -> None:
     alone = [HFModel(str(folder), device="cpu").predict_proba(PROMPTS[:1], [text]) for text in TEXTS]
     np.testing.assert_allclose(backwards[::-1, ::-1], together, atol=1e-5)
     np.testing.assert_allclose(np.concatenate(alone), together[:, :1], atol=1e-5)
+
+
+def test_parts_of_a_grid_are_answered_as_the_whole_is(folder: Path) -> None:
+    prompts = make_prompts(("Number", "Person"))
+    cells = np.add.outer(np.arange(len(TEXTS)), np.arange(len(prompts))) % 3 != 0
+    whole = HFModel(str(folder)).predict(prompts, TEXTS)
+    np.testing.assert_array_equal(predict_cells(HFModel(str(folder)), prompts, TEXTS, cells)[cells], whole[cells])
+    part: Any = predict_proba_cells(HFModel(str(folder)), prompts, TEXTS, cells)
+    whole_proba = HFModel(str(folder)).predict_proba(prompts, TEXTS)
+    np.testing.assert_allclose(part[cells], whole_proba[cells], atol=1e-4)
+    assert np.isnan(part[~cells]).all()
 
 
 def test_the_prediction_is_the_likeliest_label(folder: Path) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from psopt.errors import InputError, ModelError, UnknownNameError
-from psopt.models import load_model
+from psopt.models import load_model, predict_cells
 from psopt.models.minilm import MiniLM, _encoder
 from psopt.models.minilm._encoder import Encoder
 from psopt.search_spaces import Definition, Prompt
@@ -67,6 +67,15 @@ def test_predictions_have_a_row_a_text_and_a_column_a_prompt(model: Any) -> None
     assert predictions.shape == (4, 3)
     np.testing.assert_array_equal(predictions[:, 0], predictions[:, 2])
     assert set(np.unique(predictions)) <= {0, 1, 2}
+
+
+def test_parts_of_a_grid_are_answered_as_the_whole_is(model: Any) -> None:
+    prompts = [PROMPT, PROMPT.described_as("Sort.")]
+    cells = np.array([[True, False], [False, True], [True, True], [False, False]])
+    model_of_part, model_of_whole = MiniLM(TEXTS), MiniLM(TEXTS)  # which have embedded nothing yet
+    model_of_part.encoder._network = model_of_whole.encoder._network = model.encoder._load()
+    part = predict_cells(model_of_part, prompts, TEXTS, cells)
+    np.testing.assert_array_equal(part, np.where(cells, model_of_whole.predict(prompts, TEXTS), -1))
 
 
 def test_an_empty_text_is_na(model: Any) -> None:

@@ -40,7 +40,7 @@ def search(
     seed: int = 42,
     **options: Any,
 ) -> Any:
-    settings = SearchOptions(**{"trials": 15, "rounds": 2, "seed": seed, **options})
+    settings = SearchOptions(**{"trials": 15, "rounds": 2, "seed": seed, "race": "off", **options})
     study = open_study(f"sqlite:///{tmp_path / 'study.db'}", "toy", settings.sampler, seed, resume=resume)
     return Search.resume(study, SearchProblem(task, seed_prompt(task), evaluator, settings, observer or Observer()))
 

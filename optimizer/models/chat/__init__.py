@@ -12,7 +12,7 @@ from psopt.models.chat._engine import Engine
 from psopt.models.chat._factory import CHAT_KINDS, chat_engine, chat_model, load_writer, server_of
 from psopt.models.chat._judge import same_meaning
 from psopt.models.chat._model import ChatModel, asks_in_chat
-from psopt.models.chat._prices import Price, price_of
+from psopt.models.chat._prices import Price, grid_price, price_of
 from psopt.models.chat._response_format import read_response_format
 from psopt.models.chat._secrets import is_secret, without_header_values
 from psopt.models.chat._token_counts import TokenRange, most_tokens_in, tokens_of_query, tokens_of_text
@@ -36,6 +36,7 @@ __all__ = [
     "chat_engine",
     "chat_model",
     "examine",
+    "grid_price",
     "is_secret",
     "load_writer",
     "most_tokens_in",

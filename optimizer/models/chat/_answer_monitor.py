@@ -44,6 +44,9 @@ class AnswerMonitor(Generic[Key]):
         How many answers must name no label before that is an error; `FIRST` at most.
     is_own_prompt : bool
         Whether the prompt is a template of the user's: then it is the reader that may be wrong.
+    n_left_out : int
+        How many answers of the grid are not asked for. Refusals are held against the whole grid: a part may have more
+        than its share of the texts that a server refuses.
     """
 
     def __init__(
@@ -55,6 +58,7 @@ class AnswerMonitor(Generic[Key]):
         is_trusted: bool = False,
         least: int = 1,
         is_own_prompt: bool = False,
+        n_left_out: int = 0,
     ) -> None:
         self.is_trusted = is_trusted
         self._name = name
@@ -62,6 +66,7 @@ class AnswerMonitor(Generic[Key]):
         self._is_own_prompt = is_own_prompt
         self._options = options
         self._least = least
+        self._n_left_out = n_left_out
         self._total = 0
         self._n_seen = 0
         self._kinds: Counter[str] = Counter()
@@ -127,12 +132,13 @@ class AnswerMonitor(Generic[Key]):
         self._refused[answer.unanswered or ""] += 1
         n_refused = self._refused.total()
         most = self._options.max_unanswered
+        n_grid = self._total + self._n_left_out
         is_systematic = n_refused >= _SYSTEMATIC and n_refused > self._n_seen / 2 and most < 1
-        if n_refused <= most * self._total and not is_systematic:
+        if n_refused <= most * n_grid and not is_systematic:
             return
         raise UnansweredError(
             f"{self._name} refuses texts for good: {_listed(self._refused)}, of {self._n_seen} answers so far"
-            f" ({self._total} in all); that is more than --max-unanswered {most:g} allows;"
+            f" ({n_grid} in all); that is more than --max-unanswered {most:g} allows;"
             f" the last was: {shown(answer.reason)!r}; leave such texts out or shorten them, or raise --max-unanswered"
         )
 

@@ -25,8 +25,8 @@ class Usage:
     reasoning : int
         How many of `tokens_out` were thought and not said, where servers report that.
     cached_in : int
-        How many of `tokens_in` the servers had read before, where they report that. They count as the others: `cost`
-        may be too high there, never too low.
+        How many of `tokens_in` the servers had read before, where they report that. They cost what the table of prices
+        says for them, else what the others cost: `cost` may be too high there, never too low.
     """
 
     made: int = 0

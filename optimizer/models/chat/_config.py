@@ -52,6 +52,12 @@ class LMConfig:
         Sent with every request. Their values are taken for secrets: run.json keeps the names alone.
     api_version : str or None
         Azure's ``api-version``; by default `$OPENAI_API_VERSION`.
+    batch : bool
+        Ask grids by the server's batch API: at half the price, within a day. For ``openai/`` and ``azure/``.
+    batch_size, max_batches : int
+        Most requests in a batch (a server takes 50,000 at most), most batches open at once.
+    batch_tick : float
+        Seconds between two looks at batches that are open.
     renegotiate : bool
         Find out anew what servers take; for one start, not for those that go on with a run.
     """
@@ -74,18 +80,23 @@ class LMConfig:
     extra_body: Mapping[str, Any] | None = None
     headers: Mapping[str, str | None] = field(default_factory=dict, repr=False)
     api_version: str | None = None
+    batch: bool = False
+    batch_size: int = 50_000
+    batch_tick: float = 15.0
+    max_batches: int = 100
     renegotiate: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
         if self.hf_likelihood not in {"mean", "sum"}:
             raise InputError(f"hf_likelihood must be mean or sum, not {self.hf_likelihood!r}")
-        for name, least in {"concurrency": 1, "retries": 0, "max_tokens": 1}.items():
+        least_of = {"concurrency": 1, "retries": 0, "max_tokens": 1, "batch_size": 1, "max_batches": 1}
+        for name, least in least_of.items():
             if getattr(self, name) < least:
                 raise InputError(f"{name} must be at least {least}, not {getattr(self, name)}")
         if not 0 <= self.max_unanswered <= 1:
             raise InputError(f"max_unanswered must be between 0 and 1, not {self.max_unanswered}")
-        for name in ("timeout", "requests_per_minute"):
+        for name in ("timeout", "requests_per_minute", "batch_tick"):
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise InputError(f"{name} must be positive, not {value}")

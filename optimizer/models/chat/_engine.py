@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from psopt.errors import PsoptError
 from psopt.models._answer_cache import AnswerCache, answer_key
+from psopt.models.chat._answer_monitor import FIRST
 from psopt.models.chat._client import Answer
 from psopt.models.chat._empty_answers import EmptyAnswers
 from psopt.models.chat._errors import TransientError, UnsupportedError
@@ -22,16 +23,35 @@ from psopt.models.chat._token_meter import TokenMeter
 from psopt.models.chat._worker_pool import Batch, Progress, Worker, run_workers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from psopt.models.chat._answer_monitor import AnswerMonitor
     from psopt.models.chat._budget import Budget
     from psopt.models.chat._client import ChatClient, Query
     from psopt.models.chat._config import LMConfig
+    from psopt.models.chat._prices import Price
 
 _SETTLING = 0.01  # seconds between two looks whether reservations of the budget have been settled
 _WORKERS_A_PLACE = 4  # three that wait for their next try to one that is sent; set by hand
 _MOST_FIRST = 5  # texts asked alone, one after another, until one shows what the server takes
+
+
+class Batches(Protocol):
+    """A way to ask many queries in batches (`batches`)."""
+
+    async def check(self) -> None:
+        """Make sure that it can be gone, before anything is spent."""
+        ...
+
+    def holds(self, queries: Iterable[Query]) -> bool:
+        """Whether it has been gone with one of these already."""
+        ...
+
+    async def answer(
+        self, queries: Sequence[Query], progress: Progress, monitor: AnswerMonitor[bytes] | None
+    ) -> list[Answer]:
+        """Answer all; raises as `Engine.answers`."""
+        ...
 
 
 class Engine:
@@ -47,6 +67,11 @@ class Engine:
     budget : Budget
         Shared by all engines of a run.
     options : LMConfig
+
+    Attributes
+    ----------
+    batches : Batches or None
+        By which grids are asked (`answers` with a monitor), but for the few answers that come first.
     """
 
     def __init__(self, client: ChatClient, cache: AnswerCache, budget: Budget, options: LMConfig) -> None:
@@ -55,7 +80,9 @@ class Engine:
         self._options = options
         self._cache = cache if client.endpoint is not None else AnswerCache(None)
         self._price = price_of(client.name)
+        self._batch_price = self._price and self._price.in_batches()
         self.meter = TokenMeter(self._price)
+        self.batches: Batches | None = None
         if budget.max_cost is not None:
             check_price(client.name)
         self._scheduler = RequestScheduler(client.name, options)
@@ -91,6 +118,8 @@ class Engine:
         n_asked = 0
         keys, answers = self._keys_and_answers(queries)
         missing = {key: query for key, query in zip(keys, queries, strict=True) if key not in answers}
+        if missing and self.batches:
+            run(self.batches.check())
         if missing and self.budget.in_whole:
             self.budget.check_room(self.meter.needs(missing.values())[1])
         if missing and not answers:
@@ -104,19 +133,24 @@ class Engine:
         progress = Progress(len(queries), len(queries) - len(missing), on_progress)
         parts = [[*missing]] if missing else []
         for part in parts if monitor is None else monitor.parts([*missing]):
-            asked = run(self._ask_all([missing[key] for key in part], progress, monitor))
+            asked = run(self._ask([missing[key] for key in part], progress, monitor))
             answers |= dict(zip(part, asked, strict=True))
         return [answers[key] for key in keys]
 
     def kept(self, queries: Sequence[Query]) -> list[Answer | None]:
         """Return the answers that are in the cache, in the queries' order; nothing is asked."""
-        keys = [self._key(query) for query in queries]
-        kept = self._cache.get_many(keys)
-        return [Answer.from_dict(kept[key]) if key in kept else None for key in keys]
+        keys = [self.key(query) for query in queries]
+        return [*map(self.kept_by_key(keys).get, keys)]
+
+    def kept_by_key(self, keys: Iterable[bytes]) -> dict[bytes, Answer | None]:
+        """Return the answers that are in the cache; None for one that isn't."""
+        listed = [*keys]
+        kept = self._cache.get_many(listed)
+        return {key: Answer.from_dict(kept[key]) if key in kept else None for key in listed}
 
     def missing(self, queries: Iterable[Query]) -> list[Query]:
         """Those queries that would be sent, each once; what is known of the others teaches the meter."""
-        by_key = {self._key(query): query for query in queries}
+        by_key = {self.key(query): query for query in queries}
         kept = self._cache.get_many(by_key)
         for key, value in kept.items():
             self.meter.learn(by_key[key], Answer.from_dict(value))
@@ -126,14 +160,15 @@ class Engine:
         """Close the client's connections; this also happens by itself when the engine is no longer used."""
         self._closing()
 
-    def _key(self, query: Query) -> bytes:
+    def key(self, query: Query) -> bytes:
+        """The key of a query's answer, as its request is written now."""
         # Named only where it is not 0: so keys are those of caches from before there were samples.
         which = {"sample": query.sample} if query.sample else {}
         return answer_key(endpoint=self.client.endpoint, request=self.client.request(query), **which)
 
     def _keys_and_answers(self, queries: Sequence[Query]) -> tuple[list[bytes], dict[bytes, Answer]]:
         """The queries' keys, and the answers that are in the cache."""
-        keys = [self._key(query) for query in queries]
+        keys = [self.key(query) for query in queries]
         return keys, {key: Answer.from_dict(value) for key, value in self._cache.get_many(keys).items()}
 
     async def _find_out(self, queries: Sequence[Query]) -> int:
@@ -157,10 +192,18 @@ class Engine:
             return min(len(queries), self.budget.usage.made - n_before)
 
     async def _kept_or_asked(self, query: Query) -> Answer:
-        kept = self._cache.get(self._key(query))
+        kept = self._cache.get(self.key(query))
         return Answer.from_dict(kept) if kept is not None else await self._answer(query, Worker(Batch()))
 
-    async def _ask_all(
+    async def _ask(
+        self, queries: list[Query], progress: Progress, monitor: AnswerMonitor[bytes] | None
+    ) -> list[Answer]:
+        """Ask by batches where a grid is worth one, else query by query."""
+        if self.batches and monitor and (len(queries) > FIRST or self.batches.holds(queries)):
+            return await self.batches.answer(queries, progress, monitor)
+        return await self.ask_alone(queries, progress, monitor)
+
+    async def ask_alone(
         self, queries: list[Query], progress: Progress, monitor: AnswerMonitor[bytes] | None
     ) -> list[Answer]:
         """Let some workers take the queries in their order; after a failure the calls under way are the last."""
@@ -180,28 +223,28 @@ class Engine:
 
     async def _answer(self, query: Query, worker: Worker) -> Answer:
         """Answer one query: by another call for the same that is under way, else by asking."""
-        key = self._key(query)
+        key = self.key(query)
         while key in self._in_flight:
             same_call = self._in_flight[key]
             await asyncio.wait([same_call])
             if not same_call.cancelled():
                 self.budget.usage.cached += 1
                 return same_call.result()
-        asking = self._in_flight[key] = asyncio.ensure_future(self._ask(query, worker))
+        asking = self._in_flight[key] = asyncio.ensure_future(self._ask_until_answered(query, worker))
         try:
             return await asking
         finally:
             del self._in_flight[key]
 
-    async def _ask(self, query: Query, worker: Worker) -> Answer:
+    async def _ask_until_answered(self, query: Query, worker: Worker) -> Answer:
         """Ask until there is an answer, and keep it."""
         tries = Tries()
         while True:
             try:
                 answer = await self._send(query, worker, tries)
             except UnsupportedError as error:
-                self._negotiation.refused(error.feature)
-                if (kept := self._cache.get(self._key(query))) is not None:  # asked so before
+                self.learn_refused(error.feature)
+                if (kept := self._cache.get(self.key(query))) is not None:  # asked so before
                     return Answer.from_dict(kept)
             except PsoptError:
                 worker.batch.is_over = True  # at once: the place that this leaves is the next one's
@@ -211,7 +254,7 @@ class Engine:
                 self.budget.usage.failed += 1
                 await asyncio.sleep(self._retries.wait_before_next(failure, tries, is_over=worker.batch.is_over))
             else:
-                self._cache.put(self._key(query), answer.to_dict())
+                self._cache.put(self.key(query), answer.to_dict())
                 return answer
 
     async def _send(self, query: Query, worker: Worker, tries: Tries) -> Answer:
@@ -228,7 +271,7 @@ class Engine:
                 answer = await self._scheduler.send(self.client.send(self.client.request(query)), tries.given_up)
             except TransientError as failure:
                 if failure.empty is None or not self._empty.is_final(tries.empty):
-                    self._pay(failure.empty or Answer(None))
+                    self._pay(failure.empty or Answer(None), self._price)
                     raise
                 answer = failure.empty
             finally:
@@ -239,7 +282,7 @@ class Engine:
         self._pause_if_asked()
         self._empty.answered(answer.text, tries.empty)
         self.budget.usage.made += 1
-        self._pay(answer)
+        self._pay(answer, self._price)
         self.meter.learn(query, answer)
         return answer
 
@@ -249,20 +292,44 @@ class Engine:
             self._scheduler.pause(self.client.requested_pause, "the server's limits to begin anew")
             self.client.requested_pause = 0.0
 
-    def most(self, query: Query) -> tuple[int, float]:
+    def learn_refused(self, feature: str) -> None:
+        """Write requests without a feature from now on, since the server does not take it."""
+        self._negotiation.refused(feature)
+
+    def keep_batched(
+        self,
+        answers: Mapping[bytes, Answer],
+        empty: Iterable[Answer],
+        n_failed: int,
+        query_of: Callable[[bytes], Query | None],
+    ) -> None:
+        """Keep and count what a batch was answered, what it was answered in vain, and what failed."""
+        self._cache.put_many({key: answer.to_dict() for key, answer in answers.items()})
+        for key, answer in answers.items():
+            self.budget.usage.made += 1
+            self._pay(answer, self._batch_price)
+            if (query := query_of(key)) is not None:
+                self.meter.learn(query, answer)
+        self.budget.usage.failed += n_failed
+        for answer in empty:
+            self.budget.usage.failed += 1
+            self._pay(answer, self._batch_price)
+
+    def most(self, query: Query, *, in_batch: bool = False) -> tuple[int, float]:
         """Return the tokens and US dollars that one query can't pass."""
         read = most_tokens_in(query)
         written = most_tokens_out(self.client.request(query), self._options.max_tokens)
-        return read + written, self._price.of(read, written) if self._price else 0.0
+        price = self._batch_price if in_batch else self._price
+        return read + written, price.of(read, written) if price else 0.0
 
-    def _pay(self, answer: Answer) -> None:
+    def _pay(self, answer: Answer, price: Price | None) -> None:
         """Count what an answer took, also one that says nothing and is asked for again."""
         usage = self.budget.usage
         usage.tokens_in += answer.tokens_in
         usage.tokens_out += answer.tokens_out
         usage.reasoning += answer.reasoning
         usage.cached_in += answer.cached_in
-        usage.cost += self._price.of(answer.tokens_in, answer.tokens_out) if self._price else 0.0
+        usage.cost += price.of(answer.tokens_in, answer.tokens_out, answer.cached_in) if price else 0.0
 
 
 def _close(client: ChatClient) -> None:

@@ -60,6 +60,20 @@ class UnsupportedError(Exception):
         self.feature = feature
 
 
+class NotThereError(ModelError):
+    """A server doesn't have what it was asked for: an address, or something under it.
+
+    Attributes
+    ----------
+    status : int
+        The HTTP status.
+    """
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
 class ModelRefusedError(ModelError):
     """The server will not answer this client at all (key, model name, quota, malformed request): the run stops."""
 

@@ -17,9 +17,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from psopt.models.chat._client import ChatClient
+    from psopt.models.chat._engine import Batches
 
 CHAT_KINDS = frozenset({"openai", "azure", "dspy"})
 """What names of models that are asked by chat messages begin with."""
+BATCH_KINDS = frozenset({"openai", "azure"})
+"""Those among them that may be asked by batches."""
 
 
 def chat_engine(
@@ -27,7 +30,19 @@ def chat_engine(
 ) -> Engine:
     """Make the engine of a kind of model, ``openai``, ``azure`` or ``dspy``; for dspy also from a `dspy.LM` itself."""
     options = options or LMConfig()
-    return Engine(chat_client(kind, model, options), cache, budget or Budget.of(options), options)
+    client = chat_client(kind, model, options)
+    engine = Engine(client, cache, budget or Budget.of(options), options)
+    if options.batch and kind in BATCH_KINDS:
+        engine.batches = _batches(engine, client, cache)
+    return engine
+
+
+def _batches(engine: Engine, client: ChatClient, cache: AnswerCache) -> Batches:
+    from psopt.models.chat._openai_client import OpenAIClient
+    from psopt.models.chat.batches import BatchRunner
+
+    assert isinstance(client, OpenAIClient)  # noqa: S101  # `chat_client` makes no other for these kinds
+    return BatchRunner(engine, client, cache.folder)
 
 
 def chat_client(kind: str, model: Any, options: LMConfig) -> ChatClient:
@@ -57,8 +72,19 @@ def server_of(model: str, options: LMConfig) -> str | None:
 def chat_model(
     kind: str, model: Any, cache: AnswerCache, options: LMConfig | None = None, budget: Budget | None = None
 ) -> ChatModel:
-    """Make a task model; see `chat_engine`."""
-    return ChatModel(chat_engine(kind, model, cache, options, budget))
+    """Make a task model; see `chat_engine`.
+
+    Raises
+    ------
+    InputError
+        If it is to be asked by batches and can't be.
+    """
+    if options and options.batch and kind not in BATCH_KINDS:
+        raise InputError(f"--batch is for openai/ and azure/ models, and {kind}/ is asked call by call: leave it out")
+    engine = chat_engine(kind, model, cache, options, budget)
+    if engine.batches:
+        engine.meter.price = engine.meter.price and engine.meter.price.in_batches()
+    return ChatModel(engine)
 
 
 def load_writer(

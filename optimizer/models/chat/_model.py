@@ -9,6 +9,7 @@ import numpy as np
 from psopt.answers import NoLabel, reader_for, shown
 from psopt.errors import InputError
 from psopt.models._capabilities import Capabilities, capabilities_of
+from psopt.models._cells import NOT_ASKED
 from psopt.models.chat._address import public_address
 from psopt.models.chat._answer_monitor import FIRST, AnswerMonitor, check_probabilities
 from psopt.models.chat._answer_tokens import tokens_of_answer
@@ -45,7 +46,9 @@ class ChatModel:
         Whether fewer than the first twenty answers may all name no label: so where a prompt is used, not measured.
     """
 
-    capabilities = Capabilities(counts_calls=True, has_probabilities=True, has_explanations=True, asks_in_chat=True)
+    capabilities = Capabilities(
+        counts_calls=True, has_probabilities=True, has_explanations=True, asks_in_chat=True, has_cells=True
+    )
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -66,11 +69,22 @@ class ChatModel:
         self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
     ) -> NDArray[np.int64]:
         """Classify every text under every prompt; see `Model.predict`."""
-        answers = iter(self._ask(prompts, texts, on_progress))
-        array = np.empty((len(texts), len(prompts)), dtype=np.int64)
+        return self.predict_cells(prompts, texts, _all_cells(prompts, texts), on_progress)
+
+    def predict_cells(
+        self,
+        prompts: Sequence[Prompt],
+        texts: Sequence[str],
+        cells: NDArray[np.bool_],
+        on_progress: OnProgress | None = None,
+    ) -> NDArray[np.int64]:
+        """Classify some texts under some prompts, all in flight at once; see `CellModel.predict_cells`."""
+        answers = iter(self._ask(prompts, texts, cells, on_progress))
+        array = np.full(cells.shape, NOT_ASKED, dtype=np.int64)
         for column, prompt in enumerate(prompts):
             reader = reader_for(prompt.answer, prompt.labels)
-            array[:, column] = [reader.read(answer.text) for answer in itertools.islice(answers, len(texts))]
+            rows = np.flatnonzero(cells[:, column])
+            array[rows, column] = [reader.read(answer.text) for answer in itertools.islice(answers, len(rows))]
         return array
 
     def predict_proba(
@@ -85,13 +99,29 @@ class ChatModel:
         InputError
             If the prompt's answers are more than a label.
         """
-        answers = self._ask(prompts, texts, on_progress)
-        labels = prompts[0].labels
-        rows = np.array([self._probabilities(answer, labels) for answer in answers])
-        return rows.reshape(len(prompts), len(texts), len(labels) + 1).swapaxes(0, 1)
+        return self.predict_proba_cells(prompts, texts, _all_cells(prompts, texts), on_progress)
 
-    def queries(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> list[Query]:
-        """What is asked, in the order in which it is asked.
+    def predict_proba_cells(
+        self,
+        prompts: Sequence[Prompt],
+        texts: Sequence[str],
+        cells: NDArray[np.bool_],
+        on_progress: OnProgress | None = None,
+    ) -> NDArray[np.float64]:
+        """Return probabilities as `predict_proba` does, of some texts under some prompts; NaN in the other cells."""
+        answers = self._ask(prompts, texts, cells, on_progress)
+        labels = prompts[0].labels
+        probabilities = np.full((len(prompts), len(texts), len(labels) + 1), np.nan)
+        rows = np.array([self._probabilities(answer, labels) for answer in answers])
+        probabilities[cells.T] = rows.reshape(len(answers), len(labels) + 1)
+        return probabilities.swapaxes(0, 1)
+
+    def queries(
+        self, prompts: Sequence[Prompt], texts: Sequence[str], cells: NDArray[np.bool_] | None = None
+    ) -> list[Query]:
+        """What is asked, in the order in which it is asked: all, or where `cells`, (n_texts, n_prompts), is True.
+
+        Prompt by prompt, so that requests with a common beginning go out next to each other.
 
         Raises
         ------
@@ -100,7 +130,12 @@ class ChatModel:
         """
         if prompts and prompts[0].template is not None:
             self.engine.meter.expect(tokens_of_answer(prompts[0]))
-        return [self._query(prompt, text) for prompt in prompts for text in texts]
+        columns = (_all_cells(prompts, texts) if cells is None else cells).T
+        return [
+            self._query(prompt, text)
+            for prompt, column in zip(prompts, columns, strict=True)
+            for text in itertools.compress(texts, column)
+        ]
 
     def _query(self, prompt: Prompt, text: str) -> Query:
         """One request; with a template of the user's it is the user's own, without anything of psopt's."""
@@ -134,7 +169,13 @@ class ChatModel:
             if answer is not None
         )
 
-    def _ask(self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None) -> list[Answer]:
+    def _ask(
+        self,
+        prompts: Sequence[Prompt],
+        texts: Sequence[str],
+        cells: NDArray[np.bool_],
+        on_progress: OnProgress | None,
+    ) -> list[Answer]:
         least = FIRST if self.few_may_fail else 1
         first = prompts[0]
         monitor: AnswerMonitor[bytes] = AnswerMonitor(
@@ -144,8 +185,9 @@ class ChatModel:
             is_trusted=first.answer in self._readable,
             least=least,
             is_own_prompt=first.template is not None,
+            n_left_out=int((~cells).sum()),
         )
-        answers = self.engine.answers(self.queries(prompts, texts), on_progress, monitor)
+        answers = self.engine.answers(self.queries(prompts, texts, cells), on_progress, monitor)
         if monitor.is_trusted:
             self._readable.add(first.answer)
         return answers
@@ -155,6 +197,10 @@ class ChatModel:
             return [*(0.0 for _ in labels), 1.0]
         check_probabilities(self.name, answer)
         return label_probabilities(answer.logprobs or [], labels)
+
+
+def _all_cells(prompts: Sequence[Prompt], texts: Sequence[str]) -> NDArray[np.bool_]:
+    return np.ones((len(texts), len(prompts)), dtype=np.bool_)
 
 
 def asks_in_chat(model: Model) -> TypeIs[ChatModel]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import json
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,13 +14,20 @@ from psopt.models.chat._client import Answer
 from psopt.models.chat._completion import ErrorInAnswerError, read_completion
 from psopt.models.chat._dialect import Dialect
 from psopt.models.chat._error_bodies import error_of
-from psopt.models.chat._errors import ModelRefusedError, TransientError, UnclearRefusalError, UnsupportedError
+from psopt.models.chat._errors import (
+    ModelRefusedError,
+    NotThereError,
+    TransientError,
+    UnclearRefusalError,
+    UnsupportedError,
+)
 from psopt.models.chat._features import FEATURES, about_the_form, own_form_refused
 from psopt.models.chat._reconnect_policy import is_unreachable
 from psopt.models.chat._refusals import read_refusal
 from psopt.models.chat._retry_after import requested_pause, retry_after
 from psopt.models.chat._secrets import redacted
 from psopt.models.chat._transport import Transport
+from psopt.models.chat._wait_notices import span
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +40,8 @@ if TYPE_CHECKING:
 
 # As the openai package retries them (408, 409, 429 and 5xx), and 425 Too Early (RFC 8470).
 _PASSING = frozenset({408, 409, 425, 429})
+# No such address or thing, no such method (a proxy's way to say so), nothing of this key's, not made yet.
+_NOT_THERE = frozenset({403, 404, 405, 501})
 _TOO_MANY = frozenset({429, 529})  # 529: Anthropic's "overloaded"
 _CONNECTING = 10.0  # seconds until a connection stands; a server that is there takes it within one
 _LISTING = 10.0  # seconds for the list of models, which only makes a message better
@@ -88,6 +99,16 @@ class OpenAIClient:
         """The server's address, without keys."""
         return self._address.endpoint
 
+    @property
+    def is_azure(self) -> bool:
+        """Whether the server is one of Azure's resources."""
+        return self._kind == "azure" or bool(self._address.key_header)
+
+    @property
+    def owner(self) -> str:
+        """A hash of the key: tells keys apart, and nothing of what they are."""
+        return hashlib.sha256("\n".join(self._address.secrets).encode()).hexdigest()[:16]
+
     def request(self, query: Query) -> dict[str, Any]:
         """Build the body of a chat completion."""
         return self._dialect.body(query)
@@ -126,11 +147,52 @@ class OpenAIClient:
             refused = HTTPError(response.status_code, _json(response), response.text, response.headers)
             return await self._answer_of(refused, request), response.headers
         self.requested_pause = max(self.requested_pause, requested_pause(response.headers))
+        return await self._read(response.content, request), response.headers
+
+    async def _read(self, content: bytes, request: dict[str, Any]) -> Answer:
+        """Read a completion, or the error that came in its place."""
         try:
-            return read_completion(response.content), response.headers
+            return read_completion(content)
         except ErrorInAnswerError as error:
-            refused = HTTPError(error.status, error.body, "the answer is an error", {})
-            return await self._answer_of(refused, request), response.headers
+            return await self._answer_of(HTTPError(error.status, error.body, "the answer is an error", {}), request)
+
+    async def read_response(self, status: int, body: Any, request: dict[str, Any]) -> Answer:
+        """Read a response that came in a batch, by its HTTP status and body; raises as `ChatClient.send`."""
+        content = json.dumps(body)
+        if status == HTTPStatus.OK:
+            return await self._read(content.encode(), request)
+        return await self._answer_of(HTTPError(status, body, content, {}), request)
+
+    async def call(self, method: str, path: str, timeout: float, **sent: Any) -> bytes:
+        """Ask an address beside the chat's; see `Transport.call`.
+
+        Raises
+        ------
+        NotThereError
+            If there is no such address, or nothing of the key's under it.
+        TransientError, ModelRefusedError
+            As `ChatClient.send`.
+        """
+        import httpx2
+
+        try:
+            async with asyncio.timeout(timeout):
+                response = await self._connected().call(method, path, **sent)
+        except TimeoutError:
+            raise TransientError(f"no answer within {span(timeout)}", given_up=True) from None
+        except (httpx2.HTTPError, OSError) as error:
+            raise self._broken(error) from None
+        if response.is_success:
+            return response.content
+        refused = HTTPError(response.status_code, _json(response), response.text, response.headers)
+        if refused.status < HTTPStatus.BAD_REQUEST:
+            raise ModelRefusedError(self._sent_elsewhere(refused))
+        refusal = read_refusal(refused.status, refused.body, refused.text)
+        told = error_of(refused.body, refusal.text)
+        message = self._safe(f"{told.message} {told.code}").strip()
+        if refused.status in _NOT_THERE:
+            raise NotThereError(refused.status, f"{self.endpoint} answered HTTP {refused.status} for {path}: {message}")
+        raise self._explained(refusal, message, {}, retry_after(refused.headers, told.message))
 
     async def models(self) -> list[str]:
         """Return the names that the server lists; none where it can't."""

@@ -43,6 +43,8 @@ class Transport:
         query = f"?{urlencode(address.query)}" if address.query else ""
         self._chat = httpx2.URL(f"{address.base}/chat/completions{query}")
         self._models = httpx2.URL(f"{address.base}/models{query}")
+        # Files and batches are the resource's at Azure, not the deployment's.
+        self._beside = httpx2.URL(f"{address.base.partition('/deployments/')[0]}{query}")
 
     async def post(self, body: dict[str, Any]) -> httpx2.Response:
         """Ask for a chat completion; an HTTP error is a response like any other.
@@ -57,6 +59,21 @@ class Transport:
     async def models(self, timeout: float) -> httpx2.Response:
         """Ask which models there are, for so many seconds at most; raises as `post`."""
         return await self._http.get(self._models, headers=self._headers, timeout=timeout)
+
+    async def call(
+        self, method: str, path: str, *, params: Mapping[str, str] | None = None, body: Any = None, upload: bytes = b""
+    ) -> httpx2.Response:
+        """Ask an address beside the chat's, with JSON, or with a file for a batch; raises as `post`."""
+        import httpx2
+
+        url = self._beside.copy_with(path=self._beside.path.rstrip("/") + path).copy_merge_params(params or {})
+        if not upload:
+            content = None if body is None else json.dumps(body).encode()
+            return await self._http.request(method, url, content=content, headers=self._headers)
+        headers = httpx2.Headers(self._headers)
+        headers.pop("Content-Type", None)  # the form's own, which names the boundary of its parts
+        file = {"file": ("psopt.jsonl", upload, "application/jsonl")}
+        return await self._http.request(method, url, data={"purpose": "batch"}, files=file, headers=headers)
 
     async def close(self) -> None:
         """Close the connections."""

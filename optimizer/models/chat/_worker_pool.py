@@ -59,6 +59,11 @@ class Progress:
         if self._on_progress is not None:
             self._on_progress(self._done, self._total)
 
+    def show(self, n_ahead: int) -> None:
+        """Show answers that the server has and that are yet to come here."""
+        if self._on_progress is not None and n_ahead:
+            self._on_progress(self._done + n_ahead, self._total)
+
     def __str__(self) -> str:
         """How far it has come, for notices; a program's calls come one by one."""
         if self._total == 1:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from psopt.errors import InputError
 from psopt.models._capabilities import Capabilities
+from psopt.models._cells import NOT_ASKED
 from psopt.models.minilm._encoder import Encoder
 from psopt.search_spaces import with_statements
 from psopt.tasks import sample_shows
@@ -46,7 +47,8 @@ class MiniLM:
     """
 
     name = "minilm"
-    capabilities = Capabilities(is_free=True, reads_order=False)  # it takes the mean of a label's examples
+    # it takes the mean of a label's examples: their order is nothing to it
+    capabilities = Capabilities(is_free=True, reads_order=False, has_cells=True)
 
     def __init__(self, reference_texts: Sequence[str], *, cache_dir: Path | None = None) -> None:
         if not reference_texts:
@@ -66,6 +68,20 @@ class MiniLM:
         predictions = np.stack(columns, axis=1).astype(np.int64)
         predictions[[not text.strip() for text in texts]] = len(prompts[0].labels)
         return predictions
+
+    def predict_cells(
+        self,
+        prompts: Sequence[Prompt],
+        texts: Sequence[str],
+        cells: NDArray[np.bool_],
+        on_progress: OnProgress | None = None,
+    ) -> NDArray[np.int64]:
+        """Classify some texts under some prompts (see `CellModel.predict_cells`), from the whole grid.
+
+        The last digit of an embedding hangs on the batch that it is computed in, so that parts of a grid might tip a
+        near tie the other way; and what is embedded is the same for all candidates, and kept.
+        """
+        return np.where(cells, self.predict(prompts, texts, on_progress), NOT_ASKED)
 
     def scores(self, prompt: Prompt, texts: Sequence[str]) -> Vectors:
         """Return how well each label fits each text under a prompt: (n_texts, n_labels), no fixed range."""

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
     import optuna
     from numpy.typing import NDArray
-    from psopt.evaluation import Predictions
+    from psopt.evaluation import PartialAnswers, Predictions
     from psopt.search.distributed._stored_study import StoredStudy
 
 
-def write_answers(study: StoredStudy, number: int, predictions: Predictions) -> None:
-    """Store with a trial, out of sight, what was answered on val."""
+def write_answers(study: StoredStudy, number: int, predictions: Predictions | PartialAnswers) -> None:
+    """Store with a trial, out of sight, what was answered on val: the whole grid, or what there is of it."""
     content: dict[str, Any] = {"shape": list(predictions.array.shape), "int16": _packed(predictions.array, np.int16)}
     if predictions.probabilities is not None:
         content["probabilities"] = {
@@ -30,7 +30,7 @@ def write_answers(study: StoredStudy, number: int, predictions: Predictions) -> 
 
 
 def read_answers(trial: optuna.trial.FrozenTrial) -> tuple[NDArray[np.int64], NDArray[np.float64] | None] | None:
-    """Return what `write_answers` stored, answers and probabilities, or None."""
+    """Return what `write_answers` stored, answers (-1 where there are none) and probabilities (there NaN), or None."""
     content = trial.system_attrs.get(ANSWERS)
     if content is None:
         return None

@@ -48,6 +48,10 @@ class FakeServer:
             What its answers look like.
         delay_ms, rate_limit, serial
             How quick it is.
+        batches, batch_ms, batch_endings, batch_share, poll_faults
+            Whether there is a batch API, how long a batch takes, what becomes of it.
+        cached_from
+            Whether it counts the tokens that it has read before.
 
     Attributes
     ----------
@@ -141,7 +145,7 @@ class FakeServer:
             `authorized` (requests with a key), `keys` (different ones), and `statuses`: how often each HTTP status or
             fault was the answer, and ``gone`` for clients that did not wait.
         """
-        counts = self._call("/control")
+        counts: dict[str, Any] = self._call("/control")
         del counts["options"]
         return counts
 
@@ -170,7 +174,7 @@ class FakeServer:
         """
         try:
             wish = {"at_least": at_least, "idle": idle, "seconds": seconds}
-            return self._call("/control/wait", wish, timeout=seconds + 10)
+            counts: dict[str, Any] = self._call("/control/wait", wish, timeout=seconds + 10)
         except urllib.error.HTTPError as error:
             message = json.load(error)["error"]
             if error.code == 408:  # Request Timeout
@@ -178,6 +182,7 @@ class FakeServer:
                     f"{at_least or 'idle'}: {message}; the fake server has seen {self.counts()}"
                 ) from None
             raise ValueError(message) from None
+        return counts
 
     def options(self) -> FakeServerOptions:
         """The options that hold now."""
@@ -188,17 +193,21 @@ class FakeServer:
         log: list[dict[str, Any]] = self._call("/control/log")["log"]
         return log
 
+    def batches(self) -> list[dict[str, Any]]:
+        """Each batch, whoever opened it, as the API shows it, and its `polls`: how often it was asked for."""
+        batches: list[dict[str, Any]] = self._call("/control/batches")
+        return batches
+
     def last_request(self) -> dict[str, Any]:
         """The last request: `path`, `query`, `headers` (names in small letters), `body`; empty before the first."""
         request: dict[str, Any] = self._call("/control/log")["last_request"]
         return request
 
-    def _call(self, path: str, message: dict[str, Any] | None = None, timeout: float = 60.0) -> dict[str, Any]:
+    def _call(self, path: str, message: dict[str, Any] | None = None, timeout: float = 60.0) -> Any:
         body = json.dumps(message).encode() if message else None
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data=body)
         with _DIRECTLY.open(request, timeout=timeout) as response:
-            answer: dict[str, Any] = json.load(response)
-        return answer
+            return json.load(response)
 
 
 def _as_option(value: Any) -> Any:

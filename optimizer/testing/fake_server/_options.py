@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from psopt.testing.fake_server._batch import ENDINGS
 from psopt.testing.fake_server._providers import PROVIDERS
 from psopt.testing.fake_server._shapes import SHAPES, refusal_kinds
 
@@ -55,6 +56,14 @@ class FakeServerOptions:
     shape: str = _option("plain", f"how answers look: {', '.join(SHAPES)}")
     unanswerable: str = _option("", f"WORD:KIND,..: texts that are refused; of {', '.join(refusal_kinds())}")
     reasoning_tokens: int = _option(0, "thought before each answer, and counted with it")
+    batches: str = _option("yes", "yes, or no: there is no batch API")
+    batch_ms: float = _option(30.0, "from a batch's opening to its end; can be changed while it waits")
+    batch_endings: str = _option("", f"of the next batches, with commas between, then completed: {', '.join(ENDINGS)}")
+    batch_share: float = _option(0.5, "of a batch's lines: answered at first, and before it expires or is cancelled")
+    batch_most_lines: int = _option(50_000, "in a batch")
+    batch_most_bytes: int = _option(200_000_000, "in a batch's file")
+    poll_faults: int = _option(0, "so many of the next questions after a batch are answered with 503")
+    cached_from: int = _option(0, "tokens from which on beginnings that were read before count as cached; 0: never")
     key: str = _option("", "asks for this key, and repeats any other in its error")
     until_stdin_closes: bool = _option(False, "ends when whoever started it has ended")
 
@@ -73,6 +82,11 @@ class FakeServerOptions:
         _check_choice("shape", self.shape, tuple(SHAPES))
         _check_choice("structured", self.structured, _STRUCTURED)
         _check_choice("logprobs", self.logprobs, ("yes", "no"))
+        _check_choice("batches", self.batches, ("yes", "no"))
+        for ending in filter(None, self.batch_endings.split(",")):
+            _check_choice("batch_endings", ending, tuple(ENDINGS))
+        if not 0 <= self.batch_share <= 1:
+            raise ValueError(f"batch_share must be between 0 and 1, not {self.batch_share}")
         _check_choice("drafts", self.drafts, ("good", "bad", "obedient"))
         for pair in filter(None, self.unanswerable.split(",")):
             _check_choice("the kind in unanswerable", pair.rpartition(":")[2], refusal_kinds())

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 from psopt.testing.fake_server._answering import Answerer, BadRequestError, digest
+from psopt.testing.fake_server._batch_server import BatchServer
 from psopt.testing.fake_server._options import FIXED_AT_START
+from psopt.testing.fake_server._prefix_cache import PrefixCache
 from psopt.testing.fake_server._providers import refuse
 from psopt.testing.fake_server._seen import Seen
 from psopt.testing.fake_server._shapes import shaped, unanswerable
@@ -32,6 +34,7 @@ class Server:
         self.answerer = Answerer()
         self._random = random.Random(options.fault_seed)  # noqa: S311  # faults are no secrets
         self._turns = asyncio.Lock()
+        self._prefixes = PrefixCache()
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
         """POST /v1/chat/completions."""
@@ -42,7 +45,7 @@ class Server:
                     raise BadRequestError("the request must be a JSON object")
                 name = digest(body)
                 self.seen.came_in(name, _described(request, body))
-                refusal = self._refuse(request, body)
+                refusal = self.refuse(request, body)
                 return refusal or await self._misbehave(request) or await self._answer(body, name)
             except (ValueError, BadRequestError) as error:
                 return self._error(400, str(error), "invalid_request")
@@ -50,7 +53,7 @@ class Server:
     async def models(self, request: web.Request) -> web.StreamResponse:
         """GET /v1/models."""
         model = {"id": self.options.model or "test", "object": "model", "created": 0, "owned_by": "psopt"}
-        return self._refuse(request, {}) or web.json_response({"object": "list", "data": [model]})
+        return self.refuse(request, {}) or web.json_response({"object": "list", "data": [model]})
 
     async def control(self, request: web.Request) -> web.Response:
         """GET and POST /control, GET /control/log."""
@@ -87,7 +90,12 @@ class Server:
         if "fault_seed" in changes:
             self._random = random.Random(self.options.fault_seed)  # noqa: S311  # faults are no secrets
 
-    def _refuse(self, request: web.Request, body: dict[str, Any]) -> web.Response | None:
+    def count_down(self, name: str) -> None:
+        """Take one from an option that says how often something is to happen yet."""
+        self.options = dataclasses.replace(self.options, **{name: getattr(self.options, name) - 1})
+
+    def refuse(self, request: web.Request, body: dict[str, Any]) -> web.Response | None:
+        """Refuse a key, or what a request holds; None where there is nothing against it."""
         options = self.options
         authorization = request.headers.get("Authorization", "")
         if authorization:
@@ -178,6 +186,9 @@ class Server:
             usage["completion_tokens"] += options.reasoning_tokens
             usage["total_tokens"] += options.reasoning_tokens
             usage["completion_tokens_details"] = {"reasoning_tokens": options.reasoning_tokens}
+        if options.cached_from:
+            cached = self._prefixes.cached_tokens(body, options.cached_from)
+            completion["usage"]["prompt_tokens_details"] = {"cached_tokens": cached}
         response = unanswerable(options.unanswerable, body, completion)
         response = response or shaped(completion, options.shape, first=self.seen.requests[name] == 1)
         self.seen.answered[name] += 1
@@ -226,6 +237,7 @@ async def serve(options: FakeServerOptions) -> None:
     app.router.add_route("*", "/control", server.control)
     app.router.add_get("/control/log", server.control)
     app.router.add_post("/control/wait", server.wait)
+    BatchServer(server).add_routes(app)
     # With handler_cancellation a request whose client has gone is no longer in flight.
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1, handler_cancellation=True)
     await runner.setup()

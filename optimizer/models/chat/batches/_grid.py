@@ -1,0 +1,94 @@
+"""A grid on its way: what is answered, what waits, and what batches have failed to answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from psopt.models.chat._answer_monitor import AnswerMonitor
+    from psopt.models.chat._client import Answer, Query
+    from psopt.models.chat._worker_pool import Progress
+
+_TRIES = 3  # of a line in batches, each of which may take a day; then it is asked alone
+
+
+class GridState:
+    """The queries of a grid by the keys of their answers.
+
+    Parameters
+    ----------
+    queries : sequence of Query
+    key_of : callable
+        Returns the key of a query's answer, which changes when its request does.
+    progress : Progress
+    monitor : AnswerMonitor
+        Sees each answer.
+
+    Attributes
+    ----------
+    answers : dict
+        By the query's place.
+    alone : set of bytes
+        What batches can't answer.
+    """
+
+    def __init__(
+        self,
+        queries: Sequence[Query],
+        key_of: Callable[[Query], bytes],
+        progress: Progress,
+        monitor: AnswerMonitor[bytes] | None,
+    ) -> None:
+        self._queries = queries
+        self._key_of = key_of
+        self._progress = progress
+        self._monitor = monitor
+        self.answers: dict[int, Answer] = {}
+        self.alone: set[bytes] = set()
+        self._failures: Counter[bytes] = Counter()
+        self.waiting: dict[bytes, int] = {}
+        self._former: set[bytes] = set()
+        self.write_keys()
+
+    def write_keys(self) -> None:
+        """Find the keys anew, after requests are written in another way: what failed before may do now."""
+        self._former |= self.waiting.keys()
+        self.waiting = {
+            self._key_of(query): place for place, query in enumerate(self._queries) if place not in self.answers
+        }
+
+    @property
+    def keys(self) -> set[bytes]:
+        """Those of what waits, as requests are written now and as they were when batches were sent."""
+        return self._former | self.waiting.keys()
+
+    def query(self, key: bytes) -> Query | None:
+        """The query whose answer has a key; None if it is none of this grid's, or answered."""
+        place = self.waiting.get(key)
+        return None if place is None else self._queries[place]
+
+    def failed(self, keys: Iterable[bytes]) -> None:
+        """Count lines that the server failed at; one that failed often is asked alone."""
+        self._failures.update(keys)
+        self.alone |= {key for key, times in self._failures.items() if times >= _TRIES}
+
+    def answered(self, key: bytes, answer: Answer) -> None:
+        """Take in an answer, if it is one of this grid's; raises what the monitor does."""
+        place = self.waiting.pop(key, None)
+        if place is None:
+            return
+        self.answers[place] = answer
+        self._progress.count_answer()
+        if self._monitor is not None:
+            self._monitor.observe(answer)
+
+    def __str__(self) -> str:
+        """How far it has come, for notices."""
+        return str(self._progress)
+
+    def show(self, n_ahead: int) -> None:
+        """Show answers that the server has and that are not fetched yet."""
+        self._progress.show(min(n_ahead, len(self.waiting)))

@@ -1,0 +1,286 @@
+"""Answering grids by batches: open, wait, take in, open the rest again; after any interruption, go on."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from psopt.errors import AnswersMissingError, BudgetReachedError, InputError, ModelError, PsoptError
+from psopt.models.chat._errors import ModelRefusedError, NotThereError, ServerGoneError, TransientError
+from psopt.models.chat._wait_notices import WaitNotices
+from psopt.models.chat.batches._grid import GridState
+from psopt.models.chat.batches._lines import read_results
+from psopt.models.chat.batches._open_batches import OpenBatches
+from psopt.models.chat.batches._patience import Patience
+from psopt.models.chat.batches._reading import read_all
+from psopt.models.chat.batches._sending import Sender
+from psopt.models.chat.batches._service import BatchService
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from psopt.models.chat._answer_monitor import AnswerMonitor
+    from psopt.models.chat._client import Answer, Query
+    from psopt.models.chat._engine import Engine
+    from psopt.models.chat._openai_client import OpenAIClient
+    from psopt.models.chat._worker_pool import Progress
+    from psopt.models.chat.batches._open_batches import OpenBatch
+    from psopt.models.chat.batches._service import BatchState
+
+_FIRST_TRIES = 4  # at a server that has not answered yet: it is likely not there
+_FIRST_WAIT = 0.25  # seconds; doubles with each try
+_MOST_FRUITLESS = 3  # batches in a row that end without an answer, each after up to a day
+_CROWDED = "token_limit"  # OpenAI's token_limit_exceeded, Azure's token_limit_..: too much waits in batches already
+
+
+class BatchRunner:
+    """Answers the grids of an engine by batches of one server.
+
+    Parameters
+    ----------
+    engine : Engine
+        Whose cache, budget and requests they are; it asks alone what batches can't answer.
+    client : OpenAIClient
+    folder : path or None
+        The answer cache's, where open batches are kept too.
+    """
+
+    def __init__(self, engine: Engine, client: OpenAIClient, folder: Path | None) -> None:
+        self._engine = engine
+        self._client = client
+        self._notices = WaitNotices(client.name)
+        self._service = BatchService(client, engine.options.timeout)
+        self._batches = OpenBatches(folder, client.endpoint)
+        self._patience = Patience(client.name, engine.options.batch_tick, self._notices)
+        self._sender = Sender(engine, client, self._service, self._batches, self._patience)
+        self._lock = asyncio.Lock()
+        self._is_checked = False
+        self._is_crowded = False
+        self._n_fruitless = 0
+        self._n_done = 0
+        self._told = (0, 0)
+
+    async def check(self) -> None:
+        """Make sure, once, that the server has batches; nothing is spent by that.
+
+        Raises
+        ------
+        InputError
+            If it has none.
+        ModelError
+            If it is not there.
+        """
+        self._client.prepare()
+        for number in range(_FIRST_TRIES):
+            if self._is_checked:
+                return
+            try:
+                await self._service.check()
+                self._is_checked = True
+            except TransientError as failure:
+                if number == _FIRST_TRIES - 1:
+                    raise ModelError(f"{self._client.name}: no word of its batches: {failure}") from None
+                await asyncio.sleep(_FIRST_WAIT * 2.0**number)
+
+    def holds(self, queries: Iterable[Query]) -> bool:
+        """Whether a batch that is open holds one of these."""
+        return bool(self._batches.holding({self._engine.key(query) for query in queries}))
+
+    async def answer(
+        self, queries: Sequence[Query], progress: Progress, monitor: AnswerMonitor[bytes] | None
+    ) -> list[Answer]:
+        """Answer all, in their order; raises as `Engine.answers`."""
+        grid = GridState(queries, self._engine.key, progress, monitor)
+        try:
+            while grid.waiting.keys() - grid.alone:
+                if not await self._step(grid):
+                    await asyncio.sleep(self._engine.options.batch_tick)
+        except (BudgetReachedError, ServerGoneError, InputError):
+            raise
+        except PsoptError:  # nobody will ask for the rest
+            await self._cancel(grid)
+            raise
+        except asyncio.CancelledError:
+            self._notices.tell("open", "its batches stay open at the server, and are waited for by whoever goes on")
+            raise
+        finally:
+            self._sender.settle(grid.keys)
+        if places := sorted(grid.waiting.values()):
+            asked = await self._engine.ask_alone([queries[place] for place in places], progress, monitor)
+            grid.answers |= dict(zip(places, asked, strict=True))
+        return [grid.answers[place] for place in range(len(queries))]
+
+    async def _step(self, grid: GridState) -> bool:
+        """Open what may be opened and look at what is open; return whether one of them has ended."""
+        async with self._lock:  # grids that are asked side by side must not both send what they share
+            batches = await self._under_way(grid)
+            batches += await self._send_more(grid, batches)
+        named = [batch for batch in batches if batch.id]
+        self._tell(len(batches), grid)
+        n_ahead = 0
+        has_ended = False
+        for batch in named:
+            state = await self._state(batch)
+            if state and state.has_ended:
+                has_ended |= await self._take_in(batch, state, grid, n_others=len(batches) - 1)
+            elif state:
+                n_ahead += state.n_answered
+        grid.show(n_ahead)
+        return has_ended
+
+    async def _under_way(self, grid: GridState) -> list[OpenBatch]:
+        """The open batches that hold some of a grid; one without an id is looked for by its tag."""
+        batches = []
+        for batch in self._batches.holding(grid.keys):
+            now = batch if batch.id else self._batches.refresh(batch)
+            if now and not now.id and not self._sender.is_sending(now):
+                now = await self._found(now)
+            if now:
+                batches.append(now)
+        return batches
+
+    async def _found(self, batch: OpenBatch) -> OpenBatch | None:
+        """A batch that was being opened when its process ended."""
+        opened = await self._patience.insist(lambda: self._service.find(batch.tag))
+        if opened:
+            return self._batches.name(batch, opened)
+        self._batches.drop(batch)
+        return None
+
+    async def _send_more(self, grid: GridState, batches: Collection[OpenBatch]) -> list[OpenBatch]:
+        """Open batches for what is in none, up to the most; what another process was answered meanwhile is taken."""
+        held = {bytes.fromhex(key) for batch in batches for key in batch.keys}
+        queue = [key for key in grid.waiting if key not in held and key not in grid.alone]
+        queue = self._still_missing(queue, grid)
+        sent: list[OpenBatch] = []
+        while queue and len(batches) + len(sent) < self._engine.options.max_batches:
+            if self._is_crowded and (batches or sent):
+                break
+            try:
+                lines = self._sender.next_lines(queue, grid)
+            except BudgetReachedError:
+                if not batches and not sent:
+                    raise
+                break  # what is open is waited for, as calls under way are
+            if not lines:
+                break
+            sent.append(await self._sender.send(lines))
+            queue = [key for key in queue if key not in lines]
+        return sent
+
+    def _still_missing(self, keys: list[bytes], grid: GridState) -> list[bytes]:
+        kept = self._engine.kept_by_key(keys)
+        self._take_over(kept, grid)
+        return [key for key in keys if kept[key] is None]
+
+    def _take_over(self, kept: Mapping[bytes, Answer | None], grid: GridState) -> None:
+        """Take in answers that others have been given; for this one they are free."""
+        for key, answer in kept.items():
+            if answer is not None and key in grid.waiting:
+                self._engine.budget.usage.cached += 1
+                grid.answered(key, answer)
+
+    async def _state(self, batch: OpenBatch) -> BatchState | None:
+        """How a batch stands; None while the server is away."""
+        try:
+            state = await self._service.state(batch.id)
+        except TransientError as failure:
+            self._patience.count(failure)
+            return None
+        except NotThereError as error:
+            raise self._not_ours(batch, error) from None
+        self._patience.answered()
+        return state
+
+    def _not_ours(self, batch: OpenBatch, error: NotThereError) -> InputError:
+        is_another_key = batch.owner != self._client.owner
+        why = "it was opened with another key: set that one" if is_another_key else "it was deleted, or is another's"
+        return InputError(
+            f"{self._client.endpoint} does not show {batch.id}, which {len(batch.keys)} answers are expected from"
+            f" ({error}): {why}; or delete {self._batches.where(batch)}, and they are asked, and paid, anew"
+        )
+
+    async def _take_in(self, batch: OpenBatch, state: BatchState, grid: GridState, n_others: int) -> bool:
+        """Take in what became of a batch, keep its answers, forget it; False while its files can't be fetched."""
+        keys = [bytes.fromhex(key) for key in batch.keys]
+        if state.status == "failed":
+            self._forget(batch, keys)
+            self._learn_from_failure(keys, state, grid, n_others)
+            return True
+        kept = self._engine.kept_by_key(keys)
+        if all(kept.values()):  # another process has taken it in, and counted it
+            self._forget(batch, keys)
+            self._take_over(kept, grid)
+            return True
+        try:
+            contents = [await self._service.content(file, len(keys)) for file in state.files]
+        except TransientError as failure:
+            self._patience.count(failure)
+            return False
+        except NotThereError as error:
+            raise self._not_ours(batch, error) from None
+        asked = set(keys)
+        results = [result for content in contents for result in read_results(content) if result.key in asked]
+        read = await read_all(results, self._client, grid.query)
+        self._engine.keep_batched(read.answers, read.empty.values(), len(read.failed), grid.query)
+        self._forget(batch, keys)
+        for key, answer in read.answers.items():
+            grid.answered(key, answer)
+        grid.alone |= read.empty.keys() & grid.waiting.keys()  # asked alone, an empty answer is looked at twice
+        grid.failed(read.failed)
+        for feature in read.unsupported:
+            self._engine.learn_refused(feature)
+            grid.write_keys()
+        if read.refusal:
+            raise read.refusal
+        self._count_fruits(len(read.answers), state)
+        return True
+
+    def _forget(self, batch: OpenBatch, keys: Iterable[bytes]) -> None:
+        self._sender.settle(keys)
+        self._batches.drop(batch)
+        self._n_done += 1
+
+    def _count_fruits(self, n_answers: int, state: BatchState) -> None:
+        self._n_fruitless = 0 if n_answers else self._n_fruitless + 1
+        self._is_crowded = False
+        if self._n_fruitless == _MOST_FRUITLESS:
+            self._n_fruitless = 0
+            raise AnswersMissingError(
+                f"{self._client.name}: {_MOST_FRUITLESS} batches in a row ended without an answer; the last,"
+                f" {state.id}, is {state.status}"
+            )
+
+    def _learn_from_failure(self, keys: list[bytes], state: BatchState, grid: GridState, n_others: int) -> None:
+        """A batch did not pass the validation: send fewer lines, or some alone, or give up."""
+        bad = {keys[line - 1] for line, _, _ in state.errors if line and 0 < line <= len(keys)}
+        if any(_CROWDED in code for _, code, _ in state.errors) and (n_others or len(keys) > 1):
+            self._is_crowded = True
+            if not n_others:
+                self._sender.most_lines = len(keys) // 2
+            return
+        is_about_all = any(line is None or "model" in code for line, code, _ in state.errors)
+        if not bad or is_about_all or len(bad) > max(1, len(keys) / 2):
+            _, code, message = state.errors[0] if state.errors else (None, "", "it did not say why")
+            raise ModelRefusedError(
+                f"{self._client.endpoint} did not take {state.id} for {self._client.name}: {message} ({code})"
+            )
+        grid.alone |= bad & grid.waiting.keys()
+
+    async def _cancel(self, grid: GridState) -> None:
+        """End the batches that were sent for a grid; whoever goes on takes in what they were answered."""
+        for batch in self._batches.holding(grid.keys):
+            if batch.id and self._sender.has_sent(batch):
+                try:
+                    await self._service.cancel(batch.id)
+                except (TransientError, NotThereError, PsoptError):  # it has ended, or can't be reached: as well
+                    continue
+
+    def _tell(self, n_open: int, grid: GridState) -> None:
+        """Say how many batches are open and done, when that has changed."""
+        if (n_open, self._n_done) != self._told:
+            self._told = (n_open, self._n_done)
+            self._notices.told("batches")
+            are_open = f"{n_open} {'batch' if n_open == 1 else 'batches'} open, {self._n_done} done"
+            self._notices.tell("batches", f"{are_open}; {grid}")

@@ -1,0 +1,125 @@
+"""Sending batches: lines up to the limits, a file, and a note on disk before the server knows of it."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from typing import TYPE_CHECKING
+
+from psopt.errors import BudgetReachedError, PsoptError
+from psopt.models.chat.batches._lines import request_line
+from psopt.models.chat.batches._open_batches import OpenBatch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from psopt.models.chat._engine import Engine
+    from psopt.models.chat._openai_client import OpenAIClient
+    from psopt.models.chat.batches._grid import GridState
+    from psopt.models.chat.batches._open_batches import OpenBatches
+    from psopt.models.chat.batches._patience import Patience
+    from psopt.models.chat.batches._service import BatchService
+
+MOST_LINES = 50_000  # OpenAI's limits (platform.openai.com/docs/guides/batch), and Azure's
+MOST_BYTES = 200_000_000
+_SENDING: set[str] = set()  # tags of what this process is opening, whichever engine does
+
+
+class Sender:
+    """Puts queries into batches and opens them.
+
+    What each line may take at most is set aside in the budget until it is answered or will not be.
+
+    Attributes
+    ----------
+    most_lines : int
+        In one batch; the runner lowers it where the server finds that too many.
+    """
+
+    def __init__(
+        self, engine: Engine, client: OpenAIClient, service: BatchService, batches: OpenBatches, patience: Patience
+    ) -> None:
+        self._engine = engine
+        self._client = client
+        self._service = service
+        self._batches = batches
+        self._patience = patience
+        self.most_lines = min(engine.options.batch_size, MOST_LINES)
+        self._reserved: dict[bytes, tuple[int, float]] = {}
+        self._sent: set[str] = set()
+
+    def next_lines(self, keys: Iterable[bytes], grid: GridState) -> dict[bytes, bytes]:
+        """Write the lines of one batch, as many as the limits allow; none while the budget is set aside for others.
+
+        Raises
+        ------
+        BudgetReachedError
+            If it doesn't pay a single one.
+        """
+        lines: dict[bytes, bytes] = {}
+        n_bytes = 0
+        for key in keys:
+            query = grid.query(key)
+            if query is None:
+                continue
+            line = request_line(key, self._service.url, self._client.request(query))
+            n_bytes += len(line)
+            if len(lines) == self.most_lines or (lines and n_bytes > MOST_BYTES):
+                break
+            tokens, dollars = self._engine.most(query, in_batch=True)
+            try:
+                has_room = self._engine.budget.reserve(tokens, dollars)
+            except BudgetReachedError:
+                if not lines:
+                    raise
+                break
+            if not has_room:
+                break
+            self._reserved[key] = tokens, dollars
+            lines[key] = line
+        return lines
+
+    def settle(self, keys: Iterable[bytes]) -> None:
+        """Give back what was set aside for these."""
+        for key in keys:
+            if key in self._reserved:
+                self._engine.budget.release(*self._reserved.pop(key))
+
+    async def send(self, lines: dict[bytes, bytes]) -> OpenBatch:
+        """Open a batch of these lines; whoever is interrupted meanwhile finds it again by its tag."""
+        tag = uuid.uuid4().hex
+        keys = tuple(key.hex() for key in lines)
+        server = self._client.endpoint
+        batch = OpenBatch(tag, server, self._client.name, self._client.owner, keys, process=os.getpid())
+        _SENDING.add(tag)
+        self._sent.add(tag)
+        try:
+            self._batches.add(batch)  # before anything else: who asks for the same meanwhile is to wait for it
+            file = await self._patience.insist(lambda: self._service.upload(b"".join(lines.values())))
+            opened = await self._open(file, tag)
+            return self._batches.name(batch, opened)
+        except PsoptError:  # refused: nothing is open
+            self._batches.drop(batch)
+            raise
+        finally:
+            _SENDING.discard(tag)
+
+    async def _open(self, file: str, tag: str) -> str:
+        """Open a batch; a try that seemed to fail may have opened it, so look before the next."""
+        has_tried = False
+
+        async def attempt() -> str:
+            nonlocal has_tried
+            opened = await self._service.find(tag) if has_tried else None
+            has_tried = True
+            return opened or await self._service.create(file, tag)
+
+        return await self._patience.insist(attempt)
+
+    def has_sent(self, batch: OpenBatch) -> bool:
+        """Whether it was this process that sent a batch."""
+        return batch.tag in self._sent
+
+    def is_sending(self, batch: OpenBatch) -> bool:
+        """Whether a batch that has no id is on its way to the server."""
+        return batch.tag in _SENDING or self._batches.is_being_sent(batch)

@@ -1,0 +1,34 @@
+"""Racing: a candidate is asked about ever more of the grid, and stops where others are clearly better."""
+
+from psopt.search.racing._candidate_races import CandidateRaces
+from psopt.search.racing._mode import check_wordings, racing_rule
+from psopt.search.racing._race import Ask, Race, RaceResult, is_audited
+from psopt.search.racing._race_counts import RIGHT, WRONG, RaceCounts, racing_line
+from psopt.search.racing._rules import RULES, AnytimeRule, PairedRule, Rule, Stop
+from psopt.search.racing._sample_gains import sample_gains
+from psopt.search.racing._schedule import Rung, Schedule
+from psopt.search.racing._stopped_candidate import StoppedCandidate, estimated_scores
+
+__all__ = [
+    "RIGHT",
+    "RULES",
+    "WRONG",
+    "AnytimeRule",
+    "Ask",
+    "CandidateRaces",
+    "PairedRule",
+    "Race",
+    "RaceCounts",
+    "RaceResult",
+    "Rule",
+    "Rung",
+    "Schedule",
+    "Stop",
+    "StoppedCandidate",
+    "check_wordings",
+    "estimated_scores",
+    "is_audited",
+    "racing_line",
+    "racing_rule",
+    "sample_gains",
+]

@@ -1,0 +1,66 @@
+"""Whether the candidates of a search race, and by which rule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from psopt.errors import InputError
+from psopt.models import capabilities_of
+
+if TYPE_CHECKING:
+    from psopt.evaluation import Evaluator
+    from psopt.search._options import RaceMode
+
+# Below that, bounds by the normal distribution say nothing; the smallest rung has as many.
+_FEWEST_SAMPLES = 20
+FEWEST_WORDINGS = 2
+"""Disagreement needs two."""
+
+
+def racing_rule(race: RaceMode, evaluator: Evaluator) -> str | None:
+    """Return the name of the rule by which candidates stop; None where every candidate is evaluated in whole.
+
+    Raises
+    ------
+    InputError
+        If racing is asked for by name, and what is compared does not allow it.
+    """
+    if race == "off":
+        return None
+    obstacle = _obstacle(evaluator)
+    if race == "auto":
+        return None if obstacle or capabilities_of(evaluator.model).is_free else "on"
+    if obstacle:
+        raise InputError(f"--race {race} {obstacle}")
+    return race
+
+
+def check_wordings(race: RaceMode, n_wordings: int) -> None:
+    """Refuse a race under one wording: nothing is known of how a candidate shakes.
+
+    Raises
+    ------
+    InputError
+        If racing is asked for by name.
+    """
+    if race in {"on", "strict"} and n_wordings < FEWEST_WORDINGS:
+        raise InputError(f"--race {race} {_too_few_wordings(n_wordings)}")
+
+
+def _obstacle(evaluator: Evaluator) -> str:
+    """Why what is compared can't be raced on."""
+    n_wordings = len(evaluator.rephrasings.on("val")[0])
+    n_samples = len(evaluator.samples["val"])
+    if n_wordings < FEWEST_WORDINGS:
+        return _too_few_wordings(n_wordings)
+    if n_samples < _FEWEST_SAMPLES:
+        return f"needs at least {_FEWEST_SAMPLES} samples to compare on, not {n_samples}: leave it out"
+    if evaluator.from_probabilities:
+        return "compares answers, and --logprobs scores probabilities: leave one of them out"
+    if capabilities_of(evaluator.model).has_metric_scores:
+        return "compares labels, and here a metric scores the answers: leave it out"
+    return ""
+
+
+def _too_few_wordings(n_wordings: int) -> str:
+    return f"needs at least {FEWEST_WORDINGS} wordings, not {n_wordings}: give --rephrasings 2 or more, or leave it out"

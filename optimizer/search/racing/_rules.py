@@ -1,0 +1,135 @@
+"""When a candidate stops: others are clearly better in all objectives, or its F1 is clearly below the baseline's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Bounds on one side, at 90 and 95 %. Looks are not corrected: a wrong stop costs search quality, never truth, for what
+# is reported has whole grids. In simulations these kept 99.9 % of the hypervolume at a fifth of the calls.
+_DOMINATED = 1.28
+_BELOW = 1.64
+# How much better a candidate might still be in one objective and stop all the same: below the noise of a few hundred
+# samples, chosen by judgement.
+NEGLIGIBLE = 0.01
+# Of the anytime-valid bound: error over all looks together, and the number of samples at which it is tightest.
+_ERROR = 0.05
+_TIGHTEST = 160
+
+
+DOMINATED = "dominated"
+F1_BELOW = "F1 below the baseline's"
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Why a candidate stopped.
+
+    Attributes
+    ----------
+    reason : str
+        `DOMINATED` or `F1_BELOW`.
+    rival : str
+        The id of the prompt that it was compared with.
+    lead : (float, float, float)
+        By how much it is ahead of the rival in F1, -S (as disagreement) and C on the rung's cells.
+    """
+
+    reason: str
+    rival: str
+    lead: tuple[float, float, float]
+
+    @property
+    def shortfall(self) -> float:
+        """How much the candidate lacks to be level with the rival in its best objective."""
+        return -max(self.lead)
+
+    def __str__(self) -> str:
+        return f"dominated by {self.rival}" if self.reason == DOMINATED else self.reason
+
+
+class Rule(Protocol):
+    """Judges paired differences of a candidate and a rival; (n, 3), all to be maximised."""
+
+    def is_dominated(self, differences: NDArray[np.float64]) -> bool:
+        """Whether the rival is clearly better in all objectives."""
+        ...
+
+    def is_below(self, differences: NDArray[np.float64], margin: float) -> bool:
+        """Whether the candidate's F1 is clearly below the rival's less a margin."""
+        ...
+
+
+class PairedRule:
+    """Normal bounds at each look, uncorrected.
+
+    Parameters
+    ----------
+    negligible : float
+        How much better a candidate might still be in one objective and be dominated all the same.
+    """
+
+    def __init__(self, negligible: float = NEGLIGIBLE) -> None:
+        self._negligible = negligible
+
+    def is_dominated(self, differences: NDArray[np.float64]) -> bool:
+        """See `Rule`."""
+        mean = differences.mean(axis=0)
+        highest = mean + _DOMINATED * _standard_error(differences)
+        return bool((mean <= 0).all() and (mean < 0).any() and (highest < self._negligible).all())
+
+    def is_below(self, differences: NDArray[np.float64], margin: float) -> bool:
+        """See `Rule`."""
+        f1 = differences[:, :1]
+        return bool((f1.mean(axis=0) + _BELOW * _standard_error(f1) < -margin).all())
+
+
+class AnytimeRule:
+    """Asymptotic confidence sequences: right at all looks together, with a probability of 95 %.
+
+    Parameters
+    ----------
+    negligible : float
+        See `PairedRule`.
+
+    References
+    ----------
+    Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, "Time-uniform central limit theory and asymptotic confidence
+    sequences", Annals of Statistics 2024, theorem 2.2, one-sided.
+    """
+
+    def __init__(self, negligible: float = NEGLIGIBLE) -> None:
+        self._negligible = negligible
+
+    def is_dominated(self, differences: NDArray[np.float64]) -> bool:
+        """See `Rule`."""
+        mean = differences.mean(axis=0)
+        highest = mean + _half_width(differences)
+        return bool((mean < 0).any() and (highest < self._negligible).all())
+
+    def is_below(self, differences: NDArray[np.float64], margin: float) -> bool:
+        """See `Rule`."""
+        f1 = differences[:, :1]
+        return bool((f1.mean(axis=0) + _half_width(f1) < -margin).all())
+
+
+RULES: dict[str, type[PairedRule | AnytimeRule]] = {"on": PairedRule, "strict": AnytimeRule}
+
+
+def _standard_error(differences: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(differences.std(axis=0, ddof=1) / np.sqrt(len(differences)))
+
+
+def _half_width(differences: NDArray[np.float64]) -> NDArray[np.float64]:
+    n = len(differences)
+    # rho^2 that makes the bound tightest at _TIGHTEST samples, to first order (appendix of the paper).
+    spread = (-2 * np.log(_ERROR) + np.log(-2 * np.log(_ERROR) + 1)) / _TIGHTEST
+    growth = n * spread + 1
+    # 1e-9: where nothing has varied yet the bound is not zero by rounding
+    deviation = differences.std(axis=0, ddof=1) + 1e-9
+    return np.asarray(deviation * np.sqrt(2 * growth / (n**2 * spread) * np.log(1 + np.sqrt(growth) / (2 * _ERROR))))

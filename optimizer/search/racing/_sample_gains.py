@@ -1,0 +1,54 @@
+"""The objectives as means over samples, so that two candidates can be compared sample by sample."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from psopt.metrics import sample_consistency
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def sample_gains(
+    array: NDArray[np.int64], cells: NDArray[np.bool_], truth: NDArray[np.int64], n_classes: int
+) -> NDArray[np.float64]:
+    r"""Return what each sample contributes to F1, to -S and to C on some cells; all three are to be maximised.
+
+    S is told by disagreement, ``m/(m-1) (1 - sum p^2)``: at any number m of wordings an unbiased estimate of the Gini
+    impurity at all of them, which entropy is not. C is pooled over the pairs of each class; its contributions are
+    ``C + 2 w (c - C)``, where c is a sample's mean consistency with its class and w its class's share of pairs: their
+    mean is C, and their variance that of C to first order (Hajek's projection of a U-statistic).
+
+    Parameters
+    ----------
+    array : (N, Q) int
+        Answers in [0, n_classes), N/A the last of them; anything where `cells` is False.
+    cells : (N, Q) bool
+        Each sample has m >= 2 cells, the same m for all that have any.
+    truth : (N,) int
+    n_classes : int
+        With N/A.
+
+    Returns
+    -------
+    gains : (n, 3) float
+        Of the n samples that have cells, in their order.
+    """
+    chosen = cells.any(axis=1)
+    m = int(cells[chosen][0].sum())
+    answers = array[chosen][cells[chosen]].reshape(-1, m)
+    labels = truth[chosen]
+    counts = (answers[:, :, None] == np.arange(n_classes)).sum(axis=1)
+    right = (answers == labels[:, None]).mean(axis=1)
+    disagreement = m / (m - 1) * (1 - ((counts / m) ** 2).sum(axis=1))
+    return np.column_stack([right, -disagreement, _consistencies(counts, labels)])
+
+
+def _consistencies(counts: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    with_class = np.nan_to_num(sample_consistency(counts, labels, self_pairs=False), nan=1.0)
+    others = np.bincount(labels)[labels] - 1.0
+    weights = others / others.mean() if others.any() else np.ones(len(labels))
+    pooled = float((weights * with_class).mean())
+    return np.asarray(pooled + 2 * weights * (with_class - pooled))

@@ -1,0 +1,94 @@
+"""One batch of the fake server's: what it holds, how it stands, and how the API shows it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+ENDINGS = {
+    "completed": "every line is answered",
+    "partial": "completed, but the lines after batch_share of them are errors of the server",
+    "expired": "the window closes after batch_share of the lines",
+    "cancelled": "somebody cancels it after batch_share of the lines",
+    "rejected": "its first line does not pass the validation",
+    "tokens": "failed: too many tokens wait in batches already",
+    "failed": "failed: the account's limit is reached",
+}
+_WINDOW = 86_400  # seconds: the 24 h of the only window that there is
+
+
+@dataclass(slots=True, eq=False)
+class Batch:
+    """A batch, whose JSON is OpenAI's.
+
+    Attributes
+    ----------
+    owner : str
+        The key that opened it; no other sees it.
+    lines : list of dict
+        The requests, once they were read.
+    ending : str
+        What becomes of it, see `ENDINGS`.
+    n_polls : int
+        How often it was asked for.
+    """
+
+    id: str
+    owner: str
+    input_file_id: str
+    endpoint: str
+    metadata: dict[str, str] | None
+    ending: str
+    lines: list[dict[str, Any]] = field(default_factory=list)
+    status: str = "validating"
+    errors: list[dict[str, Any]] = field(default_factory=list)
+    n_completed: int = 0
+    n_failed: int = 0
+    output_file_id: str | None = None
+    error_file_id: str | None = None
+    n_polls: int = 0
+    times: dict[str, int] = field(default_factory=lambda: {"created_at": int(time.time())})
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more becomes of it."""
+        return self.status in {"completed", "failed", "expired", "cancelled"}
+
+    def enter(self, status: str) -> None:
+        """Pass on to a status."""
+        self.status = status
+        self.times[f"{status}_at"] = int(time.time())
+
+    def fail(self, errors: list[dict[str, Any]]) -> None:
+        """End before anything was answered."""
+        self.errors = errors
+        self.enter("failed")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The batch as the API shows it."""
+        created = self.times["created_at"]
+        return {
+            "id": self.id,
+            "object": "batch",
+            "endpoint": self.endpoint,
+            "errors": {"object": "list", "data": self.errors} if self.errors else None,
+            "input_file_id": self.input_file_id,
+            "completion_window": "24h",
+            "status": self.status,
+            "output_file_id": self.output_file_id,
+            "error_file_id": self.error_file_id,
+            "expires_at": created + _WINDOW,
+            "request_counts": {
+                "total": len(self.lines),
+                "completed": self.n_completed,
+                "failed": self.n_failed,
+            },
+            "metadata": self.metadata,
+            **self.times,
+        }
+
+
+def error(code: str, message: str, line: int | None = None, param: str | None = None) -> dict[str, Any]:
+    """An error of the validation."""
+    return {"code": code, "line": line, "message": message, "param": param}

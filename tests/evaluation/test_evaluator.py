@@ -1,0 +1,192 @@
+"""A prompt's grid is asked for in parts, each answer once, and ends as the grid that is asked for in one go."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from psopt.errors import BudgetReachedError
+from psopt.evaluation import Evaluator, Grid, PartialAnswers
+from psopt.models import AnswerCache, Capabilities, load_model
+from psopt.models.chat import Budget, LMConfig, chat_model
+from psopt.rephrasings import RephrasingSet
+from psopt.search_spaces import seed_prompt
+from psopt.testing import FakeServer
+
+from tests.conftest import KeywordModel
+
+if TYPE_CHECKING:
+    from psopt.tasks import Task
+
+DESCRIPTION = "Sort the question by what it asks for."
+SET = RephrasingSet(
+    DESCRIPTION, (DESCRIPTION, "Sort it by what it asks.", "Say what is asked."), ("Do sort.",), "rules"
+)
+SHAPE = (40, 3)
+WHOLE = np.ones(SHAPE, dtype=np.bool_)
+HALF = np.add.outer(np.arange(40), np.arange(3)) % 2 == 0
+
+
+def evaluator_of(model: Any, task: Task, **options: Any) -> Evaluator:
+    return Evaluator(model, SET, {"train": task.train, "val": task.val, "test": task.test}, **options)
+
+
+class Judged(KeywordModel):
+    """A keyword model whose answers a metric judges and which says why an answer is N/A; it counts what it is asked."""
+
+    capabilities = Capabilities(has_metric_scores=True)
+
+    def metric_scores(self, prompts: Any, texts: Any) -> Any:
+        return 0.25 + 0.5 * self.predict(prompts, texts)
+
+
+def assert_same(predictions: Any, expected: Any) -> None:
+    np.testing.assert_array_equal(predictions.array, expected.array)
+    for name in ("probabilities", "metric_scores"):
+        np.testing.assert_array_equal(getattr(predictions, name), getattr(expected, name))
+    for name in ("samples", "labels", "families", "rephrasings", "no_labels"):
+        assert getattr(predictions, name) == getattr(expected, name)
+
+
+@given(masks=st.lists(arrays.arrays(np.bool_, SHAPE), min_size=1, max_size=4))
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.parametrize("from_probabilities", [False, True])
+def test_whatever_the_parts_each_answer_is_asked_once(
+    task: Task, masks: list[Any], *, from_probabilities: bool
+) -> None:
+    def evaluator() -> Evaluator:
+        model = load_model("sim/wobble=0.8,na=0.3", task)
+        return evaluator_of(model, task, from_probabilities=from_probabilities)
+
+    prompt = seed_prompt(task)
+    expected = evaluator().predictions(prompt, "val")
+    in_parts = evaluator()
+    asked = np.zeros(SHAPE, dtype=np.bool_)
+    for cells in masks:
+        answers = in_parts.answers(prompt, "val", cells)
+        asked |= cells
+        np.testing.assert_array_equal(answers, np.where(asked, expected.array, -1))
+        assert in_parts.budget.usage.made == asked.sum()
+    assert in_parts.knows(prompt.id, "val") == asked.all()
+    assert_same(in_parts.predictions(prompt, "val"), expected)
+    assert in_parts.budget.usage.made == 120
+    assert in_parts.budget.usage.cached == 0
+    np.testing.assert_array_equal(in_parts.answers(prompt, "val", HALF), expected.array)
+    assert in_parts.budget.usage.made == 120
+
+
+def test_a_metric_s_scores_come_with_the_whole_grid(task: Task) -> None:
+    prompt = seed_prompt(task)
+    in_parts = evaluator_of(Judged(), task)
+    in_parts.answers(prompt, "val", HALF)
+    assert_same(in_parts.predictions(prompt, "val"), evaluator_of(Judged(), task).predictions(prompt, "val"))
+
+
+def test_answers_of_one_split_are_not_another_s(task: Task, keyword_model: Any) -> None:
+    evaluator = evaluator_of(keyword_model, task)
+    evaluator.answers(seed_prompt(task), "val", HALF)
+    assert not evaluator.partial_answers(seed_prompt(task), "train").is_answered.any()
+
+
+def test_answers_handed_out_are_a_copy(task: Task, keyword_model: Any) -> None:
+    evaluator = evaluator_of(keyword_model, task)
+    evaluator.answers(seed_prompt(task), "val", HALF)[:] = 7
+    assert (evaluator.answers(seed_prompt(task), "val", HALF) < 3).all()
+
+
+def test_cells_of_another_grid_are_refused(task: Task, keyword_model: Any) -> None:
+    with pytest.raises(ValueError, match=r"\(40, 1\) cells are not of a grid of \(40, 3\)"):
+        evaluator_of(keyword_model, task).answers(seed_prompt(task), "val", HALF[:, :1])
+
+
+@pytest.mark.parametrize("from_probabilities", [False, True])
+def test_a_part_that_is_remembered_is_not_asked_for(task: Task, *, from_probabilities: bool) -> None:
+    prompt = seed_prompt(task)
+    first, second, expected = (
+        evaluator_of(load_model("sim/na=0.3", task), task, from_probabilities=from_probabilities) for _ in range(3)
+    )
+    first.answers(prompt, "val", HALF)
+    partial = first.partial_answers(prompt, "val")
+    second.remember(prompt, "val", partial.array, partial.probabilities)
+    assert not second.knows(prompt.id, "val")
+    assert (second.budget.usage.made, second.budget.usage.cached) == (0, 0)
+    np.testing.assert_array_equal(second.answers(prompt, "val", HALF), partial.array)
+    assert (second.budget.usage.made, second.budget.usage.cached) == (0, 60)
+    assert_same(second.predictions(prompt, "val"), expected.predictions(prompt, "val"))
+    assert (second.budget.usage.made, second.budget.usage.cached) == (60, 60)
+
+
+def test_what_was_asked_here_stays_where_others_remember_it_otherwise(task: Task, keyword_model: Any) -> None:
+    prompt = seed_prompt(task)
+    evaluator = evaluator_of(keyword_model, task)
+    own = evaluator.answers(prompt, "val", HALF)
+    evaluator.remember(prompt, "val", np.full(SHAPE, 2))
+    assert evaluator.knows(prompt.id, "val")
+    np.testing.assert_array_equal(evaluator.predictions(prompt, "val").array, np.where(HALF, own, 2))
+    assert (evaluator.budget.usage.made, evaluator.budget.usage.cached) == (60, 60)
+
+
+def test_only_what_is_asked_is_announced(task: Task, keyword_model: Any) -> None:
+    prompt = seed_prompt(task)
+    evaluator = evaluator_of(keyword_model, task)
+    announced: list[Any] = []
+    evaluator.announce(lambda prompt, split: announced.append((prompt.id, split)))
+    for cells in (HALF, HALF, ~HALF, WHOLE):
+        evaluator.answers(prompt, "val", cells)
+    evaluator.predictions(prompt, "val")
+    assert announced == [(prompt.id, "val")] * 2
+
+
+def test_a_chat_model_is_asked_once_for_each_cell_and_explains_the_whole(
+    task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-any")
+    prompt = seed_prompt(task)
+    with FakeServer(unanswerable="thing 107 :vllm_context") as server:
+
+        def evaluator(**limits: Any) -> Evaluator:
+            options = LMConfig(api_base=server.url, **limits)
+            budget = Budget.of(options)
+            return evaluator_of(chat_model("openai", "test", AnswerCache(None), options, budget), task, budget=budget)
+
+        expected = evaluator().predictions(prompt, "val")
+        assert len(expected.no_labels) == 3
+        server.reset()
+        in_parts = evaluator()
+        in_parts.answers(prompt, "val", HALF)
+        assert server.counts()["requests"] == in_parts.budget.usage.made == 60
+        assert_same(in_parts.predictions(prompt, "val"), expected)
+        assert server.counts()["requests"] == in_parts.budget.usage.made == 120
+        assert in_parts.budget.usage.cached == 0
+        limited = evaluator(max_calls=80)
+        limited.budget.in_whole = True
+        limited.answers(prompt, "val", HALF)
+        with pytest.raises(BudgetReachedError):
+            limited.predictions(prompt, "val")
+        assert limited.budget.usage.made == 60
+        np.testing.assert_array_equal(limited.partial_answers(prompt, "val").is_answered, HALF)
+        model = in_parts.model
+        rephrased, texts = in_parts.rephrased(prompt, "val"), in_parts.texts("val")
+        fresh: Any = evaluator().model
+        assert Grid.of(fresh, rephrased, texts, HALF).calls == 60
+        assert Grid.of(model, rephrased, texts, HALF).cached == 60
+
+
+def test_a_part_of_a_grid_takes_its_calls_and_tokens_alone(task: Task, keyword_model: Any) -> None:
+    evaluator = evaluator_of(keyword_model, task)
+    prompts, texts = evaluator.rephrased(seed_prompt(task), "val"), evaluator.texts("val")
+    whole, half, rest = (Grid.of(keyword_model, prompts, texts, cells) for cells in (None, HALF, ~HALF))
+    assert (whole.calls, half.calls, rest.calls) == (120, 60, 60)
+    assert half.tokens.middle + rest.tokens.middle == pytest.approx(whole.tokens.middle)
+
+
+def test_a_partial_grid_is_whole_when_nothing_is_left() -> None:
+    answers = PartialAnswers.empty(2, 2).filled(PartialAnswers(np.array([[0, -1], [1, 2]])))
+    assert not answers.is_whole
+    whole = answers.filled(PartialAnswers(np.array([[2, 1], [-1, -1]])))
+    assert whole.is_whole
+    np.testing.assert_array_equal(whole.array, [[0, 1], [1, 2]])

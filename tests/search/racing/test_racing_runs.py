@@ -1,0 +1,116 @@
+"""Runs whose candidates race: fewer requests for the same front, and what the files and the screen say of it."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+import psopt
+import pytest
+from psopt import LMConfig
+from psopt.cli import main
+from psopt.cli._result import show_result
+from psopt.errors import BudgetReachedError, InputError
+from psopt.search import racing_line
+from psopt.testing import FakeServer
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+MODEL = "openai/test"
+ASKED: dict[str, Any] = {"model": MODEL, "trials": 9, "rounds": 1, "rephrasings": 3, "sampler": "random", "seed": 1}
+SIZES = {"train": 20, "val": 48, "test": 4}
+WORDINGS = ("when did {} end ?", "who built {} ?", "how many people saw {} ?", "whose idea was {} ?")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("racing")
+    rows = ["id,text,label,split"]
+    for split, n in SIZES.items():
+        texts = [WORDINGS[i % 4].format(f"{split} {i}") for i in range(n)]
+        rows += [f"{split}{i},{text},{('Number', 'Person')[i % 2]},{split}" for i, text in enumerate(texts)]
+    (folder / "data.csv").write_text("\n".join(rows) + "\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path) -> Iterator[FakeServer]:
+    with FakeServer(answer="sim/wobble=0.3,accuracy=0.7", task=str(folder / "data.csv")) as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-no-use-0123456789")
+
+
+def optimize(folder: Path, server: FakeServer, out: str, cache: str, **options: Any) -> Any:
+    task = psopt.load_task(str(folder / "data.csv"))
+    lm = LMConfig(api_base=server.url, max_calls=options.pop("max_calls", None))
+    return psopt.optimize(task, **{**ASKED, **options}, lm=lm, out=folder / out, cache_dir=folder / cache)
+
+
+def read(run: Path, name: str = "run.json") -> Any:
+    return json.loads((run / name).read_text())
+
+
+def test_a_model_that_costs_is_asked_less_for_the_same_front(folder: Path, server: FakeServer) -> None:
+    server.reset()
+    raced = optimize(folder, server, "raced", "cache")
+    asked = server.counts()["requests"]
+    whole = optimize(folder, server, "whole", "cache", race="off")  # what racing spared is asked now
+    assert asked < 0.8 * server.counts()["requests"]
+    assert (raced.path / "front.json").read_bytes() == (whole.path / "front.json").read_bytes()
+
+    race = read(raced.path)["race"]
+    assert race["candidates"] == ASKED["trials"]
+    assert race["calls"] + race["saved"] == ASKED["trials"] * SIZES["val"] * ASKED["rephrasings"]
+    assert race["stopped"] == sum(race["rungs"].values()) > 0
+    listed = read(raced.path, "trials.json")
+    assert len(listed["raced"]) == race["stopped"]
+    assert len(listed["trials"]) + race["stopped"] == ASKED["trials"]
+    assert not {trial["id"] for trial in listed["raced"]} & {trial["id"] for trial in listed["trials"]}
+    assert racing_line(race).removeprefix("racing: ") in (raced.path / "report.html").read_text()
+
+    assert "race" not in read(whole.path)
+    assert "raced" not in read(whole.path, "trials.json")
+    assert read(whole.path)["settings"]["race"] == "off"
+    assert "race" not in read(raced.path)["settings"]
+
+    page = io.StringIO()
+    show_result(raced, Console(file=page))
+    assert f"{racing_line(race)[1:]}." in page.getvalue()
+
+
+def test_a_limit_in_the_middle_of_a_race_is_gone_on_with(folder: Path, server: FakeServer) -> None:
+    with pytest.raises(BudgetReachedError):
+        optimize(folder, server, "limited", "cache-of-limits", max_calls=1000)
+    limited = read(folder / "limited")
+    assert limited["finish_reason"] == "budget"
+    assert limited["calls"]["made"] <= 1000
+    assert limited["race"]["candidates"] < ASKED["trials"]
+    run = optimize(folder, server, "limited", "cache-of-limits", resume=True)
+    assert run.finish_reason == "trials"
+    assert read(run.path)["race"]["candidates"] == ASKED["trials"]
+
+
+def test_racing_under_one_wording_is_refused_before_anything_is_asked(
+    folder: Path, server: FakeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.reset()
+    out = folder / "refused"
+    for race in ("on", "strict"):
+        given = ["--dataset", str(folder / "data.csv"), "--model", MODEL, "--api-base", server.url, "--out", str(out)]
+        with pytest.raises(SystemExit) as end:
+            main(["optimize", *given, "--rephrasings", "1", "--race", race])
+        assert end.value.code == 2
+        (line,) = capsys.readouterr().err.strip().splitlines()
+        assert f"--race {race} needs at least 2 wordings" in line
+    assert not out.exists()
+    with pytest.raises(InputError, match="unknown race 'always'"):
+        optimize(folder, server, "refused", "cache", race="always")
+    assert server.counts()["requests"] == 0

@@ -1,0 +1,282 @@
+"""A search whose candidates race asks less, finds the same front, and can be read back, resumed and joined."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import optuna
+import pytest
+from psopt.errors import InputError
+from psopt.evaluation import Evaluator
+from psopt.models import Capabilities
+from psopt.models.sim import SimulatedModel
+from psopt.rephrasings import RephrasingSet
+from psopt.search import Search, SearchOptions, SearchProblem, open_study
+from psopt.search.distributed import _shared_coordinator
+from psopt.search.racing import _candidate_races
+from psopt.search_spaces import apply_edits, seed_prompt
+from psopt.tasks import DatasetInfo, Task
+
+from tests.conftest import make_samples
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WORDINGS = (
+    "Sort the question by what it asks for.",
+    "Sort it by what it asks.",
+    "Say what kind of thing is asked for.",
+    "Name what the question wants.",
+    "Which kind of answer is wanted?",
+    "Give the kind of the question.",
+)
+SET = RephrasingSet(WORDINGS[0], WORDINGS, ("Do sort.", "Sort please!!"), "rules")
+N_VAL = 100
+GRID = N_VAL * len(WORDINGS)
+TRIALS = 12
+SIM = "wobble=0.3,accuracy=0.7"
+
+
+def make_task(n_val: int = N_VAL) -> Task:
+    return Task(
+        "toy",
+        WORDINGS[0],
+        ("Number", "Person"),
+        make_samples("train", 60, 0),
+        make_samples("val", n_val, 100),
+        make_samples("test", 40, 400),
+        DatasetInfo("toy", "memory", "0" * 64),
+        definitions={"Number": "a count or a date", "Person": "somebody's name"},
+        noun="question",
+    )
+
+
+def make_evaluator(task: Task, model: Any = None, wordings: tuple[str, ...] = WORDINGS) -> Evaluator:
+    rephrasings = RephrasingSet(WORDINGS[0], wordings, SET.heldout, "rules")
+    samples: Any = {"train": task.train, "val": task.val, "test": task.test}
+    return Evaluator(model or SimulatedModel(SIM, task), rephrasings, samples)
+
+
+def make_search(folder: Path, evaluator: Evaluator, *, worker: str = "", own: int | None = None, **options: Any) -> Any:
+    """A search in a folder, new or resumed; `random` draws the same whatever the study was told."""
+    settings = SearchOptions(**{"trials": TRIALS, "rounds": 1, "sampler": "random", "seed": 1, "race": "on", **options})
+    study = open_study(f"sqlite:///{folder / 'study.db'}", "toy", settings.sampler, settings.seed, resume=True)
+    task = make_task()
+    problem = SearchProblem(task, seed_prompt(task), evaluator, settings)
+    return Search.resume(study, problem, worker=worker, most_own=own)
+
+
+def complete(search: Any) -> list[Any]:
+    return [trial for trial in search.study.trials if trial.state == optuna.trial.TrialState.COMPLETE]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    search = make_search(tmp_path_factory.mktemp("whole"), make_evaluator(make_task()), race="off")
+    search.run()
+    return search
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("raced")
+
+
+@pytest.fixture(scope="module")
+def raced(folder: Path) -> Any:
+    search = make_search(folder, make_evaluator(make_task()))
+    search.run()
+    return search
+
+
+def test_it_finds_the_same_front_for_fewer_answers(whole: Any, raced: Any) -> None:
+    assert [candidate.id for candidate in raced.front] == [candidate.id for candidate in whole.front]
+    assert raced.problem.evaluator.budget.usage.made < 0.7 * whole.problem.evaluator.budget.usage.made
+    assert whole.race_counts is None
+
+
+def test_what_stopped_is_no_candidate_and_counts_as_a_trial(raced: Any) -> None:
+    assert raced.stopped
+    assert raced.n_done == len(complete(raced)) == TRIALS
+    ids = [candidate.id for candidate in (*raced.candidates, *raced.stopped)]
+    assert len(set(ids)) == TRIALS
+    for stopped in raced.stopped:
+        assert raced.history.find(stopped.id) is stopped
+        assert raced.problem.evaluator.knows(stopped.id, "val") is False
+
+
+def test_its_trial_says_how_far_it_came_with_estimates_and_is_infeasible(raced: Any) -> None:
+    by_number = {trial.number: trial for trial in complete(raced)}
+    whole_ids = {candidate.id for candidate in raced.candidates}
+    for stopped in raced.stopped:
+        trial = by_number[stopped.trial]
+        assert tuple(trial.values) == stopped.estimates
+        assert trial.constraints["f1"] > 0
+        assert trial.user_attrs["prompt_id"] == stopped.id
+        rung, _, reason = trial.user_attrs["raced"].partition(", ")
+        assert rung in raced.race_counts.rungs
+        assert reason == "F1 below the baseline's" or reason.removeprefix("dominated by ") in whole_ids
+    assert {trial.number for trial in complete(raced) if "raced" in trial.user_attrs} == {
+        stopped.trial for stopped in raced.stopped
+    }
+
+
+def test_nobody_stops_before_two_siblings_of_the_baseline_are_known_in_whole(raced: Any) -> None:
+    assert [candidate.trial for candidate in raced.candidates][:3] == sorted(trial.number for trial in complete(raced))[
+        :3
+    ]
+
+
+def test_estimates_are_near_the_scores_of_the_whole_grid(raced: Any, whole: Any) -> None:
+    in_whole = {candidate.id: candidate.val for candidate in whole.candidates}
+    pairs = [(stopped, in_whole[stopped.id]) for stopped in raced.stopped if stopped.id in in_whole]
+    errors = [
+        [abs(a - b) for a, b in zip(stopped.estimates, (val.f1, val.sensitivity, val.consistency), strict=True)]
+        for stopped, val in pairs
+    ]
+    assert pairs
+    assert np.mean(errors, axis=0).max() < 0.1
+
+
+def test_counts_add_up_to_what_was_asked(raced: Any) -> None:
+    counts = raced.race_counts
+    train = (
+        sum(raced.problem.evaluator.knows(candidate.id, "train") for candidate in raced.candidates) * 60 * len(WORDINGS)
+    )
+    assert counts.calls + train == raced.problem.evaluator.budget.usage.made
+    assert counts.calls + counts.saved == TRIALS * GRID
+    assert counts.stopped == len(raced.stopped) == sum(counts.rungs.values())
+    assert counts.candidates == TRIALS
+
+
+def test_it_is_read_back_with_its_answers_and_nothing_is_asked_again(raced: Any, folder: Path) -> None:
+    evaluator = make_evaluator(make_task())
+    again = make_search(folder, evaluator)
+    again.run()
+    assert evaluator.budget.usage.made == 0
+    assert [(one.trial, one.id, one.raced, one.estimates) for one in again.stopped] == [
+        (one.trial, one.id, one.raced, one.estimates) for one in raced.stopped
+    ]
+    assert [one.id for one in again.front] == [one.id for one in raced.front]
+    assert again.race_counts == raced.race_counts
+    prompt = apply_edits(seed_prompt(make_task()), again.stopped[0].edits)
+    known = evaluator.partial_answers(prompt, "val").is_answered.sum()
+    assert known == again.stopped[0].rung.samples * again.stopped[0].rung.wordings
+
+
+def test_by_default_a_free_model_does_not_race(whole: Any, tmp_path: Path) -> None:
+    search = make_search(tmp_path, make_evaluator(make_task()), race="auto", trials=5)
+    search.run()
+    assert search.race_counts is None
+    assert [candidate.id for candidate in search.candidates] == [candidate.id for candidate in whole.candidates][:5]
+    assert not [trial for trial in complete(search) if "raced" in trial.user_attrs or "audit" in trial.user_attrs]
+
+
+def test_audited_candidates_are_evaluated_in_whole_and_say_whether_the_stop_was_right(
+    whole: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_candidate_races, "is_audited", lambda *_: True)
+    search = make_search(tmp_path, make_evaluator(make_task()))
+    search.run()
+    assert [candidate.id for candidate in search.candidates] == [candidate.id for candidate in whole.candidates]
+    counts = search.race_counts
+    assert counts.stopped == counts.saved == counts.wrong == 0
+    assert counts.audited == len([trial for trial in complete(search) if trial.user_attrs.get("audit") == "right"]) > 0
+    again = make_search(tmp_path, make_evaluator(make_task()))
+    assert again.race_counts == counts
+
+
+def test_a_stop_that_would_have_cost_a_place_on_the_front_is_a_wrong_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def hasty(*_: Any) -> bool:
+        return True
+
+    monkeypatch.setattr(_candidate_races, "is_audited", hasty)
+    monkeypatch.setattr("psopt.search.racing._rules.PairedRule.is_dominated", hasty)
+    search = make_search(tmp_path, make_evaluator(make_task()), trials=10)
+    search.run()
+    audited = [candidate for candidate in search.candidates if candidate.audit]
+    assert search.race_counts.audited == len(audited) == 7
+    least_f1 = search.least_f1
+    first = audited[0]
+    earlier = [candidate for candidate in search.candidates if candidate.trial < first.trial]
+    assert (first.audit == "wrong") == stands_out(first, earlier, least_f1)
+    assert search.race_counts.wrong == sum(candidate.audit == "wrong" for candidate in audited)
+
+
+def stands_out(candidate: Any, others: list[Any], least_f1: float) -> bool:
+    def gains(one: Any) -> tuple[float, float, float]:
+        return one.val.f1, -one.val.sensitivity, one.val.consistency
+
+    feasible = [other for other in others if other.val.f1 >= least_f1]
+    beaten = any(all(a >= b for a, b in zip(gains(other), gains(candidate), strict=True)) for other in feasible)
+    return candidate.val.f1 >= least_f1 and not beaten
+
+
+class Interrupting(SimulatedModel):
+    """Ctrl-C comes while it answers the call with this number."""
+
+    calls_left = -1
+
+    def predict(self, *given: Any, **more: Any) -> Any:
+        self.calls_left -= 1
+        if self.calls_left == 0:
+            raise KeyboardInterrupt
+        return super().predict(*given, **more)
+
+
+def test_ctrl_c_in_the_middle_of_a_rung_loses_nothing(tmp_path: Path, raced: Any) -> None:
+    task = make_task()
+    model = Interrupting(SIM, task)
+    search = make_search(tmp_path, make_evaluator(task, model))
+    while len(search.stopped) < 1:
+        search._take_a_step()
+    model.calls_left = 2  # the second block of wordings of the first rung
+    with pytest.raises(KeyboardInterrupt):
+        search.run()
+    done = search.n_done
+    again = make_search(tmp_path, make_evaluator(task))
+    assert again.n_done == done
+    assert again.stopped[0].raced == raced.stopped[0].raced
+    again.run()
+    assert again.n_done == TRIALS
+    ids = [candidate.id for candidate in (*again.candidates, *again.stopped)]
+    assert len(set(ids)) == TRIALS
+
+
+def test_workers_race_against_the_incumbents_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_shared_coordinator, "_PAUSE", 0.0)
+    first = make_search(tmp_path, make_evaluator(make_task()), worker="a", own=4)
+    first.run()
+    second = make_search(tmp_path, make_evaluator(make_task()), worker="b")
+    second.run()
+    assert second.n_done == TRIALS
+    own = [stopped for stopped in second.stopped if stopped.trial not in {one.trial for one in first.stopped}]
+    assert own
+    theirs = {candidate.trial for candidate in first.candidates}
+    earlier = [one for one in second.candidates if one.trial < own[0].trial and one.trial not in theirs]
+    assert len(earlier) < 3  # by its own grids alone it could not have stopped yet
+    ids = [candidate.id for candidate in (*second.candidates, *second.stopped)]
+    assert len(set(ids)) == TRIALS
+
+
+def test_a_race_that_means_nothing_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
+    task = make_task()
+    evaluator = make_evaluator(task, wordings=WORDINGS[:1])
+    for race in ("on", "strict"):
+        with pytest.raises(InputError, match=f"--race {race} needs at least 2 wordings, not 1"):
+            make_search(tmp_path, evaluator, race=race)
+    few = make_evaluator(make_task(12))
+    with pytest.raises(InputError, match="at least 20 samples"):
+        make_search(tmp_path, few)
+    judged = SimulatedModel(SIM, task)
+    judged.capabilities = Capabilities(has_metric_scores=True)
+    with pytest.raises(InputError, match="a metric scores the answers"):
+        make_search(tmp_path, make_evaluator(task, judged))
+    assert evaluator.budget.usage.made == few.budget.usage.made == 0
+    costly = SimulatedModel(SIM, task)
+    costly.capabilities = Capabilities()
+    assert make_search(tmp_path, make_evaluator(task, costly), race="auto")._races.are_run
+    assert not make_search(tmp_path, make_evaluator(task, judged), race="auto")._races.are_run
