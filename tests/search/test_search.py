@@ -286,5 +286,5 @@ def test_a_trial_that_others_took_over_meanwhile_is_let_go(
     monkeypatch.setattr(found.coordinator, "claim", away_for_long)
     found.run()
     assert len(taken) == 2
-    assert len(found.candidates) == 4
+    assert found.n_done == 4
     assert {study.trials[number].state for number in taken} == {optuna.trial.TrialState.FAIL}
