@@ -37,6 +37,7 @@ from psopt.runs._settings import N_HELDOUT, RunSettings
 from psopt.runs._study_file import n_evaluated, study_name
 from psopt.runs._writing_estimate import rephrasing_phases
 from psopt.runs._written_prompt import WrittenForm, WrittenPrompt, difference, messages_of, read_baseline, write_prompt
+from psopt.runs.planning import AskedSizes, Effort, Limits, Plan, Sizes
 
 __all__ = [
     "ARTIFACTS",
@@ -52,17 +53,22 @@ __all__ = [
     "STUDY",
     "TRIALS",
     "WEAK_SPOTS",
+    "AskedSizes",
     "CallPrice",
     "CostEstimate",
     "DataOptions",
+    "Effort",
+    "Limits",
     "Measured",
     "Phase",
+    "Plan",
     "PromptOptions",
     "PromptSource",
     "Run",
     "RunDirectory",
     "RunRecorder",
     "RunSettings",
+    "Sizes",
     "TaskPrompt",
     "WrittenForm",
     "WrittenPrompt",
