@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from optuna.trial import TrialState
 from psopt.evaluation import score
+from psopt.search._estimates import Estimator
 from psopt.search._front import Candidate
 from psopt.search.distributed import read_answers, read_rounds, stored_edits, write_edits
 from psopt.search.distributed._study_keys import AUDIT, RACED
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from optuna.trial import FrozenTrial
+    from psopt.search._estimates import Estimate
     from psopt.search._problem import SearchProblem
     from psopt.search.distributed import StoredStudy
     from psopt.search_spaces import Edit
@@ -44,11 +46,26 @@ class History:
         self._study = study
         self._problem = problem
         self._stored_edits: dict[str, str] = {}
+        self._estimator = Estimator(problem.evaluator, problem.options.seed)
 
     @property
     def evaluated(self) -> list[Candidate | StoppedCandidate]:
         """All that were evaluated, in whole or as far as their races went."""
         return [*self.candidates, *self.stopped]
+
+    def estimates(self) -> list[Estimate]:
+        """Return what is known against the baseline of every candidate, those that stopped among them, by trial.
+
+        Raises
+        ------
+        InputError
+            Under one wording: nothing is known of how a candidate shakes.
+        """
+        baseline = next((whole for whole in self.candidates if whole.id == self._problem.baseline_prompt.id), None)
+        if baseline is None:
+            return []
+        by_trial = sorted(self.evaluated, key=lambda candidate: candidate.trial)
+        return [self._estimator.estimate(candidate, baseline) for candidate in by_trial]
 
     def refresh(self) -> list[Candidate | StoppedCandidate]:
         """Read what is new in the study; return the candidates that are."""
@@ -95,7 +112,7 @@ class History:
         if answers is not None:
             evaluator.remember(prompt, "val", *answers)
         if RACED in trial.user_attrs:
-            return StoppedCandidate.read(trial, prompt.id, edits)
+            return StoppedCandidate.read(trial, prompt, edits, order)
         scores = score(evaluator.predictions(prompt, "val"))
         audit = trial.user_attrs.get(AUDIT, "")
         return Candidate(trial.number, prompt, edits, scores, order=order, audit=audit)

@@ -304,7 +304,7 @@ class Search:
         if self._races.is_audited(prompt):
             others = self.candidates
             return evaluate_trial(self.study, trial, prompt, edits, order, self.problem, self.baseline, meter, others)
-        stopped = self._races.stopped(trial.number, prompt, edits, result, self.candidates)
+        stopped = self._races.stopped(trial.number, prompt, edits, order, result, self.candidates)
         violation = max(self.least_f1 - stopped.estimates[0], result.stop.shortfall)
         answers = self.problem.evaluator.partial_answers(prompt, "val")
         return stop_trial(self.study, trial, stopped, answers, violation, meter)

@@ -84,6 +84,7 @@ class CandidateRaces:
         trial: int,
         prompt: Prompt,
         edits: tuple[Edit, ...],
+        order: str,
         result: RaceResult,
         candidates: Sequence[Candidate],
     ) -> StoppedCandidate:
@@ -93,7 +94,7 @@ class CandidateRaces:
         stop = result.stop
         rival = next(candidate for candidate in candidates if candidate.id == stop.rival)
         estimates = estimated_scores(stop, rival.val, self._on_val(rival))
-        return StoppedCandidate(trial, prompt.id, edits, result.rung, str(stop), estimates)
+        return StoppedCandidate(trial, prompt, edits, result.rung, str(stop), estimates, order)
 
     def _race(self, rule: str, baseline: Candidate, negligible: float) -> Race:
         if negligible not in self._races:

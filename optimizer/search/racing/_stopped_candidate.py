@@ -11,12 +11,13 @@ import numpy as np
 from psopt.search.distributed._study_keys import RACED
 from psopt.search.racing._sample_gains import sample_gains
 from psopt.search.racing._schedule import Rung
+from psopt.search_spaces import ORDERS
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
     from psopt.evaluation import Predictions, Scores
     from psopt.search.racing._rules import Stop
-    from psopt.search_spaces import Edit
+    from psopt.search_spaces import Edit, Prompt
 
 _RACED = re.compile(r"(\d+) x (\d+), (.+)")
 
@@ -28,8 +29,7 @@ class StoppedCandidate:
     Attributes
     ----------
     trial : int
-    id : str
-        The prompt's id.
+    prompt : Prompt
     edits : tuple of Edit
     rung : Rung
         The last one that it was asked about.
@@ -37,14 +37,22 @@ class StoppedCandidate:
         Why it went no further, with the id of its rival.
     estimates : (float, float, float)
         F1, S and C, as the study was told.
+    order : str
+        Of its examples.
     """
 
     trial: int
-    id: str
+    prompt: Prompt
     edits: tuple[Edit, ...]
     rung: Rung
     reason: str
     estimates: tuple[float, float, float]
+    order: str = ORDERS[0]
+
+    @property
+    def id(self) -> str:
+        """The prompt's id."""
+        return self.prompt.id
 
     @property
     def raced(self) -> str:
@@ -52,14 +60,14 @@ class StoppedCandidate:
         return f"{self.rung}, {self.reason}"
 
     @classmethod
-    def read(cls, trial: FrozenTrial, prompt_id: str, edits: tuple[Edit, ...]) -> StoppedCandidate:
+    def read(cls, trial: FrozenTrial, prompt: Prompt, edits: tuple[Edit, ...], order: str) -> StoppedCandidate:
         """Read back what a trial says of it."""
         raced = _RACED.fullmatch(trial.user_attrs[RACED])
         if raced is None:
             raise ValueError(f"trial {trial.number} raced {trial.user_attrs[RACED]!r}")
         f1, sensitivity, consistency = trial.values
         rung = Rung(int(raced[1]), int(raced[2]))
-        return cls(trial.number, prompt_id, edits, rung, raced[3], (f1, sensitivity, consistency))
+        return cls(trial.number, prompt, edits, rung, raced[3], (f1, sensitivity, consistency), order)
 
 
 def estimated_scores(stop: Stop, rival: Scores, on_val: Predictions) -> tuple[float, float, float]:
