@@ -1,6 +1,7 @@
 """The search for robust prompts: rounds of diagnose, propose, search, in an Optuna study."""
 
 from psopt.search._contributions import Contribution, leave_one_out
+from psopt.search._diagnosis_calls import expected_diagnosis_calls
 from psopt.search._final_test import score_on_test, scoring_order
 from psopt.search._front import Candidate, knee, pareto_front, pick
 from psopt.search._limits import check_limits
@@ -40,6 +41,7 @@ __all__ = [
     "StudyMetadata",
     "check_limits",
     "check_wordings",
+    "expected_diagnosis_calls",
     "join_study",
     "knee",
     "leave_one_out",
