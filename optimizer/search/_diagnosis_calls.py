@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-# Answers for each sample of train in the first diagnosis and in each further one, which begins where the first has found
-# something: the highest of minilm and two simulated models on 500 questions of TREC, ten wordings (rounded up).
+# Answers for each sample of train in the first diagnosis and in each further one, which begins where the first has
+# found something: the highest of minilm and two simulated models on 500 questions of TREC, ten wordings (rounded up).
 _FIRST = 2.3
 _FURTHER = 1.6
 
