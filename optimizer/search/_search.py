@@ -16,6 +16,7 @@ from psopt.search._rounds import new_edits, obvious_choices
 from psopt.search._shorten import next_shorter, shortest
 from psopt.search._trial import drop_trial, evaluate_trial, fail_trial, stop_trial
 from psopt.search._trial_record import EffortMeter
+from psopt.search._warm_up import WarmUp
 from psopt.search.distributed import (
     OUTAGES,
     TOTAL_REACHED,
@@ -28,6 +29,8 @@ from psopt.search.racing import CandidateRaces, RaceCounts, StoppedCandidate, ra
 from psopt.search_spaces import apply_edits, parameter_names, suggest_edits
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import optuna
     from psopt.search._problem import SearchProblem
     from psopt.search.distributed import StoredStudy
@@ -80,6 +83,7 @@ class Search:
         self.history = History(study, problem)
         rule = racing_rule(problem.options.race, problem.evaluator)
         self._races = CandidateRaces(problem.evaluator, problem.options, rule)
+        self._warm_up = WarmUp(study, problem, self.history, self._races, is_alone=not worker)
         seed = problem.options.seed
         self._rng = np.random.default_rng([seed, *worker.encode()] if worker else seed)
         self._failed_in_a_row = 0
@@ -164,8 +168,8 @@ class Search:
         if not self._begin_due_rounds() and not self.pool:
             self.coordinator.wait()  # for the first edits, which another worker proposes
             return True
-        if self._is_shortening():
-            self._queue_shorter()
+        if not (self._is_shortening() and self._queue_shorter()):
+            self._warm_up.of_next(self._n_places())
         return self._evaluate_a_new_candidate()
 
     def _outlast_the_others(self) -> bool:
@@ -191,9 +195,18 @@ class Search:
     def _is_complete(self) -> bool:
         return self.n_done >= self.problem.options.trials or self.n_own == self._most_own
 
-    def _is_shortening(self) -> bool:
+    def _is_shortening(self, ahead: int = 0) -> bool:
         """Whether the last trials have begun, which try shorter versions of the best prompt."""
-        return self.n_done >= self.problem.options.trials - self.problem.options.shortening
+        return self.n_done + ahead >= self.problem.options.trials - self.problem.options.shortening
+
+    def _n_places(self) -> int:
+        """How many candidates come before another round, the shorter versions, or the end."""
+        left = self.problem.options.trials - self.n_done
+        if self._most_own is not None:
+            left = min(left, self._most_own - self.n_own)
+        now = (self._round_due(), self._is_shortening())
+        changes = (n for n in range(left) if (self._round_due(n), self._is_shortening(n)) != now)
+        return next(changes, left)
 
     # The baseline
 
@@ -210,10 +223,10 @@ class Search:
 
     # Diagnose and propose
 
-    def _round_due(self) -> int:
+    def _round_due(self, ahead: int = 0) -> int:
         """The round that the next trial belongs to: the trials after the first are shared out evenly."""
         options = self.problem.options
-        done = self.n_done - 1
+        done = self.n_done + ahead - 1
         total = max(1, options.trials - 1)
         return min(options.rounds - 1, done * options.rounds // total)
 
@@ -346,17 +359,26 @@ class Search:
 
     # Shorten
 
-    def _queue_shorter(self) -> None:
-        """Put a shorter version of the best prompt in front of what is queued."""
+    def _queue_shorter(self) -> bool:
+        """Put a shorter version of the best prompt in front of what is queued; False where all were tried."""
         base = self.shortest
-        for edits in (self._merged(base), *next_shorter(base, self.candidates, self.pool)):
-            if self.history.find(apply_edits(self.problem.baseline_prompt, edits, base.order).id) is not None:
-                continue
-            if new := [edit for edit in edits if edit not in self.pool]:
-                self.history.add_edits(new, self.coordinator.worker)
-            drop_queued(self.study)
-            self._queue(edits, base)
-            return
+        choices = (self._merged(base), *next_shorter(base, self.candidates, self.pool))
+        untried = [edits for edits in choices if self.history.find(self._prompt(edits, base.order).id) is None]
+        if not untried:
+            return False
+        if new := [edit for edit in untried[0] if edit not in self.pool]:
+            self.history.add_edits(new, self.coordinator.worker)
+        prompts = [self._prompt(edits, base.order) for edits in untried[: self._n_places()]]
+        self._warm_up.of_all(prompts, is_shortening=True)
+        drop_queued(self.study)
+        self._queue(untried[0], base)
+        return True
+
+    def _prompt(self, edits: Iterable[Edit], order: str) -> Prompt:
+        """The prompt that these edits make when their trial is asked for: in the pool's order."""
+        place = {edit: index for index, edit in enumerate(self.pool)}
+        in_order = sorted(edits, key=lambda edit: place.get(edit, len(place)))
+        return apply_edits(self.problem.baseline_prompt, in_order, order)
 
     def _merged(self, candidate: Candidate) -> tuple[Edit, ...]:
         """A candidate's edits with the notes of each label in one: those of rules by rule, others by their author."""

@@ -10,11 +10,14 @@ from psopt.search.racing._schedule import Schedule
 from psopt.search.racing._stopped_candidate import StoppedCandidate, estimated_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
     from psopt.evaluation import Evaluator, Predictions
     from psopt.search._front import Candidate
     from psopt.search._options import SearchOptions
+    from psopt.search.racing._race import Ask
     from psopt.search_spaces import Edit, Prompt
 
 _FEWEST_WHOLE = 3  # the baseline and two siblings: no candidate stops before there is somebody to compare it with
@@ -44,6 +47,10 @@ class CandidateRaces:
         """Whether candidates race."""
         return self._rule is not None
 
+    def n_without_rivals(self, n_whole: int) -> int:
+        """How many more candidates are evaluated in whole before one may stop, where so many were so far."""
+        return max(0, _FEWEST_WHOLE - n_whole) if self.are_run else 0
+
     def run(
         self,
         prompt: Prompt,
@@ -52,6 +59,8 @@ class CandidateRaces:
         baseline: Candidate,
         *,
         is_shortening: bool,
+        ask: Ask | None = None,
+        siblings: Mapping[str, NDArray[np.int64]] | None = None,
     ) -> RaceResult:
         """Ask about a prompt as far as it gets; nothing at all where it does not race.
 
@@ -68,12 +77,26 @@ class CandidateRaces:
         baseline : Candidate
         is_shortening : bool
             Whether the prompt is tried because it is shorter.
+        ask : callable, optional
+            Gives the prompt's answers; by default the evaluator does.
+        siblings : dict of prompt id to (N, Q) int, optional
+            Answers of further rivals as far as there are any, -1 in the other cells: each is compared with on the rungs
+            that it is known on.
         """
         if self._rule is None or len(candidates) < _FEWEST_WHOLE:
             return RaceResult(None, None)
         race = self._race(self._rule, baseline, 0.0 if is_shortening else NEGLIGIBLE)
-        rivals = {rival.id: self._on_val(rival).array for rival in (*front, baseline)}
-        return race.run(lambda cells: self._evaluator.answers(prompt, "val", cells), rivals, baseline.id)
+        rivals = {rival.id: self._on_val(rival).array for rival in (*front, baseline)} | dict(siblings or {})
+        return race.run(ask or (lambda cells: self._evaluator.answers(prompt, "val", cells)), rivals, baseline.id)
+
+    def widened(self, cells: NDArray[np.bool_], baseline: Candidate) -> NDArray[np.bool_]:
+        """Return the cells of the widest rung that asks of each sample under as many wordings as these cells do."""
+        if self._rule is None:
+            return cells
+        schedule = self._race(self._rule, baseline, NEGLIGIBLE).schedule
+        depth = int(cells.sum(axis=1).max())
+        widest = max((rung for rung in schedule.rungs if rung.wordings <= depth), default=None)
+        return cells if widest is None else cells | schedule.cells(widest)
 
     def is_audited(self, prompt: Prompt) -> bool:
         """Whether a prompt is evaluated in whole although it would stop."""

@@ -71,7 +71,7 @@ class Race:
         ----------
         ask : callable
         rivals : dict of prompt id to (N, Q) int
-            The whole grids of the front so far and of the baseline.
+            The whole grids of the front so far and of the baseline; -1 where one is not known.
         baseline : str
             The baseline's id, among the rivals.
         """
@@ -88,6 +88,8 @@ class Race:
         cells = self.schedule.cells(rung)
         own = sample_gains(answers, cells, self._truth, self._n_classes)
         for rival, grid in rivals.items():
+            if (grid[cells] < 0).any():  # a sibling that has not come so far
+                continue
             differences = own - self._rival_gains(rival, grid, rung)
             if self._rule.is_dominated(differences):
                 return Stop(DOMINATED, rival, _means(differences))

@@ -1,0 +1,84 @@
+"""The candidates that will be evaluated next: those that wait in the study, and more that the sampler is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import optuna
+from optuna.trial import TrialState
+from psopt.evaluation import OBJECTIVES
+from psopt.search_spaces import apply_edits, suggest_edits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from psopt.search._problem import SearchProblem
+    from psopt.search.distributed import StoredStudy
+    from psopt.search_spaces import Edit, Prompt
+
+_FIXED = "fixed_params"  # where Optuna keeps what `enqueue_trial` was given
+_TRIES = 5  # draws for each candidate that the sampler is asked for: many that are known mean that few are left
+
+
+class ComingCandidates:
+    """Looks ahead in a study that no other worker writes to.
+
+    What waits there with parameters left open gets them now, from the sampler, and what the sampler is asked for ahead
+    waits there too: so that whoever evaluates candidates one after the other meets these very ones.
+
+    Parameters
+    ----------
+    study : StoredStudy
+    problem : SearchProblem
+    """
+
+    def __init__(self, study: StoredStudy, problem: SearchProblem) -> None:
+        self._study = study
+        self._problem = problem
+
+    def waiting(self, pool: Sequence[Edit]) -> list[Prompt]:
+        """Return the prompts that wait in the study, in their order."""
+        copied = self._copy()
+        prompts = []
+        for trial in self._study.trials_in(TrialState.WAITING):
+            fixed = trial.system_attrs.get(_FIXED, {})
+            copied.enqueue_trial(fixed)
+            drawn = copied.ask()
+            prompts.append(self._prompt(drawn, pool))
+            if drawn.params.keys() - fixed.keys():
+                self._study.set_hidden_trial_attr(trial.number, _FIXED, {**fixed, **drawn.params})
+        return prompts
+
+    def ask_ahead(self, pool: Sequence[Edit], known: Iterable[str], n: int) -> list[Prompt]:
+        """Ask the sampler for so many prompts that are new, fewer where it finds none, and let them wait in the study.
+
+        Parameters
+        ----------
+        pool : sequence of Edit
+        known : iterable of str
+            Ids of the prompts that are not new.
+        n : int
+        """
+        copied = self._copy()
+        seen = set(known)
+        prompts: list[Prompt] = []
+        for _ in range(_TRIES * n):
+            drawn = copied.ask()
+            prompt = self._prompt(drawn, pool)
+            if prompt.id not in seen:
+                self._study.enqueue_trial(drawn.params)
+                prompts.append(prompt)
+                seen.add(prompt.id)
+            if len(prompts) == n:
+                break
+        return prompts
+
+    def _copy(self) -> optuna.Study:
+        """A study in memory with the same past and the same sampler: asking it leaves no trial behind."""
+        copied = optuna.create_study(sampler=self._study.sampler, directions=list(OBJECTIVES.values()))
+        copied.add_trials(self._study.trials_in(TrialState.COMPLETE))
+        return copied
+
+    def _prompt(self, trial: optuna.Trial, pool: Sequence[Edit]) -> Prompt:
+        edits, order = suggest_edits(trial, pool, self._problem.orders)
+        return apply_edits(self._problem.baseline_prompt, edits, order)

@@ -1,0 +1,154 @@
+"""Where answers come in batches: the coming candidates are asked about together, before each has its turn.
+
+One candidate's rungs are batches of some eighty lines, one after the other, of which each may take a day. So the next
+candidates race side by side first, and the batch of a rung holds what all that are left ask for. That fills the answer
+cache and decides nothing: then each has its turn, as if nothing had been asked, and is answered from the cache.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from psopt.errors import AnswersMissingError, BudgetReachedError
+from psopt.models.chat import asks_in_chat
+from psopt.search._coming import ComingCandidates
+from psopt.search._front import pareto_front
+from psopt.search.racing import run_in_lockstep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+    from psopt.evaluation import Evaluator, Split
+    from psopt.search._history import History
+    from psopt.search._problem import SearchProblem
+    from psopt.search.distributed import StoredStudy
+    from psopt.search.racing import Ask, CandidateRaces
+    from psopt.search_spaces import Prompt
+
+# Of candidates that the sampler is asked for before it hears of each other's scores: as many as it draws at random
+# before it begins to learn (`_sampler`).
+_AHEAD = 8
+
+
+def asks_in_batches(evaluator: Evaluator) -> bool:
+    """Whether what is asked in one request is answered much sooner than in several."""
+    return asks_in_chat(evaluator.model) and evaluator.model.engine.batches is not None
+
+
+class WarmUp:
+    """Asks about the coming candidates of a search, where that is done in batches and no other worker takes part.
+
+    Parameters
+    ----------
+    study : StoredStudy
+    problem : SearchProblem
+    history : History
+    races : CandidateRaces
+    is_alone : bool
+        Whether no other worker may take part.
+    """
+
+    def __init__(
+        self, study: StoredStudy, problem: SearchProblem, history: History, races: CandidateRaces, *, is_alone: bool
+    ) -> None:
+        self._problem = problem
+        self._history = history
+        self._races = races
+        self._is_alone = is_alone
+        self._warm: set[str] = set()
+        self._coming = ComingCandidates(study, problem)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether there may be anything to do."""
+        return self._is_alone and bool(self._history.candidates) and asks_in_batches(self._problem.evaluator)
+
+    def of_next(self, n_places: int) -> None:
+        """Ask about the next candidates, if the very next one is cold.
+
+        Parameters
+        ----------
+        n_places : int
+            How many candidates will be evaluated before anything else comes.
+        """
+        if not self.is_due:
+            return
+        pool = self._history.pool
+        known = {candidate.id for candidate in self._history.evaluated}
+        waiting = {prompt.id: prompt for prompt in self._coming.waiting(pool) if prompt.id not in known}
+        if waiting.keys() and next(iter(waiting)) in self._warm:
+            return
+        # Before one may stop there are some that can't: what comes after them waits until these are its rivals.
+        n_places = min(n_places, self._races.n_without_rivals(len(self._history.candidates)) or n_places)
+        n_ahead = max(0, min(_AHEAD, n_places - len(waiting)))
+        ahead = self._coming.ask_ahead(pool, known | waiting.keys(), n_ahead)
+        self.of_all([*waiting.values(), *ahead][:n_places], is_shortening=False)
+
+    def of_all(self, prompts: Sequence[Prompt], *, is_shortening: bool) -> None:
+        """Ask about those of these candidates that are cold, as far as their races against what is known now go."""
+        if not self.is_due:
+            return
+        cold = [*{prompt.id: prompt for prompt in prompts if prompt.id not in self._warm}.values()]
+        self._warm |= {prompt.id for prompt in cold}
+        if len(cold) < (1 if is_shortening else 2):  # nothing to merge
+            return
+        self._problem.observer.phase(f"asking about {len(cold)} candidates together")
+        _as_far_as_paid(cold, partial(self._lockstep, is_shortening=is_shortening))
+
+    def _lockstep(self, prompts: Sequence[Prompt], *, is_shortening: bool) -> None:
+        candidates = list(self._history.candidates)
+        baseline = next(candidate for candidate in candidates if candidate.id == self._problem.baseline_prompt.id)
+        front = pareto_front(candidates, baseline.val.f1 - self._problem.options.parts.margin)
+        by_id = {prompt.id: prompt for prompt in prompts}
+        evaluator = self._problem.evaluator
+        shape = evaluator.partial_answers(baseline.prompt, "val").array.shape
+        whole = np.ones(shape, dtype=np.bool_)
+
+        def run(prompt: Prompt, ask: Ask, siblings: Mapping[str, NDArray[np.int64]]) -> None:
+            others = {} if is_shortening else siblings
+            result = self._races.run(
+                prompt, candidates, front, baseline, is_shortening=is_shortening, ask=ask, siblings=others
+            )
+            if result.stop is None or self._races.is_audited(prompt):
+                ask(whole)
+
+        def ask_all(cells: Mapping[str, NDArray[np.bool_]]) -> dict[str, NDArray[np.int64]]:
+            wanted = list(cells.values())
+            if is_shortening:  # few of these stop early, and they come one by one: better a batch less
+                wanted = [self._races.widened(rung, baseline) for rung in wanted]
+            answers = evaluator.ask_ahead([by_id[name] for name in cells], "val", wanted)
+            return dict(zip(cells, answers, strict=True))
+
+        run_in_lockstep({name: partial(run, prompt) for name, prompt in by_id.items()}, shape, ask_all)
+
+
+def ask_together(evaluator: Evaluator, prompts: Sequence[Prompt], split: Split) -> None:
+    """Ask for the whole grids of several prompts in one request, where that comes in batches; nothing else changes."""
+    if not asks_in_batches(evaluator):
+        return
+
+    def ask(chosen: Sequence[Prompt]) -> None:
+        shape = evaluator.partial_answers(chosen[0], split).array.shape
+        evaluator.ask_ahead(chosen, split, [np.ones(shape, dtype=np.bool_)] * len(chosen))
+
+    _as_far_as_paid(prompts, ask)
+
+
+def _as_far_as_paid(prompts: Sequence[Prompt], ask: Callable[[Sequence[Prompt]], None]) -> None:
+    """Ask about as many of these, the first ones, as limits allow.
+
+    What fails for good will fail again, for the prompt whose fault it is, when it has its turn.
+    """
+    n = len(prompts)
+    while n:
+        try:
+            ask(prompts[:n])
+        except BudgetReachedError:  # more than is left, or than is held back for the test
+            n //= 2
+        except AnswersMissingError:
+            return
+        else:
+            return

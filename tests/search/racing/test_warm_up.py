@@ -1,0 +1,144 @@
+"""Where answers come in batches, the coming candidates are asked about together, and evaluated as if they were not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from psopt.errors import AnswersMissingError, BudgetReachedError
+from psopt.models import AnswerCache
+from psopt.models.chat import Budget, LMConfig, chat_model
+from psopt.search import Search, SearchOptions, SearchProblem, _warm_up, open_study, score_on_test, scoring_order
+from psopt.search.racing import run_in_lockstep
+from psopt.search_spaces import seed_prompt
+from psopt.testing import FakeServer
+
+from tests.search.racing.test_racing_search import SET, make_evaluator, make_search, make_task
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+    from psopt.evaluation import Evaluator
+
+N_VAL = 24
+TRIALS = 7
+
+
+def batched_search(folder: Path, server: FakeServer, budget: Budget, *, trials: int = TRIALS) -> Any:
+    options = LMConfig(api_base=server.url, batch=True, batch_tick=0.002)
+    model = chat_model("openai", "test", AnswerCache(folder / "cache"), options, budget)
+    task = make_task(N_VAL)
+    study = open_study(f"sqlite:///{folder / 'study.db'}", "toy", "random", 1, resume=True)
+    settings = SearchOptions(trials=trials, rounds=1, sampler="random", seed=1, race="on")
+    evaluator = make_evaluator(task, model, SET.search[:3])
+    evaluator.budget = budget
+    return Search.resume(study, SearchProblem(task, seed_prompt(task), evaluator, settings))
+
+
+def test_candidates_share_their_batches_and_the_final_test_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-x")
+    fronts, n_batches = {}, {}
+    with FakeServer(batch_ms=1.0) as server:
+        for way in ("alone", "together"):
+            (tmp_path / way).mkdir()
+            with monkeypatch.context() as patched:
+                if way == "alone":
+                    patched.setattr(_warm_up, "asks_in_batches", lambda _: False)
+                before = len(server.batches())
+                budget = Budget()
+                search = batched_search(tmp_path / way, server, budget)
+                search.run()
+                scored, _ = score_on_test(search, scoring_order(search.baseline, search.front), 1)
+                n_batches[way] = len(server.batches()) - before
+            fronts[way] = {candidate.id: candidate.val for candidate in search.front}
+            assert len(scored) == len(search.front) + (search.baseline.id not in fronts[way])
+            assert budget.usage.cached == 0  # what was asked ahead is no answer of an earlier run
+    assert fronts["together"] == fronts["alone"]
+    assert n_batches["alone"] > 2 * n_batches["together"]
+
+
+def watch(evaluator: Evaluator) -> Any:
+    """Note what is asked for: of how many prompts together, 0 where not ahead, and how many cells that are new."""
+    requests: list[tuple[int, int]] = []
+    ask, ask_ahead = evaluator._ask, evaluator.ask_ahead
+
+    def watched(prompt: Any, split: Any, cells: Any) -> Any:
+        ahead = evaluator._asked_ahead.get((prompt.id, split), np.zeros_like(cells))
+        requests.append((0, int((cells & ~ahead).sum())))
+        return ask(prompt, split, cells)
+
+    def watched_ahead(prompts: Any, split: Any, cells: Any) -> Any:
+        requests.append((len(prompts), int(sum(wanted.sum() for wanted in cells))))
+        return ask_ahead(prompts, split, cells)
+
+    evaluator._ask, evaluator.ask_ahead = watched, watched_ahead  # type: ignore[method-assign]
+    return requests
+
+
+def test_each_candidate_finds_its_answers_and_decides_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone, together = tmp_path / "alone", tmp_path / "together"
+    alone.mkdir()
+    together.mkdir()
+    small: dict[str, Any] = {"trials": 8}
+    plain = make_search(alone, make_evaluator(make_task(), wordings=SET.search[:3]), **small)
+    plain.run()
+    monkeypatch.setattr(_warm_up, "asks_in_batches", lambda _: True)
+    evaluator = make_evaluator(make_task(), wordings=SET.search[:3])
+    requests = watch(evaluator)
+    warm = make_search(together, evaluator, **small)
+    warm.run()
+    assert warm.n_done == plain.n_done
+    assert {candidate.id for candidate in warm.front} == {candidate.id for candidate in plain.front}
+    alone_for = [n for n_prompts, n in requests if n_prompts == 0 and n]
+    assert len(alone_for) <= 4  # the seed prompt on val and train, and what rivals of a later hour make a difference to
+    assert max(n_prompts for n_prompts, _ in requests) >= 3
+
+
+def test_a_limit_is_not_passed_and_failures_wait_for_their_candidate() -> None:
+    asked: list[int] = []
+
+    def refuse(prompts: Any) -> None:
+        asked.append(len(prompts))
+        if len(prompts) > 3:
+            raise BudgetReachedError("--max-calls 5 is reached")
+
+    _warm_up._as_far_as_paid([object()] * 13, refuse)  # type: ignore[list-item]
+    assert asked == [13, 6, 3]
+
+    def fail(prompts: Any) -> None:
+        asked.append(len(prompts))
+        raise AnswersMissingError("a text was refused")
+
+    _warm_up._as_far_as_paid([object()] * 13, fail)  # type: ignore[list-item]
+    assert asked == [13, 6, 3, 13]
+
+
+def test_races_in_lockstep_ask_once_a_rung_for_all_that_are_left() -> None:
+    first = np.array([[True, False], [True, False]])
+    asked: list[dict[str, int]] = []
+
+    def run(ask: Any, siblings: Any, *, goes_on: bool) -> None:
+        ask(first)
+        if goes_on:
+            ask(first | ~first)
+        assert all(answers[first].min() >= 0 for answers in siblings.values())
+
+    def ask_all(cells: Any) -> Any:
+        asked.append({name: int(wanted.sum()) for name, wanted in cells.items()})
+        return {name: np.where(wanted, 1, -1) for name, wanted in cells.items()}
+
+    runners: Any = {name: lambda ask, others, n=name: run(ask, others, goes_on=n != "b") for name in "abc"}
+    assert run_in_lockstep(runners, (2, 2), ask_all) == 2
+    assert asked == [{"a": 2, "b": 2, "c": 2}, {"a": 4, "c": 4}]
+
+
+def test_no_one_is_asked_ahead_where_answers_come_call_by_call(tmp_path: Path) -> None:
+    evaluator = make_evaluator(make_task())
+    requests = watch(evaluator)
+    make_search(tmp_path, evaluator, trials=4).run()
+    assert all(n_prompts == 0 for n_prompts, _ in requests)
