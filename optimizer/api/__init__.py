@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from psopt.api._export import Exported, export
     from psopt.api._measure import MeasureOptions, measure
     from psopt.api._optimize import optimize
+    from psopt.api._planning import plan_run
     from psopt.api._rephrase import rephrase
     from psopt.api._resume import resume, settings_to_resume
     from psopt.api._run import run
@@ -51,6 +52,7 @@ _HOMES = {
     "measure": "_measure",
     "optimize": "_optimize",
     "rephrase": "_rephrase",
+    "plan_run": "_planning",
     "prompt_to_classify_with": "_classify_input",
     "resume": "_resume",
     "run": "_run",
@@ -84,6 +86,7 @@ __all__ = [
     "input_columns",
     "measure",
     "optimize",
+    "plan_run",
     "prompt_to_classify_with",
     "rephrase",
     "resume",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.api._measure import MeasureOptions, grids
+from psopt.api._planning import plan_run
 from psopt.api._prompts import own_prompt
 from psopt.api._rephrase import what_to_rephrase
 from psopt.api._setup import freeze_for, make_evaluator, rephrasing_again
@@ -14,10 +15,13 @@ from psopt.models.chat import LMConfig, grid_price, price_of
 from psopt.rephrasings import RephrasingOptions
 from psopt.runs import (
     STUDY,
+    AskedSizes,
     CostEstimate,
     DataOptions,
     Phase,
+    PlanOptions,
     RunSettings,
+    asked_for,
     estimate_search,
     n_evaluated,
     rephrasing_phases,
@@ -30,7 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from psopt.api._prompts import AnyPrompt
-    from psopt.runs import PromptOptions
+    from psopt.runs import Effort, PromptOptions
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
@@ -43,11 +47,15 @@ def estimate(
     *,
     prompt_options: PromptOptions | None = None,
     model: str = "minilm",
-    trials: int | None = 40,
-    rounds: int = 3,
-    rephrasings: int = 10,
+    effort: Effort | None = None,
+    trials: int | Literal["planned"] | None = "planned",
+    rounds: int | None = None,
+    rephrasings: int | None = None,
+    heldout: int | None = None,
     rephrasing: RephrasingOptions | None = None,
-    samples: int = 500,
+    samples: int | None = None,
+    train_samples: int | None = None,
+    test_samples: int | None = None,
     strategy: str = "simple",
     seed: int = 42,
     proposer: str | None = None,
@@ -61,9 +69,11 @@ def estimate(
     ----------
     prompt : Prompt or path, optional
         What would be measured, or what the run would start from; by default the seed prompt of `strategy`.
-    trials : int or None
-        None for what `measure`, `check` or `diagnose` of test would ask.
-    task, prompt_options, model, rounds, rephrasings, rephrasing, samples, strategy, seed, proposer, leave_one_out, lm
+    trials : int, "planned" or None
+        None for what `measure`, `check` or `diagnose` of test would ask; by default as many as the effort allows.
+    task, prompt_options, model, effort, rounds, rephrasings, heldout, rephrasing, samples, train_samples, test_samples
+        See `optimize`.
+    strategy, seed, proposer, leave_one_out, lm
         See `optimize`.
     cache_dir
         See `optimize`.
@@ -78,23 +88,22 @@ def estimate(
     own = own_prompt(task, prompt, strategy, prompt_options)
     if trials is None:
         asked = own or seed_prompt(task, strategy, seed=seed)
-        options = MeasureOptions(rephrasings, "test", samples, seed, lm, rephrasing, cache_dir)
+        options = MeasureOptions(rephrasings or 10, "test", samples or 500, seed, lm, rephrasing, cache_dir)
         return estimate_measuring(task, {"": asked}, [model], options)
-    search = SearchOptions(trials, rounds, seed=seed)
+    n_trials = None if trials == "planned" else trials
+    sizes = AskedSizes.of(samples, train_samples, test_samples, rephrasings, heldout, n_trials, rounds)
     settings = RunSettings(
         DataOptions(task.name),
         model,
         strategy,
-        rephrasings,
-        samples,
-        rephrasing,
-        search,
-        lm,
-        proposer,
-        leave_one_out,
+        rephrasing=rephrasing,
+        search=SearchOptions(seed=seed),
+        lm=lm,
+        proposer=proposer,
+        leave_one_out=leave_one_out,
         prompt=own,
     )
-    return estimate_run(task, settings, cache_dir)
+    return plan_run(task, asked_for(settings, sizes), PlanOptions(effort, sizes), cache_dir).estimate
 
 
 def estimate_run(

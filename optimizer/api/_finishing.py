@@ -35,7 +35,7 @@ def finish(
     chosen = knee(front, start)
     if chosen.test is None:
         raise stopped or BudgetReachedError("the limit does not pay the knee's test")
-    most = 0 if stopped else _most_left_out(recorder)
+    most = _most_left_out(recorder) if settings.leave_one_out or not stopped else 0  # if asked for, it is held back
     contributions = recorder.earlier_contributions(chosen, most)
     if contributions is None:
         contributions = _contributions(chosen, baseline, search, most, settings.seed)

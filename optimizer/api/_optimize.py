@@ -8,7 +8,7 @@ from psopt.api._prompts import file_of, own_prompt
 from psopt.api._run import run
 from psopt.models.chat import LMConfig
 from psopt.rephrasings import RephrasingOptions
-from psopt.runs import DataOptions, RunSettings
+from psopt.runs import AskedSizes, DataOptions, PlanOptions, RunSettings, asked_for
 from psopt.search import SearchOptions
 from psopt.search_spaces import SearchRestriction
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from psopt.api._prompts import AnyPrompt
-    from psopt.runs import PromptOptions, Run
+    from psopt.runs import Effort, PromptOptions, Run
     from psopt.search import Observer, RaceMode, SamplerName
     from psopt.tasks import Task
 
@@ -27,13 +27,17 @@ def optimize(
     prompt: AnyPrompt | None = None,
     prompt_options: PromptOptions | None = None,
     model: Any = "minilm",
-    trials: int = 40,
-    rephrasings: int = 10,
-    samples: int = 500,
+    effort: Effort | None = None,
+    trials: int | None = None,
+    rephrasings: int | None = None,
+    samples: int | None = None,
+    train_samples: int | None = None,
+    test_samples: int | None = None,
+    heldout: int | None = None,
     seed: int = 42,
     strategy: str = "simple",
     sampler: SamplerName = "tpe",
-    rounds: int = 3,
+    rounds: int | None = None,
     race: RaceMode = "auto",
     out: str | Path | None = None,
     storage: str | None = None,
@@ -65,9 +69,17 @@ def optimize(
         How the prompt's file is read, where it does not say so itself.
     model : str, dspy.LM or Model
         A name, or a model that is made already.
-    trials, rounds, sampler, race
+    effort : {"light", "medium", "heavy", "full"}, optional
+        How large the run is, as far as its sizes are not given: at most about 5,000, 20,000 or 60,000 calls, the final
+        test among them; or 40 trials of 500 samples under 10 wordings, in 3 rounds, and all of test. By default
+        ``full`` where a model answers at no cost, else as the limits in `lm` allow, else ``light``.
+    trials, rounds
+        See `SearchOptions`; chosen by `effort` unless given.
+    rephrasings, samples, train_samples, test_samples, heldout
+        See `RunSettings`; chosen by `effort` unless given.
+    sampler, race
         See `SearchOptions`.
-    rephrasings, samples, strategy, storage, study_name, proposer, leave_one_out
+    strategy, storage, study_name, proposer, leave_one_out
         See `RunSettings`.
     seed : int
         Seeds everything that is drawn; 0 is a seed.
@@ -95,18 +107,17 @@ def optimize(
     PsoptError
         If an argument, the task or the run directory can't be used.
     BudgetReachedError
-        If a limit ends the search. What was found is scored on test first, as far as that is paid for, and stands in
-        the error's `run`.
+        If a limit of yours ends the search. What was found is scored on test first, as far as that is paid for, and
+        stands in the error's `run`. An effort's own limit is no error: the run says ``budget``.
     """
     by_name = isinstance(model, str)
+    sizes = AskedSizes.of(samples, train_samples, test_samples, rephrasings, heldout, trials, rounds)
     settings = RunSettings(
         data=DataOptions(task.name),
         model=model if by_name else _name_of(model),
         strategy=strategy,
-        rephrasings=rephrasings,
-        samples=samples,
         rephrasing=rephrasing or RephrasingOptions(rephraser),
-        search=SearchOptions(trials, rounds, sampler, seed, parts or SearchRestriction(), race=race),
+        search=SearchOptions(sampler=sampler, seed=seed, parts=parts or SearchRestriction(), race=race),
         lm=lm or LMConfig(),
         proposer=proposer,
         leave_one_out=leave_one_out,
@@ -118,7 +129,8 @@ def optimize(
     )
     return run(
         task,
-        settings,
+        asked_for(settings, sizes),
+        PlanOptions(effort, sizes),
         model=None if by_name else model,
         out=out,
         cache_dir=cache_dir,

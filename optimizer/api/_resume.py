@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.api._run import run as run_settings
 from psopt.errors import InputError
-from psopt.runs import MANIFEST, RunDirectory, RunSettings
+from psopt.runs import MANIFEST, RunDirectory, RunSettings, with_changed_limits
 
 if TYPE_CHECKING:
     from psopt.api._run import OnEstimate
@@ -31,7 +31,8 @@ def resume(
 ) -> Run:
     """Resume an interrupted run, or add trials to a finished one.
 
-    Answers that were paid for are not asked again. Limits count from now on.
+    Answers that were paid for are not asked again. Limits count from now on; the calls of an effort count from the
+    run's beginning, until a limit takes their place.
 
     Parameters
     ----------
@@ -94,7 +95,8 @@ def settings_to_resume(
     InputError
         If the run was made in Python with objects that nothing loads again.
     """
-    settings = RunSettings.from_dict(RunDirectory.open(Path(run)).read_json(MANIFEST)["settings"])
+    manifest = RunDirectory.open(Path(run)).read_json(MANIFEST)
+    settings = with_changed_limits(manifest, RunSettings.from_dict(manifest["settings"]), lm_changes)
     if settings.program == "python":
         raise InputError(
             f"{run} is of a program that was compiled in Python: compile it again with log_dir={str(run)!r}"

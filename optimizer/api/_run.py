@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from psopt.api._planning import settings_for
 from psopt.api._searching import SearchSetup, search_in
 from psopt.api._setup import freeze_for, make_evaluator, make_proposer, rephrasing_again
 from psopt.errors import InputError
@@ -17,17 +18,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from psopt.evaluation import Evaluator
-    from psopt.runs import CostEstimate, Run, RunDirectory, RunSettings
+    from psopt.models import Model
+    from psopt.runs import CostEstimate, Plan, PlanOptions, Run, RunDirectory, RunSettings
     from psopt.search import Observer
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
     OnEstimate = Callable[[CostEstimate], None]
+    OnPlan = Callable[[Plan], None]
 
 
 def run(
     task: Task,
     settings: RunSettings,
+    options: PlanOptions | None = None,
     *,
     model: Any = None,
     out: str | Path | None = None,
@@ -36,8 +40,12 @@ def run(
     force: bool = False,
     observer: Observer | None = None,
     on_estimate: OnEstimate | None = None,
+    on_plan: OnPlan | None = None,
 ) -> Run:
     """Do what `optimize` promises, with its settings in one value; `model` goes before the settings' name of one.
+
+    `options` say that the sizes in the settings are to be planned, but for those that the user has set; without them
+    the settings stand as they are. `on_plan` is told of the plan, where there is one.
 
     To resume a run, its task, model, rephrasings and version of psopt must be what they were, unless `force`.
     `on_estimate` is told, before anything is asked, what the run will take of a model that costs.
@@ -48,8 +56,18 @@ def run(
     if resume:
         check_same_prompt(folder, settings)
     with held(folder, resume=resume) as directory:
-        evaluator = _evaluator(task, settings, baseline, models, model, directory, on_estimate, resume=resume)
-        setup = SearchSetup(task, settings, baseline, evaluator, make_proposer(settings, models))
+        answering = models.answering(model or settings.model, task)
+        plan: Plan | None = None
+        if options is not None:
+            settings, plan = settings_for(task, settings, options, models, answering, directory, resume=resume)
+        if plan and on_plan:
+            on_plan(plan)
+        if plan and on_estimate:
+            on_estimate(plan.estimate)
+            on_estimate = None
+        evaluator = _evaluator(task, settings, baseline, models, answering, directory, on_estimate, resume=resume)
+        proposer = make_proposer(settings, models)
+        setup = SearchSetup(task, settings, baseline, evaluator, proposer, plan=plan.to_dict() if plan else None)
         return search_in(directory, setup, resume=resume, force=force, observer=observer)
 
 
@@ -65,14 +83,13 @@ def _evaluator(
     settings: RunSettings,
     baseline: Prompt,
     models: ModelProvider,
-    model: Any,
+    answering: Model,
     directory: RunDirectory,
     on_estimate: OnEstimate | None,
     *,
     resume: bool,
 ) -> Evaluator:
     """Put together what prompts are compared on; check first that the limits pay for the least of it."""
-    answering = models.answering(model or settings.model, task)
     options = rephrasing_again(settings.rephrasing, directory.path) if resume else settings.rephrasing
     if not asks_in_chat(answering) or not (on_estimate or models.budget.is_limited):
         return make_evaluator(task, settings, models, freeze_for(task, baseline, settings, options, models), answering)
@@ -81,7 +98,10 @@ def _evaluator(
     if on_estimate:
         n_done = n_evaluated(directory.path / STUDY) if resume else 0
         on_estimate(estimate_search(task, settings, baseline, evaluator, n_done))
-    check_limits(evaluator, baseline, has_val=resume and (directory.path / FRONT).exists())
+    has_val = resume and (directory.path / FRONT).exists()
+    check_limits(
+        evaluator, baseline, has_val=has_val, effort=settings.effort if settings.limited_by == "effort" else ""
+    )
     if not options.is_written:
         return evaluator
     return make_evaluator(task, settings, models, freeze_for(task, baseline, settings, options, models), answering)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import optuna
 from psopt._version import __version__
@@ -42,6 +42,8 @@ class SearchSetup:
         Drafts edits, where a model does.
     propose : callable
         Proposes edits by rule.
+    plan : dict or None
+        The run's plan, as run.json keeps it, where one was made now.
     """
 
     task: Task
@@ -50,6 +52,7 @@ class SearchSetup:
     evaluator: Evaluator
     proposer: LLMProposer | None = None
     propose: Propose = propose_edits
+    plan: dict[str, Any] | None = None
 
 
 def search_in(
@@ -74,7 +77,7 @@ def search_in(
     settings = setup.settings
     setup.evaluator.show_progress(observer.answers)
     observer.budget = setup.evaluator.budget
-    recorder = RunRecorder(directory, setup.task, settings, setup.evaluator)
+    recorder = RunRecorder(directory, setup.task, settings, setup.evaluator, plan=setup.plan)
     if resume and not force:
         recorder.check_same()
     search: Search | None = None
@@ -90,7 +93,9 @@ def search_in(
             recorder.save_broken_off(search, error)
             say_how_to_go_on(error, _how_to_resume(settings, directory.path))
         raise
-    if limit:
+    if limit and settings.limited_by == "effort":
+        observer.phase(f"{limit}; {_how_to_resume(settings, directory.path)} --max-calls N")
+    elif limit:
         raise BudgetReachedError(f"{limit}; {_how_to_resume(settings, directory.path)}", result) from stopped
     return result
 
@@ -163,7 +168,7 @@ def _run(search: Search, settings: RunSettings) -> BudgetReachedError | None:
 
     A program's calls are not known before, and nothing is held back for it: its limit ends everything.
     """
-    reserve = Reserve(search.problem.evaluator)
+    reserve = Reserve(search.problem.evaluator, n_left_out=settings.leave_one_out or 0)
     reserve.watch(search)
     try:
         search.run()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.evaluation import Evaluator, Split
 from psopt.proposals.llm import LLMProposer
 from psopt.rephrasings import freeze_rephrasings
-from psopt.runs import N_HELDOUT, REPHRASINGS
+from psopt.runs import REPHRASINGS
 from psopt.tasks import subset
 
 if TYPE_CHECKING:
@@ -31,7 +31,9 @@ def freeze_for(
     task: Task, baseline: Prompt, settings: RunSettings, options: RephrasingOptions, models: ModelProvider
 ) -> RephrasingSet:
     """Freeze the rephrasings that all prompts of a run are put to."""
-    return freeze_rephrasings(task, baseline, settings.rephrasings, N_HELDOUT, settings.seed, options, models=models)
+    return freeze_rephrasings(
+        task, baseline, settings.rephrasings, settings.heldout, settings.seed, options, models=models
+    )
 
 
 def make_evaluator(
@@ -49,9 +51,14 @@ def make_proposer(settings: RunSettings, models: ModelProvider) -> LLMProposer |
 
 
 def _split_samples(task: Task, settings: RunSettings) -> dict[Split, tuple[Sample, ...]]:
-    """The samples that prompts are compared on: train and val cut to the settings' number, test whole."""
+    """The samples that prompts are compared on, cut to the settings' numbers; test is whole unless they say one."""
 
-    def cut(samples: tuple[Sample, ...]) -> tuple[Sample, ...]:
-        return subset(samples, settings.samples, seed=settings.seed)
+    def cut(samples: tuple[Sample, ...], most: int | None) -> tuple[Sample, ...]:
+        return samples if most is None else subset(samples, most, seed=settings.seed)
 
-    return {"train": cut(task.train), "val": cut(task.val), "test": task.test}
+    n_train = settings.samples if settings.train_samples is None else settings.train_samples
+    return {
+        "train": cut(task.train, n_train),
+        "val": cut(task.val, settings.samples),
+        "test": cut(task.test, settings.test_samples),
+    }

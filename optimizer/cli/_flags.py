@@ -50,6 +50,23 @@ class MeasuringFlags:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedFlags:
+    """How large a run is, and where answers are kept."""
+
+    effort: option.EffortOption = None
+    strategy: option.Strategy = "simple"
+    rephrasings: option.PlannedRephrasings = None
+    heldout: option.PlannedHeldout = None
+    samples: option.PlannedSamples = None
+    train_samples: option.TrainSamples = None
+    test_samples: option.TestSamples = None
+    trials: option.Trials = None
+    rounds: option.Rounds = None
+    seed: option.Seed = 42
+    cache_dir: option.CacheDir = None
+
+
+@dataclass(frozen=True, slots=True)
 class RephrasingFlags:
     """Where rephrasings come from."""
 

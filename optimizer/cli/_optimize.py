@@ -6,12 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from psopt.cli._flags import DataFlags, MeasuringFlags, ModelFlags, OutputFlags, PromptFlags, RephrasingFlags, verb
+from psopt.cli._flags import DataFlags, ModelFlags, OutputFlags, PlannedFlags, PromptFlags, RephrasingFlags, verb
 from psopt.cli._options import DryRun, Model, Prompt, RaceName, option
 from psopt.errors import InputError
 
-Trials = Annotated[int, option("Search", "--trials", "Prompts to evaluate in total.", "N", min=1)]
-Rounds = Annotated[int, option("Search", "--rounds", "How often to diagnose and propose.", "N", min=1)]
 Sampler = Annotated[str, option("Search", "--sampler", "tpe, nsga2, gp or random.", "NAME")]
 Race = Annotated[
     RaceName,
@@ -80,9 +78,7 @@ def optimize(
     prompt: Prompt = None,
     reading: PromptFlags,
     model: Model = "minilm",
-    measuring: MeasuringFlags,
-    trials: Trials = 40,
-    rounds: Rounds = 3,
+    planned: PlannedFlags,
     sampler: Sampler = "tpe",
     race: Race = "auto",
     out: Out = None,
@@ -109,17 +105,20 @@ def optimize(
 
     if go_on and out is None:
         raise InputError("--resume needs --out DIR, the run to go on with")
+    if program and planned.effort not in {None, "full"}:
+        raise InputError(
+            f"--effort {planned.effort} counts calls, and nobody knows how often a --program calls its model: "
+            "give --trials, --samples and --rephrasings, and --max-calls"
+        )
     sources = read_prompts([prompt] if prompt else [], reading)
     asked, options, model_line = model_to_search_with(model, lm, sources)
-    settings = run_settings(
+    settings, plan_options = run_settings(
         data,
-        measuring,
+        planned,
         rephrasing,
         options,
         sources,
         model=asked,
-        trials=trials,
-        rounds=rounds,
         sampler=sampler,
         race=race,
         storage=storage,
@@ -130,7 +129,7 @@ def optimize(
     )
     task, settings = start_from(sources, settings, silent=output.silent)
     if dry_run:
-        return show_run_estimate(settings, measuring.cache_dir, as_json=output.as_json, task=task)
+        return show_run_estimate(settings, planned.cache_dir, plan_options, as_json=output.as_json, task=task)
     if model_line and not output.silent:
         typer.echo(model_line, err=True)
-    return run(settings, out, measuring.cache_dir, output, resume=go_on, force=force, task=task)
+    return run(settings, out, planned.cache_dir, output, plan_options, resume=go_on, force=force, task=task)

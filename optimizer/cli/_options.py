@@ -219,6 +219,51 @@ Renegotiate = Annotated[bool, option("Model", "--renegotiate", "Find out anew wh
 
 # Search
 RaceName = Literal["auto", "on", "strict", "off"]
+_BY_EFFORT = "by --effort"
+EffortName = Literal["light", "medium", "heavy", "full"]
+EffortOption = Annotated[
+    EffortName | None,
+    option(
+        "Search",
+        "--effort",
+        "How much to ask, as far as sizes are not given: about 5,000, 20,000 or 60,000 calls at most, or all",
+        show_default="as --max-calls, --max-cost or --max-tokens-total allow, else light; full where models are free",
+    ),
+]
+Trials = Annotated[
+    int | None, option("Search", "--trials", "Prompts to evaluate in total", "N", min=1, show_default=_BY_EFFORT)
+]
+Rounds = Annotated[
+    int | None,
+    option("Search", "--rounds", "How often to diagnose and propose", "N", min=1, show_default=_BY_EFFORT),
+]
+PlannedSamples = Annotated[
+    int | None,
+    option("Data", "--samples", "At most so many samples of val, and of train", "N", min=2, show_default=_BY_EFFORT),
+]
+TrainSamples = Annotated[
+    int | None,
+    option("Data", "--train-samples", "At most so many samples of train", "N", min=2, show_default="by --samples"),
+]
+TestSamples = Annotated[
+    int | None,
+    option("Data", "--test-samples", "At most so many samples of test", "N", min=2, show_default=_BY_EFFORT),
+]
+PlannedRephrasings = Annotated[
+    int | None,
+    option(
+        "Rephrasings",
+        "--rephrasings",
+        "How many wordings of the description, the original among them",
+        "Q",
+        min=1,
+        show_default=_BY_EFFORT,
+    ),
+]
+PlannedHeldout = Annotated[
+    int | None,
+    option("Rephrasings", "--heldout", "How many held-out wordings, for test", "Q", min=1, show_default=_BY_EFFORT),
+]
 
 # Rephrasings
 RephrasingCount = Annotated[

@@ -14,25 +14,30 @@ if TYPE_CHECKING:
 
     from psopt.cli._flags import OutputFlags
     from psopt.cli._screen import Screen
-    from psopt.runs import CostEstimate, Run, RunSettings
+    from psopt.runs import CostEstimate, PlanOptions, Run, RunSettings
     from psopt.tasks import Task
 
 
 def show_run_estimate(
     settings: RunSettings,
     cache_dir: Path | None,
+    options: PlanOptions | None = None,
     *,
     as_json: bool,
     run: Path | None = None,
     task: Task | None = None,
 ) -> int:
     """Say what a run, or what is left of one, would take."""
-    from psopt.api import estimate_run
+    from psopt.api import estimate_run, plan_run
     from psopt.cli._dry_run import show_estimate
 
     if settings.program:
         raise InputError("--dry-run does not know how often a --program calls its model; use --max-calls")
-    estimate = estimate_run(task or settings.load_task(), settings, cache_dir, run=run)
+    task = task or settings.load_task()
+    if options is None or run is not None:
+        estimate = estimate_run(task, settings, cache_dir, run=run)
+    else:
+        estimate = plan_run(task, settings, options, cache_dir).estimate
     return show_estimate(estimate, settings.model, settings.lm, as_json=as_json)
 
 
@@ -41,6 +46,7 @@ def run(
     out: Path | None,
     cache_dir: Path | None,
     output: OutputFlags,
+    options: PlanOptions | None = None,
     *,
     resume: bool,
     force: bool,
@@ -48,7 +54,7 @@ def run(
 ) -> int:
     """Start a run or go on with one, show how it goes and what came out; returns the exit code.
 
-    `task` is that of the settings, where it is loaded already.
+    `options` say which of its sizes are to be planned. `task` is that of the settings, where it is loaded already.
     """
     from psopt.api import run as run_settings
     from psopt.cli._screen import Screen
@@ -69,12 +75,14 @@ def run(
                 result = run_settings(
                     task,
                     settings,
+                    options,
                     out=out,
                     cache_dir=cache_dir,
                     resume=resume,
                     force=force,
                     observer=screen,
                     on_estimate=None if output.silent else expect,
+                    on_plan=screen.plan,
                 )
         except KeyboardInterrupt:
             if screen.interrupted():

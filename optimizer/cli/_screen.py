@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from psopt.models.chat import Budget
-    from psopt.runs import CostEstimate
+    from psopt.runs import CostEstimate, Plan
     from psopt.search import Candidate, StoppedCandidate
     from psopt.tasks import Task
 
@@ -50,6 +50,12 @@ class Screen(Observer):
         """Say, as the run starts, what it is expected to take, and hold it against that."""
         self._expected = Expected(estimate)
         self._expectations = lines
+
+    def plan(self, plan: Plan) -> None:
+        """Say how large the run will be, before anything else."""
+        self._say(f"{plan.line[0].upper()}{plan.line[1:]}")
+        for warning in plan.warnings:
+            self._say(f"Note: {warning}", style="yellow")
 
     def __enter__(self) -> Screen:
         self._progress.start()

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from psopt.api import MeasureOptions
-    from psopt.cli._flags import DataFlags, MeasuringFlags, ModelFlags, RephrasingFlags, RequestFlags
+    from psopt.cli._flags import DataFlags, MeasuringFlags, ModelFlags, PlannedFlags, RephrasingFlags, RequestFlags
     from psopt.cli._options import RaceName, SplitName
     from psopt.models.chat import LMConfig
     from psopt.rephrasings import RephrasingOptions
-    from psopt.runs import DataOptions, PromptSource, RunSettings
+    from psopt.runs import DataOptions, PlanOptions, PromptSource, RunSettings
     from psopt.search import SamplerName
     from psopt.tasks import Task
 
@@ -119,32 +119,38 @@ def measure_options(
 
 def run_settings(
     data: DataFlags,
-    measuring: MeasuringFlags,
+    planned: PlannedFlags,
     rephrasing: RephrasingFlags,
     lm: LMConfig,
     sources: Sequence[PromptSource] = (),
     *,
-    trials: int,
-    rounds: int,
     sampler: str,
     race: RaceName,
     **run: Any,
-) -> RunSettings:
-    """The settings of a run; `run` holds the options of `psopt optimize` alone."""
-    from psopt.runs import RunSettings
+) -> tuple[RunSettings, PlanOptions]:
+    """The settings of a run, and what of it is to be planned; `run` holds options of `psopt optimize` alone."""
+    from psopt.runs import AskedSizes, PlanOptions, RunSettings, asked_for
     from psopt.search import SearchOptions
 
-    return RunSettings(
+    settings = RunSettings(
         data=data_options(data, str(Path.cwd()), sources),
-        strategy=measuring.strategy,
-        rephrasings=measuring.rephrasings,
-        samples=measuring.samples,
+        strategy=planned.strategy,
         rephrasing=rephrasing_options(rephrasing),
-        search=SearchOptions(trials, rounds, cast("SamplerName", sampler), measuring.seed, race=race),
+        search=SearchOptions(sampler=cast("SamplerName", sampler), seed=planned.seed, race=race),
         lm=lm,
         command=shlex.join(["psopt", *sys.argv[1:]]),
         **run,
     )
+    sizes = AskedSizes.of(
+        planned.samples,
+        planned.train_samples,
+        planned.test_samples,
+        planned.rephrasings,
+        planned.heldout,
+        planned.trials,
+        planned.rounds,
+    )
+    return asked_for(settings, sizes), PlanOptions(planned.effort, sizes)
 
 
 def _text(path: Path | None) -> str | None:

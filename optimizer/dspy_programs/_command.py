@@ -57,10 +57,10 @@ def optimize_program(
         task=task,
         label_field=label_field,
     )
+    most = {"train": settings.train_samples or settings.samples, "val": settings.samples, "test": settings.test_samples}
     samples = {
-        "train": subset(task.train, settings.samples, seed=settings.seed),
-        "val": subset(task.val, settings.samples, seed=settings.seed),
-        "test": task.test,
+        split: subset(of_split, most[split] or len(of_split), seed=settings.seed)
+        for split, of_split in (("train", task.train), ("val", task.val), ("test", task.test))
     }
     splits = {split: _examples(of_split, input_field, label_field) for split, of_split in samples.items()}
     return compile_program(program, splits, compilation).run

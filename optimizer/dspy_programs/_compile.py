@@ -21,7 +21,7 @@ from psopt.errors import InputError
 from psopt.evaluation import Evaluator
 from psopt.models.chat import stay_here
 from psopt.proposals.llm import LLMProposer
-from psopt.runs import MANIFEST, N_HELDOUT, DataOptions, free_folder, held
+from psopt.runs import MANIFEST, DataOptions, free_folder, held
 from psopt.search_spaces import Prompt
 
 if TYPE_CHECKING:
@@ -190,12 +190,12 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
 def _variants(student: Any, outcome: Outcome, task: Task, compilation: Compilation) -> InstructionVariants:
     settings = compilation.settings
     if compilation.rephraser is None:
-        rephrase = by_rules(task, settings.rephrasings, N_HELDOUT, settings.seed)
+        rephrase = by_rules(task, settings.rephrasings, settings.heldout, settings.seed)
     else:
         rephrase = by_model(
             task,
             settings.rephrasings,
-            N_HELDOUT,
+            settings.heldout,
             compilation.models,
             compilation.rephraser,
             compilation.judge,

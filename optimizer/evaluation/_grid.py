@@ -39,20 +39,33 @@ class Grid:
 
     @classmethod
     def of(
-        cls, model: Any, prompts: Sequence[Prompt], texts: Sequence[str], cells: NDArray[np.bool_] | None = None
+        cls,
+        model: Any,
+        prompts: Sequence[Prompt],
+        texts: Sequence[str],
+        cells: NDArray[np.bool_] | None = None,
+        *,
+        ignoring_cache: bool = False,
     ) -> Grid:
-        """Count what a model would be asked: in all, or where `cells`, (n_texts, n_prompts), is True."""
+        """Count what a model would be asked: in all, or where `cells`, (n_texts, n_prompts), is True.
+
+        `ignoring_cache`: as if nothing had been asked yet.
+        """
         if asks_in_chat(model):
             queries = model.queries(prompts, texts, cells)
-            missing = model.engine.missing(queries)
+            missing = _distinct(queries) if ignoring_cache else model.engine.missing(queries)
             n_calls = len({str(query.messages) for query in queries})
             meter = model.engine.meter
             answer = meter.tokens_out if meter.n else tokens_of_answer(prompts[0])
             return cls(n_calls, n_calls - len(missing), meter.tokens_in(_total(missing)), answer)
         places = np.argwhere(np.ones((len(texts), len(prompts))) if cells is None else cells)
         queries = [Query(render(prompts[column], texts[row])) for row, column in places]
-        unique = {str(query.messages): query for query in queries}
-        return cls(len(unique), 0, _total(unique.values()), tokens_of_answer(prompts[0]))
+        unique = _distinct(queries)
+        return cls(len(unique), 0, _total(unique), tokens_of_answer(prompts[0]))
+
+    def sized(self, calls: int) -> Grid:
+        """The same for so many calls, none of them cached."""
+        return replace(self, calls=calls, cached=0, tokens=self.tokens.times(calls / max(1, self.sent)))
 
     @property
     def sent(self) -> int:
@@ -83,6 +96,10 @@ class Grid:
         below = math.hypot((read.middle - read.low) * weight_in, (written.middle - written.low) * weight_out)
         above = math.hypot((read.high - read.middle) * weight_in, (written.high - written.middle) * weight_out)
         return below / total, above / total
+
+
+def _distinct(queries: Iterable[Query]) -> list[Query]:
+    return list({str(query.messages): query for query in queries}.values())
 
 
 def _total(queries: Iterable[Query]) -> TokenRange:

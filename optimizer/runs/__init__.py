@@ -32,12 +32,26 @@ from psopt.runs._reading_back import asks_the_same, read_back
 from psopt.runs._recorder import RunRecorder
 from psopt.runs._run import Run
 from psopt.runs._same_prompt import check_same_prompt
-from psopt.runs._search_estimate import estimate_search
+from psopt.runs._search_basis import SearchBasis
+from psopt.runs._search_estimate import estimate_from, estimate_search
 from psopt.runs._settings import N_HELDOUT, RunSettings
 from psopt.runs._study_file import n_evaluated, study_name
 from psopt.runs._writing_estimate import rephrasing_phases
 from psopt.runs._written_prompt import WrittenForm, WrittenPrompt, difference, messages_of, read_baseline, write_prompt
-from psopt.runs.planning import AskedSizes, Effort, Limits, Plan, Sizes
+from psopt.runs.planning import (
+    AskedSizes,
+    Effort,
+    Limits,
+    Plan,
+    Planner,
+    PlanOptions,
+    Sizes,
+    asked_for,
+    limits_of,
+    resumed_from,
+    sized,
+    with_changed_limits,
+)
 
 __all__ = [
     "ARTIFACTS",
@@ -62,21 +76,26 @@ __all__ = [
     "Measured",
     "Phase",
     "Plan",
+    "PlanOptions",
+    "Planner",
     "PromptOptions",
     "PromptSource",
     "Run",
     "RunDirectory",
     "RunRecorder",
     "RunSettings",
+    "SearchBasis",
     "Sizes",
     "TaskPrompt",
     "WrittenForm",
     "WrittenPrompt",
     "asked_about",
+    "asked_for",
     "asks_the_same",
     "check_fits",
     "check_same_prompt",
     "difference",
+    "estimate_from",
     "estimate_search",
     "free_folder",
     "front_entry",
@@ -85,6 +104,7 @@ __all__ = [
     "held",
     "inputs_named",
     "is_prompt_text",
+    "limits_of",
     "manifest",
     "measured",
     "measured_in",
@@ -99,6 +119,9 @@ __all__ = [
     "read_prompt",
     "read_source",
     "rephrasing_phases",
+    "resumed_from",
+    "sized",
     "study_name",
+    "with_changed_limits",
     "write_prompt",
 ]

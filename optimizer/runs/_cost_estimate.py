@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from psopt.evaluation import Grid
     from psopt.models.chat import LMConfig, Price
 
+BASELINE = "seed prompt on val"
+BASELINE_TEST = "seed prompt on test"
+FRONT_TEST = "front on test"
 CANDIDATES = "candidates on val"
 DIAGNOSES = "diagnoses on train"
 SEARCHING = {CANDIDATES, DIAGNOSES}

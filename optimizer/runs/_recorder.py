@@ -47,6 +47,7 @@ class RunRecorder:
     evaluator: Evaluator
     started: float = field(default_factory=time.monotonic)
     before: dict[str, Any] = field(default_factory=dict)
+    plan: dict[str, Any] | None = None
     _tested: tuple[Candidate, tuple[Candidate, ...], Candidate] | None = None  # baseline, front, shortest: the end
 
     def __post_init__(self) -> None:
@@ -135,6 +136,8 @@ class RunRecorder:
             content |= {
                 name: self.before[name] for name in ("baseline", "front", "short", "race") if self.before.get(name)
             }
+        if plan := self.plan or self.before.get("plan"):
+            content["plan"] = plan
         self.directory.write_json(MANIFEST, content)
         if front:
             self.directory.write_json(FRONT, front_file(front, knee_id, shortest, self._measured))

@@ -5,17 +5,24 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from psopt.evaluation import Grid
-from psopt.models.chat import TokenRange, asks_in_chat, grid_price, price_of
-from psopt.runs._cost_estimate import CANDIDATES, DIAGNOSES, CostEstimate, Phase
-from psopt.runs._settings import N_HELDOUT
+from psopt.runs._cost_estimate import (
+    BASELINE,
+    BASELINE_TEST,
+    CANDIDATES,
+    DIAGNOSES,
+    FRONT_TEST,
+    CostEstimate,
+    Phase,
+)
+from psopt.runs._racing_share import whole_grids
+from psopt.runs._search_basis import SearchBasis
 from psopt.runs._writing_estimate import drafting_phases, rephrasing_phases
-from psopt.search import tokens_of_all_edits
+from psopt.search import expected_diagnosis_calls
 from psopt.search_spaces import KINDS
 
 if TYPE_CHECKING:
-    from psopt.evaluation import Evaluator, Split
-    from psopt.models.chat import Price
+    from psopt.evaluation import Evaluator, Grid, Split
+    from psopt.models.chat import Price, TokenRange
     from psopt.runs._settings import RunSettings
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
@@ -32,6 +39,7 @@ _GROWTH_UNSHORTENED = (0.3, 0.55, 0.95)  # the same with less, of which none is 
 _MANY_TRIALS = 20
 _FEW_TRIALS = 10
 _GROWTH_OF_FRONT = (0.0, 0.3, 1.0)
+_AS_DIAGNOSES_GROW = (0.6, 1.0, 2.0)  # chosen: what is expected is already the most of three models
 _FRONT = (0, 3, 8)  # prompts beside the seed prompt; the fewer samples, the more tie
 
 
@@ -42,59 +50,79 @@ def estimate_search(
 
     Where a model writes the rephrasings, the evaluator has those of rules: they stand for them.
     """
-    single_price = price_of(evaluator.model.name)
-    price = grid_price(evaluator.model.name, in_batches=settings.lm.batch)
-    growth = _growth(task, settings, baseline, evaluator)
+    basis = SearchBasis.of(task, settings, baseline, evaluator)
+    return estimate_from(basis, task, settings, baseline, n_done)
+
+
+def estimate_from(
+    basis: SearchBasis, task: Task, settings: RunSettings, baseline: Prompt, n_done: int = 0
+) -> CostEstimate:
+    """Count the same from what the seed prompt takes; of the settings, samples and wordings are the basis's."""
+    price = basis.price
+    grids = basis.grids
     trials = settings.search.trials
     n_more = max(0, trials - max(1, n_done))
     rounds = min(settings.search.rounds, n_more)
     left_out = settings.leave_one_out or 0
-
-    def grid(split: Split) -> Grid:
-        return Grid.of(evaluator.model, evaluator.rephrased(baseline, split), evaluator.texts(split))
+    n_texts = basis.shapes["val"][1] + basis.shapes["test"][1] - 1
 
     def unknown(what: str, split: Split, times: Span, share: Span, why: str) -> Phase:
-        return _of_unknown_prompts(what, grids[split], growth, times, share, why, price)
+        return _of_unknown_prompts(what, grids[split], basis.growth, times, share, why, price)
 
-    splits: tuple[Split, ...] = ("val", "train", "test")
-    grids = {split: grid(split) for split in splits}
     few, middle, many = (min(size, trials - 1) for size in _FRONT)
     phases = [
-        *rephrasing_phases(baseline, settings.rephrasing, settings.rephrasings + N_HELDOUT - 1, single_price),
-        *drafting_phases(task, settings.proposer, min(settings.search.rounds, trials - 1), single_price),
+        *rephrasing_phases(baseline, settings.rephrasing, n_texts, basis.single_price),
+        *drafting_phases(task, settings.proposer, min(settings.search.rounds, trials - 1), basis.single_price),
     ]
     if not n_done:
-        phases.append(Phase.of("seed prompt on val", grids["val"], price))
+        phases.append(Phase.of(BASELINE, grids["val"], price))
+    first, further, last = _diagnoses(basis, len(task.labels), rounds)
     if rounds:
-        phases.append(Phase.of("first diagnosis on train", grids["train"], price))
+        phases.append(_first_diagnosis(grids["train"], first, price))
     if rounds > 1:
-        further = (0, (1 + rounds) / 2 - 1, rounds - 1)
         why = "one a round, none where the best prompt stays the same"
         phases.append(unknown(DIAGNOSES, "train", further, _GROWTH_OF_FRONT, why))
     if n_more:
-        phases.append(unknown(CANDIDATES, "val", (n_more,) * 3, _growth_of_candidates(trials), "one a trial"))
-    phases.append(Phase.of("seed prompt on test", grids["test"], price))
+        times, why = _candidates(basis, n_more, n_done)
+        phases.append(unknown(CANDIDATES, "val", times, _growth_of_candidates(trials), why))
+    phases.append(Phase.of(BASELINE_TEST, grids["test"], price))
     why = f"once for each prompt of the front: {middle} are counted here"
-    phases.append(unknown("front on test", "test", (few, middle, many), _GROWTH_OF_FRONT, why))
-    phases.append(unknown("chosen prompt on train", "train", (0, 1, 1), _GROWTH_OF_FRONT, "for the report"))
+    phases.append(unknown(FRONT_TEST, "test", (few, middle, many), _GROWTH_OF_FRONT, why))
+    phases.append(unknown("chosen prompt on train", "train", (0, last, last), _GROWTH_OF_FRONT, "for the report"))
     if left_out:
         times = (float(left_out + len(KINDS)),) * 3
         phases.append(unknown("edits left out, on val", "val", times, _GROWTH_OF_FRONT, "at most"))
     return CostEstimate(tuple(phases), price, grids["val"].spread(price), trials)
 
 
-def _growth(task: Task, settings: RunSettings, baseline: Prompt, evaluator: Evaluator) -> TokenRange:
-    """By how much all edits of a first round lengthen the prompt; of no account where nobody counts tokens."""
-    if not asks_in_chat(evaluator.model):
-        return TokenRange()
-    return tokens_of_all_edits(
-        task,
-        baseline,
-        evaluator.rephrasings,
-        evaluator.samples["train"],
-        settings.search.parts,
-        drafted=settings.has_proposer,
+def _diagnoses(basis: SearchBasis, n_labels: int, rounds: int) -> tuple[float, Span, float]:
+    """To how much of train's grid diagnoses come: the first, the further ones together, and that for the report."""
+    if not basis.races or not rounds:
+        return 1.0, (0, (1 + rounds) / 2 - 1, rounds - 1), 1.0
+    n_train, n_wordings = basis.shapes["train"]
+    calls = expected_diagnosis_calls(n_train, n_wordings, n_labels, rounds)
+    shares = [n_calls / max(1, n_train * n_wordings) for n_calls in calls]
+    further = sum(shares[1:])
+    return shares[0], (0, further / 2, further), shares[-1]
+
+
+def _first_diagnosis(grid: Grid, share: float, price: Price | None) -> Phase:
+    """The seed prompt's diagnosis, which may be of a part of train."""
+    calls = min(grid.calls, round(grid.calls * share))
+    cached = min(calls, grid.cached)
+    least, need, most = (
+        grid.need(price, min(1.0, times * (calls - cached) / max(1, grid.sent))) for times in _AS_DIAGNOSES_GROW
     )
+    why = "" if calls == grid.calls else "more where little is clear"
+    return Phase("first diagnosis on train", calls, cached, need.tokens, why, least, most, need.cost)
+
+
+def _candidates(basis: SearchBasis, n_more: int, n_done: int) -> tuple[Span, str]:
+    """To how many whole grids candidates come, and why."""
+    if not basis.races:
+        return (n_more, n_more, n_more), "one a trial"
+    times = whole_grids(n_more, n_done, *basis.shapes["val"])
+    return times, f"{n_more}, of which racing asks about {times.expected / n_more:.0%}"
 
 
 def _growth_of_candidates(trials: int) -> Span:

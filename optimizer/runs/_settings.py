@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.errors import InputError
 from psopt.models.chat import LMConfig, without_header_values
@@ -20,7 +20,9 @@ N_HELDOUT = 10
 """How many held-out rephrasings a run has."""
 _DATA = tuple(option.name for option in fields(DataOptions))
 _SEARCH = ("trials", "rounds", "sampler", "seed")
-_ONLY_WHEN_SET = {"race": "auto"}  # run.json of 0.1 has no such keys
+# run.json of 0.1 has no such keys
+_ONLY_WHEN_SET = {"race": "auto"}
+_PLANNED = {"train_samples": None, "test_samples": None, "heldout": N_HELDOUT, "effort": "full", "limited_by": "user"}
 _REPHRASING = ("rephraser", "judge", "keep_labels")
 
 
@@ -45,7 +47,11 @@ class RunSettings:
     rephrasings : int
         Q, the number of search rephrasings, the original among them.
     samples : int
-        How many samples of train (to diagnose) and of val (to compare) are used, at most. Test is used whole.
+        How many samples of train (to diagnose) and of val (to compare) are used, at most.
+    train_samples, test_samples : int or None
+        How many of train, where that is another number, and of test; None for as many as of val, and for all.
+    heldout : int
+        How many held-out rephrasings test is put to.
     rephrasing : RephrasingOptions
         Where rephrasings come from.
     search : SearchOptions
@@ -67,6 +73,11 @@ class RunSettings:
         Whether the model was an object of the caller's in Python, which no name loads again.
     command : str
         The command line, for the record.
+    effort : str
+        By what the sizes were planned: ``light``, ``medium`` or ``heavy``, ``limits`` for those of the user; ``full``
+        where nothing was.
+    limited_by : str
+        Whose `lm.max_calls` is: the ``user``'s, or the ``effort``'s.
     """
 
     data: DataOptions
@@ -86,6 +97,11 @@ class RunSettings:
     command: str = ""
     prompt: Prompt | None = None
     prompt_file: str = ""
+    train_samples: int | None = None
+    test_samples: int | None = None
+    heldout: int = N_HELDOUT
+    effort: str = "full"
+    limited_by: Literal["user", "effort"] = "user"
 
     def __post_init__(self) -> None:
         """Refuse two prompts to start from, and a race under one wording."""
@@ -145,7 +161,7 @@ class RunSettings:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as run.json and a shared study keep them, side by side: without the values of headers."""
-        grouped = {"data", "rephrasing", "search", "lm", "prompt", "prompt_file"}
+        grouped = {"data", "rephrasing", "search", "lm", "prompt", "prompt_file", *_PLANNED}
         own_prompt = {"prompt": self.prompt.to_dict(), "prompt_file": self.prompt_file} if self.prompt else {}
         search = self.search
         rephrasing = self.rephrasing
@@ -155,6 +171,7 @@ class RunSettings:
             **{setting.name: getattr(self, setting.name) for setting in fields(self) if setting.name not in grouped},
             **{name: getattr(search, name) for name in _SEARCH},
             **{name: value for name, value in when_set.items() if value != _ONLY_WHEN_SET[name]},
+            **{name: getattr(self, name) for name, usual in _PLANNED.items() if getattr(self, name) != usual},
             **{name: getattr(rephrasing, name) for name in _REPHRASING},
             "rephrasings_file": str(rephrasing.file) if rephrasing.file else None,
             "vary": ",".join(rephrasing.families),

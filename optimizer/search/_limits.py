@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Prompt
 
 
-def check_limits(evaluator: Evaluator, prompt: Prompt, *, has_val: bool = False) -> None:
+def check_limits(evaluator: Evaluator, prompt: Prompt, *, has_val: bool = False, effort: str = "") -> None:
     """Refuse limits under which not even the seed prompt is scored on val and test.
 
     What is in the cache costs nothing. Tokens are estimated at their most, so that a limit that passes here will do.
@@ -26,6 +26,8 @@ def check_limits(evaluator: Evaluator, prompt: Prompt, *, has_val: bool = False)
         The seed prompt.
     has_val : bool
         Whether val has been answered in an earlier part of the run.
+    effort : str
+        The name of the effort whose number of calls is the limit, where it is not the user's.
 
     Raises
     ------
@@ -38,6 +40,11 @@ def check_limits(evaluator: Evaluator, prompt: Prompt, *, has_val: bool = False)
     budget = evaluator.budget
     what = "the baseline's final test" if has_val else "the baseline on val and the final test"
     if budget.max_calls is not None and least.calls > budget.max_calls:
+        if effort:
+            raise InputError(
+                f"effort {effort}, {budget.max_calls:,} calls, can't pay {what}, at least {least.calls}: "
+                f"give --max-calls {least.calls} or more, or a larger --effort"
+            )
         raise InputError(f"--max-calls {budget.max_calls} can't pay {what}: at least {least.calls}")
     if budget.max_tokens is not None and least.tokens > budget.max_tokens:
         raise InputError(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from psopt.models.chat import Need, TokenRange, asks_in_chat, most_tokens_in, tokens_of_query
 from psopt.search._final_test import scoring_order
+from psopt.search_spaces import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,12 +42,13 @@ class PromptNeed:
     most_cost: float
 
     @classmethod
-    def of(cls, evaluator: Evaluator, prompt: Prompt, split: Split) -> PromptNeed:
-        """Count it, of an evaluator with a chat model."""
+    def of(cls, evaluator: Evaluator, prompt: Prompt, split: Split, *, ignoring_cache: bool = False) -> PromptNeed:
+        """Count it, of an evaluator with a chat model; `ignoring_cache` for another prompt of the same length."""
         model = evaluator.model
         if not asks_in_chat(model):
             raise TypeError(f"{model.name} is no chat model")
-        queries = model.engine.missing(model.queries(evaluator.rephrased(prompt, split), evaluator.texts(split)))
+        all_queries = model.queries(evaluator.rephrased(prompt, split), evaluator.texts(split))
+        queries = all_queries if ignoring_cache else model.engine.missing(all_queries)
         expected = TokenRange()
         for query in queries:
             expected += tokens_of_query(query)
@@ -64,11 +66,15 @@ class Reserve:
     Parameters
     ----------
     evaluator : Evaluator
+    n_left_out : int
+        How many edits of the knee are left out at the end, beside each kind of them.
     """
 
-    def __init__(self, evaluator: Evaluator) -> None:
+    def __init__(self, evaluator: Evaluator, n_left_out: int = 0) -> None:
         self._evaluator = evaluator
+        self._n_left_out = n_left_out
         self._asked: dict[tuple[str, Split], PromptNeed] = {}
+        self._whole: dict[str, PromptNeed] = {}
 
     @property
     def is_needed(self) -> bool:
@@ -110,7 +116,19 @@ class Reserve:
             with_it = held + self._priced(need)
             if not self._is_too_much(with_it):
                 held = with_it
+        if order:
+            knee = order[min(1, len(order) - 1)].prompt
+            held += max((self._left_out(of) for of in (knee, prompt)), key=lambda need: need.tokens)
         self._evaluator.budget.held_back = held + self._last(must)
+
+    def _left_out(self, chosen: Prompt) -> Need:
+        """What leaving edits out of a prompt will take, at most: who asks for that wants it as the test."""
+        if not self._n_left_out:
+            return Need()
+        if chosen.id not in self._whole:
+            self._whole[chosen.id] = PromptNeed.of(self._evaluator, chosen, "val", ignoring_cache=True)
+        need = self._priced(self._whole[chosen.id])
+        return _sum([need] * (self._n_left_out + len(KINDS)))
 
     def _is_too_much(self, need: Need) -> bool:
         share = 1 / _MOST_FOR_THE_REST

@@ -11,7 +11,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pathlib import Path
 
-SMALL = ["--trials", "4", "--samples", "30", "--rephrasings", "3", "--rounds", "2", "--concurrency", "8"]
+SMALL = [
+    "--effort",
+    "full",
+    "--trials",
+    "4",
+    "--samples",
+    "30",
+    "--rephrasings",
+    "3",
+    "--rounds",
+    "2",
+    "--concurrency",
+    "8",
+]
 
 
 def write_questions(folder: Path, n: int = 30, end: str = "") -> Path:

@@ -62,7 +62,7 @@ def test_rephrasing_and_resuming_are_counted_too(data: Any, server: FakeServer) 
     before = server.counts()["requests"]
     rest = planned(psopt(data, "resume", "run", "--trials", "6", "--dry-run", "--json"))
     assert server.counts()["requests"] == before
-    assert next(one for one in rest["phases"] if one["what"] == "candidates on val")["calls"] == 2 * 90
+    assert 90 < next(one for one in rest["phases"] if one["what"] == "candidates on val")["calls"] <= 2 * 90
     assert read(data)["settings"]["trials"] == 4
 
 

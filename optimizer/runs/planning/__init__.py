@@ -1,20 +1,27 @@
 """Planning: how large a run may be, so that a limit pays for all of it, its final test included."""
 
-from psopt.runs.planning._effort import DEFAULT_EFFORT, EFFORT_CALLS, Effort, Limits, check_effort
-from psopt.runs.planning._plan import Plan
-from psopt.runs.planning._sizes import FLOOR, FULL, N_STEPS, AskedSizes, Sizes, sizes_at
+from psopt.runs.planning._effort import BY_LIMITS, EFFORT_CALLS, Effort, Limits, PlanOptions
+from psopt.runs.planning._plan import Plan, asked_for, sized
+from psopt.runs.planning._planner import Planner, limits_of
+from psopt.runs.planning._resuming import resumed_from, with_changed_limits
+from psopt.runs.planning._sizes import FLOOR_TRIALS, FULL, AskedSizes, Sizes, path
 
 __all__ = [
-    "DEFAULT_EFFORT",
+    "BY_LIMITS",
     "EFFORT_CALLS",
-    "FLOOR",
+    "FLOOR_TRIALS",
     "FULL",
-    "N_STEPS",
     "AskedSizes",
     "Effort",
     "Limits",
     "Plan",
+    "PlanOptions",
+    "Planner",
     "Sizes",
-    "check_effort",
-    "sizes_at",
+    "asked_for",
+    "limits_of",
+    "path",
+    "resumed_from",
+    "sized",
+    "with_changed_limits",
 ]

@@ -2,32 +2,59 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psopt.errors import UnknownNameError
+from psopt.runs.planning._sizes import AskedSizes
 
 if TYPE_CHECKING:
     from psopt.models.chat import LMConfig
+    from psopt.runs._cost_estimate import CostEstimate
 
 Effort = Literal["light", "medium", "heavy", "full"]
-DEFAULT_EFFORT: Effort = "light"
-"""Where answers cost something; else ``full``."""
-# Chosen: light is what MIPROv2 light asks; each further one takes three to four times as much, which halves the
-# smallest difference that the final test can show.
-EFFORT_CALLS = {"light": 5_000, "medium": 20_000, "heavy": 60_000}
-"""At most so many calls."""
+# Chosen: light is in the range of what MIPROv2's light asks. Each further effort asks three to four times as much, and
+# its final test can show a difference that is smaller by a third.
+EFFORT_CALLS: dict[str, int] = {"light": 5_000, "medium": 20_000, "heavy": 60_000}
+"""So many calls at most."""
+BY_LIMITS = "limits"
+"""What stands for the effort where only limits of the user's decide."""
+# What is expected may come out higher; the limit itself is kept by whoever asks.
+_PLANNED_SHARE = 0.92
 
 
-def check_effort(effort: str | None) -> None:
-    """Refuse an effort that has no such name.
+@dataclass(frozen=True, slots=True)
+class PlanOptions:
+    """What the user has said of a run's size.
+
+    Attributes
+    ----------
+    effort : str or None
+        None for ``light`` where answers cost something and nothing limits them, and for ``full`` where they don't.
+    sizes : AskedSizes
+        What is not to be planned.
 
     Raises
     ------
     UnknownNameError
+        If there is no such effort.
     """
-    if effort is not None and effort not in get_args(Effort):
-        raise UnknownNameError("effort", effort, get_args(Effort))
+
+    effort: Effort | None = None
+    sizes: AskedSizes = field(default_factory=AskedSizes)
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        if self.effort is not None and self.effort not in get_args(Effort):
+            raise UnknownNameError("effort", self.effort, get_args(Effort))
+
+    def effort_for(self, lm: LMConfig, *, is_free: bool) -> str:
+        """Return the effort of a run: one of `Effort`, or `BY_LIMITS`."""
+        if self.effort is not None:
+            return self.effort
+        if is_free:
+            return "full"
+        return "light" if Limits.of_user(lm) == Limits() else BY_LIMITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,25 +66,48 @@ class Limits:
     calls, tokens : int or None
     cost : float or None
         US dollars.
-    of_effort : bool
-        Whether the number of calls is the effort's and not the user's.
     """
 
     calls: int | None = None
     tokens: int | None = None
     cost: float | None = None
-    of_effort: bool = False
 
     @classmethod
-    def of(cls, effort: str | None, lm: LMConfig) -> Limits:
-        """The user's limits; where an effort is named, or there is no limit at all, at most its calls."""
-        user = cls(lm.max_calls, lm.max_tokens_total, lm.max_cost)
-        if effort is None and user != cls():
-            return user
-        calls = EFFORT_CALLS.get(effort or DEFAULT_EFFORT)
-        if calls is None or (lm.max_calls is not None and lm.max_calls <= calls):
-            return user
-        return cls(calls, user.tokens, user.cost, of_effort=True)
+    def of_user(cls, lm: LMConfig) -> Limits:
+        """The limits that the user has set."""
+        return cls(lm.max_calls, lm.max_tokens_total, lm.max_cost)
+
+    def within(self, effort: str) -> Limits:
+        """The same, and no more calls than an effort's."""
+        calls = [most for most in (self.calls, EFFORT_CALLS.get(effort)) if most is not None]
+        return replace(self, calls=min(calls, default=None))
+
+    def pay(self, estimate: CostEstimate, *, with_room: bool = False) -> bool:
+        """Whether they allow what is expected, on request with room for more than that."""
+        share = _PLANNED_SHARE if with_room else 1.0
+        amounts = ((estimate.calls, self.calls), (estimate.tokens, self.tokens), (estimate.cost or 0.0, self.cost))
+        return all(limit is None or amount <= share * limit for amount, limit in amounts)
+
+    def least_for(self, estimate: CostEstimate) -> Limits:
+        """Return what these limits would have to be for an estimate that they don't pay."""
+        calls, tokens, cost = (
+            None if limit is None else amount / _PLANNED_SHARE
+            for amount, limit in (
+                (estimate.calls, self.calls),
+                (estimate.tokens, self.tokens),
+                (estimate.cost or 0.0, self.cost),
+            )
+        )
+        return Limits(None if calls is None else round(calls), None if tokens is None else round(tokens), cost)
+
+    def __str__(self) -> str:
+        """Return them as people say them: ``5,000 calls, 2 USD``."""
+        amounts = [
+            "" if self.calls is None else f"{self.calls:,} calls",
+            "" if self.tokens is None else f"{self.tokens:,} tokens",
+            "" if self.cost is None else f"{self.cost:g} USD",
+        ]
+        return ", ".join(amount for amount in amounts if amount)
 
     def to_dict(self) -> dict[str, Any]:
         """Return them as plain JSON data."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+from psopt.runs.planning._effort import BY_LIMITS, EFFORT_CALLS, Limits
 
 if TYPE_CHECKING:
     from psopt.runs._cost_estimate import CostEstimate, Phase
-    from psopt.runs.planning._effort import Limits
-    from psopt.runs.planning._sizes import Sizes
+    from psopt.runs._settings import RunSettings
+    from psopt.runs.planning._sizes import AskedSizes, Sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +24,11 @@ class Plan:
     sizes : Sizes
         Samples, wordings, candidates and rounds.
     limits : Limits
-        What the run may take at most.
+        What the run may take at most: the user's limits, or the effort's calls.
     estimate : CostEstimate
         What it is expected to take, phase by phase.
+    full_calls : int
+        About how many calls ``full`` would ask for.
     warnings : tuple of str
         What is to be said of it before it starts.
     """
@@ -33,12 +37,41 @@ class Plan:
     sizes: Sizes
     limits: Limits
     estimate: CostEstimate
+    full_calls: int = 0
     warnings: tuple[str, ...] = ()
 
     @property
     def phases(self) -> tuple[Phase, ...]:
         """What it takes, in the order in which it comes."""
         return self.estimate.phases
+
+    @property
+    def line(self) -> str:
+        """What is said of it, in one line."""
+        sizes = self.sizes
+        effort = "as the limits allow" if self.effort == BY_LIMITS else f"effort {self.effort}"
+        most = f", at most {self.limits}" if self.limits != Limits() else ""
+        most = most.removesuffix(" calls")
+        line = (
+            f"{effort}: about {self.estimate.calls:,} calls{most}: {sizes.trials} trials on {sizes.val} x "
+            f"{sizes.rephrasings}, test on {sizes.test} x {sizes.heldout}"
+        )
+        if self.effort == "full" or self.full_calls <= self.estimate.calls:
+            return line
+        return f"{line}; --effort full asks about {self.full_calls:,}"
+
+    def applied_to(self, settings: RunSettings) -> RunSettings:
+        """Return the settings of a run that follows it: nobody needs the plan to go on with them."""
+        if self.effort == "full":
+            return settings
+        lm = settings.lm
+        is_of_effort = Limits.of_user(lm) == Limits() and self.effort in EFFORT_CALLS
+        return replace(
+            sized(settings, self.sizes),
+            effort=self.effort,
+            limited_by="effort" if is_of_effort else "user",
+            lm=replace(lm, max_calls=self.limits.calls) if is_of_effort else lm,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data, as run.json keeps it."""
@@ -56,3 +89,33 @@ class Plan:
             "phases": phases,
             "warnings": list(self.warnings),
         }
+
+
+def sized(settings: RunSettings, sizes: Sizes) -> RunSettings:
+    """Return the settings with these sizes."""
+    return replace(
+        settings,
+        samples=sizes.val,
+        train_samples=sizes.train,
+        test_samples=sizes.test,
+        rephrasings=sizes.rephrasings,
+        heldout=sizes.heldout,
+        search=replace(settings.search, trials=sizes.trials, rounds=sizes.rounds),
+    )
+
+
+def asked_for(settings: RunSettings, asked: AskedSizes) -> RunSettings:
+    """Return settings of full size with the sizes that the user has set."""
+    chosen: dict[str, Any] = {
+        "samples": asked.val,
+        "train_samples": None if asked.train == asked.val else asked.train,
+        "test_samples": asked.test,
+        "rephrasings": asked.rephrasings,
+        "heldout": asked.heldout,
+    }
+    of_search: dict[str, Any] = {"trials": asked.trials, "rounds": asked.rounds}
+    return replace(
+        settings,
+        **{name: value for name, value in chosen.items() if value is not None},
+        search=replace(settings.search, **{name: value for name, value in of_search.items() if value is not None}),
+    )

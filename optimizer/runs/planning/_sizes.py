@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from psopt.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+_SPLITS = ("train", "val", "test")
+_WORDINGS = ("rephrasings", "heldout")
+_OPTIONS = {"train": "train_samples", "val": "samples", "test": "test_samples"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,10 @@ class Sizes:
     trials: int
     rounds: int
 
+    def at_most(self, available: Mapping[str, int]) -> Sizes:
+        """The same where no more samples of a split are available than that."""
+        return replace(self, **{split: min(getattr(self, split), available[split]) for split in _SPLITS})
+
 
 @dataclass(frozen=True, slots=True)
 class AskedSizes:
@@ -46,6 +56,32 @@ class AskedSizes:
     trials: int | None = None
     rounds: int | None = None
 
+    @classmethod
+    def of(
+        cls,
+        samples: int | None = None,
+        train_samples: int | None = None,
+        test_samples: int | None = None,
+        rephrasings: int | None = None,
+        heldout: int | None = None,
+        trials: int | None = None,
+        rounds: int | None = None,
+    ) -> AskedSizes:
+        """The sizes by the names that options have; `samples` is of val, and of train too where that has no own number.
+
+        Raises
+        ------
+        InputError
+            If there is nothing of one.
+        """
+        n_train = samples if train_samples is None else train_samples
+        asked = cls(n_train, samples, test_samples, rephrasings, heldout, trials, rounds)
+        for size in fields(cls):
+            number = getattr(asked, size.name)
+            if number is not None and number < 1:
+                raise InputError(f"{_OPTIONS.get(size.name, size.name)} must be at least 1, not {number}")
+        return asked
+
     def set_in(self, sizes: Sizes) -> Sizes:
         """Return the sizes with those of the user's in their place."""
         chosen = {size.name: getattr(self, size.name) for size in fields(self)}
@@ -54,43 +90,89 @@ class AskedSizes:
         )
 
 
-FLOOR = Sizes(train=40, val=50, test=50, rephrasings=2, heldout=2, trials=4, rounds=1)
-"""The least that makes sense: the baseline and three candidates, compared under two wordings, for one has no S."""
+class _Station(NamedTuple):
+    """A place on the path: samples of train, answers of one prompt on val and test, wordings, candidates, rounds."""
+
+    train: int
+    val: int
+    test: int
+    wordings: int
+    trials: int
+    rounds: int
+
+
+FLOOR_TRIALS = 4
+"""The baseline and three candidates: with fewer nothing is searched."""
 FULL = Sizes(train=500, val=500, test=10**9, rephrasings=10, heldout=10, trials=40, rounds=3)
 """What is used where nothing is planned; test is used whole."""
-# Chosen: samples grow before wordings, since of as many answers two wordings of many samples have a fifth of the
-# variance of all wordings of few; val before train, where a part is enough to see what shakes.
+# Chosen, so that a task with samples enough comes to about 5,000, 20,000 and 60,000 calls. Wordings begin with two, for
+# one has no S, and grow more slowly than samples: of as many answers, two wordings of many samples have a fifth of the
+# variance of all wordings of few. The test of each shows a difference that is smaller by a third than that before.
 _STATIONS = (
-    FLOOR,
-    Sizes(train=80, val=200, test=150, rephrasings=3, heldout=3, trials=12, rounds=2),
-    Sizes(train=160, val=300, test=300, rephrasings=4, heldout=4, trials=20, rounds=3),
-    Sizes(train=300, val=500, test=500, rephrasings=6, heldout=6, trials=36, rounds=3),
-    FULL,
+    _Station(train=40, val=40 * 2, test=50 * 2, wordings=2, trials=FLOOR_TRIALS, rounds=1),
+    _Station(train=100, val=150 * 3, test=120 * 3, wordings=3, trials=10, rounds=2),
+    _Station(train=200, val=300 * 4, test=250 * 4, wordings=4, trials=20, rounds=3),
+    _Station(train=350, val=500 * 6, test=400 * 6, wordings=6, trials=32, rounds=3),
+    _Station(train=500, val=500 * 10, test=10**9 * 10, wordings=10, trials=40, rounds=3),
 )
-_STEPS = 40  # between two stations; so fine that a step is about a trial
+_STEPS = 40  # between two stations: about a trial each
 N_STEPS = _STEPS * (len(_STATIONS) - 1)
-"""How many steps there are from `FLOOR` to `FULL`."""
+"""How many steps there are from the least to `FULL`."""
 
 
-def sizes_at(step: int, available: Mapping[str, int]) -> Sizes:
-    """The sizes after so many of the `N_STEPS` steps from the floor to full size; none falls from step to step.
+def path(asked: AskedSizes, available: Mapping[str, int]) -> tuple[Sizes, ...]:
+    """The sizes from the least that make sense to `FULL`, step by step, with the user's in their place.
 
-    Between stations each grows by a constant factor, and is rounded down.
+    Answers of a prompt grow by a constant factor from step to step, and wordings now and then; then as many answers are
+    of fewer samples. Neither answers (samples x wordings) nor trials ever fall.
 
     Parameters
     ----------
-    step : int
-    available : mapping of split to number of samples
-        What the task has.
+    asked : AskedSizes
+    available : mapping of size to number
+        The most that there are: samples of a split, wordings of a file.
     """
-    station, part = divmod(step, _STEPS)
+    steps: list[Sizes] = []
+    for number in range(N_STEPS):
+        steps.append(_sizes_at(number, asked, available, steps[-1] if steps else None))
+    return (*steps, full_sizes(asked, available))
+
+
+def full_sizes(asked: AskedSizes, available: Mapping[str, int]) -> Sizes:
+    """`FULL`, as far as that is available, with the user's sizes in their place."""
+    wordings = {name: min(FULL.rephrasings, available.get(name, FULL.rephrasings)) for name in _WORDINGS}
+    return asked.set_in(replace(FULL, **wordings)).at_most(available)
+
+
+def _sizes_at(number: int, asked: AskedSizes, available: Mapping[str, int], before: Sizes | None) -> Sizes:
+    station, part = divmod(number, _STEPS)
     low = _STATIONS[station]
-    high = _STATIONS[min(station + 1, len(_STATIONS) - 1)]
-    share = part / _STEPS
+    high = _STATIONS[station + 1]
 
-    def between(name: str) -> int:
-        most = available.get(name, 10**9)
+    def between(name: str, most: int = 10**9) -> float:
         least, last = min(getattr(low, name), most), min(getattr(high, name), most)
-        return int(least * (last / least) ** share + 1e-9) if least else 0
+        return float(least * (last / least) ** (part / _STEPS)) + 1e-9 if least else 0.0
 
-    return Sizes(**{size.name: between(size.name) for size in fields(Sizes)})
+    def wordings(name: str) -> int:
+        own: int | None = getattr(asked, name)
+        return own or min(round(between("wordings")), available.get(name, 10**9))
+
+    def samples(split: str, n_wordings: int, answers_before: int) -> int:
+        own: int | None = getattr(asked, split)
+        if own is not None:
+            return min(own, available[split])
+        most = min(available[split], int(getattr(FULL, split)))
+        answers = int(between(split, most * FULL.rephrasings))
+        return min(most, max(answers // n_wordings, -(-answers_before // n_wordings)))
+
+    rephrasings, heldout = wordings("rephrasings"), wordings("heldout")
+    n_train = int(between("train")) if asked.train is None else asked.train
+    return Sizes(
+        train=min(n_train, available["train"]),
+        val=samples("val", rephrasings, before.val * before.rephrasings if before else 0),
+        test=samples("test", heldout, before.test * before.heldout if before else 0),
+        rephrasings=rephrasings,
+        heldout=heldout,
+        trials=asked.trials or int(between("trials")),
+        rounds=asked.rounds or round(between("rounds")),
+    )

@@ -1,0 +1,99 @@
+"""What a search is counted from: what the seed prompt takes on each split, and by how much edits lengthen it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from psopt.evaluation import Grid
+from psopt.models.chat import TokenRange, asks_in_chat, grid_price, price_of
+from psopt.search import tokens_of_all_edits
+from psopt.search.racing import racing_rule
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from psopt.evaluation import Evaluator, Split
+    from psopt.models.chat import Price
+    from psopt.runs._settings import RunSettings
+    from psopt.runs.planning._sizes import Sizes
+    from psopt.search_spaces import Prompt
+    from psopt.tasks import Task
+
+_SPLITS: tuple[Split, ...] = ("val", "train", "test")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchBasis:
+    """What a search is counted from.
+
+    Attributes
+    ----------
+    grids : mapping of split to Grid
+        The seed prompt's.
+    shapes : mapping of split to (int, int)
+        Samples and wordings.
+    growth : TokenRange
+        By how much all edits of a first round lengthen the prompt; of no account where nobody counts tokens.
+    price, single_price : Price or None
+        Of the model that answers; where it is asked by batches, and where call by call.
+    races : bool
+        Whether candidates race.
+    """
+
+    grids: Mapping[Split, Grid]
+    shapes: Mapping[Split, tuple[int, int]]
+    growth: TokenRange
+    price: Price | None
+    single_price: Price | None
+    races: bool
+
+    @classmethod
+    def of(
+        cls,
+        task: Task,
+        settings: RunSettings,
+        baseline: Prompt,
+        evaluator: Evaluator,
+        *,
+        ignoring_cache: bool = False,
+        growth: TokenRange | None = None,
+    ) -> SearchBasis:
+        """Count it on what prompts are compared on; nothing is sent. The growth takes longest: say it if you know."""
+        model = evaluator.model
+
+        def grid(split: Split) -> Grid:
+            prompts, texts = evaluator.rephrased(baseline, split), evaluator.texts(split)
+            return Grid.of(model, prompts, texts, ignoring_cache=ignoring_cache)
+
+        return cls(
+            {split: grid(split) for split in _SPLITS},
+            {split: (len(evaluator.samples[split]), len(evaluator.rephrasings.on(split)[0])) for split in _SPLITS},
+            _growth(task, settings, baseline, evaluator) if growth is None else growth,
+            grid_price(model.name, in_batches=settings.lm.batch),
+            price_of(model.name),
+            racing_rule(settings.search.race, evaluator) is not None,
+        )
+
+    def sized(self, sizes: Sizes) -> SearchBasis:
+        """The same for other numbers of samples and wordings, with nothing in the cache."""
+        shapes: dict[Split, tuple[int, int]] = {
+            "train": (sizes.train, sizes.rephrasings),
+            "val": (sizes.val, sizes.rephrasings),
+            "test": (sizes.test, sizes.heldout),
+        }
+        grids = {split: self.grids[split].sized(samples * wordings) for split, (samples, wordings) in shapes.items()}
+        return replace(self, grids=grids, shapes=shapes)
+
+
+def _growth(task: Task, settings: RunSettings, baseline: Prompt, evaluator: Evaluator) -> TokenRange:
+    if not asks_in_chat(evaluator.model):
+        return TokenRange()
+    return tokens_of_all_edits(
+        task,
+        baseline,
+        evaluator.rephrasings,
+        evaluator.samples["train"],
+        settings.search.parts,
+        drafted=settings.has_proposer,
+    )

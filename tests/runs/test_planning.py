@@ -1,0 +1,187 @@
+"""A plan is as large as its limits pay for, the end of the run included, and never smaller for more."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from psopt import LMConfig, Task
+from psopt.errors import InputError
+from psopt.evaluation import Grid
+from psopt.models.chat import Price, TokenRange
+from psopt.runs import (
+    AskedSizes,
+    DataOptions,
+    Limits,
+    Planner,
+    PlanOptions,
+    RunSettings,
+    SearchBasis,
+    limits_of,
+    resumed_from,
+    with_changed_limits,
+)
+from psopt.runs.planning import EFFORT_CALLS, FULL, path
+
+TASK = Task.from_records([{"text": f"what is {i} ?", "label": "ab"[i % 2] * 3} for i in range(30)])
+SETTINGS = RunSettings(DataOptions("tickets.csv"), "openai/model")
+ANSWER = TokenRange(2, 6)
+MANY = {"train": 4000, "val": 1000, "test": 500}
+
+task_sizes = st.fixed_dictionaries({split: st.integers(4, 3000) for split in ("train", "val", "test")})
+limits = st.builds(
+    Limits,
+    st.none() | st.integers(50, 200_000),
+    st.none() | st.integers(10_000, 50_000_000),
+    st.none() | st.floats(0.001, 50),
+)
+asked_sizes = st.builds(
+    AskedSizes,
+    val=st.none() | st.integers(2, 600),
+    rephrasings=st.none() | st.integers(2, 12),
+    trials=st.none() | st.integers(1, 80),
+    rounds=st.none() | st.integers(1, 4),
+)
+
+
+def planner(
+    limits: Limits, available: Any = None, asked: AskedSizes | None = None, *, races: bool = True, **changes: Any
+) -> Planner:
+    """A planner for a prompt of 50 tokens a call."""
+    grid = Grid(100, 0, TokenRange(4000, 6000), ANSWER)
+    splits: Any = ("val", "train", "test")
+    price = Price(0.15, 0.6)
+    basis = SearchBasis(
+        dict.fromkeys(splits, grid), dict.fromkeys(splits, (50, 2)), TokenRange(100, 300), price, price, races
+    )
+    chosen = replace(SETTINGS, **changes)
+    return Planner(TASK, chosen, chosen.baseline(TASK), basis, asked or AskedSizes(), available or MANY, limits)
+
+
+@settings(max_examples=12, deadline=None)
+@given(task_sizes, limits, asked_sizes, st.booleans())
+def test_what_is_expected_is_within_the_limits_the_end_included_or_it_is_said(
+    available: Any, limits: Limits, asked: AskedSizes, races: Any
+) -> None:
+    plans = planner(limits, available, asked, races=races)
+    sizes = next(plans.choices())
+    estimate = plans.estimate(sizes)
+    phases = {phase.what: phase.calls for phase in estimate.phases}
+    assert phases["seed prompt on test"] == sizes.test * sizes.heldout
+    assert phases["front on test"] >= min(3, sizes.trials - 1) * sizes.test * sizes.heldout
+    if limits.pay(estimate):
+        assert plans.warnings(sizes) == ()
+    else:
+        assert sizes == plans.path[0]
+        assert len(plans.warnings(sizes)) == 1
+
+
+@settings(max_examples=12, deadline=None)
+@given(task_sizes, asked_sizes)
+def test_nothing_falls_along_the_path_and_what_the_user_sets_is_kept(available: Any, asked: AskedSizes) -> None:
+    steps = path(asked, available)
+    for before, after in itertools.pairwise(steps):
+        assert after.val * after.rephrasings >= before.val * before.rephrasings
+        assert after.test * after.heldout >= before.test * before.heldout
+        assert (after.train, after.trials, after.rounds) >= (before.train, before.trials, before.rounds)
+    assert steps[-1] == asked.set_in(FULL).at_most(available)
+    for sizes in (steps[0], steps[len(steps) // 2]):
+        assert sizes == asked.set_in(sizes).at_most(available)
+
+
+@settings(max_examples=12, deadline=None)
+@given(task_sizes, st.integers(100, 100_000), st.floats(1, 20))
+def test_a_larger_limit_never_gives_a_smaller_run(available: Any, calls: int, factor: float) -> None:
+    few = next(planner(Limits(calls), available).choices())
+    many = next(planner(Limits(round(calls * factor)), available).choices())
+    assert many.val * many.rephrasings >= few.val * few.rephrasings
+    assert many.test * many.heldout >= few.test * few.heldout
+    assert many.trials >= few.trials
+
+
+@pytest.mark.parametrize("effort", EFFORT_CALLS)
+def test_an_effort_uses_most_of_its_calls(effort: str) -> None:
+    plans = planner(Limits(EFFORT_CALLS[effort]))
+    calls = plans.estimate(next(plans.choices())).calls
+    assert 0.8 * EFFORT_CALLS[effort] < calls <= EFFORT_CALLS[effort]
+
+
+def test_edits_that_are_left_out_at_the_end_are_paid_for_too() -> None:
+    plain = next(planner(Limits(5000)).choices())
+    plans = planner(Limits(5000), leave_one_out=4)
+    sizes = next(plans.choices())
+    assert plans.estimate(sizes).calls <= 5000
+    assert sizes.val * sizes.rephrasings < plain.val * plain.rephrasings
+
+
+def test_a_limit_below_the_floor_is_said_with_what_would_do() -> None:
+    plans = planner(Limits(300))
+    (warning,) = plans.warnings(next(plans.choices()))
+    assert warning.startswith("300 calls is below the floor: the baseline, three candidates and the front on test take")
+    enough = int(warning.split("about ")[1].split(" ")[0].replace(",", ""))
+    assert planner(Limits(enough)).warnings(next(planner(Limits(enough)).choices())) == ()
+
+
+def test_more_trials_than_a_limit_pays_are_said() -> None:
+    plans = planner(Limits(2000), asked=AskedSizes(trials=500))
+    (warning,) = plans.warnings(next(plans.choices()))
+    assert warning.startswith("500 trials of 40 x 2 would take about ")
+    assert warning.endswith("2,000 calls end the search before")
+
+
+def test_the_default_is_light_where_models_cost_and_nothing_limits_them() -> None:
+    options = PlanOptions()
+    assert options.effort_for(LMConfig(), is_free=False) == "light"
+    assert options.effort_for(LMConfig(max_cost=2.0), is_free=False) == "limits"
+    assert options.effort_for(LMConfig(max_calls=9), is_free=True) == "full"
+    assert PlanOptions("medium").effort_for(LMConfig(max_cost=2.0), is_free=True) == "medium"
+    with pytest.raises(InputError, match="unknown effort 'ligth'; did you mean 'light'"):
+        PlanOptions("ligth")  # type: ignore[arg-type]
+
+
+def test_an_effort_limits_a_run_where_the_user_does_not() -> None:
+    assert limits_of("light", Limits()) == (Limits(5000), Limits(5000))
+    assert limits_of("light", Limits(900)) == (Limits(900), Limits(900))
+    assert limits_of("light", Limits(90_000)) == (Limits(5000), Limits(90_000))
+    assert limits_of("limits", Limits(cost=2.0)) == (Limits(cost=2.0), Limits(cost=2.0))
+
+
+@pytest.mark.parametrize("name", ["trials", "samples", "test_samples", "rephrasings", "heldout", "rounds"])
+def test_nothing_of_a_size_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match=f"{name} must be at least 1, not 0"):
+        AskedSizes.of(**{name: 0})
+
+
+def test_a_run_that_is_resumed_keeps_its_sizes_and_what_is_left_of_its_efforts_calls() -> None:
+    begun = replace(
+        SETTINGS,
+        samples=100,
+        train_samples=60,
+        test_samples=80,
+        heldout=3,
+        effort="light",
+        limited_by="effort",
+        lm=LMConfig(max_calls=5000),
+    )
+    manifest = {
+        "settings": begun.to_dict(),
+        "plan": {"limits": {"calls": 5000}},
+        "calls": {"made": 1900, "failed": 100},
+    }
+    assert RunSettings.from_dict(begun.to_dict()) == begun
+    again = resumed_from(manifest, SETTINGS, PlanOptions(sizes=AskedSizes(trials=60)))
+    assert (again.samples, again.train_samples, again.test_samples, again.heldout) == (100, 60, 80, 3)
+    assert (again.search.trials, again.lm.max_calls, again.limited_by) == (60, 3000, "effort")
+    assert with_changed_limits(manifest, begun, {}).lm.max_calls == 3000
+    freed = with_changed_limits(manifest, begun, {"max_cost": 2.0})
+    assert (freed.lm.max_calls, freed.limited_by) == (None, "user")
+    with pytest.raises(InputError, match="begun with effort light, and keeps it"):
+        resumed_from(manifest, SETTINGS, PlanOptions("heavy"))
+
+
+def test_settings_that_nothing_planned_are_written_as_ever() -> None:
+    assert not {"effort", "limited_by", "heldout", "train_samples", "test_samples"} & SETTINGS.to_dict().keys()
