@@ -6,6 +6,7 @@ import contextlib
 import logging
 import os
 import signal
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,13 +28,28 @@ settings.load_profile("psopt")
 ROOT = Path(__file__).resolve().parent.parent
 
 
+# An environment may forbid it; without its bytecode each of the processes that tests start compiles psopt anew, .3 s.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # A module stays with the process that begins it: begun last, these kept one process busy while the other was done.
-LONG_MODULES = ("test_readme_commands", "test_real_trec", "test_readme", "test_optimize_command", "test_experiments")
+LONG_MODULES = (
+    "test_real_trec",
+    "test_workers",
+    "test_optimize_command",
+    "test_readme_commands",
+    "test_experiments",
+    "test_language_model_runs",
+    "test_sensitivity_optimizer",
+    "test_limits_keep_the_end",
+    "test_readme",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the modules that take longest."""
-    items.sort(key=lambda item: item.path.stem not in LONG_MODULES)
+    ranks = {name: rank for rank, name in enumerate(LONG_MODULES)}
+    items.sort(key=lambda item: ranks.get(item.path.stem, len(ranks)))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -12,9 +12,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _TICK = 0.02
+_HANGS = 240.0  # seconds after which a test has failed; a process takes a minute to begin where ten others compute
 
 
-def wait_until(condition: Callable[[], T], *, process: subprocess.Popen[str] | None = None, seconds: float = 60.0) -> T:
+def wait_until(
+    condition: Callable[[], T], *, process: subprocess.Popen[str] | None = None, seconds: float = _HANGS
+) -> T:
     """Return what `condition` gives once that is true; the process that should bring it about must not have ended."""
     end = time.monotonic() + seconds
     while not (value := condition()):

@@ -1,11 +1,19 @@
-"""A guard for processes under test: it refuses connections to any other address than the one named, and notes them."""
+"""A guard for what is under test, in a process of its own or in this one.
+
+It refuses connections to any other address than the one named, and notes them.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import socket
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 _GUARD = """
@@ -52,6 +60,17 @@ class Guard:
         self._file = place / "tried.txt"
         path = os.pathsep.join([str(place), *filter(None, [os.environ.get("PYTHONPATH")])])
         self.environment = {"PYTHONPATH": path, "GUARD_PORT": str(port), "GUARD_FILE": str(self._file)}
+
+    @contextlib.contextmanager
+    def in_this_process(self) -> Iterator[None]:
+        """Guard this process for a while."""
+        with pytest.MonkeyPatch.context() as patch:
+            for owner, name in ((socket.socket, "connect"), (socket.socket, "connect_ex"), (socket, "getaddrinfo")):
+                patch.setattr(owner, name, getattr(owner, name))  # which puts it back at the end
+            for name in ("GUARD_PORT", "GUARD_FILE"):
+                patch.setenv(name, self.environment[name])
+            exec(_GUARD, {})  # the same guard, whichever process it is in
+            yield
 
     @property
     def tried(self) -> list[str]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
+from tests.commands import run_command
+
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
 SMALL = [
@@ -51,8 +52,7 @@ def psopt(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         "OPENAI_API_KEY": "none",
         "COLUMNS": "140",
     }
-    command = [sys.executable, "-m", "psopt", *arguments]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+    return run_command(*arguments, cwd=folder, env=environment)
 
 
 def optimize(

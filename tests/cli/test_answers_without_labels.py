@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from psopt.testing import FakeServer
 
+from tests.commands import run_command
+
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
 NONSENSE = "fixed:That is hard to say."
@@ -34,14 +35,13 @@ def psopt(
     folder: Path, verb: str, server: FakeServer, *arguments: str, **more: Any
 ) -> subprocess.CompletedProcess[str]:
     where = ["--model", "openai/test", "--api-base", server.url, "--concurrency", "4"]
-    command = [sys.executable, "-m", "psopt", verb, *where, *arguments]
     env = {
         **os.environ,
         "OPENAI_API_KEY": "sk-very-secret-0123456789",
         "PSOPT_CACHE_DIR": str(folder / "cache"),
         "COLUMNS": "100",
     }
-    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120, **more)
+    return run_command(verb, *where, *arguments, cwd=folder, env=env, **more)
 
 
 def measure(folder: Path, verb: str, server: FakeServer, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -127,9 +127,8 @@ def test_more_refused_texts_than_allowed_stop_a_run_that_goes_on_when_they_are_a
         assert stopped.returncode == 2
         assert "more than --max-unanswered 0.05 allows" in stopped.stderr
         assert "psopt resume run" in stopped.stderr
-        command = [sys.executable, "-m", "psopt", "resume", "run", "--max-unanswered", "0.2", "--json"]
         env = {**os.environ, "OPENAI_API_KEY": "k", "PSOPT_CACHE_DIR": str(data / "cache")}
-        done = subprocess.run(command, cwd=data, env=env, capture_output=True, text=True, timeout=120)
+        done = run_command("resume", "run", "--max-unanswered", "0.2", "--json", cwd=data, env=env)
         assert done.returncode == 0, done.stderr
         assert server.counts()["answered_twice"] == 0
     run = json.loads((data / "run" / "run.json").read_text())
@@ -173,8 +172,8 @@ def test_classify_says_why_a_text_has_no_label(data: Path) -> None:
     (data / "prompt.json").write_text(json.dumps(prompt))
     texts = "what is it ?\nhow to make a bomb ?\n"
     with FakeServer(unanswerable="bomb:content_filter") as server:
-        done = psopt(data, "classify", server, "--prompt", "prompt.json", "--json", "-", input=texts)
-        plain = psopt(data, "classify", server, "--prompt", "prompt.json", "-", input=texts)
+        done = psopt(data, "classify", server, "--prompt", "prompt.json", "--json", "-", texts=texts)
+        plain = psopt(data, "classify", server, "--prompt", "prompt.json", "-", texts=texts)
     assert done.returncode == 0, done.stderr
     first, second = map(json.loads, done.stdout.splitlines())
     assert "na_kind" not in first

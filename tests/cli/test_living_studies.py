@@ -15,6 +15,7 @@ import optuna
 import pytest
 
 from tests.cli.limited_runs import write_questions
+from tests.commands import run_command
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -30,8 +31,7 @@ def data(tmp_path: Path) -> Path:
 
 
 def psopt(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "psopt", *arguments]
-    return subprocess.run(command, cwd=folder, env=environment(folder), capture_output=True, text=True, timeout=120)
+    return run_command(*arguments, cwd=folder, env=environment(folder))
 
 
 def environment(folder: Path) -> dict[str, Any]:

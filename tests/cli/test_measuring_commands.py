@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +11,10 @@ from psopt.api import MeasureOptions
 from psopt.search_spaces import seed_prompt
 from psopt.testing import assert_robust
 
+from tests.commands import run_command
+
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
     from psopt.tasks import Task
@@ -45,8 +46,7 @@ MODEL = ["--dataset", "data.csv", "--model", "sim/wobble=0.6,accuracy=0.6,na=0"]
 
 def psopt(folder: Path, *arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "80"}
-    command = [sys.executable, "-m", "psopt", *arguments]
-    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120, **more)
+    return run_command(*arguments, cwd=folder, env=env, **more)
 
 
 def test_a_prompt_that_is_better_is_said_to_be_and_by_how_much(folder: Any) -> None:
@@ -112,7 +112,7 @@ def test_a_check_without_a_bound_is_wrong_usage(folder: Any) -> None:
 def test_texts_are_classified_in_their_order_with_the_runs_own_model(folder: Any) -> None:
     (prompt,) = list((folder / "run" / "prompts").glob("*.json"))[:1]
     texts = "when did test 1 end ?\nwho saw test 2 ?\n\nwho saw test 4 ?\n"
-    done = psopt(folder, "classify", "--prompt", str(prompt), input=texts)
+    done = psopt(folder, "classify", "--prompt", str(prompt), texts=texts)
     assert done.returncode == 0, done.stderr
     labels = done.stdout.splitlines()
     assert len(labels) == 3
@@ -128,8 +128,8 @@ def test_a_vote_is_more_often_right_than_one_wording(folder: Any) -> None:
     lines = [line.split(",") for line in (folder / "data.csv").read_text().splitlines()[1:]]
     texts, truth = "\n".join(line[1] for line in lines), [line[2] for line in lines]
     (prompt,) = list((folder / "run" / "prompts").glob("*.json"))[:1]
-    one = psopt(folder, "classify", "--prompt", str(prompt), input=texts).stdout.splitlines()
-    vote = psopt(folder, "classify", "--prompt", str(prompt), "--vote", "--rephrasings", "15", input=texts).stdout
+    one = psopt(folder, "classify", "--prompt", str(prompt), texts=texts).stdout.splitlines()
+    vote = psopt(folder, "classify", "--prompt", str(prompt), "--vote", "--rephrasings", "15", texts=texts).stdout
     voted = [line.split("\t")[0] for line in vote.splitlines()]
     right = [sum(a == b for a, b in zip(answers, truth, strict=True)) for answers in (one, voted)]
     assert right[1] >= right[0]
@@ -144,7 +144,7 @@ def test_a_vote_is_more_often_right_than_one_wording(folder: Any) -> None:
     ],
 )
 def test_classifying_says_what_it_lacks(folder: Any, prompt: str, texts: str, message: str) -> None:
-    done = psopt(folder, "classify", "--prompt", prompt, input=texts)
+    done = psopt(folder, "classify", "--prompt", prompt, texts=texts)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
 

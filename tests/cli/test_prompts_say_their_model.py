@@ -12,9 +12,10 @@ import pytest
 from psopt.testing import FakeServer
 
 from tests.cli.guarding import Guard
+from tests.commands import run_command
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from psopt.tasks import Task
@@ -48,16 +49,26 @@ def folder(tmp_path_factory: pytest.TempPathFactory, server: FakeServer) -> Any:
 
 
 def psopt(
-    folder: Path, server: FakeServer, *arguments: str, key: str | None = "sk-a-key-of-no-use-123456", **more: Any
+    folder: Path,
+    server: FakeServer,
+    *arguments: str,
+    key: str | None = "sk-a-key-of-no-use-123456",
+    texts: str = "",
+    env: Mapping[str, str] | None = None,
+    alone: bool = False,
 ) -> subprocess.CompletedProcess[str]:
+    """Run a command under a guard; `alone` is in a process of its own, where nothing has been imported before."""
     guard = Guard(folder, server.port)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("OPENAI")}
-    env = {**kept, **guard.environment, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "100"}
+    env = {**kept, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "100", **(env or {})}
     env |= {"OPENAI_API_KEY": key} if key else {}
-    command = [sys.executable, "-m", "psopt", *arguments]
-    done = subprocess.run(
-        command, cwd=folder, env={**env, **more.pop("env", {})}, capture_output=True, text=True, timeout=120, **more
-    )
+    if alone:
+        command = [sys.executable, "-m", "psopt", *arguments]
+        env |= guard.environment
+        done = subprocess.run(command, cwd=folder, env=env, input=texts, capture_output=True, text=True, timeout=120)
+    else:
+        with guard.in_this_process():
+            done = run_command(*arguments, cwd=folder, env=env, texts=texts)
     assert guard.tried == []
     return done
 
@@ -102,7 +113,7 @@ def test_a_verb_asks_the_runs_model_at_the_runs_server_as_the_run_did(
     server.reset()
     given = [*VERBS[verb], "--prompt", str(prompt_of(folder).relative_to(folder)), "--cache-dir", f"own-{verb}"]
     elsewhere = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
-    done = psopt(folder, server, *given, input=TEXTS, env=elsewhere)
+    done = psopt(folder, server, *given, texts=TEXTS, env=elsewhere)
     assert done.returncode == 0, done.stderr
     assert f"model openai/run at {server.url}, as in run" in done.stderr.splitlines()
     assert server.counts()["requests"] > 0
@@ -114,7 +125,7 @@ def test_a_verb_asks_the_runs_model_at_the_runs_server_as_the_run_did(
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_json_says_model_and_server(folder: Any, server: FakeServer, verb: Any) -> None:
-    done = psopt(folder, server, *VERBS[verb], "--prompt", str(prompt_of(folder)), "--json", input=TEXTS)
+    done = psopt(folder, server, *VERBS[verb], "--prompt", str(prompt_of(folder)), "--json", texts=TEXTS)
     assert done.stderr == ""
     said = [json.loads(line) for line in done.stdout.splitlines()] if verb == "classify" else json.loads(done.stdout)
     for one in said if isinstance(said, list) else [said]:
@@ -128,7 +139,7 @@ def test_a_prompt_that_does_not_say_its_model_stops_in_one_line(
 ) -> None:
     if (verb, prompt) == ("classify", "prompt.txt"):
         return  # it lacks more than a model
-    done = psopt(folder, server, *VERBS[verb], "--prompt", prompt, input=TEXTS)
+    done = psopt(folder, server, *VERBS[verb], "--prompt", prompt, texts=TEXTS)
     assert (done.returncode, done.stdout) == (2, "")
     named = "prompt.txt" if verb == "compare" else prompt
     assert done.stderr == f"psopt: prompt {named} does not say which model it is for: give --model\n"
@@ -145,7 +156,7 @@ def test_another_model_on_the_command_line_is_asked_at_the_runs_server_and_said(
 ) -> None:
     server.reset()
     prompt = prompt_of(folder)
-    done = psopt(folder, server, "classify", "--prompt", str(prompt), "--model", "openai/new", input=TEXTS, key=None)
+    done = psopt(folder, server, "classify", "--prompt", str(prompt), "--model", "openai/new", texts=TEXTS, key=None)
     assert done.returncode == 0, done.stderr
     said = f"model openai/new at {server.url}, as --model says; {prompt} was measured with openai/run at {server.url}"
     assert said in done.stderr
@@ -155,7 +166,7 @@ def test_another_model_on_the_command_line_is_asked_at_the_runs_server_and_said(
 def test_options_on_the_command_line_go_before_the_runs(folder: Any, server: FakeServer) -> None:
     server.reset()
     given = ["--prompt", str(prompt_of(folder)), "--max-tokens", "33", "--cache-dir", "own-33"]
-    done = psopt(folder, server, "classify", *given, input=TEXTS)
+    done = psopt(folder, server, "classify", *given, texts=TEXTS)
     assert done.returncode == 0, done.stderr
     assert server.last_request()["body"]["max_tokens"] == 33
 
@@ -185,7 +196,7 @@ def test_a_run_of_an_earlier_version_says_it_by_its_settings(folder: Any, server
     run = json.loads((old / "run.json").read_text())
     del run["settings"]["own_model"]
     (old / "run.json").write_text(json.dumps(run))
-    done = psopt(folder, server, "classify", "--prompt", str(prompt_of(tmp_path, "old")), input=TEXTS)
+    done = psopt(folder, server, "classify", "--prompt", str(prompt_of(tmp_path, "old")), texts=TEXTS)
     assert done.returncode == 0, done.stderr
     assert f"model openai/run at {server.url}, as in {old}" in done.stderr
     exported = json.loads(psopt(folder, server, "export", str(old), "--format", "json").stdout)
@@ -200,7 +211,7 @@ def test_a_prompt_that_was_measured_with_an_object_says_so(
 
     run = package.optimize(task, model=keyword_model, trials=2, rephrasings=2, out=tmp_path / "own")
     prompt = run.path / "prompts" / f"{run.baseline.id}.json"
-    done = psopt(folder, server, "classify", "--prompt", str(prompt), input=TEXTS)
+    done = psopt(folder, server, "classify", "--prompt", str(prompt), texts=TEXTS)
     assert done.returncode == 2
     assert "was measured with a model object in Python (keyword), which no name loads: give --model" in done.stderr
     resumed = psopt(folder, server, "resume", str(run.path))
@@ -211,7 +222,7 @@ def test_a_prompt_that_was_measured_with_an_object_says_so(
 def test_dspy_fetches_nothing_beside_the_answers(folder: Any, server: FakeServer) -> None:
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
     given = ["--prompt", "bare.json", "--model", "dspy/openai/x", "--api-base", server.url]
-    done = psopt(folder, server, "classify", *given, input=TEXTS)
+    done = psopt(folder, server, "classify", *given, texts=TEXTS, alone=True)
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 2
 
@@ -219,7 +230,7 @@ def test_dspy_fetches_nothing_beside_the_answers(folder: Any, server: FakeServer
 def test_without_a_key_openai_itself_is_never_asked(folder: Any, server: FakeServer) -> None:
     given = ["classify", "--prompt", "bare.json", "--model", "openai/x"]
     for more in ([], ["--api-base", "https://api.openai.com/v1"]):
-        done = psopt(folder, server, *given, *more, input=TEXTS, key=None)
+        done = psopt(folder, server, *given, *more, texts=TEXTS, key=None)
         assert done.returncode == 2
         assert "needs a key" in done.stderr
 
@@ -227,7 +238,7 @@ def test_without_a_key_openai_itself_is_never_asked(folder: Any, server: FakeSer
 def test_a_password_in_an_address_is_refused_and_not_repeated(folder: Any, server: FakeServer) -> None:
     address = server.url.replace("http://", "http://me:very-secret@")
     done = psopt(
-        folder, server, "classify", "--prompt", "bare.json", "--model", "openai/x", "--api-base", address, input=TEXTS
+        folder, server, "classify", "--prompt", "bare.json", "--model", "openai/x", "--api-base", address, texts=TEXTS
     )
     assert done.returncode == 2
     assert "--api-base holds a password" in done.stderr
@@ -243,6 +254,6 @@ def test_a_runs_prompt_as_text_is_refused_with_the_one_to_give(folder: Any, serv
 
 def test_a_prompt_that_is_not_utf_8_is_called_that(folder: Any, server: FakeServer) -> None:
     (folder / "latin.json").write_bytes('{"description": "Prüfe", "labels": ["a"]}'.encode("latin-1"))
-    done = psopt(folder, server, "classify", "--prompt", "latin.json", "--model", "openai/x", input=TEXTS)
+    done = psopt(folder, server, "classify", "--prompt", "latin.json", "--model", "openai/x", texts=TEXTS)
     assert done.returncode == 2
     assert "latin.json is not UTF-8 (byte 19)" in done.stderr

@@ -7,7 +7,6 @@ import json
 import os
 import ssl
 import subprocess
-import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from psopt.testing import FakeServer
 from psopt.testing.fake_server import PROVIDERS
 
 from tests.cli.limited_runs import write_questions
+from tests.commands import run_command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,9 +34,8 @@ def data(tmp_path: Path) -> Path:
 def psopt(folder: Path, *arguments: str, **environment: Any) -> subprocess.CompletedProcess[str]:
     names = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT", "OPENAI_API_VERSION")
     kept = {name: value for name, value in os.environ.items() if name not in names}
-    command = [sys.executable, "-m", "psopt", *arguments]
     env = {**kept, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "80", **environment}
-    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120)
+    return run_command(*arguments, cwd=folder, env=env)
 
 
 def diagnose(

@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from psopt.cli import command_line
 
+from tests.commands import run_command
+
 SIM = ["--model", "sim/accuracy=0.6,wobble=0.4", "--rephrasings", "4", "--samples", "40"]
 COMMANDS = [name for name in command_line().commands if name != "data"]
 ANSI = re.compile(r"\x1b\[")
@@ -25,9 +27,7 @@ def environment(folder: Path, columns: int = 80) -> dict[str, Any]:
 
 
 def psopt(folder: Path, *words: Any, columns: int = 80) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-P", "-m", "psopt", *map(str, words)]
-    env = environment(folder, columns)
-    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120)
+    return run_command(*words, cwd=folder, env=environment(folder, columns))
 
 
 @pytest.fixture(scope="module")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import tarfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.commands import run_command
 from tests.runs.of_0_1.make import DIAGNOSE
 
 PACKED = Path(__file__).parent / "of_0_1" / "run.tar.xz"
@@ -27,8 +26,7 @@ def folder(tmp_path: Path) -> Path:
 
 def psopt(folder: Path, *arguments: str) -> str:
     environment = {**os.environ, "PSOPT_CACHE_DIR": "cache", "OPENAI_API_KEY": "none"}
-    command = [sys.executable, "-P", "-m", "psopt", *arguments]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+    done = run_command(*arguments, cwd=folder, env=environment)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -1,0 +1,63 @@
+"""psopt's command line in this process: a new one takes two seconds to begin, and the tests give hundreds of commands.
+
+What is about the process itself stays in one of its own: signals, kills, workers, terminals, locales, what is printed
+by others' code, and that the same command gives the same front where Python's hashes are seeded anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from psopt.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+
+def run_command(*words: Any, cwd: Path, env: Mapping[str, str], texts: str = "") -> subprocess.CompletedProcess[str]:
+    """Run `psopt` with these words, as `subprocess.run` would: in a folder, with texts on standard input."""
+    command = ["psopt", *map(str, words)]
+    streams = {name: io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for name in ("stdout", "stderr")}
+    with pytest.MonkeyPatch.context() as patch, _environment(env), _signals():
+        patch.chdir(cwd)
+        patch.setattr(sys, "argv", command)
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(texts.encode()), "utf-8"))
+        for name, stream in streams.items():
+            patch.setattr(sys, name, stream)
+        patch.setattr("psopt.cli._main.leave", sys.exit)  # it ends a process that has threads left, as this one has
+        with pytest.raises(SystemExit) as ended:
+            main(command[1:])
+    out, err = (stream.buffer.getvalue().decode("utf-8") for stream in streams.values())
+    assert isinstance(ended.value.code, int)
+    return subprocess.CompletedProcess(command, ended.value.code, out, err)
+
+
+@contextlib.contextmanager
+def _environment(env: Mapping[str, str]) -> Iterator[None]:
+    before = dict(os.environ)
+    os.environ.clear()
+    os.environ.update(env)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+@contextlib.contextmanager
+def _signals() -> Iterator[None]:
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.getsignal(number) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
