@@ -36,8 +36,9 @@ def run_command(*words: Any, cwd: Path, env: Mapping[str, str], texts: str = "")
         with pytest.raises(SystemExit) as ended:
             main(command[1:])
     out, err = (stream.buffer.getvalue().decode("utf-8") for stream in streams.values())
-    assert isinstance(ended.value.code, int)
-    return subprocess.CompletedProcess(command, ended.value.code, out, err)
+    code = ended.value.code
+    assert isinstance(code, int)
+    return subprocess.CompletedProcess(command, code, out, err)
 
 
 @contextlib.contextmanager
