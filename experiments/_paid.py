@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     Grids = dict[tuple[tuple[Prompt, ...], tuple[str, ...]], NDArray[np.int8]]
 
 # Of the model with trade-offs. Chosen so that a front of some ten prompts spreads over a tenth in F1 and S.
-_SHAKEN, _NOTES = 0.30, 8.0  # notes shake at most this share, two thirds of it where there are so many
-_SETTLED, _DEFINED = 0.25, 3.0  # definitions and examples settle at most this share, and as gradually
-_SETTLED_WRONG = 0.5  # of what is settled
+_SHAKEN, _NOTES = 0.06, 8.0  # notes shake at most this share, two thirds of it where there are so many
+_SETTLED, _DEFINED = 0.15, 3.0  # definitions and examples settle at most this share, and as gradually
+_SETTLED_WRONG = 0.35  # of what is settled
 
 
 class PaidModel:

@@ -1,12 +1,14 @@
 """How do DSPy's optimizers compare when they may call the language model equally often?
 
-    PSOPT_DATA_DIR=... python experiments/dspy_peers.py [--seeds 0 1 2] [--out experiments/results]
+    PSOPT_DATA_DIR=... python experiments/dspy_peers.py [--seeds 0 1 2] [--only presets] [--out experiments/results]
 
 TREC, minilm as the language model (it is none: the table says how optimizers differ on it, not how language models do),
 100 questions of train and 100 of val. `SensitivityOptimizer` goes first; the others may make as many calls as it made,
 the scoring of its front included. Every program is then put to the same 500 test questions under the same ten
 wordings of the instructions, which no optimizer has seen. MIPROv2 needs a language model that writes: here rules write
 its instructions, frames around the given ones; "demonstrations only" leaves the instructions as they are.
+Then the other way round: MIPROv2 light and medium and GEPA light at their own presets, and SensitivityOptimizer with as
+many calls as each of them made. GEPA reflects on failures with a language model; here rules stand in for that too.
 Expected: SensitivityOptimizer ahead on S and C, with F1 at least equal.
 """
 
@@ -19,11 +21,13 @@ import json
 import logging
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import dspy
 import numpy as np
+from _dspy_presets import ours, presets
 from psopt import SensitivityOptimizer
 from psopt.evaluation import Predictions, score
 from psopt.models import minilm_lm
@@ -32,7 +36,7 @@ from psopt.rephrasings import rephrasings_for
 from psopt.tasks import Task, load_task, subset
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 INSTRUCTIONS = "Classify the question by the kind of answer that it asks for."
 OPENINGS = ("", "Please help. ", "You are an expert. ", "Take care. ", "Think before you answer. ")
@@ -71,28 +75,69 @@ def right(example: Any, prediction: Any, trace: Any = None) -> bool:  # noqa: AR
     return bool(example.label == prediction.label)
 
 
+class Bench:
+    """One task, one language model and its count of calls, one test: what every optimizer of a seed is put to."""
+
+    def __init__(self, task: Task, seed: int, n_test: int) -> None:
+        self.task = task
+        self.seed = seed
+        self.test = task.test[:n_test]
+        self.lm = minilm_lm([sample.text for sample in task.train], cache=False)
+        self._engine = self.lm._engine_spec  # the engine that it was made with, for its count of calls
+        self.signature = dspy.Signature(
+            {"question": (str, dspy.InputField()), "label": (Literal[task.labels], dspy.OutputField())}, INSTRUCTIONS
+        )
+
+    def row(self, name: str, optimize: Callable[[Any], Any]) -> dict[str, Any]:
+        """Let somebody optimize the program, and measure what comes back."""
+        n_before = self._engine.n_calls
+        started = time.monotonic()
+        with dspy.context(lm=self.lm, num_threads=2):
+            program = optimize(dspy.Predict(self.signature))
+            n_calls = self._engine.n_calls - n_before
+            seconds = round(time.monotonic() - started, 1)
+            row = {**_measured(program, self.test, self.task, self.seed), "calls": n_calls, "seconds": seconds}
+        print(f"seed {self.seed}, {name}: {row}", flush=True)
+        return row
+
+
 def one_seed(task: Task, seed: int, sizes: dict[str, int]) -> dict[str, dict[str, float]]:
-    """Optimize with each optimizer and measure the programs."""
+    """Optimize with each optimizer at equal calls, and measure the programs."""
     train, val = (_examples(subset(part, sizes["samples"], seed=seed)) for part in (task.train, task.val))
-    test = task.test[: sizes["test"]]
-    lm = minilm_lm([sample.text for sample in task.train], cache=False)
-    signature = dspy.Signature(
-        {"question": (str, dspy.InputField()), "label": (Literal[task.labels], dspy.OutputField())}, INSTRUCTIONS
-    )
-    engine = lm._engine_spec  # the engine that it was made with, for its count of calls
-    rows = {}
-    with dspy.context(lm=lm, num_threads=2):
-        limit = 0
-        for name, compile_with in OPTIMIZERS.items():
-            n_before = engine.n_calls
-            started = time.monotonic()
-            program = compile_with(dspy.Predict(signature), train, val, seed, limit, sizes)
-            n_calls = engine.n_calls - n_before
-            seconds = time.monotonic() - started
-            limit = limit or n_calls
-            rows[name] = {**_measured(program, test, task, seed), "calls": n_calls, "seconds": round(seconds, 1)}
-            print(f"seed {seed}, {name}: {rows[name]}", flush=True)
+    bench = Bench(task, seed, sizes["test"])
+    rows: dict[str, dict[str, Any]] = {}
+    for name, compile_with in OPTIMIZERS.items():
+        limit = next(iter(rows.values()))["calls"] if rows else 0
+        rows[name] = bench.row(name, partial(_compiled, compile_with, train, val, seed, limit, sizes))
     return rows
+
+
+def _compiled(
+    compile_with: Any, train: list, val: list, seed: int, limit: int, sizes: dict[str, int], program: Any
+) -> Any:
+    return compile_with(program, train, val, seed, limit, sizes)
+
+
+def presets_of_seed(task: Task, seed: int, sizes: dict[str, int]) -> dict[str, dict[str, float]]:
+    """Let each peer optimize at its preset, and ours with as many calls; measure the programs."""
+    train = _examples(subset(task.train, sizes["preset_train"], seed=seed))
+    val = _examples(subset(task.val, sizes["preset_val"], seed=seed))
+    bench = Bench(task, seed, sizes["test"])
+    writer = dspy.LM("rules/writer", engine=RuleWriter(vary=True), cache=False)
+    rows = {"unoptimised": bench.row("unoptimised", lambda program: program)}
+    for name, peer in presets(writer, right).items():
+        rows[name] = bench.row(name, partial(_by_peer, peer, train, val, seed))
+        beside = f"SensitivityOptimizer, calls of {name}"
+        rows[beside] = bench.row(beside, partial(_by_us, train, val, seed, rows[name]["calls"]))
+    return rows
+
+
+def _by_peer(peer: Any, train: list, val: list, seed: int, program: Any) -> Any:
+    return peer(program, train, val, seed)
+
+
+def _by_us(train: list, val: list, seed: int, limit: int, program: Any) -> Any:
+    return ours(program, train, val, seed, limit)
 
 
 def _sensitivity(program: Any, train: list, val: list, seed: int, _: int, sizes: dict[str, int]) -> Any:
@@ -162,51 +207,68 @@ def warnings_off() -> Iterator[None]:
         logging.disable(level)
 
 
-def main(seeds: list[int], out: Path, sizes: dict[str, int]) -> None:
+def main(seeds: list[int], out: Path, sizes: dict[str, int], parts: list[str]) -> None:
     """Run every seed; write all numbers as JSON and their means as a page in Markdown."""
-    runs = []
-    for seed in seeds:
-        task = load_task("trec", seed=seed)
-        with contextlib.ExitStack() as quiet:
-            quiet.enter_context(warnings_off())
-            if sizes["hush"]:
-                quiet.enter_context(contextlib.redirect_stdout(io.StringIO()))
-            runs.append(one_seed(task, seed, sizes))
-    out.mkdir(parents=True, exist_ok=True)
-    result = {"source": task.info.source, "seeds": seeds, "sizes": sizes, "runs": runs}
-    (out / "dspy_peers.json").write_text(json.dumps(result, indent=2) + "\n", "utf-8")
-    (out / "dspy_peers.md").write_text(_page(result), "utf-8")
+    path = out / "dspy_peers.json"
+    result = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    for part in parts:
+        runs = []
+        for seed in seeds:
+            task = load_task("trec", seed=seed)
+            with contextlib.ExitStack() as quiet:
+                quiet.enter_context(warnings_off())
+                if sizes["hush"]:
+                    quiet.enter_context(contextlib.redirect_stdout(io.StringIO()))
+                runs.append(PARTS[part](task, seed, sizes))
+        result |= {"source": task.info.source, "sizes": sizes, part: runs}
+        result["seeds" if part == "runs" else f"{part}_seeds"] = seeds
+        out.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(result, indent=2) + "\n", "utf-8")
+        (out / "dspy_peers.md").write_text(_page(result), "utf-8")
     print(_page(result))
 
 
+PARTS = {"runs": one_seed, "presets": presets_of_seed}
+
+
 def _page(result: dict) -> str:
-    lines = [
-        "# DSPy's optimizers with equally many calls",
-        "",
-        f"TREC ({result['source']}), minilm as the language model, seeds {', '.join(map(str, result['seeds']))}; means "
-        "over seeds, lowest and highest in brackets. Test questions under ten wordings that no optimizer has seen.",
-        "",
-        "| optimizer | F1 | S | C | calls | seconds |",
-        "|---|--:|--:|--:|--:|--:|",
-    ]
-    for name in OPTIMIZERS:
-        rows = [run[name] for run in result["runs"]]
+    lines = ["# DSPy's optimizers with equally many calls", ""]
+    if "runs" in result:
+        lines += [_setting(result, result["seeds"]), "", *_table(result["runs"])]
+    if "presets" in result:
+        lines += ["", "## At the peers' own presets", "", _setting(result, result["presets_seeds"]), ""]
+        lines += _table(result["presets"])
+    return "\n".join(lines) + "\n"
+
+
+def _setting(result: dict, seeds: list[int]) -> str:
+    return (
+        f"TREC ({result['source']}), minilm as the language model, seeds {', '.join(map(str, seeds))}; means "
+        "over seeds, lowest and highest in brackets. Test questions under ten wordings that no optimizer has seen."
+    )
+
+
+def _table(runs: list[dict]) -> list[str]:
+    lines = ["| optimizer | F1 | S | C | calls | seconds |", "|---|--:|--:|--:|--:|--:|"]
+    for name in runs[0]:
+        rows = [run[name] for run in runs]
         cells = []
         for measure in MEASURES:
             values = [row[measure] for row in rows]
             cells.append(f"{np.mean(values):.3f} ({min(values):.3f}–{max(values):.3f})")
         cells += [f"{np.mean([row['calls'] for row in rows]):,.0f}", f"{np.mean([row['seconds'] for row in rows]):.0f}"]
         lines.append(f"| {name} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+    return lines
 
 
-FULL = {"samples": 100, "test": 500, "trials": 20, "rephrasings": 5, "hush": 0}
-SMALL = {"samples": 12, "test": 12, "trials": 3, "rephrasings": 3, "hush": 1}
+FULL = {"samples": 100, "test": 500, "trials": 20, "rephrasings": 5, "preset_train": 200, "preset_val": 300, "hush": 0}
+SMALL = {"samples": 12, "test": 12, "trials": 3, "rephrasings": 3, "preset_train": 12, "preset_val": 12, "hush": 1}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), help="Equal calls, or the presets.")
     parser.add_argument("--out", type=Path, default=Path("experiments/results"))
     parser.add_argument("--small", action="store_true", help="A few samples only, to see that it runs.")
     words = parser.parse_args()
-    main(words.seeds, words.out, SMALL if words.small else FULL)
+    main(words.seeds, words.out, SMALL if words.small else FULL, words.only)

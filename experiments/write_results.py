@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from _claims import CLAIMS
+from _racing_page import racing
 from _setting import HERE
+from _tables import table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     Results = dict[str, Any]
 
 MEASURES = ("sensitivity", "consistency", "f1")
@@ -57,17 +57,6 @@ def about(results: Results) -> str:
     sources = ", ".join(f"{name} ({source})" for name, source in setting["sources"].items())
     line = f"{sources}; {', '.join(setting['models'])}; Q = {setting['rephrasings']}; at most {setting['samples']} "
     return line + f"samples; seeds {', '.join(map(str, setting['seeds']))}.\n"
-
-
-def table(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
-    """A table in Markdown."""
-    head = list(head)
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines) + "\n"
-
-
-def _cell(value: Any) -> str:
-    return f"{value:.3f}" if isinstance(value, float) else "–" if value is None else str(value).replace("|", "\\|")
 
 
 def _p(value: float) -> str:
@@ -228,6 +217,7 @@ SECTIONS = {
     "what_shakes": ("What shakes: families of perturbations", what_shakes),
     "ablation": ("Ablation of the search", ablation),
     "transfer": ("Transfer of fronts", transfer),
+    "racing": ("Racing: a front for fewer calls", racing),
 }
 
 
