@@ -75,7 +75,7 @@ bench-estimates: $(SETUP)  ## Compare what runs take with what --dry-run has sai
 bench-workers: $(SETUP)  ## Time 1, 2 and 4 workers on one study
 	$(BIN)/python benchmarks/workers.py
 
-EXPERIMENTS := table1 appendix_a appendix_b appendix_c how_many_rephrasings prosa what_shakes transfer ablation groups_on_trec dspy_peers
+EXPERIMENTS := table1 appendix_a appendix_b appendix_c how_many_rephrasings prosa what_shakes transfer ablation racing groups_on_trec dspy_peers
 
 experiments: $(SETUP)  ## Run the experiments that need no key (TREC's files in PSOPT_DATA_DIR); takes about an hour
 	@for name in $(EXPERIMENTS); do \

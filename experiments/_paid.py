@@ -118,7 +118,6 @@ class TradingModel(SimulatedModel):
         return np.asarray(np.where((lots[:, 0] < settled)[:, None], fixed, mixed))
 
 
-
 def _lots(texts: Sequence[str]) -> NDArray[np.float64]:
     """Two numbers in [0, 1) for each text, which hang on it alone: (n_texts, 2)."""
     return np.array([[zlib.crc32(f"{n} {text}".encode()) for n in range(2)] for text in texts]) / 2**32

@@ -75,9 +75,7 @@ def _is_worse(measure: str, difference: float, _low: float, _high: float, p_valu
 
 
 def _stops(rows: Rows) -> tuple[str, str]:
-    total = {
-        name: sum(row[name] for row in rows) for name in ("stopped_wrongly", "stopped", "audits_wrong", "audits")
-    }
+    total = {name: sum(row[name] for row in rows) for name in ("stopped_wrongly", "stopped", "audits_wrong", "audits")}
     return (
         f"{total['stopped_wrongly']} of {total['stopped']}",
         f"{total['audits_wrong']} of {total['audits']}",

@@ -16,17 +16,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     Patterns = Mapping[str, Sequence[str]]
+    Slots = Mapping[str, str]  # the values of each, between bars
 
 # Of the draws, not of the runs: the texts are the same in every run.
 _SEED = 18
 
-_SHOP: Patterns = {
+_SHOP: Slots = {
     "item": "lamp|kettle|desk chair|pair of boots|rucksack|tent|phone case|blender|bookshelf|raincoat|toaster|rug|"
-    "headset|garden hose|suitcase|wall clock".split("|"),
-    "when": "last Monday|on Friday|three days ago|two weeks ago|yesterday|in March|before the holiday".split("|"),
-    "amount": "12 pounds|49.90|twenty euros|the full price|80 dollars|a small fee".split("|"),
-    "hello": "Hi, |Hello, |Dear team, |Good morning, ||||".split("|"),
-    "bye": "|| Thanks.| Please help.| Kind regards.| What now?".split("|"),
+    "headset|garden hose|suitcase|wall clock",
+    "when": "last Monday|on Friday|three days ago|two weeks ago|yesterday|in March|before the holiday",
+    "amount": "12 pounds|49.90|twenty euros|the full price|80 dollars|a small fee",
+    "hello": "Hi, |Hello, |Dear team, |Good morning, ||||",
+    "bye": "|| Thanks.| Please help.| Kind regards.| What now?",
 }
 _MESSAGES: Patterns = {
     "Delivery": (
@@ -67,13 +68,13 @@ _MESSAGES: Patterns = {
         "{hello}is the {item} in the picture made of real wood?{bye}",
     ),
 }
-_CODE: Patterns = {
+_CODE: Slots = {
     "part": "parser|login page|search index|cache|upload form|scheduler|report view|queue|date picker|router|"
-    "export job|mail sender|settings dialog|cursor|retry loop|image loader|session store|table view".split("|"),
+    "export job|mail sender|settings dialog|cursor|retry loop|image loader|session store|table view",
     "case": "empty input|leap years|two users at once|long names|a lost connection|old browsers|negative numbers|"
-    "files over 2 GB|right-to-left text|a full disk|daylight saving|missing rows".split("|"),
-    "tool": "the linter|the compiler|Docker|the release script|the package lock|the CI runner|the bundler".split("|"),
-    "tail": "|||, closes a ticket| (second try)| for the next release| as agreed".split("|"),
+    "files over 2 GB|right-to-left text|a full disk|daylight saving|missing rows",
+    "tool": "the linter|the compiler|Docker|the release script|the package lock|the CI runner|the bundler",
+    "tail": "|||, closes a ticket| (second try)| for the next release| as agreed",
 }
 _CHANGES: Patterns = {
     "Feature": (
@@ -114,16 +115,14 @@ _CHANGES: Patterns = {
         "Fix {tool} so that the {part} is shipped again{tail}",
     ),
 }
-_INN: Patterns = {
-    "place": "café|hotel|museum|campsite|gym|bakery|cinema|ferry|hostel|bookshop|swimming pool|bistro|market".split(
-        "|"
-    ),
+_INN: Slots = {
+    "place": "café|hotel|museum|campsite|gym|bakery|cinema|ferry|hostel|bookshop|swimming pool|bistro|market",
     "good": "the staff were kind|the view was lovely|the bread was fresh|the rooms were spotless|the price was fair|"
-    "the music was gentle|everything ran on time|the garden was a delight".split("|"),
+    "the music was gentle|everything ran on time|the garden was a delight",
     "bad": "the queue took an hour|the floor was sticky|the soup was cold|the heating was broken|the bill was wrong|"
-    "nobody answered our calls|the toilets smelled|it was far too loud".split("|"),
-    "who": "We|My parents|Our group|The children and I|Two of us|My sister and I".split("|"),
-    "time": "in May|last weekend|on a rainy day|twice this year|for my birthday|at noon".split("|"),
+    "nobody answered our calls|the toilets smelled|it was far too loud",
+    "who": "We|My parents|Our group|The children and I|Two of us|My sister and I",
+    "time": "in May|last weekend|on a rainy day|twice this year|for my birthday|at noon",
 }
 _REVIEWS: Patterns = {
     "Positive": (
@@ -166,7 +165,7 @@ TASKS = {"messages": _messages, "changes": _changes, "reviews": _reviews}
 _TEXTS = 1500  # 500 each to diagnose on, to compare on and to test on
 
 
-def _task(name: str, description: str, noun: str, patterns: Patterns, slots: Patterns) -> Task:
+def _task(name: str, description: str, noun: str, patterns: Patterns, slots: Slots) -> Task:
     rng = np.random.default_rng([_SEED, *name.encode()])
     labels = tuple(patterns)
     rows: dict[str, str] = {}
@@ -177,10 +176,11 @@ def _task(name: str, description: str, noun: str, patterns: Patterns, slots: Pat
     return Task.from_records(rows.items(), name=name, description=description, noun=noun, labels=labels, seed=_SEED)
 
 
-def _filled(pattern: str, slots: Patterns, rng: np.random.Generator) -> str:
+def _filled(pattern: str, slots: Slots, rng: np.random.Generator) -> str:
     """A pattern with its slots drawn: `x2` is another x, `x_` an x that begins otherwise (a capital more or less)."""
     chosen: dict[str, str] = {}
-    for name, values in slots.items():
+    for name, listed in slots.items():
+        values = listed.split("|")
         first, second = rng.permutation(len(values))[:2]
         chosen[name], chosen[f"{name}2"] = values[first], values[second]
         chosen[f"{name}_"] = values[first][:1].swapcase() + values[first][1:]

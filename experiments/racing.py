@@ -14,6 +14,7 @@ tenth, at 99 % of the hypervolume.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import multiprocessing
 import time
@@ -47,17 +48,42 @@ if TYPE_CHECKING:
 
     from psopt.evaluation import Predictions
     from psopt.models import Model
+    from psopt.search import RaceMode
     from psopt.search_spaces import Prompt
 
 DATASETS = ("trec", *TASKS, "sim", "sim with trade-offs")
 PLAIN = "plain"
 _DATA_SEED = 0  # of the pools and the wordings: texts are embedded once, whatever the seed of a search
 _ANEW = 1000  # added to a seed for another draw
-ARMS: dict[str, dict[str, Any]] = {
-    PLAIN: {"race": "off"},
-    "plain, drawn anew": {"race": "off", "seed": _ANEW},
-    "racing": {"race": "on"},
-    "racing, strict": {"race": "strict"},
+
+
+@dataclass(frozen=True)
+class Arm:
+    """A way to search.
+
+    Attributes
+    ----------
+    race : str
+    without : tuple of str
+        Parts that are taken away; see `PARTS`.
+    anew : bool
+        Whether the search is seeded otherwise than the others.
+    """
+
+    race: RaceMode
+    without: tuple[str, ...] = ()
+    anew: bool = False
+
+
+PARTS: dict[str, Callable[[Search], None]] = {}
+"""What asks less besides racing: how each is taken from a search that has not begun."""
+ARMS = {
+    PLAIN: Arm("off"),
+    "plain, drawn anew": Arm("off", anew=True),
+    "racing": Arm("on", tuple(PARTS)),
+    "racing, strict": Arm("strict", tuple(PARTS)),
+    **({"everything": Arm("on")} if PARTS else {}),
+    **{f"everything but {part}": Arm("on", (part,)) for part in PARTS},
 }
 
 
@@ -147,16 +173,18 @@ def field_of(dataset: str, seed: int, sizes: Sizes) -> Field:
     return Field(task, model, rephrasings, {}, seed)
 
 
-def searched(field: Field, sizes: Sizes, changes: dict[str, Any]) -> Search:
+def searched(field: Field, sizes: Sizes, arm: Arm) -> Search:
     """Search as an arm says, in a study in memory."""
-    changes = {**changes, "seed": field.seed + changes.get("seed", 0)}
-    options = SearchOptions(trials=sizes.trials, **changes)
+    seed = field.seed + _ANEW if arm.anew else field.seed
+    options = SearchOptions(trials=sizes.trials, seed=seed, race=arm.race)
     policy = RetryPolicy(None)
     storage = retrying(optuna.storages.InMemoryStorage(), policy)
     optuna.create_study(storage=storage, study_name="racing", directions=["maximize", "minimize", "maximize"])
     study = StoredStudy("racing", storage, make_sampler(options.sampler, options.seed), policy)
     problem = SearchProblem(field.task, seed_prompt(field.task), field.evaluator(), options)
     search = Search.resume(study, problem)
+    for part in arm.without:
+        PARTS[part](search)
     search.run()
     return search
 
@@ -204,27 +232,12 @@ def _fates(search: Search, model: PaidModel) -> dict[str, int]:
 def stopped_wrongly(outcome: Outcome) -> list[str]:
     """Which stopped candidates would be on the front, had everybody been evaluated in whole."""
     search = outcome.search
-    prompts = {trial: prompt for trial, prompt in _stopped_prompts(search)}
     whole = [
-        Candidate(stopped.trial, prompts[stopped.trial], stopped.edits, score(outcome.val(prompts[stopped.trial])))
+        Candidate(stopped.trial, stopped.prompt, stopped.edits, score(outcome.val(stopped.prompt)))
         for stopped in search.stopped
     ]
     front = {candidate.id for candidate in pareto_front([*search.candidates, *whole], search.least_f1)}
     return [candidate.id for candidate in whole if candidate.id in front]
-
-
-def _stopped_prompts(search: Search) -> Iterator[tuple[int, Prompt]]:
-    from psopt.search_spaces import apply_edits
-
-    base = search.problem.baseline_prompt
-    for stopped in search.stopped:
-        order = search.problem.orders[0]
-        prompt = apply_edits(base, stopped.edits, order)
-        if prompt.id != stopped.id:
-            prompt = next(
-                other for order in search.problem.orders if (other := apply_edits(base, stopped.edits, order)).id == stopped.id
-            )
-        yield stopped.trial, prompt
 
 
 def row_of(outcome: Outcome, plain: Outcome) -> dict[str, Any]:
@@ -253,9 +266,7 @@ def row_of(outcome: Outcome, plain: Outcome) -> dict[str, Any]:
         "fates": outcome.fates,
         "knee_val": _scores(outcome.knee.val),
         "knee_test": _scores(score(on_test[1])),
-        "against_plain": {
-            name: [test.difference, test.low, test.high, test.p_value] for name, test in against.items()
-        },
+        "against_plain": {name: [test.difference, test.low, test.high, test.p_value] for name, test in against.items()},
     }
 
 
@@ -276,22 +287,22 @@ def rows_of_seed(dataset: str, sizes: Sizes, seed: int) -> list[dict[str, Any]]:
 
 def _rows(field: Field, dataset: str, sizes: Sizes) -> Iterator[dict[str, Any]]:
     plain: Outcome | None = None
-    for arm, changes in ARMS.items():
+    for name, arm in ARMS.items():
         started = time.process_time()
-        outcome = Outcome.of(searched(field, sizes, changes))
+        outcome = Outcome.of(searched(field, sizes, arm))
         plain = plain or outcome
-        row = {"dataset": dataset, "arm": arm, "seed": field.seed, **row_of(outcome, plain)}
+        row = {"dataset": dataset, "arm": name, "seed": field.seed, **row_of(outcome, plain)}
         print(
-            f"{dataset}, seed {field.seed}, {arm}: {row['share']:.1%} of the calls, hypervolume {row['hypervolume']:.1%}, "
-            f"gain {row['gain']:.1%}, {row['stopped_wrongly']} of {row['stopped']} stops wrong, "
-            f"{time.process_time() - started:.0f} s",
+            f"{dataset}, seed {field.seed}, {name}: {row['share']:.1%} of the calls, hypervolume "
+            f"{row['hypervolume']:.1%}, gain {row['gain']:.1%}, {row['stopped_wrongly']} of {row['stopped']} stops "
+            f"wrong, {time.process_time() - started:.0f} s",
             flush=True,
         )
         yield row
 
 
 def _remembered() -> Callable[..., Any]:
-    """`compare_paired`, each pair once: the arms have most of their candidates in common, and a bootstrap takes long."""
+    """`compare_paired`, each pair once: arms have candidates in common, and a bootstrap takes long."""
     pairs: dict[tuple[bytes, bytes, int], Any] = {}
 
     def compare(first: Predictions, second: Predictions, seed: int = 42) -> Any:
@@ -345,12 +356,14 @@ def _save(rows: list[dict[str, Any]], dataset: str, seeds: list[int], sizes: Siz
         "seeds": seeds,
     }
     results.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(rounded({"setting": setting, "rows": sum(kept.values(), [])}), indent=1, ensure_ascii=False)
+    text = json.dumps(
+        rounded({"setting": setting, "rows": [*itertools.chain(*kept.values())]}), indent=1, ensure_ascii=False
+    )
     path.write_text(text + "\n", "utf-8")
     print(f"racing, {dataset}: written to {path}", flush=True)
 
 
-SMALL = Sizes(trials=6, samples=30, rephrasings=3, jobs=1)
+SMALL = Sizes(trials=8, samples=40, rephrasings=2, jobs=1)
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])

@@ -23,6 +23,7 @@ BESIDES = (
     "meaning_threshold.py",
     "minilm_constants.py",
     "proposal_constants.py",
+    "racing.py",
     "write_results.py",
 )
 SCRIPTS = sorted({path.name for path in EXPERIMENTS.glob("[!_]*.py")} - set(BESIDES))
@@ -123,9 +124,26 @@ def test_hypervolume_is_a_share_of_the_cube(monkeypatch: pytest.MonkeyPatch) -> 
     assert hypervolume([one, {"f1": 1.0, "sensitivity": 0.5, "consistency": 0.25}]) == pytest.approx(3 / 16)
 
 
+def test_what_racing_saves_is_counted(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = run("racing.py", "--small")
+    of_sim = {row["arm"]: row for row in found["rows"] if row["dataset"] == "sim"}
+    plain, raced = of_sim["plain"], of_sim["racing"]
+    assert {row["dataset"] for row in found["rows"]} == {"sim", "messages"}
+    n_samples, n_wordings = found["setting"]["samples"], found["setting"]["rephrasings"]
+    assert plain["calls"]["val"] == plain["candidates"] * n_samples * n_wordings
+    assert plain["share"] == plain["hypervolume"] == 1
+    assert all(sum(row["fates"].values()) == row["calls"]["val"] for row in found["rows"])
+    assert raced["stopped"] > 0
+    assert raced["share"] < 1
+    assert plain["stopped"] == 0
+    written = page(tmp_path / "results", tmp_path, monkeypatch)
+    assert "## Racing" in written
+    assert f"| racing | {raced['share']:.1%} ({raced['share']:.1%}) |" in written
+
+
 def test_dspy_s_optimizers_are_compared(run: Any) -> None:
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
-    found = run("dspy_peers.py", "--small", "--seeds", "0", folder="--out")
+    found = run("dspy_peers.py", "--small", "--seeds", "0", "--only", "runs", folder="--out")
     (rows,) = found["runs"]
     assert len(rows) == 5
     assert rows["unoptimised"]["calls"] == 0
