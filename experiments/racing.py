@@ -363,7 +363,7 @@ def _save(rows: list[dict[str, Any]], dataset: str, seeds: list[int], sizes: Siz
     print(f"racing, {dataset}: written to {path}", flush=True)
 
 
-SMALL = Sizes(trials=8, samples=40, rephrasings=2, jobs=1)
+SMALL = {"messages": Sizes(3, 20, 2, jobs=1), "sim": Sizes(8, 100, 3, jobs=1)}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -373,5 +373,8 @@ if __name__ == "__main__":
     parser.add_argument("--results", type=Path, default=HERE / "results")
     parser.add_argument("--small", action="store_true", help="A few samples and seed 0 only, to see that it runs.")
     words = parser.parse_args()
-    small = (["sim", "messages"], [0], SMALL)
-    main(*(small if words.small else (words.only, words.seeds, Sizes(jobs=words.jobs))), words.results)
+    if words.small:
+        for dataset, sizes in SMALL.items():
+            main([dataset], [0], sizes, words.results)
+    else:
+        main(words.only, words.seeds, Sizes(jobs=words.jobs), words.results)
