@@ -95,6 +95,7 @@ class BatchFlags:
     batch_size: option.BatchSize = 50_000
     batch_tick: option.BatchTick = 15.0
     max_batches: option.MaxBatches = 100
+    batch_keep_files: option.BatchKeepFiles = False
 
 
 @dataclass(frozen=True, slots=True)

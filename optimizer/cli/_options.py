@@ -191,6 +191,9 @@ BatchTick = Annotated[
     option("Model", "--batch-tick", "Seconds between two looks at open batches.", "S", callback=positive),
 ]
 MaxBatches = Annotated[int, option("Model", "--max-batches", "Most batches open at once.", "N", min=1)]
+BatchKeepFiles = Annotated[
+    bool, option("Model", "--batch-keep-files", "Leave the files of batches at the server once their answers are kept.")
+]
 ExtraBody = Annotated[
     dict[str, Any] | None,
     option(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 LIMITS = frozenset({"max_calls", "max_tokens_total", "max_cost", "max_unanswered", "renegotiate"})
 """Options that say when a run has to stop, and nothing about how it asks."""
-BATCHES = frozenset({"batch", "batch_size", "batch_tick", "max_batches"})
+BATCHES = frozenset({"batch", "batch_size", "batch_tick", "max_batches", "batch_keep_files"})
 """Options that decide by which way a grid is asked; whoever uses a prompt chooses that anew."""
 PACE = frozenset({"concurrency", "timeout", "retries", "requests_per_minute"})
 """Options that decide when an answer comes, and not what it says."""

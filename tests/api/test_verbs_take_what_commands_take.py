@@ -109,6 +109,7 @@ def everything(server: FakeServer) -> LMConfig:
         batch_size=1000,
         batch_tick=0.01,
         max_batches=7,
+        batch_keep_files=True,
     )
 
 

@@ -39,6 +39,7 @@ def test_it_says_what_works_and_what_will_be_used(doctor: Any) -> None:
     assert lines["seed"].split(maxsplit=1) == ["yes", "seed; the same answer twice"]
     assert lines["log-probabilities"].split(maxsplit=1) == ["yes", "--logprobs, top_logprobs 5"]
     assert "no header says any" in lines["limits"]
+    assert lines["batches"].split(maxsplit=1)[0] == "yes"
     assert "4 calls" in lines["speed"]
     assert max(map(len, said.splitlines())) <= 80
 
@@ -46,10 +47,11 @@ def test_it_says_what_works_and_what_will_be_used(doctor: Any) -> None:
 def test_what_it_learns_is_remembered(doctor: Any, tmp_path: Path) -> None:
     rows = [f"{split}{i},what {split} {i} ?,{'ab'[i % 2]},{split}" for split in ("train", "test") for i in range(20)]
     (tmp_path / "data.csv").write_text("\n".join(["id,text,label,split", *rows]) + "\n")
-    with FakeServer(lacks="seed,temperature") as server:
+    with FakeServer(lacks="seed,temperature", batches="no") as server:
         code, said, _ = doctor("--model", "openai/test", "--api-base", server.url, "--json")
         found = {one["what"]: one for one in json.loads(said)["findings"]}
         assert (code, found["seed"]["works"], found["structured output"]["works"]) == (0, "no", "ignored")
+        assert found["batches"] == {"what": "batches", "works": "no", "used": "leave --batch out"}
         server.reset()
         with pytest.raises(SystemExit) as ended:
             main(["diagnose", "--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url, "--quiet"])

@@ -40,6 +40,7 @@ VALUES = {
     "--batch-size": "1000",
     "--batch-tick": "0.01",
     "--max-batches": "7",
+    "--batch-keep-files": None,
 }
 ELSEWHERE = {"--api-base", "--logprobs"}  # given by the tests below: an address; what programs refuse
 # Options that say what is measured, searched or shown, and nothing to a model.

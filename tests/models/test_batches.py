@@ -7,15 +7,19 @@ import json
 import logging
 import threading
 import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.errors import AnswersMissingError, BudgetReachedError, InputError, ModelError, UnansweredError
 from psopt.models import AnswerCache
 from psopt.models.chat import Budget, LMConfig, chat_model, price_of
-from psopt.models.chat._errors import ModelRefusedError, ServerGoneError
+from psopt.models.chat._errors import ModelRefusedError, ServerGoneError, TransientError
+from psopt.models.chat._wait_notices import WaitNotices
 from psopt.models.chat.batches._open_batches import OpenBatch, OpenBatches
+from psopt.models.chat.batches._patience import Patience
 from psopt.models.chat.batches._runner import BatchRunner
+from psopt.models.chat.batches._service import BatchService
 from psopt.search_spaces import Prompt
 from psopt.testing import FakeServer
 
@@ -348,6 +352,100 @@ def test_a_model_that_batches_do_not_have_ends_the_run(server: FakeServer, tmp_p
     with pytest.raises(ModelRefusedError, match="The provided model 'test' is not supported by the Batch API"):
         model.predict(PROMPTS, TEXTS)
     assert model.engine.budget._reserved.made == 0
+
+
+def test_what_an_open_batch_may_cost_is_set_aside_by_whoever_goes_on(server: FakeServer, tmp_path: Path) -> None:
+    server.change(batch_ms=1e6)
+    run_until_open(model_at(server, tmp_path), tmp_path)
+    server.change(batch_ms=10.0)
+    n_open = N - N_FIRST
+    budget = Budget(max_calls=n_open + 5)
+    more = [f"What is item {i} ?" for i in range(30)]
+    with pytest.raises(BudgetReachedError, match=f"--max-calls {n_open + 5} is reached"):
+        model_at(server, tmp_path, budget).predict(PROMPTS, [*TEXTS, *more])
+    assert budget.usage.made == n_open + 5  # not a line more than the open batch has left
+    assert budget._reserved.made == 0
+
+
+def test_lines_of_a_batch_that_nobody_asks_for_yet_are_set_aside_too(server: FakeServer, tmp_path: Path) -> None:
+    server.change(batch_ms=1e6)
+    run_until_open(model_at(server, tmp_path), tmp_path)
+    server.change(batch_ms=10.0)
+    budget = Budget(max_calls=N - N_FIRST + 2)
+    model_at(server, tmp_path, budget).predict(PROMPTS[:1], TEXTS)
+    assert budget.usage.made == N - N_FIRST  # all of the batch is paid and kept
+    assert model_at(server, tmp_path).engine.missing(model_at(server, tmp_path).queries(PROMPTS, TEXTS)) == []
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+def test_files_are_deleted_once_their_answers_are_kept(server: FakeServer, tmp_path: Path, keeps: bool) -> None:
+    server.change(batch_endings="partial,completed" if keeps else "partial")
+    before = len(server.batches())
+    model_at(server, tmp_path, batch_keep_files=keeps).predict(PROMPTS, TEXTS)
+    batches = own_batches(server, before)
+    assert [len(batch["files"]) for batch in batches] == ([3, 2] if keeps else [0, 0])
+
+
+def test_a_server_that_keeps_its_files_is_left_alone(
+    server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*_: object) -> None:
+        raise ModelRefusedError("deleting is not for this key")
+
+    monkeypatch.setattr(BatchService, "delete", refuse)
+    model_at(server, tmp_path).predict(PROMPTS, TEXTS)
+    assert files_in(tmp_path) == []
+
+
+def test_a_batch_that_another_process_has_just_taken_in_is_read_from_the_cache(
+    server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other one deletes the files after this one has looked whether it had to read them."""
+    expected = alone(server, tmp_path)
+    server.reset()
+    model, other = model_at(server, tmp_path), model_at(server, tmp_path)
+    content = BatchService.content
+    threads: list[threading.Thread] = []
+
+    async def late(self: BatchService, file: str, n_lines: int) -> bytes:
+        if self is model.engine.batches._service and not threads:
+            threads.append(threading.Thread(target=other.predict, args=(PROMPTS, TEXTS)))
+            threads[0].start()
+            while threads[0].is_alive():
+                await asyncio.sleep(0.002)
+        return await content(self, file, n_lines)
+
+    monkeypatch.setattr(BatchService, "content", late)
+    assert (model.predict(PROMPTS, TEXTS) == expected).all()
+    assert server.counts()["answered_twice"] == 0
+    assert files_in(tmp_path) == []
+
+
+def test_an_hour_without_a_word_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the loop's clock, which nobody sets; a day and a tick are too long."""
+
+    seconds = 0.0
+
+    async def passes(length: float) -> None:
+        nonlocal seconds
+        seconds += length
+
+    loop = SimpleNamespace(time=lambda: seconds)
+    clock = SimpleNamespace(sleep=passes, get_running_loop=lambda: loop)
+    monkeypatch.setattr("psopt.models.chat.batches._patience.asyncio", clock)
+
+    async def away(until: float) -> str:
+        async def ask() -> str:
+            if seconds < until:
+                raise TransientError("HTTP 503")
+            return "done"
+
+        return await Patience("openai/test", 15.0, WaitNotices("openai/test")).insist(ask)
+
+    assert asyncio.run(away(3_600)) == "done"
+    assert asyncio.run(away(seconds + 86_000)) == "done"
+    with pytest.raises(ServerGoneError, match="no word of its batches for 24 h"):
+        asyncio.run(away(seconds + 90_000))
 
 
 def test_texts_refused_for_good_are_answers_and_too_many_cancel_what_is_open(

@@ -109,6 +109,13 @@ def test_a_batch_and_its_files_are_their_keys_own(server: FakeServer) -> None:
     assert call(server, "GET", "/batches?limit=1")[1]["data"][0]["id"] == batch["id"]
 
 
+def test_a_file_is_deleted_by_its_own_key_alone(server: FakeServer) -> None:
+    name = uploaded(server, line("x"))[1]["id"]
+    assert call(server, "DELETE", f"/files/{name}", key="b")[0] == 404
+    assert call(server, "DELETE", f"/files/{name}") == (200, {"id": name, "object": "file", "deleted": True})
+    assert call(server, "GET", f"/files/{name}/content")[0] == 404
+
+
 def test_an_expired_batch_says_which_lines_were_not_sent(server: FakeServer) -> None:
     server.change(batch_endings="expired")
     batch = ended(server, opened(server, line("x") + line("y"))["id"])

@@ -116,10 +116,14 @@ class Budget:
             raise BudgetReachedError(reason)
         if self._too_much(self._reserved, need):
             return False
+        self.set_aside(tokens, cost)
+        return True
+
+    def set_aside(self, tokens: int, cost: float) -> None:
+        """Set aside what a request that is on its way already may take, whatever is left; `release` takes it back."""
         self._reserved.made += 1
         self._reserved.tokens_in += tokens
         self._reserved.cost += cost
-        return True
 
     def check_room(self, need: Need) -> None:
         """Refuse requests that can't all be paid, where that is asked for (`in_whole`).

@@ -58,6 +58,8 @@ class LMConfig:
         Most requests in a batch (a server takes 50,000 at most), most batches open at once.
     batch_tick : float
         Seconds between two looks at batches that are open.
+    batch_keep_files : bool
+        Leave the files of batches at the server; by default they are deleted once their answers are kept.
     renegotiate : bool
         Find out anew what servers take; for one start, not for those that go on with a run.
     """
@@ -84,6 +86,7 @@ class LMConfig:
     batch_size: int = 50_000
     batch_tick: float = 15.0
     max_batches: int = 100
+    batch_keep_files: bool = False
     renegotiate: bool = False
 
     def __post_init__(self) -> None:

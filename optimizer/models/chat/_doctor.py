@@ -38,7 +38,7 @@ class Finding:
     Attributes
     ----------
     what : str
-        ``chat``, ``structured output``, ``seed``, ``log-probabilities``, ``limits`` or ``speed``.
+        ``chat``, ``structured output``, ``seed``, ``log-probabilities``, ``limits``, ``batches`` or ``speed``.
     works : str
         ``yes``, ``no`` or ``-``.
     used : str
@@ -83,7 +83,7 @@ def examine(model: str, *, cache_dir: Path | None = None, options: LMConfig | No
     cache = AnswerCache(cache_dir)
     plain = _ExaminedClient(kind, name, replace(options, logprobs=False, structured=True), cache, anew=True)
     likely = _ExaminedClient(kind, name, replace(options, logprobs=True), cache)
-    return run(_examined(model, plain, likely))
+    return run(_examined(model, plain, likely, options.timeout))
 
 
 @dataclass(slots=True)
@@ -142,7 +142,7 @@ class _ExaminedClient:
             return answer
 
 
-async def _examined(model: str, plain: _ExaminedClient, likely: _ExaminedClient) -> Examination:
+async def _examined(model: str, plain: _ExaminedClient, likely: _ExaminedClient, timeout: float) -> Examination:
     try:
         first = await plain.ask("A cat")
         structured = await plain.ask("A dog", _LABELS)
@@ -153,6 +153,7 @@ async def _examined(model: str, plain: _ExaminedClient, likely: _ExaminedClient)
             _seed(first, again),
             await _logprobs(likely),
             _limits([*plain.calls, *likely.calls]),
+            await _batches(plain.client, timeout),
             _speed([*plain.calls, *likely.calls]),
         )
         return Examination(model, public_address(plain.client.endpoint), findings)
@@ -210,6 +211,22 @@ def _limits(calls: list[_Call]) -> Finding:
     }
     limits = ", ".join(f"{name.partition('ratelimit-')[2]} {value}" for name, value in sorted(seen.items()))
     return Finding("limits", "-", limits or "no header says any")
+
+
+async def _batches(client: ChatClient, timeout: float) -> Finding:
+    """Whether the server has the batch API; looking costs nothing."""
+    from psopt.models.chat._openai_client import OpenAIClient
+    from psopt.models.chat.batches import BatchService
+
+    if not isinstance(client, OpenAIClient):
+        return Finding("batches", _NO, "these models are asked call by call")
+    try:
+        await BatchService(client, timeout).check()
+    except (InputError, ModelError):
+        return Finding("batches", _NO, "leave --batch out")
+    except TransientError as failure:
+        return Finding("batches", "-", f"no word of them: {failure}")
+    return Finding("batches", _YES, "--batch, within a day; OpenAI and Azure ask half the price")
 
 
 def _speed(calls: list[_Call]) -> Finding:

@@ -55,6 +55,11 @@ class Batch:
         """Whether nothing more becomes of it."""
         return self.status in {"completed", "failed", "expired", "cancelled"}
 
+    @property
+    def files(self) -> list[str]:
+        """Its input file and what it has written."""
+        return [file for file in (self.input_file_id, self.output_file_id, self.error_file_id) if file]
+
     def enter(self, status: str) -> None:
         """Pass on to a status."""
         self.status = status

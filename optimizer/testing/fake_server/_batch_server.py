@@ -66,6 +66,7 @@ class BatchServer:
         for prefix in _PREFIXES:
             app.router.add_post(f"{prefix}/files", self.upload)
             app.router.add_get(f"{prefix}/files/{{id}}/content", self.content)
+            app.router.add_delete(f"{prefix}/files/{{id}}", self.delete)
             app.router.add_post(f"{prefix}/batches", self.create)
             app.router.add_get(f"{prefix}/batches", self.list_own)
             app.router.add_get(f"{prefix}/batches/{{id}}", self.retrieve)
@@ -94,6 +95,16 @@ class BatchServer:
         if request.match_info["id"] not in self._files or owner != _key(request):
             return _error(404, f"No such File object: {request.match_info['id']}", "not_found")
         return web.Response(body=content, content_type="application/octet-stream")
+
+    async def delete(self, request: web.Request) -> web.Response:
+        """DELETE /v1/files/ID."""
+        name = request.match_info["id"]
+        if refusal := self._refuse(request):
+            return refusal
+        if self._files.get(name, ("", b""))[0] != _key(request):
+            return _error(404, f"No such File object: {name}", "not_found")
+        del self._files[name]
+        return web.json_response({"id": name, "object": "file", "deleted": True})
 
     async def create(self, request: web.Request) -> web.Response:
         """POST /v1/batches."""
@@ -136,8 +147,17 @@ class BatchServer:
         return self._own(request)
 
     async def control(self, _: web.Request) -> web.Response:
-        """GET /control/batches: every batch, whoever opened it, and how often it was asked for."""
-        return web.json_response([{**batch.to_dict(), "polls": batch.n_polls} for batch in self._batches.values()])
+        """GET /control/batches: every batch, whoever opened it, how often it was asked for, which files it has."""
+        return web.json_response(
+            [
+                {
+                    **batch.to_dict(),
+                    "polls": batch.n_polls,
+                    "files": [file for file in batch.files if file in self._files],
+                }
+                for batch in self._batches.values()
+            ]
+        )
 
     def _own(self, request: web.Request) -> web.Response:
         name = request.match_info["id"]

@@ -37,6 +37,8 @@ class OpenBatch:
         The server's name for it; empty until the server has said it.
     process : int
         Who sends it.
+    most_tokens, most_cost
+        What all its lines together can't pass.
     """
 
     tag: str
@@ -46,6 +48,8 @@ class OpenBatch:
     keys: tuple[str, ...]
     id: str = ""
     process: int = 0
+    most_tokens: int = 0
+    most_cost: float = 0.0
 
 
 class OpenBatches:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import TYPE_CHECKING
 
 from psopt.errors import AnswersMissingError, BudgetReachedError, InputError, ModelError, PsoptError
@@ -105,7 +106,8 @@ class BatchRunner:
             self._notices.tell("open", "its batches stay open at the server, and are waited for by whoever goes on")
             raise
         finally:
-            self._sender.settle(grid.keys)
+            held = (bytes.fromhex(key) for batch in self._batches.holding(grid.keys) for key in batch.keys)
+            self._sender.settle(grid.keys | {*held})
         if places := sorted(grid.waiting.values()):
             asked = await self._engine.ask_alone([queries[place] for place in places], progress, monitor)
             grid.answers |= dict(zip(places, asked, strict=True))
@@ -137,6 +139,7 @@ class BatchRunner:
             if now and not now.id and not self._sender.is_sending(now):
                 now = await self._found(now)
             if now:
+                self._sender.hold(now, grid)
                 batches.append(now)
         return batches
 
@@ -198,7 +201,8 @@ class BatchRunner:
         why = "it was opened with another key: set that one" if is_another_key else "it was deleted, or is another's"
         return InputError(
             f"{self._client.endpoint} does not show {batch.id}, which {len(batch.keys)} answers are expected from"
-            f" ({error}): {why}; or delete {self._batches.where(batch)}, and they are asked, and paid, anew"
+            f" ({error}): {why}; or go on call by call (psopt resume RUN --no-batch), or delete"
+            f" {self._batches.where(batch)}: then they are asked, and paid, anew"
         )
 
     async def _take_in(self, batch: OpenBatch, state: BatchState, grid: GridState, n_others: int) -> bool:
@@ -206,6 +210,7 @@ class BatchRunner:
         keys = [bytes.fromhex(key) for key in batch.keys]
         if state.status == "failed":
             self._forget(batch, keys)
+            await self._delete_files(state)
             self._learn_from_failure(keys, state, grid, n_others)
             return True
         kept = self._engine.kept_by_key(keys)
@@ -219,12 +224,17 @@ class BatchRunner:
             self._patience.count(failure)
             return False
         except NotThereError as error:
+            if self._batches.refresh(batch) is None:  # another process has just taken it in, and its files are deleted
+                self._forget(batch, keys)
+                self._take_over(self._engine.kept_by_key(keys), grid)
+                return True
             raise self._not_ours(batch, error) from None
         asked = set(keys)
         results = [result for content in contents for result in read_results(content) if result.key in asked]
         read = await read_all(results, self._client, grid.query)
         self._engine.keep_batched(read.answers, read.empty.values(), len(read.failed), grid.query)
         self._forget(batch, keys)
+        await self._delete_files(state)
         for key, answer in read.answers.items():
             grid.answered(key, answer)
         grid.alone |= read.empty.keys() & grid.waiting.keys()  # asked alone, an empty answer is looked at twice
@@ -236,6 +246,14 @@ class BatchRunner:
             raise read.refusal
         self._count_fruits(len(read.answers), state)
         return True
+
+    async def _delete_files(self, state: BatchState) -> None:
+        """Leave nothing behind at the server, as far as it lets us: the answers are kept, and nobody asks for them."""
+        if self._engine.options.batch_keep_files:
+            return
+        for file in (state.input_file, *state.files):
+            with contextlib.suppress(TransientError, NotThereError, PsoptError):
+                await self._service.delete(file)
 
     def _forget(self, batch: OpenBatch, keys: Iterable[bytes]) -> None:
         self._sender.settle(keys)

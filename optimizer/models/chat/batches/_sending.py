@@ -79,6 +79,15 @@ class Sender:
             lines[key] = line
         return lines
 
+    def hold(self, batch: OpenBatch, grid: GridState) -> None:
+        """Set aside what a batch that another process has opened may take: it is as good as spent."""
+        share = batch.most_tokens // len(batch.keys), batch.most_cost / len(batch.keys)
+        for key in map(bytes.fromhex, batch.keys):
+            if key not in self._reserved:
+                query = grid.query(key)
+                self._reserved[key] = share if query is None else self._engine.most(query, in_batch=True)
+                self._engine.budget.set_aside(*self._reserved[key])
+
     def settle(self, keys: Iterable[bytes]) -> None:
         """Give back what was set aside for these."""
         for key in keys:
@@ -90,7 +99,17 @@ class Sender:
         tag = uuid.uuid4().hex
         keys = tuple(key.hex() for key in lines)
         server = self._client.endpoint
-        batch = OpenBatch(tag, server, self._client.name, self._client.owner, keys, process=os.getpid())
+        tokens, costs = zip(*(self._reserved[key] for key in lines), strict=True)
+        batch = OpenBatch(
+            tag,
+            server,
+            self._client.name,
+            self._client.owner,
+            keys,
+            process=os.getpid(),
+            most_tokens=sum(tokens),
+            most_cost=sum(costs),
+        )
         _SENDING.add(tag)
         self._sent.add(tag)
         try:

@@ -29,6 +29,8 @@ class BatchState:
         Lines that are answered so far.
     files : tuple of str
         The output and the error file, as far as there are any.
+    input_file : str
+        The file that it was opened on; empty where the server does not say.
     errors : tuple of (line, code, message)
         What was wrong with it; a line counts from 1, and is None for what is wrong with the whole.
     """
@@ -38,6 +40,7 @@ class BatchState:
     n_answered: int = 0
     files: tuple[str, ...] = ()
     errors: tuple[tuple[int | None, str, str], ...] = ()
+    input_file: str = ""
 
     @property
     def has_ended(self) -> bool:
@@ -106,6 +109,10 @@ class BatchService:
         # A result with its envelope has some thousand bytes, with probabilities ten thousand.
         return await self._client.call("GET", f"/files/{file}/content", self._timeout + n_lines * 10_000 / _SLOW_LINE)
 
+    async def delete(self, file: str) -> None:
+        """Delete a file."""
+        await self._call("DELETE", f"/files/{file}")
+
     async def cancel(self, id: str) -> None:  # noqa: A002
         """Ask for a batch to be ended; what is answered stays."""
         await self._call("POST", f"/batches/{id}/cancel")
@@ -135,4 +142,11 @@ def _state(data: dict[str, Any]) -> BatchState:
         (error.get("line"), f"{error.get('code') or ''}", f"{error.get('message') or ''}") for error in listed
     )
     files = tuple(str(file) for file in (data.get("output_file_id"), data.get("error_file_id")) if file)
-    return BatchState(str(data.get("id")), str(data.get("status")), int(counts.get("completed") or 0), files, errors)
+    return BatchState(
+        str(data.get("id")),
+        str(data.get("status")),
+        int(counts.get("completed") or 0),
+        files,
+        errors,
+        str(data.get("input_file_id") or ""),
+    )
