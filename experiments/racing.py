@@ -32,22 +32,26 @@ from _paid import PaidModel, RememberedTexts, TradingModel
 from _setting import HERE, rounded
 from _texts import TASKS
 from ablation import REFERENCE, hypervolume
+from psopt.api import plan_run
 from psopt.evaluation import Evaluator, compare_paired, score
 from psopt.models import ModelProvider
 from psopt.models.sim import SimulatedModel
 from psopt.rephrasings import RephrasingOptions, RephrasingSet, freeze_rephrasings
+from psopt.runs import DataOptions, RunSettings
+from psopt.runs.planning import AskedSizes, PlanOptions
 from psopt.search import Search, SearchOptions, SearchProblem, StoredStudy, knee, scoring_order
 from psopt.search._front import Candidate, pareto_front
 from psopt.search._sampler import make_sampler
 from psopt.search.distributed import RetryPolicy, retrying
 from psopt.search_spaces import seed_prompt
-from psopt.tasks import Task, load_task
+from psopt.tasks import Task, load_task, subset
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from psopt.evaluation import Predictions
     from psopt.models import Model
+    from psopt.runs.planning import Effort
     from psopt.search import RaceMode
     from psopt.search_spaces import Prompt
 
@@ -68,11 +72,14 @@ class Arm:
         Parts that are taken away; see `PARTS`.
     anew : bool
         Whether the search is seeded otherwise than the others.
+    effort : str or None
+        An effort whose sizes are planned; None searches at full size.
     """
 
     race: RaceMode
     without: tuple[str, ...] = ()
     anew: bool = False
+    effort: Effort | None = None
 
 
 PARTS: dict[str, Callable[[Search], None]] = {}
@@ -84,6 +91,7 @@ ARMS = {
     "racing, strict": Arm("strict", tuple(PARTS)),
     **({"everything": Arm("on")} if PARTS else {}),
     **{f"everything but {part}": Arm("on", (part,)) for part in PARTS},
+    "--effort light": Arm("on", effort="light"),
 }
 
 
@@ -173,10 +181,34 @@ def field_of(dataset: str, seed: int, sizes: Sizes) -> Field:
     return Field(task, model, rephrasings, {}, seed)
 
 
+def planned(field: Field, options: SearchOptions, effort: Effort) -> tuple[Field, SearchOptions]:
+    """A part of a field, and how it is searched, as planned for an effort."""
+    task = field.task
+    settings = RunSettings(data=DataOptions(task.name), model="paid", search=options)
+    plan = plan_run(task, settings, PlanOptions(effort, AskedSizes()), model=field.evaluator().model)
+    size = plan.sizes
+    train, val, test = (
+        subset(samples, n, seed=field.seed)
+        for samples, n in ((task.train, size.train), (task.val, size.val), (task.test, size.test))
+    )
+    wordings = replace(
+        field.rephrasings,
+        search=field.rephrasings.search[: size.rephrasings],
+        heldout=field.rephrasings.heldout[: size.heldout],
+        search_forms=field.rephrasings.search_forms[: size.rephrasings],
+        heldout_forms=field.rephrasings.heldout_forms[: size.heldout],
+    )
+    part = replace(field, task=replace(task, train=train, val=val, test=test), rephrasings=wordings)
+    trials = min(size.trials, options.trials)
+    return part, replace(options, trials=trials, rounds=size.rounds)
+
+
 def searched(field: Field, sizes: Sizes, arm: Arm) -> Search:
     """Search as an arm says, in a study in memory."""
     seed = field.seed + _ANEW if arm.anew else field.seed
     options = SearchOptions(trials=sizes.trials, seed=seed, race=arm.race)
+    if arm.effort:
+        field, options = planned(field, options, arm.effort)
     policy = RetryPolicy(None)
     storage = retrying(optuna.storages.InMemoryStorage(), policy)
     optuna.create_study(storage=storage, study_name="racing", directions=["maximize", "minimize", "maximize"])
@@ -249,7 +281,8 @@ def row_of(outcome: Outcome, plain: Outcome) -> dict[str, Any]:
     least = hypervolume([start])
     wrong = stopped_wrongly(outcome)
     audits = [candidate.audit for candidate in search.candidates if candidate.audit]
-    on_test = [arm.search.problem.evaluator.predictions(arm.knee.prompt, "test") for arm in (plain, outcome)]
+    # counted already: from now on both are put to all of test
+    on_test = [plain.search.problem.evaluator.predictions(arm.knee.prompt, "test") for arm in (plain, outcome)]
     against = compare_paired(*on_test) if plain.knee.id != outcome.knee.id else {}
     return {
         "calls": outcome.calls,
