@@ -39,9 +39,7 @@ def finish(
     contributions = recorder.earlier_contributions(chosen, most)
     if contributions is None:
         contributions = _contributions(chosen, baseline, search, most, settings.seed)
-    reason = "trials" if search.n_done >= settings.search.trials else "exhausted"
-    if stopped or unpaid:
-        reason = "budget"
+    reason = "budget" if stopped or unpaid else search.finish_reason
     recorder.save(start, front, reason, shortest, search.race_counts)
     recorder.save_prompts(start, front, shortest)
     recorder.save_for_report(search, contributions)

@@ -1,5 +1,6 @@
 """Proposals: edits that may improve what a diagnosis found, drawn from train only; by `rules`, or by an `llm`."""
 
+from psopt.proposals._near_equal import without_near_equals
 from psopt.proposals._pool import propose_edits
 from psopt.proposals.rules import (
     EXAMPLE_LAYERS,
@@ -18,4 +19,5 @@ __all__ = [
     "note_text",
     "propose_edits",
     "replace_merged",
+    "without_near_equals",
 ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.errors import InputError
 from psopt.evaluation import Predictions
-from psopt.runs import CONTRIBUTIONS, FRONT, MANIFEST, SAMPLES, TRIALS, WEAK_SPOTS
+from psopt.runs import CONTRIBUTIONS, FRONT, MANIFEST, PROPOSALS, SAMPLES, TRIALS, WEAK_SPOTS
 from psopt.search_spaces import Prompt
 from psopt.tasks import Sample
 
@@ -35,6 +35,8 @@ class Contents:
         Of the seed prompt and of the knee, on test under the held-out rephrasings.
     failures, trials, contributions
         weak_spots.json, and the lists of trials.json and contributions.json.
+    left : dict of edit id to dict
+        The edits of proposals.json that left the search, in its order.
     """
 
     run: dict[str, Any]
@@ -45,6 +47,7 @@ class Contents:
     failures: dict[str, Any]
     trials: list[dict[str, Any]]
     contributions: list[dict[str, Any]]
+    left: dict[str, dict[str, Any]]
 
 
 def read_contents(directory: RunDirectory) -> Contents:
@@ -78,7 +81,15 @@ def read_contents(directory: RunDirectory) -> Contents:
         directory.read_json(WEAK_SPOTS),
         directory.read_json(TRIALS)["trials"],
         directory.read_json(CONTRIBUTIONS)["left_out"],
+        _left(directory),
     )
+
+
+def _left(directory: RunDirectory) -> dict[str, dict[str, Any]]:
+    if not (directory.path / PROPOSALS).is_file():  # it is for people to read, and nothing else of a report needs it
+        return {}
+    edits = directory.read_json(PROPOSALS)["edits"]
+    return {edit["id"]: edit for edit in edits if "left_after" in edit}
 
 
 def _prompt(directory: RunDirectory, prompt_id: str) -> Prompt:

@@ -41,6 +41,7 @@ def write_report(directory: RunDirectory) -> list[Figure]:
         figures,
         run=contents.run,
         chosen=contents.chosen,
+        left=contents.left,
         headline=_headline(contents),
         facts=[
             *_prompt_facts(contents.run),

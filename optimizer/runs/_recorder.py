@@ -157,7 +157,12 @@ class RunRecorder:
         refused = self.directory.read_json(PROPOSALS)["refused"] if earlier.exists() else []
         drafting = search.problem.proposer
         refused += [asdict(draft) for draft in drafting.refused] if drafting else []
-        content = {"schema_version": 1, "edits": [edit.to_dict() for edit in search.pool], "refused": refused}
+        left = search.left_edits
+        edits = [
+            {**edit.to_dict(), **({"left_after": left[edit.parameter_name]} if edit.parameter_name in left else {})}
+            for edit in search.pool
+        ]
+        content = {"schema_version": 1, "edits": edits, "refused": refused}
         self.directory.write_json(PROPOSALS, content)
 
     def save_prompts(self, baseline: Candidate, front: tuple[Candidate, ...], shortest: Candidate) -> None:

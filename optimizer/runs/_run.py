@@ -31,7 +31,8 @@ class Run:
         knee itself, perhaps not on the front.
     study : optuna.Study
     finish_reason : str
-        ``trials`` (the total was reached), ``exhausted`` (nothing new to try) or ``budget`` (a limit was).
+        ``trials`` (the total was reached), ``converged`` (the front did not move any more), ``exhausted`` (nothing new
+        to try) or ``budget`` (a limit was reached).
     """
 
     path: Path

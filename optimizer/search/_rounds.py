@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from psopt.diagnosis import diagnose_predictions
+from psopt.proposals import without_near_equals
+from psopt.search.racing import racing_rule
 from psopt.search_spaces import first_parameters
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ def new_edits(problem: SearchProblem, prompt: Prompt, pool: Sequence[Edit]) -> l
     on_train = problem.evaluator.predictions(prompt, "train")
     diagnosis = diagnose_predictions(on_train, labelled=problem.task.train).of_views(restriction.views)
     proposed = restriction.allowed(_propose(problem, prompt, on_train, diagnosis, pool))
+    if racing_rule(problem.options.race, problem.evaluator):  # else the search is the plain one, byte for byte
+        proposed = without_near_equals(proposed, pool, problem.task)
     in_pool = {edit.id for edit in pool}
     return first_parameters([edit for edit in proposed if edit.id not in in_pool], problem.options.most_edits)
 

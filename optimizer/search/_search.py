@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from optuna.trial import TrialState
 from psopt.errors import AnswersMissingError
 from psopt.proposals import merged_notes, replace_merged
+from psopt.search._convergence import Convergence
 from psopt.search._front import Candidate, knee, pareto_front
 from psopt.search._history import History
+from psopt.search._left_edits import LeftEdits
 from psopt.search._queue import drop_queued, enqueue
 from psopt.search._rounds import new_edits, obvious_choices
 from psopt.search._shorten import next_shorter, shortest
@@ -75,14 +78,16 @@ class Search:
         self.problem = problem
         self.n_own = 0
         self._most_own = most_own
-        self.coordinator: Coordinator = (
-            SharedCoordinator(study, worker, problem.options.trials, problem.observer.phase)
-            if worker
-            else LocalCoordinator(study)
-        )
         self.history = History(study, problem)
         rule = racing_rule(problem.options.race, problem.evaluator)
         self._races = CandidateRaces(problem.evaluator, problem.options, rule)
+        self._convergence = Convergence(study, problem, is_active=self._races.are_run)
+        self._left = LeftEdits(study, is_active=self._races.are_run)
+        self.coordinator: Coordinator = (
+            SharedCoordinator(study, worker, lambda: self._convergence.total, problem.observer.phase)
+            if worker
+            else LocalCoordinator(study)
+        )
         self._warm_up = WarmUp(study, problem, self.history, self._races, is_alone=not worker)
         seed = problem.options.seed
         self._rng = np.random.default_rng([seed, *worker.encode()] if worker else seed)
@@ -95,6 +100,7 @@ class Search:
         """Make a search that begins where its study ends: at the very beginning, if that is new."""
         search = cls(study, problem, worker=worker, most_own=most_own)
         search.coordinator.recover()
+        search._convergence.begin()
         search.history.refresh()
         return search
 
@@ -122,9 +128,21 @@ class Search:
         return RaceCounts.of(self.candidates, self.stopped, on_val.array.size)
 
     @property
+    def finish_reason(self) -> str:
+        """Why there is nothing left to do: ``trials``, ``converged`` or ``exhausted``."""
+        if self.n_done >= self.problem.options.trials:
+            return "trials"
+        return "converged" if self._convergence.is_early else "exhausted"
+
+    @property
     def pool(self) -> list[Edit]:
         """Every edit proposed so far."""
         return self.history.pool
+
+    @property
+    def left_edits(self) -> dict[str, int]:
+        """After which trial edits left the search, since they clearly do no good, by their parameters' names."""
+        return self._left.trials
 
     @property
     def baseline(self) -> Candidate:
@@ -168,8 +186,13 @@ class Search:
         if not self._begin_due_rounds() and not self.pool:
             self.coordinator.wait()  # for the first edits, which another worker proposes
             return True
-        if not (self._is_shortening() and self._queue_shorter()):
-            self._warm_up.of_next(self._n_places())
+        self._let_edits_leave()
+        self._end_if_converged()
+        is_queued = self._is_shortening() and self._queue_shorter()
+        if not is_queued and self._is_shortening() and self._convergence.is_early:
+            return False
+        if not is_queued:
+            self._warm_up.of_next(self._n_places(), self._searched())
         return self._evaluate_a_new_candidate()
 
     def _outlast_the_others(self) -> bool:
@@ -186,27 +209,45 @@ class Search:
             self._tell(candidate)
 
     def _tell(self, candidate: Candidate | StoppedCandidate) -> None:
-        observer, total = self.problem.observer, self.problem.options.trials
+        observer, total = self.problem.observer, self._convergence.total
         if isinstance(candidate, StoppedCandidate):
             observer.stopped(candidate, self.n_done, total)
         else:
             observer.trial(candidate, self.n_done, total)
 
     def _is_complete(self) -> bool:
-        return self.n_done >= self.problem.options.trials or self.n_own == self._most_own
+        return self.n_done >= self._convergence.total or self.n_own == self._most_own
 
-    def _is_shortening(self, ahead: int = 0) -> bool:
+    def _is_shortening(self) -> bool:
         """Whether the last trials have begun, which try shorter versions of the best prompt."""
-        return self.n_done + ahead >= self.problem.options.trials - self.problem.options.shortening
+        return self.n_done >= self._convergence.begins_shortening
+
+    def _has_converged(self) -> bool:
+        """Whether the last candidates could not have moved the front, and nothing that is obvious is left to try."""
+        return self._convergence.is_reached(self.history.evaluated, self.least_f1) and not self.study.trials_in(
+            TrialState.WAITING
+        )
+
+    def _end_if_converged(self) -> None:
+        """Go on to shorter prompts if no round is left that might yet move the front."""
+        rounds_left = self.problem.options.rounds - len(self.history.rounds)
+        if rounds_left or self._is_shortening() or not self._has_converged():
+            return
+        trials = self.problem.options.trials
+        self._convergence.end_search(self.n_done)
+        self.problem.observer.phase(
+            f"converged: the last {self._convergence.window} prompts moved the front by no more than noise; "
+            f"{trials - self._convergence.total} of {trials} trials are left out"
+        )
 
     def _n_places(self) -> int:
         """How many candidates come before another round, the shorter versions, or the end."""
-        left = self.problem.options.trials - self.n_done
+        ends = (self._convergence.total, self._convergence.begins_shortening)
+        left = min(end - self.n_done for end in ends if end > self.n_done)
         if self._most_own is not None:
             left = min(left, self._most_own - self.n_own)
-        now = (self._round_due(), self._is_shortening())
-        changes = (n for n in range(left) if (self._round_due(n), self._is_shortening(n)) != now)
-        return next(changes, left)
+        now = self._scheduled_round()
+        return next((n for n in range(left) if self._scheduled_round(n) != now), left)
 
     # The baseline
 
@@ -223,12 +264,19 @@ class Search:
 
     # Diagnose and propose
 
-    def _round_due(self, ahead: int = 0) -> int:
-        """The round that the next trial belongs to: the trials after the first are shared out evenly."""
+    def _round_due(self) -> int:
+        """The round that the next trial belongs to: where one has converged, the next one begins."""
+        scheduled = self._scheduled_round()
+        if self._has_converged():
+            return min(self.problem.options.rounds - 1, max(scheduled, len(self.history.rounds)))
+        return scheduled
+
+    def _scheduled_round(self, ahead: int = 0) -> int:
+        """The round that a trial belongs to, if none begins early: those after the first are shared out evenly."""
         options = self.problem.options
         done = self.n_done + ahead - 1
         total = max(1, options.trials - 1)
-        return min(options.rounds - 1, done * options.rounds // total)
+        return min(options.rounds - 1, max(len(self.history.rounds) - 1, done * options.rounds // total))
 
     def _begin_due_rounds(self) -> bool:
         """Begin the rounds up to the one that is due; False where another worker does that."""
@@ -253,6 +301,16 @@ class Search:
             self._queue((*incumbent.edits, *chosen), incumbent)
         self.problem.observer.phase(f"round {number}: searching {len(self.pool)} edits")
 
+    def _let_edits_leave(self) -> None:
+        """Go on without the edits that clearly do no good by all trials so far."""
+        names = self._left.judge(self.history)
+        for edit in {edit.parameter_name: edit for edit in self.pool if edit.parameter_name in names}.values():
+            self.problem.observer.phase(f"clearly no good, and tried no more: {edit.bundle or edit}")
+
+    def _searched(self) -> tuple[Edit, ...]:
+        """The edits of the pool that have not left."""
+        return self._left.without_left(self.pool)
+
     # Search
 
     def _evaluate_a_new_candidate(self) -> bool:
@@ -270,7 +328,7 @@ class Search:
         """Evaluate a trial's candidate, or drop it; True when that was a step."""
         with self.coordinator.heartbeat(trial.number):
             self.history.refresh_pool()  # what waited may hold edits that have come since
-            edits, order = suggest_edits(trial, self.pool, self.problem.orders)
+            edits, order = suggest_edits(trial, self._searched(), self.problem.orders)
             prompt = apply_edits(self.problem.baseline_prompt, edits, order)
             twin = self.history.find(prompt.id)
             reason = f"duplicate of trial {twin.trial}" if twin else self.coordinator.claim(trial.number, prompt.id)
@@ -348,10 +406,11 @@ class Search:
 
     def _queue_neighbour(self, edits: tuple[Edit, ...]) -> None:
         """In place of a candidate that is known already, queue one that differs from it by one or two edits."""
-        if not self.pool:
+        searched = self._searched()
+        if not searched:
             return
         chosen = parameter_names(edits)
-        names = list(dict.fromkeys(edit.parameter_name for edit in self.pool))
+        names = list(dict.fromkeys(edit.parameter_name for edit in searched))
         n_flips = int(self._rng.integers(1, 1 + min(_MOST_FLIPS, len(names))))
         for index in self._rng.choice(len(names), size=n_flips, replace=False):
             chosen ^= {names[int(index)]}
@@ -361,7 +420,8 @@ class Search:
 
     def _queue_shorter(self) -> bool:
         """Put a shorter version of the best prompt in front of what is queued; False where all were tried."""
-        base = self.shortest
+        shortest = self.shortest
+        base = replace(shortest, edits=self._left.without_left(shortest.edits))
         choices = (self._merged(base), *next_shorter(base, self.candidates, self.pool))
         untried = [edits for edits in choices if self.history.find(self._prompt(edits, base.order).id) is None]
         if not untried:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from psopt.search._problem import SearchProblem
     from psopt.search.distributed import StoredStudy
     from psopt.search.racing import Ask, CandidateRaces
-    from psopt.search_spaces import Prompt
+    from psopt.search_spaces import Edit, Prompt
 
 # Of candidates that the sampler is asked for before it hears of each other's scores: as many as it draws at random
 # before it begins to learn (`_sampler`).
@@ -66,17 +66,18 @@ class WarmUp:
         """Whether there may be anything to do."""
         return self._is_alone and bool(self._history.candidates) and asks_in_batches(self._problem.evaluator)
 
-    def of_next(self, n_places: int) -> None:
+    def of_next(self, n_places: int, pool: Sequence[Edit]) -> None:
         """Ask about the next candidates, if the very next one is cold.
 
         Parameters
         ----------
         n_places : int
             How many candidates will be evaluated before anything else comes.
+        pool : sequence of Edit
+            What is searched.
         """
         if not self.is_due:
             return
-        pool = self._history.pool
         known = {candidate.id for candidate in self._history.evaluated}
         waiting = {prompt.id: prompt for prompt in self._coming.waiting(pool) if prompt.id not in known}
         if waiting.keys() and next(iter(waiting)) in self._warm:

@@ -87,6 +87,12 @@ def test_it_can_be_rebuilt_from_the_run_directory_alone(run: Any) -> None:
     write_report(RunDirectory.open(run.path))
     again = (run.path / "report.html").read_text()
     assert re.sub(r'"uid":"[^"]+"', "", again) == re.sub(r'"uid":"[^"]+"', "", page)
+    assert "What was tried no more" not in again
+    proposals = json.loads((run.path / "proposals.json").read_text())
+    proposals["edits"][0]["left_after"] = 7
+    (run.path / "proposals.json").write_text(json.dumps(proposals))
+    write_report(RunDirectory.open(run.path))
+    assert "left the search after trial 7" in (run.path / "report.html").read_text()
 
 
 def test_leaving_edits_out_is_measured_where_that_costs_nothing(run: Any) -> None:

@@ -8,6 +8,8 @@ names of parameters stand in `psopt.search_spaces`.
 METADATA = "psopt:shared"  # all that a worker elsewhere needs, as JSON
 EDITS = "psopt:edits"  # ":ROUND" or ":ROUND:WORKER" follows; the new edits of that round, as JSON
 ROUND_LEASE = "psopt:round"  # ":ROUND" follows; [worker, beat] of who proposes its edits
+LEFT = "psopt:left"  # ":PARAMETER" follows, an edit's; the trial after which it left the search
+TOTAL = "psopt:total"  # ":TRIALS" follows, as asked for; after how many trials the search ends
 
 # Of a trial, among the system attributes, which the dashboard does not show
 BEAT = "psopt:beat"  # [worker, beat] of who has the trial

@@ -5,12 +5,13 @@ from psopt.search.racing._lockstep import run_in_lockstep
 from psopt.search.racing._mode import check_wordings, racing_rule
 from psopt.search.racing._race import Ask, Race, RaceResult, is_audited
 from psopt.search.racing._race_counts import RIGHT, WRONG, RaceCounts, racing_line
-from psopt.search.racing._rules import RULES, AnytimeRule, PairedRule, Rule, Stop
+from psopt.search.racing._rules import NEGLIGIBLE, RULES, AnytimeRule, PairedRule, Rule, Stop
 from psopt.search.racing._sample_gains import sample_gains
 from psopt.search.racing._schedule import Rung, Schedule
 from psopt.search.racing._stopped_candidate import StoppedCandidate, estimated_scores
 
 __all__ = [
+    "NEGLIGIBLE",
     "RIGHT",
     "RULES",
     "WRONG",
