@@ -44,6 +44,7 @@ def finish(
     recorder.save_prompts(start, front, shortest)
     recorder.save_for_report(search, contributions)
     recorder.save_proposals(search)
+    recorder.save(start, front, reason, shortest, search.race_counts)  # with what the report has asked
     write_report(recorder.directory)
     run = Run(recorder.directory.path, start, front, shortest, search.study, reason)
     return run, _limit_met(stopped, unpaid) if stopped or unpaid else ""

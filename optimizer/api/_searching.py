@@ -10,6 +10,7 @@ import optuna
 from psopt._version import __version__
 from psopt.api._finishing import finish
 from psopt.errors import BudgetReachedError, InputError, NoLabelsError, say_how_to_go_on
+from psopt.models.chat import asks_in_chat
 from psopt.proposals import propose_edits
 from psopt.rephrasings import to_file
 from psopt.runs import ARTIFACTS, STUDY, RunRecorder, study_name
@@ -93,6 +94,9 @@ def search_in(
             recorder.save_broken_off(search, error)
             say_how_to_go_on(error, _how_to_resume(settings, directory.path))
         raise
+    finally:
+        if asks_in_chat(setup.evaluator.model):
+            setup.evaluator.model.engine.keep_rate()
     if limit and settings.limited_by == "effort":
         observer.phase(f"{limit}; {_how_to_resume(settings, directory.path)} --max-calls N")
     elif limit:

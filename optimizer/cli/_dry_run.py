@@ -3,101 +3,74 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
+from psopt.cli._plan_lines import dollars, estimate_lines, rounded, shown_differences
 
 if TYPE_CHECKING:
     from psopt.models.chat import LMConfig
-    from psopt.runs import CostEstimate
+    from psopt.runs import CostEstimate, Phase, Plan
+    from rich.table import Table
 
 
-def show_estimate(estimate: CostEstimate, model: str, lm: LMConfig, *, as_json: bool) -> int:
-    """Print what a command would take, and whether its limits allow that."""
+def show_estimate(estimate: CostEstimate, model: str, lm: LMConfig, *, as_json: bool, plan: Plan | None = None) -> int:
+    """Print what a command would take, by a plan where there is one, and whether its limits allow that."""
     if as_json:
-        within = estimate.trials_within(lm)
-        typer.echo(json.dumps({**estimate.to_dict(), "trials_within_limits": within}, indent=2))
+        shows = shown_differences(estimate)
+        more: dict[str, Any] = {"plan": plan.to_dict()} if plan else {}
+        more |= {"trials_within_limits": estimate.trials_within(lm), "shows": shows and shows.to_dict()}
+        typer.echo(json.dumps({**estimate.to_dict(), **more}, indent=2))
     else:
-        _print(estimate, model, lm)
+        _print(estimate, model, lm, plan)
     return 0
 
 
-def _print(estimate: CostEstimate, model: str, lm: LMConfig) -> None:
-    from rich.box import SIMPLE_HEAD
+def _print(estimate: CostEstimate, model: str, lm: LMConfig, plan: Plan | None) -> None:
     from rich.console import Console
+
+    console = Console(highlight=False)
+    is_wrapped = console.is_terminal  # what reads a pipe wants whole lines
+    if plan:
+        console.print(f"{plan.line[0].upper()}{plan.line[1:]}.", markup=False, soft_wrap=not is_wrapped)
+        for warning in plan.warnings:
+            console.print(f"Note: {warning}", style="yellow", markup=False, soft_wrap=not is_wrapped)
+        console.print()
+    console.print(f"What {model} would be asked; nothing was sent", style="italic", markup=False, soft_wrap=True)
+    console.print(_table(estimate))
+    for line in [*_notes(estimate), *estimate_lines(estimate, model, lm)]:
+        console.print(line, markup=False, soft_wrap=not is_wrapped)
+
+
+def _table(estimate: CostEstimate) -> Table:
+    """What is to be sent: as many calls as expected, between the least and the most, and what they take."""
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table(box=SIMPLE_HEAD, title=f"What {model} would be asked; nothing was sent", title_justify="left")
-    for name in ("phase", "calls", "cached", "tokens, about", ""):
-        table.add_column(name, justify="left" if name in {"phase", ""} else "right")
+    has_price = estimate.price is not None
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    table.add_column("phase")
+    for name in ("calls", "least", "most", "tokens", *(["USD"] if has_price else [])):
+        table.add_column(name, justify="right", no_wrap=True)
     for phase in estimate.phases:
-        table.add_row(phase.what, f"{phase.calls:,}", f"{phase.cached:,}", f"{phase.tokens:,}", phase.times)
+        table.add_row(phase.what, *_amounts(phase), *([dollars(phase.cost)] if has_price else []))
     table.add_section()
-    table.add_row("in all", f"{estimate.calls:,}", "", f"{estimate.tokens:,}", "", style="bold")
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(table)
-    for line in estimate_lines(estimate, model, lm):
-        console.print(line, markup=False)
+    few, many = estimate.calls_range
+    total = [f"{estimate.calls_expected:,}", f"{few:,}", f"{many:,}", rounded(estimate.tokens)]
+    table.add_row("in all", *total, *([dollars(estimate.cost or 0.0)] if has_price else []), style="bold")
+    return table
 
 
-def estimate_lines(estimate: CostEstimate, model: str, lm: LMConfig, *, caveat: bool = True) -> list[str]:
-    """Say in a few lines what will be taken, between what and what, and on request what is not counted."""
-    if model.partition("/")[0] in {"minilm", "hf", "sim"} and not any(phase.cost for phase in estimate.phases):
-        return ["This model costs nothing.", *_without_effect(model, lm)]
-    few_calls, many_calls = estimate.calls_range
-    few_tokens, many_tokens = estimate.tokens_range
-    amount = (
-        f"{rounded(few_calls)} to {rounded(many_calls)} calls, {rounded(few_tokens)} to {rounded(many_tokens)} tokens"
-    )
-    if estimate.cost_range is None:
-        lines = [f"{amount}. No price is known for {model}: see the README on prices."]
-    else:
-        low, high = estimate.cost_range
-        lines = [
-            f"{low:,.2g} to {high:,.2g} USD: {amount}." if high < 10 else f"{low:,.0f} to {high:,.0f} USD: {amount}."
-        ]
-    if caveat:
-        lines.append(
-            "Calls that fail and are sent again, and what a model thinks before it answers, are not counted here."
-        )
-    within = estimate.trials_within(lm)
-    if within:
-        few_trials, many_trials = within
-        about = f"{few_trials}" if few_trials == many_trials else f"{few_trials} to {many_trials}"
-        lines.append(
-            f"{limit_named(estimate, lm)} is reached after about {about} of {estimate.trials} trials; "
-            "what was found till then is scored on test."
-        )
-    elif over := limit_named(estimate, lm):
-        lines.append(f"{over} may be reached before the end.")
-    return lines
+def _amounts(phase: Phase) -> list[str]:
+    return [f"{_sent(phase):,}", f"{phase.least.calls:,}", f"{phase.most.calls:,}", rounded(phase.tokens)]
 
 
-def limit_named(estimate: CostEstimate, lm: LMConfig) -> str:
-    """The first limit that may be reached; empty for none."""
-    _, most_calls = estimate.calls_range
-    _, most_tokens = estimate.tokens_range
-    if lm.max_cost is not None and estimate.cost_range and lm.max_cost < estimate.cost_range[1]:
-        return f"--max-cost {lm.max_cost:g}"
-    if lm.max_tokens_total is not None and lm.max_tokens_total < most_tokens:
-        return f"--max-tokens-total {lm.max_tokens_total}"
-    if lm.max_calls is not None and lm.max_calls < most_calls:
-        return f"--max-calls {lm.max_calls}"
-    return ""
+def _sent(phase: Phase) -> int:
+    return max(0, phase.calls - phase.cached)
 
 
-def _without_effect(model: str, lm: LMConfig) -> list[str]:
-    limits = {"--max-calls": lm.max_calls, "--max-tokens-total": lm.max_tokens_total, "--max-cost": lm.max_cost}
-    idle = [name for name, limit in limits.items() if limit is not None]
-    return [f"{', '.join(idle)}: nothing to limit, {model} asks no server."] if idle else []
-
-
-def rounded(amount: float) -> str:
-    """A number as people say it.
-
-    >>> rounded(870), rounded(12_345), rounded(2_900_000), rounded(160_000)
-    ('870', '12,000', '2.9M', '160,000')
-    """
-    if amount >= 1e6:
-        return f"{amount / 1e6:,.2g}M" if amount < 1e8 else f"{amount / 1e6:,.0f}M"
-    return f"{float(f'{amount:.2g}'):,.0f}" if amount >= 1000 else f"{amount:.0f}"
+def _notes(estimate: CostEstimate) -> list[str]:
+    """Why phases may come several times or not at all, and what is cached."""
+    notes = [f"{phase.what}: {phase.times}." for phase in estimate.phases if phase.times]
+    cached = sum(phase.cached for phase in estimate.phases)
+    return [*notes, *([f"{cached:,} answers are in the cache already."] if cached else []), ""]

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 _WIDE = 100  # the longest row: each score with an interval from 100 to 100
 
 
-def show_result(run: Run, console: Console) -> None:
-    """Print it."""
+def show_result(run: Run, console: Console, spent: str = "") -> None:
+    """Print it, with a line on what was planned and what was spent."""
     knee = run.pick("knee")
     prices = _prices(run)
     # A pipe has no width of its own, and what reads it wants whole cells.
@@ -41,6 +41,8 @@ def show_result(run: Run, console: Console) -> None:
     if race := RunDirectory.open(run.path).read_json(MANIFEST).get("race"):
         line = racing_line(race)
         console.print(f"{line[0].upper()}{line[1:]}.", markup=False, soft_wrap=True)
+    if spent:
+        console.print(spent, markup=False, soft_wrap=True)
     folder = shlex.quote(str(run.path))
     console.print(f"Report: {run.path / 'report.html'}", markup=False, soft_wrap=True)
     how = "--pick knee --format text" if knee.prompt.template is None else "--diff"

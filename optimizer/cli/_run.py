@@ -36,9 +36,9 @@ def show_run_estimate(
     task = task or settings.load_task()
     if options is None or run is not None:
         estimate = estimate_run(task, settings, cache_dir, run=run)
-    else:
-        estimate = plan_run(task, settings, options, cache_dir).estimate
-    return show_estimate(estimate, settings.model, settings.lm, as_json=as_json)
+        return show_estimate(estimate, settings.model, settings.lm, as_json=as_json)
+    plan = plan_run(task, settings, options, cache_dir)
+    return show_estimate(plan.estimate, settings.model, settings.lm, as_json=as_json, plan=plan)
 
 
 def run(
@@ -63,7 +63,7 @@ def run(
     task = task or settings.load_task()
 
     def expect(estimate: CostEstimate) -> None:
-        from psopt.cli._dry_run import estimate_lines
+        from psopt.cli._plan_lines import estimate_lines
 
         screen.expect(estimate, estimate_lines(estimate, settings.model, settings.lm, caveat=False))
 
@@ -90,13 +90,13 @@ def run(
             raise
         except BudgetReachedError as error:
             if error.run is not None:
-                _show(error.run, output)
+                _show(error.run, output, screen.spent)
             raise
-    _show(result, output)
+    _show(result, output, screen.spent)
     return 0
 
 
-def _show(run: Run, output: OutputFlags) -> None:
+def _show(run: Run, output: OutputFlags, spent: str) -> None:
     from psopt.cli._result import show_result
     from psopt.runs import MANIFEST, RunDirectory
     from rich.console import Console
@@ -105,7 +105,7 @@ def _show(run: Run, output: OutputFlags) -> None:
         manifest = RunDirectory.open(run.path).read_json(MANIFEST)
         typer.echo(json.dumps({"run": str(run.path), **manifest}, indent=2))
     elif not output.quiet:
-        show_result(run, Console(highlight=False))
+        show_result(run, Console(highlight=False), spent)
 
 
 def _optimize_program(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from psopt.cli._expected import Expected
 from psopt.cli._remaining import RemainingColumn
+from psopt.cli._spent import spent_line
 from psopt.evaluation import na_note
 from psopt.search import Observer
 from rich.console import Console
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from psopt.tasks import Task
 
 
+_WIDE = 120  # columns that scores, tokens, money and times take beside a bar
+
+
 class Screen(Observer):
     """Shows how a run goes, on standard error: standard output is for its result."""
 
@@ -30,7 +34,7 @@ class Screen(Observer):
         self._err = Console(stderr=True, quiet=quiet, highlight=False)
         self._progress = Progress(
             TextColumn("{task.description}"),
-            BarColumn(bar_width=20),
+            BarColumn(bar_width=20 if self._err.width >= _WIDE else 8),
             MofNCompleteColumn(),
             TextColumn("{task.fields[best]}"),
             TimeElapsedColumn(),
@@ -50,12 +54,20 @@ class Screen(Observer):
         """Say, as the run starts, what it is expected to take, and hold it against that."""
         self._expected = Expected(estimate)
         self._expectations = lines
+        self._progress.update(self._trials, work=self._work)
+
+    @property
+    def spent(self) -> str:
+        """What was planned and what was spent, in one line; empty where nothing was."""
+        if self._expected is None or self.budget is None:
+            return ""
+        return spent_line(self._expected.estimate, self.budget.usage)
 
     def plan(self, plan: Plan) -> None:
         """Say how large the run will be, before anything else."""
-        self._say(f"{plan.line[0].upper()}{plan.line[1:]}")
+        self._say(f"{plan.line[0].upper()}{plan.line[1:]}", in_whole=False)
         for warning in plan.warnings:
-            self._say(f"Note: {warning}", style="yellow")
+            self._say(f"Note: {warning}", style="yellow", in_whole=False)
 
     def __enter__(self) -> Screen:
         self._progress.start()
@@ -75,10 +87,12 @@ class Screen(Observer):
         self._say(f"{task.name} ({task.info.source}): {len(task.labels)} labels, {sizes}")
         self._say(f"Run directory: {folder}")
         for line in self._expectations:
-            self._say(f"Expected: {line}")
+            self._say(f"Expected: {line}", in_whole=False)
 
     def phase(self, what: str) -> None:
         """Show what is being done."""
+        if self._expected is not None and self.budget is not None:
+            self._expected.begin_phase(self.budget.usage)
         self._progress.update(self._reading, visible=False)
         self._err.print(f"· {what}", markup=False, style="dim")
 
@@ -101,18 +115,35 @@ class Screen(Observer):
         """Move the bar on."""
         self._move_on(n_done, n_total)
 
+    def _work(self) -> tuple[float, float]:
+        """Calls that are made, and about how many are left."""
+        if self._expected is None or self.budget is None:
+            return 0.0, 0.0
+        usage = self.budget.usage
+        return float(usage.made), self._expected.calls_left(usage)
+
     def _move_on(self, n_done: int, n_total: int) -> None:
         f1, s, c = self._best
+        if self._expected is not None and self.budget is not None:
+            self._expected.count_candidate(self.budget.usage, n_done, n_total)
         self._progress.update(self._reading, visible=False)
         self._progress.update(
             self._trials,
             completed=n_done,
             total=n_total,
-            best=f"best F1 {f1:.3f}  S {s:.3f}  C {c:.3f}{_spent(self.budget, self._expected)}",
+            best=self._in_short((f1, s, c)),
         )
 
-    def _say(self, line: str, style: str = "") -> None:
-        self._err.print(line, style=style, markup=False, soft_wrap=True)
+    def _in_short(self, best: tuple[float, float, float]) -> str:
+        """The best of each objective and what was spent, so short that the time that is left fits in beside it."""
+        f1, s, c = best
+        if self._err.width >= _WIDE:
+            return f"best F1 {f1:.3f}  S {s:.3f}  C {c:.3f}{_spent(self.budget, self._expected)}"
+        return f"F1 {f1:.3f} S {s:.3f} C {c:.3f}{_spent_briefly(self.budget, self._expected)}"
+
+    def _say(self, line: str, style: str = "", *, in_whole: bool = True) -> None:
+        """Print a line: in whole, so that paths can be copied, else broken between words where a terminal ends."""
+        self._err.print(line, style=style, markup=False, soft_wrap=in_whole or not self._err.is_terminal)
 
     def _better(self, candidate: Candidate) -> tuple[float, float, float]:
         f1, s, c = self._best
@@ -127,6 +158,18 @@ class Screen(Observer):
         folder = shlex.quote(str(self._folder))
         self._say(f"Interrupted. What was found is saved; go on with: psopt resume {folder}")
         return True
+
+
+def _spent_briefly(budget: Budget | None, expected: Expected | None) -> str:
+    """Money, or else tokens, so far, and of how much."""
+    if budget is None or not budget.usage.tokens:
+        return ""
+    usage = budget.usage
+    if not usage.cost:
+        return f" {usage.tokens / 1e6:.2g}M tokens" if usage.tokens >= 1e6 else f" {usage.tokens:,} tokens"
+    if budget.max_cost is not None:
+        return f" {usage.cost:.2g} of {budget.max_cost:g} USD"
+    return f" {usage.cost:.2g} of ~{expected.cost_at_end(usage):.2g} USD" if expected else f" {usage.cost:.2g} USD"
 
 
 def _spent(budget: Budget | None, expected: Expected | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psopt.models.chat import Need
 
@@ -12,13 +12,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from psopt.evaluation import Grid
-    from psopt.models.chat import LMConfig, Price
+    from psopt.models.chat import AnswerRate, LMConfig, Price
+    from psopt.runs._racing_estimate import RacingEstimate
 
 BASELINE = "seed prompt on val"
 BASELINE_TEST = "seed prompt on test"
 FRONT_TEST = "front on test"
 CANDIDATES = "candidates on val"
 DIAGNOSES = "diagnoses on train"
+FIRST_DIAGNOSIS = "first diagnosis on train"
+LAST_DIAGNOSIS = "chosen prompt on train"
+LEFT_OUT = "edits left out, on val"
 SEARCHING = {CANDIDATES, DIAGNOSES}
 """The phases of a search that take the longer the more trials there are."""
 
@@ -59,6 +63,39 @@ class Phase:
 
 
 @dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast calls are expected to be answered.
+
+    Attributes
+    ----------
+    per_minute : float
+    day : str
+        When that was measured; empty where only a limit on requests a minute is known, which is the fastest then.
+    """
+
+    per_minute: float
+    day: str = ""
+
+    @classmethod
+    def of(cls, rate: AnswerRate | None, lm: LMConfig) -> Pace | None:
+        """What was measured, no faster than requests may start; None where neither is known."""
+        most = lm.requests_per_minute
+        if rate is None:
+            return cls(most) if most else None
+        measured = rate.with_places(lm.concurrency)
+        return cls(min(measured, most) if most else measured, rate.day)
+
+
+class FinalTestSize(NamedTuple):
+    """How large the final test is: what it can show hangs on that."""
+
+    samples: int
+    wordings: int
+    n_classes: int
+    """With N/A."""
+
+
+@dataclass(frozen=True, slots=True)
 class CostEstimate:
     """What a command would take.
 
@@ -71,12 +108,24 @@ class CostEstimate:
         By what share all tokens together may be fewer or more than expected: scripts and vocabularies differ.
     trials : int
         How many trials the phases are for; 0 for commands that don't search.
+    racing : RacingEstimate or None
+        What racing is expected to save; None where candidates don't race, or nothing is searched.
+    pace : Pace or None
+        How fast calls will be answered, where that is known.
+    test : FinalTestSize or None
+        How large the final test is; None for commands that don't search.
+    candidates : int
+        How many are to be evaluated, the seed prompt not among them.
     """
 
     phases: tuple[Phase, ...]
     price: Price | None
     spread: tuple[float, float] = (0.0, 0.0)
     trials: int = 0
+    racing: RacingEstimate | None = None
+    pace: Pace | None = None
+    test: FinalTestSize | None = None
+    candidates: int = 0
 
     @property
     def calls(self) -> int:
@@ -92,6 +141,29 @@ class CostEstimate:
     def cost(self) -> float | None:
         """US dollars, about; None without a price."""
         return sum(phase.cost for phase in self.phases) if self.price else None
+
+    @property
+    def calls_expected(self) -> int:
+        """Requests that must be sent, about: those in the cache are not."""
+        return sum(max(0, phase.calls - phase.cached) for phase in self.phases)
+
+    @property
+    def candidate_calls(self) -> float:
+        """Calls to be sent for one candidate, in the mean of those that stop and those that don't."""
+        return self._sent(CANDIDATES) / max(1, self.candidates)
+
+    @property
+    def diagnosis_calls(self) -> int:
+        """Calls to be sent for all diagnoses of the search."""
+        return self._sent(FIRST_DIAGNOSIS, DIAGNOSES)
+
+    @property
+    def final_calls(self) -> int:
+        """Calls to be sent when the search is over: the test, and what the report says beside it."""
+        return self._sent(BASELINE_TEST, FRONT_TEST, LAST_DIAGNOSIS, LEFT_OUT)
+
+    def _sent(self, *names: str) -> int:
+        return sum(max(0, phase.calls - phase.cached) for phase in self.phases if phase.what in names)
 
     @property
     def calls_range(self) -> tuple[int, int]:
@@ -115,16 +187,27 @@ class CostEstimate:
             return None
         return self._range([phase.cost for phase in self.phases], lambda need: need.cost, self.spread)
 
+    @property
+    def minutes_range(self) -> tuple[float, float] | None:
+        """Minutes of asking, few and many; None where nobody knows how fast calls are answered."""
+        if self.pace is None:
+            return None
+        few, many = self.calls_range
+        return few / self.pace.per_minute, many / self.pace.per_minute
+
     def _range(
         self, expected: Sequence[float], amount: Callable[[Need], float], spread: tuple[float, float]
     ) -> tuple[float, float]:
-        """What may be too much or too little in each phase is independent: squares add up."""
+        """Between what and what it is: phases go together, for where candidates stop early the front is small too.
+
+        How many tokens a text has is another matter: there squares add up.
+        """
         total = sum(expected)
         below = [middle - amount(phase.least) for middle, phase in zip(expected, self.phases, strict=True)]
         above = [amount(phase.most) - middle for middle, phase in zip(expected, self.phases, strict=True)]
-        low = total - math.hypot(total * spread[0], *below)
+        low = total - math.hypot(total * spread[0], sum(below))
         least = sum(amount(phase.least) for phase in self.phases) * (1 - spread[0])
-        return max(low, least), total + math.hypot(total * spread[1], *above)
+        return max(low, least), total + math.hypot(total * spread[1], sum(above))
 
     def trials_within(self, lm: LMConfig) -> tuple[int, int] | None:
         """After how many trials a limit is reached, few and many; None if none is before the end."""
@@ -162,4 +245,6 @@ class CostEstimate:
             "tokens_range": self.tokens_range,
             "cost_usd": self.cost,
             "cost_usd_range": self.cost_range,
+            "minutes_range": self.minutes_range,
+            "racing": self.racing and self.racing.to_dict(),
         }

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from psopt.evaluation import Grid
 from psopt.models.chat import TokenRange, asks_in_chat, grid_price, price_of
+from psopt.runs._cost_estimate import Pace
 from psopt.search import tokens_of_all_edits
 from psopt.search.racing import racing_rule
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from psopt.evaluation import Evaluator, Split
-    from psopt.models.chat import Price
+    from psopt.models.chat import LMConfig, Price
     from psopt.runs._settings import RunSettings
     from psopt.runs.planning._sizes import Sizes
     from psopt.search_spaces import Prompt
@@ -39,6 +40,8 @@ class SearchBasis:
         Of the model that answers; where it is asked by batches, and where call by call.
     races : bool
         Whether candidates race.
+    pace : Pace or None
+        How fast the model that is asked most will answer; nobody knows of batches.
     """
 
     grids: Mapping[Split, Grid]
@@ -47,6 +50,7 @@ class SearchBasis:
     price: Price | None
     single_price: Price | None
     races: bool
+    pace: Pace | None = None
 
     @classmethod
     def of(
@@ -73,6 +77,7 @@ class SearchBasis:
             grid_price(model.name, in_batches=settings.lm.batch),
             price_of(model.name),
             racing_rule(settings.search.race, evaluator) is not None,
+            _pace(evaluator, settings.lm),
         )
 
     def sized(self, sizes: Sizes) -> SearchBasis:
@@ -84,6 +89,12 @@ class SearchBasis:
         }
         grids = {split: self.grids[split].sized(samples * wordings) for split, (samples, wordings) in shapes.items()}
         return replace(self, grids=grids, shapes=shapes)
+
+
+def _pace(evaluator: Evaluator, lm: LMConfig) -> Pace | None:
+    if lm.batch or not asks_in_chat(evaluator.model):
+        return None
+    return Pace.of(evaluator.model.engine.rate, lm)
 
 
 def _growth(task: Task, settings: RunSettings, baseline: Prompt, evaluator: Evaluator) -> TokenRange:

@@ -10,10 +10,15 @@ from psopt.runs._cost_estimate import (
     BASELINE_TEST,
     CANDIDATES,
     DIAGNOSES,
+    FIRST_DIAGNOSIS,
     FRONT_TEST,
+    LAST_DIAGNOSIS,
+    LEFT_OUT,
     CostEstimate,
+    FinalTestSize,
     Phase,
 )
+from psopt.runs._racing_estimate import RacingEstimate
 from psopt.runs._racing_share import whole_grids
 from psopt.runs._search_basis import SearchBasis
 from psopt.runs._writing_estimate import drafting_phases, rephrasing_phases
@@ -82,17 +87,20 @@ def estimate_from(
     if rounds > 1:
         why = "one a round, none where the best prompt stays the same"
         phases.append(unknown(DIAGNOSES, "train", further, _GROWTH_OF_FRONT, why))
+    racing = None
     if n_more:
         times, why = _candidates(basis, n_more, n_done)
+        racing = RacingEstimate.of(grids["val"].calls, n_more, times) if basis.races else None
         phases.append(unknown(CANDIDATES, "val", times, _growth_of_candidates(trials), why))
     phases.append(Phase.of(BASELINE_TEST, grids["test"], price))
     why = f"once for each prompt of the front: {middle} are counted here"
     phases.append(unknown(FRONT_TEST, "test", (few, middle, many), _GROWTH_OF_FRONT, why))
-    phases.append(unknown("chosen prompt on train", "train", (0, last, last), _GROWTH_OF_FRONT, "for the report"))
+    phases.append(unknown(LAST_DIAGNOSIS, "train", (0, last, last), _GROWTH_OF_FRONT, "for the report"))
     if left_out:
         times = (float(left_out + len(KINDS)),) * 3
-        phases.append(unknown("edits left out, on val", "val", times, _GROWTH_OF_FRONT, "at most"))
-    return CostEstimate(tuple(phases), price, grids["val"].spread(price), trials)
+        phases.append(unknown(LEFT_OUT, "val", times, _GROWTH_OF_FRONT, "at most"))
+    test = FinalTestSize(*basis.shapes["test"], n_classes=len(task.labels) + 1)
+    return CostEstimate(tuple(phases), price, grids["val"].spread(price), trials, racing, basis.pace, test, n_more)
 
 
 def _diagnoses(basis: SearchBasis, n_labels: int, rounds: int) -> tuple[float, Span, float]:
@@ -114,7 +122,7 @@ def _first_diagnosis(grid: Grid, share: float, price: Price | None) -> Phase:
         grid.need(price, min(1.0, times * (calls - cached) / max(1, grid.sent))) for times in _AS_DIAGNOSES_GROW
     )
     why = "" if calls == grid.calls else "more where little is clear"
-    return Phase("first diagnosis on train", calls, cached, need.tokens, why, least, most, need.cost)
+    return Phase(FIRST_DIAGNOSIS, calls, cached, need.tokens, why, least, most, need.cost)
 
 
 def _candidates(basis: SearchBasis, n_more: int, n_done: int) -> tuple[Span, str]:
@@ -122,7 +130,7 @@ def _candidates(basis: SearchBasis, n_more: int, n_done: int) -> tuple[Span, str
     if not basis.races:
         return (n_more, n_more, n_more), "one a trial"
     times = whole_grids(n_more, n_done, *basis.shapes["val"])
-    return times, f"{n_more}, of which racing asks about {times.expected / n_more:.0%}"
+    return times, f"{n_more}; those that are clearly beaten are cut short"
 
 
 def _growth_of_candidates(trials: int) -> Span:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from psopt.testing import FakeServer
 
 from tests.cli.limited_runs import optimize, psopt, read
-
-if TYPE_CHECKING:
-    from psopt.testing import FakeServer
 
 
 def planned(done: Any) -> Any:
@@ -19,13 +17,26 @@ def planned(done: Any) -> Any:
     return json.loads(done.stdout)
 
 
-def test_what_a_run_takes_is_within_the_range(data: Any, server: FakeServer) -> None:
-    plan = planned(optimize(data, server, "--dry-run", "--json"))
-    calls = json.loads(optimize(data, server, "--json").stdout)["calls"]
+def test_what_a_run_takes_is_within_the_range(data: Any) -> None:
+    """Of a model whose candidates differ, so that some of them stop; and then it is known how fast the server is."""
+    with FakeServer(answer="sim/accuracy=0.6,wobble=0.4", task=str(data / "data.csv")) as server:
+        plan = planned(optimize(data, server, "--dry-run", "--json", "--trials", "8"))
+        run = json.loads(optimize(data, server, "--json", "--trials", "8").stdout)
+        again = planned(optimize(data, server, "--dry-run", "--json", "--trials", "8", "--seed", "1"))
+        slow = optimize(data, server, "--dry-run", "--seed", "1", "--requests-per-minute", "1")
     for name, took in (("calls", "made"), ("tokens", "tokens"), ("cost_usd", "cost_usd")):
         low, high = plan[f"{name}_range"]
-        assert low <= calls[took] <= high
-        assert high < 4 * low
+        assert low <= run["calls"][took] <= high
+        assert high < 10 * low  # what decides is how many prompts the front has: seven at most, of which each is tested
+    n_cells = 90
+    asked = run["race"]["calls"] - n_cells  # of candidates, the seed prompt not among them
+    least, about, most = plan["racing"]["calls"]
+    assert least <= asked <= most <= plan["racing"]["calls_without"] == 7 * n_cells
+    assert least < about < 7 * n_cells
+    assert plan["minutes_range"] is None
+    few, many = again["minutes_range"]
+    assert 0 < few < many < 5
+    assert re.search(r"hours at 1 calls a minute, as measured on \d{4}-\d\d-\d\d", slow.stdout)
 
 
 def test_a_limit_is_compared_with_what_is_expected(data: Any, server: FakeServer) -> None:

@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 from psopt.cli._expected import Expected
+from psopt.cli._remaining import RemainingColumn
+from psopt.cli._spent import spent_line
 from psopt.models.chat import Need, Price, Usage
 from psopt.runs import CostEstimate, Phase
+from rich.progress import Progress
 
 
 def expected(price: Any = None) -> Any:
@@ -33,3 +36,68 @@ def test_money_is_corrected_where_there_is_a_price() -> None:
     assert run.cost_at_end(usage) == pytest.approx(0.0045)
     said = run.surprise(usage)
     assert said == "this run will cost about 0.0045 USD, more than the 0.001 to 0.003 USD said before"
+
+
+def racing_run() -> Any:
+    """8 candidates of 100 calls each, less what racing saves; 60 calls of diagnoses, 500 for the end."""
+    needs = Need(480, 0, 0.0), Need(800, 0, 0.0)
+    candidates = Phase("candidates on val", 640, 0, 0, "", *needs)
+    diagnoses = Phase("diagnoses on train", 60, 0, 0, "", Need(), Need(60))
+    test = Phase("seed prompt on test", 500, 0, 0, "", Need(500), Need(500))
+    return Expected(CostEstimate((candidates, diagnoses, test), None, trials=9, candidates=8))
+
+
+def test_candidates_that_stopped_make_those_to_come_cheap() -> None:
+    run = racing_run()
+    usage = Usage()
+    assert run.calls_left(usage) == pytest.approx((980 + 1360) / 2, abs=140)
+    for n_done in (1, 2, 3):  # in whole: they say nothing of those that race
+        usage.made += 100
+        run.count_candidate(usage, n_done, 9)
+    assert run.calls_left(usage) == pytest.approx(6 * 80 + 60 * 6 / 9 + 500)
+    for n_done in (4, 5, 6):
+        usage.made += 20
+        run.count_candidate(usage, n_done, 9)
+    assert run.calls_left(usage) == pytest.approx(3 * 50 + 60 * 3 / 9 + 500)  # as many at 80 as at 20
+    usage.made += 15
+    assert run.calls_left(usage) == pytest.approx(3 * 50 + 60 * 3 / 9 + 500 - 15)
+
+
+def test_a_diagnosis_is_no_candidate_s_and_the_end_is_counted_down() -> None:
+    run = racing_run()
+    usage = Usage()
+    for n_done in range(1, 9):
+        usage.made += 30  # a diagnosis
+        run.begin_phase(usage)
+        usage.made += 80
+        run.count_candidate(usage, n_done, 9)
+    usage.made += 80
+    run.count_candidate(usage, 9, 9)
+    assert run.calls_left(usage) == 500
+    run.begin_phase(usage)
+    usage.made += 480
+    assert run.calls_left(usage) == 20
+    usage.made += 480
+    assert run.calls_left(usage) == 0
+
+
+def test_what_was_planned_stands_beside_what_was_spent() -> None:
+    price = Price(1.0, 4.0)
+    need = Need(100, 1000, 0.001)
+    estimate = CostEstimate((Phase("seed prompt on val", 100, 0, 1000, "", need, need, 0.001),), price)
+    usage = Usage(made=90, cost=0.0012, failed=3)
+    assert spent_line(estimate, usage) == (
+        "Planned: about 100 calls for 0.001 USD. Asked: 90 calls, 3 more that failed, 0.0012 USD."
+    )
+    assert spent_line(estimate, Usage(cached=100)) == ""
+
+
+def test_the_time_left_goes_by_calls_where_a_bar_has_them() -> None:
+    now, work = [0.0], [0.0, 1000.0]
+    bar = Progress(get_time=lambda: now[0])
+    task = bar.add_task("trials", total=10, work=lambda: tuple(work))
+    column = RemainingColumn()
+    assert str(column.render(bar.tasks[0])) == "-:--:--"
+    now[0], work[:] = 5.0, [100.0, 500.0]
+    bar.update(task, completed=1)
+    assert str(column.render(bar.tasks[0])) == "0:00:25"  # not nine times five seconds

@@ -176,12 +176,12 @@ def test_a_trial_that_fails_is_recorded_and_the_study_goes_on(data: Path) -> Non
 
 def test_a_dry_run_sends_nothing_and_counts_the_calls_of_the_real_run(data: Path) -> None:
     with FakeServer() as server:
-        planned = optimize(data, server, "--dry-run", "--json")
+        planned = optimize(data, server, "--race", "off", "--dry-run", "--json")
         assert planned.returncode == 0, planned.stderr
         assert server.counts()["requests"] == 0
         assert not (data / "run").exists()
         plan = json.loads(planned.stdout)
-        done = optimize(data, server)
+        done = optimize(data, server, "--race", "off")
         assert done.returncode == 0, done.stderr
         calls = {phase["what"]: phase["calls"] for phase in plan["phases"]}
         assert calls["seed prompt on val"] == 90

@@ -2,6 +2,7 @@
 
 from psopt.models.chat._address import public_address
 from psopt.models.chat._answer_monitor import FIRST, spread
+from psopt.models.chat._answer_rate import AnswerRate
 from psopt.models.chat._answer_tokens import tokens_of_answer
 from psopt.models.chat._budget import Budget, Need, Usage
 from psopt.models.chat._client import Query
@@ -21,6 +22,7 @@ from psopt.models.chat._writer import Writer
 __all__ = [
     "CHAT_KINDS",
     "FIRST",
+    "AnswerRate",
     "Budget",
     "ChatModel",
     "Engine",

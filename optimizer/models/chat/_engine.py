@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from psopt.errors import PsoptError
 from psopt.models._answer_cache import AnswerCache, answer_key
+from psopt.models.chat._address import public_address
 from psopt.models.chat._answer_monitor import FIRST
+from psopt.models.chat._answer_rate import AskingTime, keep_rate, kept_rate
 from psopt.models.chat._client import Answer
 from psopt.models.chat._empty_answers import EmptyAnswers
 from psopt.models.chat._errors import TransientError, UnsupportedError
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from psopt.models.chat._answer_monitor import AnswerMonitor
+    from psopt.models.chat._answer_rate import AnswerRate
     from psopt.models.chat._budget import Budget
     from psopt.models.chat._client import ChatClient, Query
     from psopt.models.chat._config import LMConfig
@@ -82,6 +85,7 @@ class Engine:
         self._price = price_of(client.name)
         self._batch_price = self._price and self._price.in_batches()
         self.meter = TokenMeter(self._price)
+        self._asking_time = AskingTime()
         self.batches: Batches | None = None
         if budget.max_cost is not None:
             check_price(client.name)
@@ -156,6 +160,18 @@ class Engine:
             self.meter.learn(by_key[key], Answer.from_dict(value))
         return [query for key, query in by_key.items() if key not in kept]
 
+    @property
+    def rate(self) -> AnswerRate | None:
+        """How fast the model answers: by what this engine has seen, else by what others have left in the cache."""
+        seen = self._asking_time.rate(self._options.concurrency)
+        return seen or kept_rate(self._cache.folder, self.client.name, public_address(self.client.endpoint))
+
+    def keep_rate(self) -> None:
+        """Leave in the cache how fast the model answered, where enough was asked to tell."""
+        rate = self._asking_time.rate(self._options.concurrency)
+        if rate is not None:
+            keep_rate(self._cache.folder, self.client.name, public_address(self.client.endpoint), rate)
+
     def close(self) -> None:
         """Close the client's connections; this also happens by itself when the engine is no longer used."""
         self._closing()
@@ -218,7 +234,9 @@ class Engine:
                 monitor.observe(answers[index])
 
         n_places = self._options.concurrency
-        await run_workers(len(queries), ask, n_places, _WORKERS_A_PLACE * n_places, self._options.timeout)
+        with self._asking_time.asking():
+            await run_workers(len(queries), ask, n_places, _WORKERS_A_PLACE * n_places, self._options.timeout)
+        self._asking_time.calls += len(queries)
         return [answers[index] for index in range(len(queries))]
 
     async def _answer(self, query: Query, worker: Worker) -> Answer:

@@ -3,6 +3,13 @@
 from psopt.runs.planning._effort import BY_LIMITS, EFFORT_CALLS, Effort, Limits, PlanOptions
 from psopt.runs.planning._plan import Plan, asked_for, sized
 from psopt.runs.planning._planner import Planner, limits_of
+from psopt.runs.planning._power import (
+    DifferenceSpread,
+    ShownDifferences,
+    measured_spread,
+    plausible_spread,
+    smallest_difference,
+)
 from psopt.runs.planning._resuming import resumed_from, with_changed_limits
 from psopt.runs.planning._sizes import FLOOR_TRIALS, FULL, AskedSizes, Sizes, path
 
@@ -12,16 +19,21 @@ __all__ = [
     "FLOOR_TRIALS",
     "FULL",
     "AskedSizes",
+    "DifferenceSpread",
     "Effort",
     "Limits",
     "Plan",
     "PlanOptions",
     "Planner",
+    "ShownDifferences",
     "Sizes",
     "asked_for",
     "limits_of",
+    "measured_spread",
     "path",
+    "plausible_spread",
     "resumed_from",
     "sized",
+    "smallest_difference",
     "with_changed_limits",
 ]

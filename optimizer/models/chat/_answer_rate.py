@@ -1,0 +1,126 @@
+"""How fast models have answered, kept beside their answers: what the minutes of a plan rest on."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FILE = "rates.json"
+# Chosen: fewer calls are mostly the first ones, which go out one by one.
+_ENOUGH = 50
+_MOST = 200  # models and servers that are remembered, the latest; chosen, so that the file stays small
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRate:
+    """How fast a model answered at a server.
+
+    Attributes
+    ----------
+    per_minute : float
+        Calls a minute, while any were asked.
+    concurrency : int
+        How many might be in flight.
+    day : str
+        When that was measured: ``2026-11-22``.
+    """
+
+    per_minute: float
+    concurrency: int
+    day: str
+
+    def with_places(self, concurrency: int) -> float:
+        """Calls a minute with so many in flight: in proportion where they are fewer, no more where they are more.
+
+        >>> rate = AnswerRate(1200.0, 32, "2026-11-22")
+        >>> rate.with_places(8), rate.with_places(64)
+        (300.0, 1200.0)
+        """
+        return self.per_minute * min(1.0, concurrency / self.concurrency)
+
+
+class AskingTime:
+    """Counts answers, and the time in which any were asked for; what overlaps counts once."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.seconds = 0.0
+        self._n_under_way = 0
+        self._since = 0.0
+
+    @contextlib.contextmanager
+    def asking(self) -> Iterator[None]:
+        """Count the time of what is done meanwhile; in the event loop's thread alone."""
+        now = time.monotonic()
+        if not self._n_under_way:
+            self._since = now
+        self._n_under_way += 1
+        try:
+            yield
+        finally:
+            self._n_under_way -= 1
+            if not self._n_under_way:
+                self.seconds += time.monotonic() - self._since
+
+    def rate(self, concurrency: int) -> AnswerRate | None:
+        """How fast that was; None where it is too little to tell."""
+        if self.calls < _ENOUGH or not self.seconds:
+            return None
+        day = datetime.now(UTC).date().isoformat()
+        return AnswerRate(60 * self.calls / self.seconds, concurrency, day)
+
+
+def kept_rate(folder: Path | None, model: str, server: str | None) -> AnswerRate | None:
+    """Return how fast a model answered at a server when it was last asked; None where nobody knows."""
+    entry: Any = _read(folder).get(_name(model, server))
+    try:
+        rate = AnswerRate(float(entry["per_minute"]), int(entry["concurrency"]), str(entry["day"]))
+    except (KeyError, TypeError, ValueError):
+        return None
+    return rate if rate.per_minute > 0 and rate.concurrency > 0 else None
+
+
+def keep_rate(folder: Path | None, model: str, server: str | None, rate: AnswerRate) -> None:
+    """Remember how fast a model answered; where that can't be written nothing is lost but a plan's minutes."""
+    if folder is None:
+        return
+    rates = _read(folder)
+    rates.pop(_name(model, server), None)
+    rates[_name(model, server)] = asdict(rate)
+    latest = dict(list(rates.items())[-_MOST:])
+    with contextlib.suppress(OSError):
+        _replace(folder / FILE, json.dumps(latest, indent=1, ensure_ascii=False))
+
+
+def _name(model: str, server: str | None) -> str:
+    return f"{model} at {server}" if server else model
+
+
+def _read(folder: Path | None) -> dict[str, Any]:
+    try:
+        rates = json.loads((folder / FILE).read_text("utf-8")) if folder else {}
+    except (OSError, ValueError):
+        return {}
+    return rates if isinstance(rates, dict) else {}
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file in whole or not at all: several runs may end at once."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(name).replace(path)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,87 @@
+"""What a plan says: each amount between what and what, in 80 columns, in signs that every code page has."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from psopt.cli._dry_run import show_estimate
+from psopt.cli._plan_lines import estimate_lines, minutes_line, shown_line
+from psopt.models.chat import AnswerRate, LMConfig, Need, Price
+from psopt.runs import CostEstimate, Phase
+from psopt.runs._cost_estimate import FinalTestSize, Pace
+from psopt.runs._racing_estimate import RacingEstimate
+from psopt.runs.planning import ShownDifferences
+
+LM = LMConfig()
+VAL = Phase("seed prompt on val", 5000, 1000, 400_000, "", Need(4000, 0, 0.1), Need(4000, 0, 0.1), 0.1)
+MANY = Phase(
+    "candidates on val", 96_633, 0, 45_701_316, "39 of them", Need(31_164, 0, 2.0), Need(167_250, 0, 20.0), 7.0
+)
+RACING = RacingEstimate(195_000, (31_164, 96_633, 167_250))
+TEST = FinalTestSize(500, 10, n_classes=7)
+PLAN = CostEstimate((VAL, MANY), Price(1.0, 4.0), (0.1, 0.1), 40, RACING, Pace(1200.0, "2026-11-22"), TEST, 39)
+
+
+def test_a_plan_fits_80_columns_and_code_page_1252_but_for_its_rule(capsys: Any, monkeypatch: Any) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    show_estimate(PLAN, "openai/gpt-4o-mini", LM, as_json=False)
+    shown = capsys.readouterr().out
+    table, lines = shown.split("\n1,000 answers are in the cache already.\n")
+    assert max(map(len, table.splitlines())) <= 80
+    (shown.replace("─", "-")).encode("cp1252")
+    (total,) = (line for line in table.splitlines() if line.startswith("in all"))
+    assert total.split() == ["in", "all", "100,633", "35,164", "171,250", "46M", "7.1"]
+    assert "Racing saves about 50 % (14 to 84 %)" in lines
+    assert "97,000 calls (31,000 to 170,000), without it 200,000." in lines
+
+
+def test_the_json_has_it_all(capsys: Any) -> None:
+    show_estimate(PLAN, "openai/gpt-4o-mini", LM, as_json=True)
+    plan = json.loads(capsys.readouterr().out)
+    low, high = plan["calls_range"]
+    assert plan["minutes_range"] == [low / 1200, high / 1200]
+    assert plan["racing"] == {"calls_without": 195_000, "calls": [31_164, 96_633, 167_250]}
+    assert plan["shows"]["n_samples"] == 500
+    assert 0.03 < plan["shows"]["f1"] < 0.08
+    assert plan["trials_within_limits"] is None
+
+
+def test_minutes_are_said_as_far_as_they_are_known() -> None:
+    assert minutes_line(PLAN, LM).startswith("About ")
+    assert minutes_line(PLAN, LM).endswith("at 1,200 calls a minute, as measured on 2026-11-22.")
+    assert minutes_line(replace(PLAN, pace=None), LM) == "How long it takes is unknown until the first answers."
+    slow = LM.changed(requests_per_minute=600)
+    assert minutes_line(replace(PLAN, pace=Pace.of(None, slow)), slow) == (
+        "At least 1 to 5 hours: --requests-per-minute 600 allows no more."
+    )
+    assert "within a day each" in minutes_line(PLAN, LM.changed(batch=True))
+
+
+@pytest.mark.parametrize(
+    ("changed", "per_minute"),
+    [({}, 1200.0), ({"concurrency": 8}, 300.0), ({"requests_per_minute": 60}, 60.0), ({"concurrency": 64}, 1200.0)],
+)
+def test_a_measured_rate_is_no_faster_than_what_may_be_asked(changed: Any, per_minute: float) -> None:
+    rate = AnswerRate(1200.0, 32, "2026-11-22")
+    assert Pace.of(rate, LM.changed(**changed)) == Pace(per_minute, "2026-11-22")
+    assert Pace.of(None, LM) is None
+
+
+def test_what_the_test_can_show_is_said_with_its_size() -> None:
+    said = shown_line(ShownDifferences(102, 3, 0.164, 0.134))
+    assert said.startswith(
+        "The final test (102 x 3 answers a prompt) shows differences from 16.4 points of F1 and 13.4 of"
+    )
+    assert "80 %" in said
+    assert "too small to show any" in shown_line(ShownDifferences(1, 10, 1.0, 1.0))
+
+
+def test_without_racing_and_without_a_price_neither_is_said() -> None:
+    lines = estimate_lines(replace(PLAN, racing=None, price=None, pace=None), "openai/mine", LM)
+    assert not any("Racing" in line or "USD:" in line for line in lines)
+    assert "No price is known for openai/mine" in lines[0]
+    free = replace(PLAN, phases=(replace(VAL, cost=0.0),), price=None, racing=None)
+    assert estimate_lines(free, "minilm", LM)[0] == "This model costs nothing."
