@@ -13,6 +13,8 @@ import pytest
 from psopt.cli import main
 from psopt.runs import held
 
+from tests.commands import run_command
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -28,15 +30,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Any:
     rows = ["text,label"]
     rows += [f"when did thing {i} end … 5 °,{LABELS[i % 2]}" for i in range(40)]
     (folder / "data.csv").write_text("\n".join(rows) + "\n", "utf-8")
-    done = psopt(folder, "optimize", "--dataset", "data.csv", *SMALL)
+    done = run_command("optimize", "--dataset", "data.csv", *SMALL, cwd=folder, env=environment(folder))
     assert done.returncode == 0, done.stderr
     return folder
 
 
-def psopt(folder: Path, *words: Any, **environment: Any) -> Any:
-    env = {**os.environ, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "100", **environment}
-    command = [sys.executable, "-P", "-m", "psopt", *map(str, words)]
-    return subprocess.run(command, cwd=folder, env=env, capture_output=True, timeout=300)
+def environment(folder: Path) -> dict[str, str]:
+    return {**os.environ, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "100"}
 
 
 @pytest.fixture
@@ -124,8 +124,24 @@ def test_a_report_that_can_t_be_written_is_one_line(
     assert "run/report.html can't be written: Read-only file system" in refused(capsys, "report", "run")
 
 
+EACH_COMMAND = """
+import json, sys
+from psopt.cli import main
+
+for words in json.loads(sys.argv[1]):
+    code = 0
+    try:
+        main(words)
+    except SystemExit as ended:
+        code = ended.code
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+        stream.buffer.write(b"\\0%d\\0" % code)
+"""
+
+
 @pytest.mark.parametrize(
-    "environment",
+    "encoding",
     [
         {"PYTHONIOENCODING": "cp1252"},
         {"PYTHONIOENCODING": "ascii"},
@@ -133,11 +149,11 @@ def test_a_report_that_can_t_be_written_is_one_line(
     ],
     ids=["cp1252", "ascii", "C"],
 )
-def test_no_verb_fails_at_characters_that_the_output_lacks(made: Any, environment: dict[str, Any]) -> None:
-    prompt = next((made / "run" / "prompts").glob("*.json"))
+def test_no_verb_fails_at_characters_that_the_output_lacks(made: Any, encoding: dict[str, Any]) -> None:
+    prompt = str(next((made / "run" / "prompts").glob("*.json")))
     (made / "new.txt").write_text("when did it end …\n", "utf-8")
     data = ["--dataset", "data.csv"]
-    for words in (
+    commands = [
         [],
         ["resume", "run"],
         ["diagnose", *data, *SIM],
@@ -155,11 +171,21 @@ def test_no_verb_fails_at_characters_that_the_output_lacks(made: Any, environmen
         ["data", "list"],
         ["select", "run", "日本"],
         ["diagnose", "--dataset", "日本.csv"],
-    ):
-        done = psopt(made, *words, **environment)
-        assert b"Traceback" not in done.stderr, words
-        assert b"bug of psopt" not in done.stderr, words
-        expected = 2 if "日本" in "".join(map(str, words)) else 0
-        assert done.returncode == expected, (words, done.stderr)
+    ]
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", EACH_COMMAND, json.dumps(commands)],
+        cwd=made,
+        env={**environment(made), **encoding},
+        capture_output=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    printed, said = (stream.split(b"\0") for stream in (done.stdout, done.stderr))
+    assert len(printed) == len(said) == 2 * len(commands) + 1
+    for words, out, err, code in zip(commands, printed[::2], said[::2], said[1::2], strict=False):
+        assert b"Traceback" not in err, words
+        assert b"bug of psopt" not in err, words
+        expected = 2 if "日本" in "".join(words) else 0
+        assert int(code) == expected, (words, err)
         if "--json" in words or words[-1:] == ["json"]:
-            assert set(json.loads(done.stdout.decode("utf-8")))
+            assert set(json.loads(out.decode("utf-8")))
