@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import optuna
 import pytest
 
+from tests.commands import run_command
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, s
     psopt = [sys.executable, "-P", "-m", "psopt"]
     small = ["--model", "sim/accuracy=0.6,wobble=0.3", "--trials", "8", "--samples", "30", "--rephrasings", "4"]
     words = ["optimize", "--dataset", "trec", *small, "--out", "run", "--quiet"]
-    subprocess.run([*psopt, *words], cwd=folder, env=environment, check=True, timeout=120)
+    assert run_command(*words, cwd=folder, env=environment).returncode == 0
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

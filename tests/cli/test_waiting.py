@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -48,22 +47,22 @@ def test_a_long_retry_after_is_said_with_until_when(folder: Path) -> None:
         process = start(folder, server.url)
         line = first_line(process, "waiting 1.2 h")
         process.send_signal(signal.SIGTERM)
-        _, rest = process.communicate(timeout=30)
+        _, rest = process.communicate(timeout=240)
     assert "until" in line
     assert "0 of 120 answered; Ctrl-C saves" in line
     assert rest.count("waiting") <= 1
 
 
 def test_a_server_that_goes_away_is_said_waited_for_and_found_again(folder: Path) -> None:
-    with FakeServer(delay_ms=40) as server:
+    with FakeServer(delay_ms=300) as server:
         process = start(folder, server.url, "--concurrency", "4")
-        server.wait_for(answered=10)
+        server.wait_for(answered=10, seconds=240)
         port = server.port
     line = first_line(process, "does not answer since")
     assert "trying again at" in line
     assert "of 120 answered; Ctrl-C saves" in line
     with FakeServer(port=port) as server:
-        out, rest = process.communicate(timeout=60)
+        out, rest = process.communicate(timeout=240)
         assert server.counts()["answered_twice"] == 0
     assert process.returncode == 0, rest
     assert "the server answers again" in rest
@@ -71,25 +70,24 @@ def test_a_server_that_goes_away_is_said_waited_for_and_found_again(folder: Path
 
 
 @pytest.mark.parametrize("model", ["openai/test", "dspy/openai/test"])
-def test_nobody_there_ends_in_one_line_within_seconds(folder: Path, model: str) -> None:
+def test_nobody_there_ends_in_one_line_without_waiting(folder: Path, model: str) -> None:
     if model.startswith("dspy"):
         pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
-    since = time.monotonic()
     process = start(folder, "http://127.0.0.1:9/v1", model=model)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=240)
     assert process.returncode == 2
+    assert "trying again" not in said
     errors = [line for line in said.splitlines() if line.startswith("psopt:")]
     assert len(errors) == 1
     assert "127.0.0.1:9" in errors[0]
-    assert time.monotonic() - since < 30  # most of it is importing
 
 
 def test_quiet_says_nothing(folder: Path) -> None:
     with FakeServer(faults="429", fault_rate=1.0, retry_after=4320.0) as server:
         process = start(folder, server.url, "--quiet")
-        server.wait_for(requests=1)
+        server.wait_for(requests=1, seconds=240)
         let_run(process, 0.5)
         process.send_signal(signal.SIGTERM)
-        out, said = process.communicate(timeout=30)
+        out, said = process.communicate(timeout=240)
     assert not out
     assert "waiting" not in said

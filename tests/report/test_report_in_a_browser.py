@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +14,8 @@ from selenium import webdriver  # noqa: E402
 from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
+
+from tests.commands import run_command  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,8 +29,7 @@ FIGURES = {"front", "class-sensitivity", "sample-sensitivity", "joint-view", "cl
 
 def psopt(folder: Path, *words: Any) -> None:
     env = {**os.environ, "PSOPT_CACHE_DIR": str(folder / "cache")}
-    command = [sys.executable, "-P", "-m", "psopt", *words]
-    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120)
+    done = run_command(*words, cwd=folder, env=env)
     assert done.returncode == 0, done.stderr
 
 
