@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import psopt
@@ -15,9 +16,12 @@ pytest.importorskip("torch", reason="the extra `local` is not installed")
 
 @pytest.fixture(scope="module")
 def trec(data_dir: Path) -> Any:
+    """TREC with 200 of its 500 test questions: nearly half of the time goes to embedding these."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PSOPT_DATA_DIR", str(data_dir))
-        return psopt.load_task("trec", seed=0)
+        task = psopt.load_task("trec", seed=0)
+    assert len(task.test) == 500
+    return dataclasses.replace(task, test=task.test[:200])
 
 
 @pytest.fixture(scope="module")
@@ -41,9 +45,9 @@ def test_dates_and_colours_are_found_among_the_weak_spots_unasked(trec: Any, cac
     assert "color" in topics["Entity"]
 
 
-def test_the_knee_is_better_on_the_500_test_questions_under_rephrasings_it_has_not_met(run: Any) -> None:
+def test_the_knee_is_better_on_test_questions_under_rephrasings_it_has_not_met(run: Any) -> None:
     knee = run.pick("knee")
-    assert sum(one.n for one in knee.test.per_class.values()) == 500
+    assert sum(one.n for one in knee.test.per_class.values()) == 200
     assert knee.test.f1 >= run.baseline.test.f1 + 0.05
     assert knee.test.sensitivity <= run.baseline.test.sensitivity
 

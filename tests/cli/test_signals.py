@@ -13,6 +13,7 @@ import pytest
 from psopt.testing import FakeServer
 
 from tests.cli.limited_runs import write_questions
+from tests.commands import run_command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,7 +103,6 @@ def test_what_a_signal_ended_is_gone_on_with(folder: Path) -> None:
         assert "psopt resume run" in end(process, server)
         assert json.loads((folder / "run" / "run.json").read_text())["finish_reason"] == "interrupted"
         server.change(fault_rate=0.0)
-        command = [sys.executable, "-m", "psopt", "resume", "run", "--cache-dir", "cache"]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+        done = run_command("resume", "run", "--cache-dir", "cache", cwd=folder, env=os.environ)
         assert done.returncode == 0, done.stderr
         assert server.counts()["answered_twice"] <= 4  # what was on its way
