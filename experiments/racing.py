@@ -20,187 +20,34 @@ import multiprocessing
 import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, fields, replace
-from functools import cache, partial
+from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-import numpy as np
 import optuna
-from _paid import PaidModel, RememberedTexts, TradingModel
+from _racing_arms import ARMS, PARTS, Arm
+from _racing_fields import Field, Sizes, field_of, planned, pooled
 from _setting import HERE, rounded
 from _texts import TASKS
 from ablation import REFERENCE, hypervolume
-from psopt.api import plan_run
-from psopt.evaluation import Evaluator, compare_paired, score
-from psopt.models import ModelProvider
-from psopt.models.sim import SimulatedModel
-from psopt.rephrasings import RephrasingOptions, RephrasingSet, freeze_rephrasings
-from psopt.runs import DataOptions, RunSettings
-from psopt.runs.planning import AskedSizes, PlanOptions
+from psopt.evaluation import compare_paired, score
 from psopt.search import Search, SearchOptions, SearchProblem, StoredStudy, knee, scoring_order
 from psopt.search._front import Candidate, pareto_front
 from psopt.search._sampler import make_sampler
 from psopt.search.distributed import RetryPolicy, retrying
 from psopt.search_spaces import seed_prompt
-from psopt.tasks import Task, load_task, subset
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from _paid import PaidModel
     from psopt.evaluation import Predictions
-    from psopt.models import Model
-    from psopt.runs.planning import Effort
-    from psopt.search import RaceMode
     from psopt.search_spaces import Prompt
 
 DATASETS = ("trec", *TASKS, "sim", "sim with trade-offs")
-PLAIN = "plain"
-_DATA_SEED = 0  # of the pools and the wordings: texts are embedded once, whatever the seed of a search
 _ANEW = 1000  # added to a seed for another draw
-
-
-@dataclass(frozen=True)
-class Arm:
-    """A way to search.
-
-    Attributes
-    ----------
-    race : str
-    without : tuple of str
-        Parts that are taken away; see `PARTS`.
-    anew : bool
-        Whether the search is seeded otherwise than the others.
-    effort : str or None
-        An effort whose sizes are planned; None searches at full size.
-    """
-
-    race: RaceMode
-    without: tuple[str, ...] = ()
-    anew: bool = False
-    effort: Effort | None = None
-
-
-PARTS: dict[str, Callable[[Search], None]] = {}
-"""What asks less besides racing: how each is taken from a search that has not begun."""
-ARMS = {
-    PLAIN: Arm("off"),
-    "plain, drawn anew": Arm("off", anew=True),
-    "racing": Arm("on", tuple(PARTS)),
-    "racing, strict": Arm("strict", tuple(PARTS)),
-    **({"everything": Arm("on")} if PARTS else {}),
-    **{f"everything but {part}": Arm("on", (part,)) for part in PARTS},
-    "--effort light": Arm("on", effort="light"),
-}
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """How large it all is; `jobs` processes share the seeds."""
-
-    trials: int = 40
-    samples: int = 500
-    rephrasings: int = 10
-    jobs: int = 2
-
-
-@dataclass(frozen=True, eq=False)
-class Field:
-    """What all arms of a seed have in common.
-
-    Attributes
-    ----------
-    task : Task
-        With the seed's train and val.
-    model : Model
-    rephrasings : RephrasingSet
-    grids : dict
-        Whole grids, kept for all arms.
-    seed : int
-    """
-
-    task: Task
-    model: Model
-    rephrasings: RephrasingSet
-    grids: dict[Any, Any]
-    seed: int
-
-    @property
-    def samples(self) -> dict[Any, Any]:
-        """The samples of the splits."""
-        return {"train": self.task.train, "val": self.task.val, "test": self.task.test}
-
-    def evaluator(self) -> Evaluator:
-        """One that has asked nothing so far."""
-        return Evaluator(PaidModel(self.model, self.samples, self.grids), self.rephrasings, self.samples)
-
-
-@cache
-def pooled(dataset: str, sizes: Sizes) -> tuple[Task, RephrasingSet]:
-    """A data set whose train is the pool that seeds draw from, and the wordings of its description."""
-    name = dataset if dataset in TASKS else "trec"
-    task = TASKS[name]() if name in TASKS else load_task(name, seed=_DATA_SEED)
-    order = np.random.default_rng(_DATA_SEED).permutation(len(task.train) + len(task.val))
-    pool = tuple((*task.train, *task.val)[index] for index in order)
-    test = task.test[: sizes.samples]
-    if name in TASKS:  # they have no test set of their own that would have to stay as it is
-        everything = (*pool, *task.test)
-        pool, test = everything[: -sizes.samples], everything[-sizes.samples :]
-    task = replace(task, train=pool[: 2 * sizes.samples], val=(), test=test)
-    q = sizes.rephrasings
-    wordings = freeze_rephrasings(task, seed_prompt(task), q, q, _DATA_SEED, RephrasingOptions(), models=_provider())
-    return task, wordings
-
-
-@cache
-def minilm(dataset: str, sizes: Sizes) -> Any:
-    """The embedding model, its vectors kept for all seeds; it sees texts from the centre of the pool."""
-    model = _provider().answering("minilm", pooled(dataset, sizes)[0])
-    model.encoder = RememberedTexts(model.encoder)
-    return model
-
-
-def _provider() -> ModelProvider:
-    return ModelProvider()
-
-
-def field_of(dataset: str, seed: int, sizes: Sizes) -> Field:
-    """Draw a seed's train and val from the pool, and make its model."""
-    task, rephrasings = pooled(dataset, sizes)
-    order = np.random.default_rng([seed, 18]).permutation(len(task.train))
-    half = len(order) // 2
-    train, val = (tuple(task.train[index] for index in sorted(part)) for part in (order[:half], order[half:]))
-    task = replace(task, train=train, val=val)
-    model: Model
-    if dataset.startswith("sim"):
-        made = TradingModel if "trade" in dataset else SimulatedModel
-        model = made(f"seed={seed}", task)
-    else:
-        model = minilm(dataset, sizes)
-    return Field(task, model, rephrasings, {}, seed)
-
-
-def planned(field: Field, options: SearchOptions, effort: Effort) -> tuple[Field, SearchOptions]:
-    """A part of a field, and how it is searched, as planned for an effort."""
-    task = field.task
-    settings = RunSettings(data=DataOptions(task.name), model="paid", search=options)
-    plan = plan_run(task, settings, PlanOptions(effort, AskedSizes()), model=field.evaluator().model)
-    size = plan.sizes
-    train, val, test = (
-        subset(samples, n, seed=field.seed)
-        for samples, n in ((task.train, size.train), (task.val, size.val), (task.test, size.test))
-    )
-    wordings = replace(
-        field.rephrasings,
-        search=field.rephrasings.search[: size.rephrasings],
-        heldout=field.rephrasings.heldout[: size.heldout],
-        search_forms=field.rephrasings.search_forms[: size.rephrasings],
-        heldout_forms=field.rephrasings.heldout_forms[: size.heldout],
-    )
-    part = replace(field, task=replace(task, train=train, val=val, test=test), rephrasings=wordings)
-    trials = min(size.trials, options.trials)
-    return part, replace(options, trials=trials, rounds=size.rounds)
 
 
 def searched(field: Field, sizes: Sizes, arm: Arm) -> Search:
