@@ -44,7 +44,7 @@ _GROWTH_UNSHORTENED = (0.3, 0.55, 0.95)  # the same with less, of which none is 
 _MANY_TRIALS = 20
 _FEW_TRIALS = 10
 _GROWTH_OF_FRONT = (0.0, 0.3, 1.0)
-_AS_DIAGNOSES_GROW = (0.6, 1.0, 2.0)  # chosen: what is expected is already the most of three models
+_AS_DIAGNOSES_GROW = (0.7, 1.0, 1.6)  # chosen: what is expected is already the most of three models
 _FRONT = (0, 3, 8)  # prompts beside the seed prompt; the fewer samples, the more tie
 
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 KEY = "sk-very-secret-0123456789"
-SMALL = ["--trials", "4", "--samples", "30", "--rephrasings", "3", "--rounds", "2", "--concurrency", "8"]
+SMALL = ["--effort", "full", "--trials", "4", "--samples", "30", "--rephrasings", "3", "--rounds", "2"]
+SMALL += ["--concurrency", "8"]
 FAULTS = "429,500,503,hang,half,badjson,empty,null,nochoices,slow,reset"
 N_KILLS = 20
 
@@ -185,7 +186,7 @@ def test_a_dry_run_sends_nothing_and_counts_the_calls_of_the_real_run(data: Path
         assert done.returncode == 0, done.stderr
         calls = {phase["what"]: phase["calls"] for phase in plan["phases"]}
         assert calls["seed prompt on val"] == 90
-        assert calls["candidates on val"] == 3 * 90
+        assert 2 * 90 < calls["candidates on val"] <= 3 * 90  # the third may stop in its race
         n_on_test = len(read(data)["front"]) + (
             read(data)["baseline"]["id"] not in {p["id"] for p in read(data)["front"]}
         )

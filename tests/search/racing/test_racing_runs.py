@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MODEL = "openai/test"
 ASKED: dict[str, Any] = {"model": MODEL, "trials": 9, "rounds": 1, "rephrasings": 3, "sampler": "random", "seed": 1}
+ASKED["effort"] = "full"
 SIZES = {"train": 20, "val": 48, "test": 4}
 WORDINGS = ("when did {} end ?", "who built {} ?", "how many people saw {} ?", "whose idea was {} ?")
 
