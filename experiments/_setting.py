@@ -124,6 +124,7 @@ class Setting:
                 self.task(dataset, seed),
                 model=model,
                 seed=seed,
+                effort="full",
                 trials=self.trials,
                 samples=self.samples,
                 lm=self.lm,

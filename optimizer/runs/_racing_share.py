@@ -34,9 +34,10 @@ class Span(NamedTuple):
 def whole_grids(n_candidates: int, n_done: int, n_samples: int, n_wordings: int) -> Span:
     """To how many whole grids the answers come that candidates are asked, after `n_done` with the baseline."""
     n_whole = min(n_candidates, max(0, 1 + _WHOLE - max(1, n_done)))
-    if n_samples < FEWEST_TO_RACE or n_wordings < 2:
+    can_race = n_samples >= FEWEST_TO_RACE and n_wordings > 1
+    shares = _rung_shares(n_samples, n_wordings) if can_race else ()
+    if not shares:  # or the first rung is the whole grid
         return Span(n_candidates, n_candidates, n_candidates)
-    shares = _rung_shares(n_samples, n_wordings)
     few, some, many = _stopping(n_candidates - n_whole, n_samples)
     mean = float(np.average(shares, weights=0.5 ** np.arange(len(shares))))
     return Span(

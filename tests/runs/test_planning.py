@@ -110,6 +110,12 @@ def test_an_effort_uses_most_of_its_calls(effort: str) -> None:
     assert 0.8 * EFFORT_CALLS[effort] < calls <= EFFORT_CALLS[effort]
 
 
+def test_a_grid_of_one_rung_is_counted_whole() -> None:
+    plans = planner(Limits(5000), asked=AskedSizes(val=20, rephrasings=2, trials=9))
+    calls = {phase.what: phase.calls for phase in plans.estimate(plans.path[0]).phases}
+    assert calls["candidates on val"] == 8 * 20 * 2
+
+
 def test_edits_that_are_left_out_at_the_end_are_paid_for_too() -> None:
     plain = next(planner(Limits(5000)).choices())
     plans = planner(Limits(5000), leave_one_out=4)
