@@ -23,7 +23,7 @@ COMMANDS = [*((name,) for name in command_line().commands), ("data", "list"), ("
 def psopt(*words: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
     """Run it without a terminal."""
     command = [sys.executable, "-P", "-m", "psopt", *words]
-    return subprocess.run(command, env={**os.environ, **environment}, capture_output=True, timeout=60)
+    return subprocess.run(command, env={**os.environ, **environment}, capture_output=True, timeout=600)
 
 
 def shown(capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -114,7 +114,7 @@ def test_help_imports_no_more_than_it_needs(words: list[str]) -> None:
         "import sys\nfrom psopt.cli import main\n"
         f"try:\n    main({words})\nexcept SystemExit:\n    print(*sys.modules, file=sys.stderr)\n"
     )
-    done = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, timeout=600)
     heavy = {"click", "numpy", "optuna", "openai", "pydantic", "plotly", "torch", "dspy", "typer.rich_utils"}
     assert not heavy & set(done.stderr.split())
 
@@ -147,5 +147,5 @@ def pages(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def test_the_pages_of_commands_are_those_that_are_generated(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, ROOT / "scripts" / "write-commands", tmp_path], check=True, timeout=60)
+    subprocess.run([sys.executable, ROOT / "scripts" / "write-commands", tmp_path], check=True, timeout=600)
     assert dict(pages(ROOT / "docs" / "commands")) == dict(pages(tmp_path)), "make docs-commands"

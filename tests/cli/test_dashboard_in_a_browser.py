@@ -63,7 +63,7 @@ def page(url: str, folder: Path) -> Any:
         [str(CHROMIUM), *words, f"--user-data-dir={folder}", "--no-proxy-server", "--dump-dom", url],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     return done.stdout
 

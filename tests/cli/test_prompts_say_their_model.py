@@ -65,7 +65,7 @@ def psopt(
     if alone:
         command = [sys.executable, "-m", "psopt", *arguments]
         env |= guard.environment
-        done = subprocess.run(command, cwd=folder, env=env, input=texts, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(command, cwd=folder, env=env, input=texts, capture_output=True, text=True, timeout=600)
     else:
         with guard.in_this_process():
             done = run_command(*arguments, cwd=folder, env=env, texts=texts)

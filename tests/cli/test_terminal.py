@@ -152,5 +152,5 @@ def test_completion_knows_the_commands(folder: Any, shell: str) -> None:
     assert "_PSOPT_COMPLETE" in script
     env = {**environment(folder), "_PSOPT_COMPLETE": "bash_complete", "COMP_WORDS": "psopt opt", "COMP_CWORD": "1"}
     binary = Path(sys.executable).parent / "psopt"
-    done = subprocess.run([binary], env=env, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([binary], env=env, capture_output=True, text=True, timeout=600)
     assert "optimize" in done.stdout

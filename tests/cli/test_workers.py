@@ -72,7 +72,7 @@ def loaded(storage: Any, name: str) -> Any:
     return optuna.load_study(study_name=name, storage=open_storage(storage))
 
 
-def finished(process: subprocess.Popen[str], seconds: int = 150) -> Any:
+def finished(process: subprocess.Popen[str], seconds: int = 900) -> Any:
     out, err = process.communicate(timeout=seconds)
     assert process.returncode == 0, err
     return out
@@ -111,26 +111,26 @@ def dominates(one: Any, other: Any) -> Any:
 
 
 def test_workers_share_a_study(storage: str, start: Any, tmp_path: Path) -> None:
-    main = optimize(start, storage, "shared")
+    main = optimize(start, storage, "shared", 40)  # enough that some are left when the workers have begun
     wait_until(lambda: exists(storage, "shared"), process=main)
     workers = [worker(start, storage, "shared") for _ in range(2)]
     finished(main)
     for process in workers:
         finished(process)
     study = loaded(storage, "shared")
-    check_study(study, tmp_path / "run")
+    check_study(study, tmp_path / "run", 40)
     assert len({trial.user_attrs["psopt:claimed"] for trial in study.trials if trial.values}) > 1
     written = "".join(path.read_text(errors="ignore") for path in (tmp_path / "run").rglob("*") if path.is_file())
     assert "secret-word" not in written + json.dumps(study.user_attrs)
 
 
 def test_killed_workers_lose_nothing_and_do_nothing_twice(postgres: Any, start: Any, tmp_path: Path) -> None:
-    """Four workers, the command that began the study one of them: each is killed and started again ten times."""
+    """Four workers, the command that began the study one of them: each is killed and started again four times."""
     chance = random.Random(1)
     workers = [optimize(start, postgres.url, "killed", 24)]
     wait_until(lambda: exists(postgres.url, "killed"), process=workers[0])
     workers += [worker(start, postgres.url, "killed") for _ in range(3)]
-    for number in chance.sample(range(4), 4) * 10:
+    for number in chance.sample(range(4), 4) * 4:
         let_run(workers[number], chance.uniform(0.2, 1.6))
         workers[number].kill()
         workers[number].communicate()
@@ -169,13 +169,20 @@ def test_a_postgresql_that_is_restarted_is_waited_for(postgres: Any, start: Any,
     check_study(loaded(postgres.url, "restarted"), tmp_path / "run", 48)
 
 
+def wait_for_writing(file: Path, process: subprocess.Popen[str]) -> None:
+    """Wait until a process writes to a file, or has ended: killed sooner, it would only have been importing."""
+    size = file.stat().st_size if file.is_file() else 0
+    wait_until(lambda: process.poll() is not None or (file.is_file() and file.stat().st_size > size))
+
+
 def test_a_journal_is_killed_again_and_again_and_gone_on_with(start: Any, tmp_path: Path) -> None:
     chance = random.Random(2)
     storage = f"journal:{tmp_path / 'study.log'}"
     process = optimize(start, storage, "journal", 24)
-    for _ in range(20):
+    for _ in range(8):
         wait_until((tmp_path / "run" / "run.json").is_file)
-        let_run(process, chance.uniform(0.4, 2.4))
+        wait_for_writing(tmp_path / "study.log", process)
+        let_run(process, chance.uniform(0.0, 0.6))
         process.kill()
         process.wait()
         json.loads((tmp_path / "run" / "run.json").read_text())
@@ -185,7 +192,7 @@ def test_a_journal_is_killed_again_and_again_and_gone_on_with(start: Any, tmp_pa
 
 
 def refused(process: subprocess.Popen[str]) -> Any:
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=600)
     assert process.returncode == 2, err
     assert len(err.strip().splitlines()) == 1
     return err
@@ -223,7 +230,7 @@ def test_a_full_disk_is_one_clear_line_and_what_was_finished_is_kept(start: Any,
     try:
         words = ["--dataset", "trec", "--model", SIM, *COMMON, "--trials", "60", "--out", disk / "run"]
         process = start("optimize", *words)
-        _, err = process.communicate(timeout=120)
+        _, err = process.communicate(timeout=600)
         assert process.returncode == 2, err
         assert "Traceback" not in err
         assert "full" in err or "No space" in err

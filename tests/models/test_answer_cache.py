@@ -29,7 +29,7 @@ for number in range(400):
 
 def test_several_processes_write_to_one_cache_at_once(tmp_path: Path) -> None:
     running = [subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)]) for _ in range(4)]
-    assert [process.wait(60) for process in running] == [0] * 4
+    assert [process.wait(600) for process in running] == [0] * 4
     cache = AnswerCache(tmp_path)
     keys = [answer_key(number=number) for number in range(400)]
     assert cache.get_many(keys) == {key: {"text": f"answer {n}"} for n, key in enumerate(keys)}

@@ -25,6 +25,7 @@ import torch
 from psopt.models.hf import HFModel
 from psopt.models.hf._chat_template import find_format
 
+from tests.commands import run_command
 from tests.models.hub_server import COMMIT, GATED, REPO, serving
 from tests.models.tiny_lm import CHAT_ML, make_network, make_tokenizer, save_model
 
@@ -686,8 +687,7 @@ def test_commands_say_which_likelihood_and_a_run_keeps_it(folder: Path, tmp_path
     environment = {**os.environ, "PSOPT_CACHE_DIR": str(tmp_path / "cache"), "COLUMNS": "300", "OMP_NUM_THREADS": "1"}
 
     def psopt(*arguments: str) -> str:
-        command = [sys.executable, "-m", "psopt", *arguments]
-        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+        done = run_command(*arguments, cwd=tmp_path, env=environment)
         assert done.returncode == 0, done.stderr
         return done.stderr
 

@@ -226,4 +226,4 @@ def psopt_report(run: Any, figures: Any, **environment: Any) -> subprocess.Compl
 
     command = [sys.executable, "-P", "-m", "psopt", "report", str(run), "--figures", str(figures)]
     env = {**os.environ, **environment}
-    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=600)

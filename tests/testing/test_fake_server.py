@@ -292,7 +292,7 @@ def test_the_server_ends_with_whoever_started_it() -> None:
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline()
         process.stdin.close()
-        assert process.wait(10) == 0
+        assert process.wait(600) == 0
 
 
 DEFINITIONS = (Definition("Number", "how many: a count"), Definition("Person", "who, whose"))
