@@ -30,12 +30,15 @@ class Grid:
         Of all messages that would be sent.
     answer : TokenRange
         Of one answer.
+    cached_share : float
+        Of the messages' tokens, what the server will have read before, by what it has counted so far.
     """
 
     calls: int
     cached: int
     tokens: TokenRange
     answer: TokenRange
+    cached_share: float = 0.0
 
     @classmethod
     def of(
@@ -57,7 +60,7 @@ class Grid:
             n_calls = len({str(query.messages) for query in queries})
             meter = model.engine.meter
             answer = meter.tokens_out if meter.n else tokens_of_answer(prompts[0])
-            return cls(n_calls, n_calls - len(missing), meter.tokens_in(_total(missing)), answer)
+            return cls(n_calls, n_calls - len(missing), meter.tokens_in(_total(missing)), answer, meter.cached_share)
         places = np.argwhere(np.ones((len(texts), len(prompts))) if cells is None else cells)
         queries = [Query(render(prompts[column], texts[row])) for row, column in places]
         unique = _distinct(queries)
@@ -82,7 +85,8 @@ class Grid:
         """What it takes, with tokens as expected."""
         read = self.tokens.middle * times
         written = self.answer.middle * self.sent * times
-        return Need(round(self.sent * times), round(read + written), price.of(read, written) if price else 0.0)
+        cost = price.of(read, written, read * self.cached_share) if price else 0.0
+        return Need(round(self.sent * times), round(read + written), cost)
 
     def spread(self, price: Price | None) -> tuple[float, float]:
         """By what share tokens may be fewer or more than expected, over what is read and written."""

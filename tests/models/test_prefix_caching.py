@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from psopt.evaluation import Grid
 from psopt.models import AnswerCache
 from psopt.models.chat import LMConfig, chat_model
 from psopt.models.chat._prices import Price, price_of
+from psopt.report._run_report import _facts
+from psopt.runs._manifest import calls
 from psopt.search_spaces import Prompt
 from psopt.testing import FakeServer
 from psopt.testing.fake_server._answering import digest
@@ -51,6 +55,26 @@ def test_cached_input_is_counted_and_costs_what_the_table_says(tmp_path: Path, m
     assert usage.cached_in == 128 * (len(TEXTS) - 1)
     read_anew = usage.tokens_in - usage.cached_in
     assert usage.cost == pytest.approx((read_anew + 0.1 * usage.cached_in + 2.0 * usage.tokens_out) / 1e6)
+    first = calls(usage, {})
+    assert first["cached_input_tokens"] == usage.cached_in
+    assert calls(usage, {"calls": first})["cached_input_tokens"] == 2 * usage.cached_in
+    to_come = Grid.of(model, [Prompt(LONG, LABELS, "question")], [f"What is it {i} ?" for i in range(40)])
+    assert to_come.cached_share == usage.cached_in / usage.tokens_in
+    price = model.engine.meter.price
+    saved = replace(to_come, cached_share=0.0).need(price).cost - to_come.need(price).cost
+    assert saved == pytest.approx(0.9 * to_come.tokens.middle * to_come.cached_share / 1e6)
+    run = {
+        "dataset": {"name": "d", "source": "file", "sha256": "0" * 64, "evaluated": {"train": 1, "val": 1, "test": 1}},
+        "calls": first,
+        "rephrasings": {"search": [""], "heldout": [""]},
+        "settings": {"trials": 1, "sampler": "tpe"},
+        "seconds": 1.0,
+        "seed": 1,
+        "psopt_version": "0",
+        "command": "",
+    }
+    assert f"({usage.cached_in:,} of them from the server's own cache)" in dict(_facts(run))["answers"]
+    assert Grid.of(model, [Prompt(LONG, LABELS, "question")], TEXTS).need(price.in_batches()).cost == 0.0  # all known
 
 
 def test_without_a_price_of_its_own_cached_input_costs_as_much_as_the_rest() -> None:

@@ -35,6 +35,7 @@ class TokenMeter:
         self._expected = TokenRange()
         self._tokens_in = 0
         self._tokens_out = 0
+        self._cached_in = 0
         self._answer = ANSWER
 
     def expect(self, answer: TokenRange) -> None:
@@ -48,6 +49,7 @@ class TokenMeter:
             self._expected += tokens_of_query(query)
             self._tokens_in += answer.tokens_in
             self._tokens_out += answer.tokens_out
+            self._cached_in += answer.cached_in
             self.reasoning += answer.reasoning
 
     def tokens_in(self, expected: TokenRange) -> TokenRange:
@@ -66,6 +68,11 @@ class TokenMeter:
             return self._answer
         mean = self._tokens_out / self.n
         return TokenRange(mean / _SPREAD, mean * _SPREAD)
+
+    @property
+    def cached_share(self) -> float:
+        """The share of the tokens in that the server had read before, as far as it counts them; limits go without."""
+        return self._cached_in / self._tokens_in if self.n >= _ENOUGH else 0.0
 
     def needs(self, queries: Iterable[Query]) -> tuple[Need, Need]:
         """Return what queries will take, at least and at most, as far as that can be told."""
