@@ -89,7 +89,7 @@ def test_a_run_whose_batch_is_open_is_resumed_by_its_id(
 def test_a_server_without_batches_is_one_line(started: FakeServer, call: Any) -> None:
     started.change(batches="no")
     before = started.counts()["requests"]
-    code, said = call("diagnose", *ASKED, "--api-base", started.url)
+    code, said = call("diagnose", *ASKED, "--rephraser", "openai/writer", "--api-base", started.url)
     started.change(batches="yes")
     assert started.counts()["requests"] == before
     assert code == 2

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 from psopt.errors import AnswersMissingError, BudgetReachedError
 from psopt.models import AnswerCache
 from psopt.models.chat import Budget, LMConfig, chat_model
+from psopt.models.chat.batches import BatchRunner
 from psopt.search import Search, SearchOptions, SearchProblem, _warm_up, open_study, score_on_test, scoring_order
 from psopt.search.racing import run_in_lockstep
 from psopt.search_spaces import seed_prompt
@@ -18,7 +22,6 @@ from tests.search.racing.test_racing_search import SET, make_evaluator, make_sea
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
     from psopt.evaluation import Evaluator
 
 N_VAL = 24
@@ -36,26 +39,53 @@ def batched_search(folder: Path, server: FakeServer, budget: Budget, *, trials: 
     return Search.resume(study, SearchProblem(task, seed_prompt(task), evaluator, settings))
 
 
-def test_candidates_share_their_batches_and_the_final_test_is_one(
+def interrupt_at(n_batches: int, server: FakeServer, patched: pytest.MonkeyPatch) -> None:
+    """Ctrl-C as soon as so many batches have been opened at a server; the last one stays open."""
+    state = BatchRunner._state
+    opened: set[str] = set()
+
+    async def watched(self: Any, batch: Any) -> Any:
+        opened.add(batch.id)
+        if len(opened) == n_batches:
+            server.change(batch_ms=1e6)
+            os.kill(os.getpid(), signal.SIGINT)
+        return await state(self, batch)
+
+    patched.setattr(BatchRunner, "_state", watched)
+
+
+def test_candidates_share_their_batches_and_so_does_the_final_test_whatever_interrupts_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-x")
-    fronts, n_batches = {}, {}
+    fronts: dict[str, Any] = {}
+    n_batches = {}
     with FakeServer(batch_ms=1.0) as server:
         for way in ("alone", "together"):
             (tmp_path / way).mkdir()
+            server.reset()
+            before = len(server.batches())
+            budget = Budget()
+            search = batched_search(tmp_path / way, server, budget)
             with monkeypatch.context() as patched:
                 if way == "alone":
                     patched.setattr(_warm_up, "asks_in_batches", lambda _: False)
-                before = len(server.batches())
-                budget = Budget()
-                search = batched_search(tmp_path / way, server, budget)
-                search.run()
+                    search.run()
+                else:
+                    interrupt_at(4, server, patched)
+                    with pytest.raises(KeyboardInterrupt):
+                        search.run()
+                assert budget.usage.cached == 0  # what was asked ahead is no answer of an earlier run
+                if way == "together":
+                    patched.undo()
+                    server.change(batch_ms=1.0)
+                    search = batched_search(tmp_path / way, server, Budget())
+                    search.run()
                 scored, _ = score_on_test(search, scoring_order(search.baseline, search.front), 1)
-                n_batches[way] = len(server.batches()) - before
             fronts[way] = {candidate.id: candidate.val for candidate in search.front}
             assert len(scored) == len(search.front) + (search.baseline.id not in fronts[way])
-            assert budget.usage.cached == 0  # what was asked ahead is no answer of an earlier run
+            assert server.counts()["answered_twice"] == 0
+            n_batches[way] = len(server.batches()) - before
     assert fronts["together"] == fronts["alone"]
     assert n_batches["alone"] > 2 * n_batches["together"]
 
@@ -84,9 +114,12 @@ def test_each_candidate_finds_its_answers_and_decides_by_itself(
     alone, together = tmp_path / "alone", tmp_path / "together"
     alone.mkdir()
     together.mkdir()
-    small: dict[str, Any] = {"trials": 8}
-    plain = make_search(alone, make_evaluator(make_task(), wordings=SET.search[:3]), **small)
+    small: dict[str, Any] = {"trials": 7}
+    evaluator = make_evaluator(make_task(), wordings=SET.search[:3])
+    requests = watch(evaluator)
+    plain = make_search(alone, evaluator, **small)
     plain.run()
+    assert all(n_prompts == 0 for n_prompts, _ in requests)  # where answers come call by call
     monkeypatch.setattr(_warm_up, "asks_in_batches", lambda _: True)
     evaluator = make_evaluator(make_task(), wordings=SET.search[:3])
     requests = watch(evaluator)
@@ -135,10 +168,3 @@ def test_races_in_lockstep_ask_once_a_rung_for_all_that_are_left() -> None:
     runners: Any = {name: lambda ask, others, n=name: run(ask, others, goes_on=n != "b") for name in "abc"}
     assert run_in_lockstep(runners, (2, 2), ask_all) == 2
     assert asked == [{"a": 2, "b": 2, "c": 2}, {"a": 4, "c": 4}]
-
-
-def test_no_one_is_asked_ahead_where_answers_come_call_by_call(tmp_path: Path) -> None:
-    evaluator = make_evaluator(make_task())
-    requests = watch(evaluator)
-    make_search(tmp_path, evaluator, trials=4).run()
-    assert all(n_prompts == 0 for n_prompts, _ in requests)
