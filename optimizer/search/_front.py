@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from psopt.models.chat import tokens_of_text
 from psopt.search._pick import pick_one
 from psopt.search_spaces import ORDERS, render_fixed
 
@@ -40,8 +41,8 @@ class Candidate:
     @property
     def length(self) -> dict[str, int]:
         """How long the prompt is without the text to classify: in characters, and about how many tokens."""
-        characters = len(render_fixed(self.prompt))
-        return {"characters": characters, "tokens": characters // 4}
+        text = render_fixed(self.prompt)
+        return {"characters": len(text), "tokens": round(tokens_of_text(text).middle)}
 
 
 def pareto_front(candidates: Sequence[Candidate], least_f1: float) -> tuple[Candidate, ...]:
