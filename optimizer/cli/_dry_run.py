@@ -9,24 +9,44 @@ import typer
 from psopt.cli._plan_lines import dollars, estimate_lines, rounded, shown_differences
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from psopt.models.chat import LMConfig
     from psopt.runs import CostEstimate, Phase, Plan
+    from psopt.runs.planning import DifferenceSpread
     from rich.table import Table
 
 
-def show_estimate(estimate: CostEstimate, model: str, lm: LMConfig, *, as_json: bool, plan: Plan | None = None) -> int:
-    """Print what a command would take, by a plan where there is one, and whether its limits allow that."""
+def show_estimate(
+    estimate: CostEstimate,
+    model: str,
+    lm: LMConfig,
+    *,
+    as_json: bool,
+    plan: Plan | None = None,
+    spreads: Mapping[str, DifferenceSpread] | None = None,
+) -> int:
+    """Print what a command would take, by a plan where there is one, and whether its limits allow that.
+
+    `spreads` are how differences of prompts vary, where that was measured.
+    """
     if as_json:
-        shows = shown_differences(estimate)
+        shows = shown_differences(estimate, spreads)
         more: dict[str, Any] = {"plan": plan.to_dict()} if plan else {}
         more |= {"trials_within_limits": estimate.trials_within(lm), "shows": shows and shows.to_dict()}
         typer.echo(json.dumps({**estimate.to_dict(), **more}, indent=2))
     else:
-        _print(estimate, model, lm, plan)
+        _print(estimate, model, lm, plan, spreads)
     return 0
 
 
-def _print(estimate: CostEstimate, model: str, lm: LMConfig, plan: Plan | None) -> None:
+def _print(
+    estimate: CostEstimate,
+    model: str,
+    lm: LMConfig,
+    plan: Plan | None,
+    spreads: Mapping[str, DifferenceSpread] | None,
+) -> None:
     from rich.console import Console
 
     console = Console(highlight=False)
@@ -38,7 +58,7 @@ def _print(estimate: CostEstimate, model: str, lm: LMConfig, plan: Plan | None) 
         console.print()
     console.print(f"What {model} would be asked; nothing was sent", style="italic", markup=False, soft_wrap=True)
     console.print(_table(estimate))
-    for line in [*_notes(estimate), *estimate_lines(estimate, model, lm)]:
+    for line in [*_notes(estimate), *estimate_lines(estimate, model, lm, spreads=spreads)]:
         console.print(line, markup=False, soft_wrap=not is_wrapped)
 
 

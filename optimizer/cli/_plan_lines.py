@@ -5,17 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from psopt.models.chat import LMConfig
     from psopt.runs import CostEstimate
-    from psopt.runs.planning import ShownDifferences
+    from psopt.runs.planning import DifferenceSpread, ShownDifferences
 
 _HOURS = 120  # minutes from which on hours are said
 _SECONDS = 1.0  # minutes below which it makes no difference how many
 
 
-def estimate_lines(estimate: CostEstimate, model: str, lm: LMConfig, *, caveat: bool = True) -> list[str]:
-    """Say in a few lines what will be taken, between what and what, and on request what is not counted."""
-    test = shown_differences(estimate)
+def estimate_lines(
+    estimate: CostEstimate,
+    model: str,
+    lm: LMConfig,
+    *,
+    caveat: bool = True,
+    spreads: Mapping[str, DifferenceSpread] | None = None,
+) -> list[str]:
+    """Say in a few lines what will be taken, between what and what, and on request what is not counted.
+
+    `spreads` are how differences of prompts vary, where that was measured.
+    """
+    test = shown_differences(estimate, spreads)
     shows = [shown_line(test)] if test and caveat else []
     if model.partition("/")[0] in {"minilm", "hf", "sim"} and not any(phase.cost for phase in estimate.phases):
         return ["This model costs nothing.", *shows, *_without_effect(model, lm)]
@@ -77,14 +89,18 @@ def minutes_line(estimate: CostEstimate, lm: LMConfig) -> str:
     return f"About {duration(few, many)} at {pace}."
 
 
-def shown_differences(estimate: CostEstimate) -> ShownDifferences | None:
+def shown_differences(
+    estimate: CostEstimate, spreads: Mapping[str, DifferenceSpread] | None = None
+) -> ShownDifferences | None:
     """The smallest differences that the final test can show; None where there is none."""
     from psopt.runs.planning import ShownDifferences, plausible_spread
 
     if estimate.test is None:
         return None
     n_samples, n_wordings, n_classes = estimate.test
-    return ShownDifferences.of(n_samples, n_wordings, plausible_spread(n_classes))
+    return ShownDifferences.of(
+        n_samples, n_wordings, spreads or plausible_spread(n_classes), is_measured=spreads is not None
+    )
 
 
 def shown_line(shows: ShownDifferences) -> str:

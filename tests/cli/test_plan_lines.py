@@ -13,7 +13,7 @@ from psopt.models.chat import AnswerRate, LMConfig, Need, Price
 from psopt.runs import CostEstimate, Phase
 from psopt.runs._cost_estimate import FinalTestSize, Pace
 from psopt.runs._racing_estimate import RacingEstimate
-from psopt.runs.planning import ShownDifferences
+from psopt.runs.planning import DifferenceSpread, ShownDifferences
 
 LM = LMConfig()
 VAL = Phase("seed prompt on val", 5000, 1000, 400_000, "", Need(4000, 0, 0.1), Need(4000, 0, 0.1), 0.1)
@@ -47,6 +47,11 @@ def test_the_json_has_it_all(capsys: Any) -> None:
     assert plan["shows"]["n_samples"] == 500
     assert 0.03 < plan["shows"]["f1"] < 0.08
     assert plan["trials_within_limits"] is None
+    spreads = dict.fromkeys(("f1", "sensitivity"), DifferenceSpread(0.01, 0.0))
+    show_estimate(PLAN, "openai/gpt-4o-mini", LM, as_json=True, spreads=spreads)
+    measured = json.loads(capsys.readouterr().out)["shows"]
+    assert measured["is_measured"]
+    assert measured["f1"] < plan["shows"]["f1"] / 2
 
 
 def test_minutes_are_said_as_far_as_they_are_known() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -13,8 +13,12 @@ from psopt.runs.planning import (
     measured_spread,
     plausible_spread,
     smallest_difference,
+    spread_of_run,
 )
 from scipy.special import stdtrit
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def seen(differences: Any) -> float:
@@ -74,6 +78,22 @@ def test_spread_is_that_of_hand_calculation() -> None:
     assert spread["f1"].wordings == 0.0  # 1/32 less 1/8 / 4
     one_wording = measured_spread(first[:, :1], second[:, :1], truth, 2)
     assert one_wording["f1"] == DifferenceSpread(0.25, 0.0)
+
+
+def test_a_run_s_spread_is_that_of_its_prompts_against_the_baseline(tmp_path: Path) -> None:
+    first, second, truth = grids(np.random.default_rng(3), 20, 3, 0.4)
+    (tmp_path / "predictions").mkdir()
+    names = ["right", "wrong", "N/A"]
+    ids = [f"val{number}" for number in range(20)]
+    for name, answers in (("a", first), ("b", second), ("c", second)):
+        np.savez(tmp_path / "predictions" / f"{name}.npz", val=answers, val_ids=ids, labels=names)
+    labels = dict.fromkeys(ids, "right")
+    spread = spread_of_run(tmp_path, "a", labels)
+    assert spread
+    assert spread["f1"].samples == pytest.approx(measured_spread(first, second, truth, 3)["f1"].samples)
+    assert spread_of_run(tmp_path, "d", labels) is None
+    (tmp_path / "predictions" / "b.npz").write_bytes(b"PK")
+    assert spread_of_run(tmp_path, "a", labels) is None
 
 
 def test_more_shows_less_and_nothing_shows_nothing() -> None:

@@ -9,6 +9,7 @@ from psopt.runs.planning._power import (
     measured_spread,
     plausible_spread,
     smallest_difference,
+    spread_of_run,
 )
 from psopt.runs.planning._resuming import resumed_from, with_changed_limits
 from psopt.runs.planning._sizes import FLOOR_TRIALS, FULL, AskedSizes, Sizes, path
@@ -35,5 +36,6 @@ __all__ = [
     "resumed_from",
     "sized",
     "smallest_difference",
+    "spread_of_run",
     "with_changed_limits",
 ]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+import zipfile
+from dataclasses import asdict, astuple, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from psopt.metrics import prediction_counts, sample_sensitivity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -170,6 +172,39 @@ def measured_spread(
     sensitivity = _sensitivity(second, n_classes) - _sensitivity(first, n_classes)
     pseudo = _pseudo_values(second, n_classes) - _pseudo_values(first, n_classes)
     return {"f1": _analysed(f1, f1.mean(axis=1)), "sensitivity": _analysed(pseudo, sensitivity)}
+
+
+def spread_of_run(folder: Path, baseline: str, labels: Mapping[str, str]) -> dict[str, DifferenceSpread] | None:
+    """Return how differences varied on val in a run, in the mean of its prompts against the baseline; None if unknown.
+
+    Parameters
+    ----------
+    folder : path
+        The run directory.
+    baseline : str
+        The baseline's id.
+    labels : mapping of sample id to label
+        Of val.
+    """
+    spreads = []
+    try:
+        first, ids, names = _on_val(folder / "predictions" / f"{baseline}.npz")
+        truth = np.array([names.index(labels[sample]) for sample in ids])
+        for path in sorted((folder / "predictions").glob("*.npz")):
+            second, *same = _on_val(path)
+            if path.stem != baseline and same == [ids, names] and second.shape == first.shape and len(ids) > 1:
+                spreads.append(measured_spread(first, second, truth, len(names)))
+    except (OSError, KeyError, ValueError, zipfile.BadZipFile):  # a plan can do without
+        return None
+    if not spreads:
+        return None
+    means = {name: np.mean([astuple(spread[name]) for spread in spreads], axis=0) for name in MEASURES}
+    return {name: DifferenceSpread(*map(float, mean)) for name, mean in means.items()}
+
+
+def _on_val(path: Path) -> tuple[NDArray[np.int64], list[str], list[str]]:
+    with np.load(path, allow_pickle=False) as arrays:
+        return arrays["val"].astype(np.int64), arrays["val_ids"].tolist(), arrays["labels"].tolist()
 
 
 def _analysed(cells: NDArray[np.float64], by_sample: NDArray[np.float64]) -> DifferenceSpread:
