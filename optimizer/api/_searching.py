@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -179,6 +180,8 @@ def _run(search: Search, settings: RunSettings) -> BudgetReachedError | None:
     except BudgetReachedError as error:
         if settings.program or not search.candidates:
             raise
+        with contextlib.suppress(BudgetReachedError):  # as far as what is held back for it goes
+            search.complete_front()
         reserve.end()
         return error
     reserve.end()

@@ -73,7 +73,7 @@ def worker(
     problem = SearchProblem(task, prompt, evaluator, settings.search, observer, make_proposer(settings, models))
     search = Search.resume(study, problem, worker=worker_name(), most_own=trials)
     try:
-        search.run()
+        search.run(completes_front=False)  # whoever optimizes does that
     except BudgetReachedError as error:
         raise BudgetReachedError(f"{error}; other workers go on, and so can this one") from error
     return search.n_own

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.search.racing import Schedule, StoppedCandidate, sample_gains
+from psopt.search.racing import Schedule, StoppedCandidate, estimated_scores, sample_gains
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psopt.evaluation import Evaluator
     from psopt.search._front import Candidate
+    from psopt.search.racing import EstimatedScores
     from psopt.search_spaces import Edit
 
 
@@ -77,6 +78,19 @@ class Estimator:
             self._estimates[key] = self._compared(candidate, baseline, cells)
         return self._estimates[key]
 
+    def scores(self, candidate: StoppedCandidate, baseline: Candidate) -> EstimatedScores:
+        """Estimate a candidate's F1, S and C."""
+        lead = self._lead(candidate, baseline, self._cells(candidate, baseline))
+        return estimated_scores(lead, baseline.val, self._evaluator.predictions(baseline.prompt, "val"))
+
+    def _lead(
+        self, candidate: Candidate | StoppedCandidate, baseline: Candidate, cells: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
+        on_val = self._evaluator.predictions(baseline.prompt, "val")
+        answers = self._evaluator.partial_answers(candidate.prompt, "val").array
+        own, other = (sample_gains(array, cells, on_val.truth, on_val.n_classes) for array in (answers, on_val.array))
+        return own - other
+
     def _cells(self, candidate: Candidate | StoppedCandidate, baseline: Candidate) -> NDArray[np.bool_]:
         if self._schedule is None:
             on_val = self._evaluator.predictions(baseline.prompt, "val")
@@ -87,10 +101,7 @@ class Estimator:
     def _compared(
         self, candidate: Candidate | StoppedCandidate, baseline: Candidate, cells: NDArray[np.bool_]
     ) -> Estimate:
-        on_val = self._evaluator.predictions(baseline.prompt, "val")
-        answers = self._evaluator.partial_answers(candidate.prompt, "val").array
-        own, other = (sample_gains(array, cells, on_val.truth, on_val.n_classes) for array in (answers, on_val.array))
-        differences = own - other
+        differences = self._lead(candidate, baseline, cells)
         n = len(differences)
         return Estimate(
             candidate.trial,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from psopt.errors import BudgetReachedError
 from psopt.evaluation import score
-from psopt.search._front import knee
+from psopt.search._front import R, knee
 from psopt.search._warm_up import ask_together
 
 if TYPE_CHECKING:
@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from psopt.search._search import Search
 
 
-def scoring_order(
-    baseline: Candidate, front: Sequence[Candidate], shortest: Candidate | None = None
-) -> list[Candidate]:
+def scoring_order(baseline: R, front: Sequence[R], shortest: R | None = None) -> list[R]:
     """Return who is scored on test, those first without whom the others are worth least.
 
     The seed prompt, the knee, the best in F1, S and C, the shortest prompt, and the rest of the front by falling F1.

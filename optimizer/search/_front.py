@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 from psopt.models.chat import tokens_of_text
@@ -45,13 +45,56 @@ class Candidate:
         return {"characters": len(text), "tokens": round(tokens_of_text(text).middle)}
 
 
-def pareto_front(candidates: Sequence[Candidate], least_f1: float) -> tuple[Candidate, ...]:
+class Objectives(Protocol):
+    """The three objectives on val, measured or estimated."""
+
+    @property
+    def f1(self) -> float:
+        """The higher the better."""
+
+    @property
+    def sensitivity(self) -> float:
+        """The lower the better."""
+
+    @property
+    def consistency(self) -> float:
+        """The higher the better."""
+
+
+class Ranked(Protocol):
+    """What can stand on a front: candidates whose whole grids are known, and those that were asked about in part."""
+
+    @property
+    def trial(self) -> int:
+        """Its number."""
+
+    @property
+    def id(self) -> str:
+        """The prompt's id."""
+
+    @property
+    def prompt(self) -> Prompt:
+        """What is asked."""
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """What it adds to the seed prompt."""
+
+    @property
+    def val(self) -> Objectives:
+        """Its scores."""
+
+
+R = TypeVar("R", bound=Ranked)
+
+
+def pareto_front(candidates: Sequence[R], least_f1: float) -> tuple[R, ...]:
     """Return the feasible candidates that no feasible one beats in every objective, by falling F1.
 
     Of candidates with equal scores the one with fewest edits stands for all.
     """
     feasible = [candidate for candidate in candidates if candidate.val.f1 >= least_f1]
-    unique: dict[tuple[float, ...], Candidate] = {}
+    unique: dict[tuple[float, ...], R] = {}
     for candidate in sorted(feasible, key=lambda candidate: (len(candidate.edits), candidate.trial)):
         unique.setdefault(tuple(_gains(candidate)), candidate)
     rivals = list(unique.values())
@@ -59,7 +102,7 @@ def pareto_front(candidates: Sequence[Candidate], least_f1: float) -> tuple[Cand
     return tuple(sorted(front, key=lambda candidate: (-candidate.val.f1, candidate.val.sensitivity, candidate.trial)))
 
 
-def knee(front: Sequence[Candidate], baseline: Candidate) -> Candidate:
+def knee(front: Sequence[R], baseline: Ranked) -> R:
     """Pick the compromise: the candidate nearest to the best of all three objectives, each scaled to the front's range.
 
     Only candidates that are no worse than the baseline in F1 and in sensitivity come into question, where there are
@@ -93,12 +136,12 @@ def _measured(candidate: Candidate, measure: str) -> float:
     return float(candidate.length["tokens"] if measure == "tokens" else getattr(candidate.val, measure))
 
 
-def _gains(candidate: Candidate) -> NDArray[np.float64]:
+def _gains(candidate: Ranked) -> NDArray[np.float64]:
     """The objectives, all to be maximised."""
     scores = candidate.val
     return np.array([scores.f1, -scores.sensitivity, scores.consistency])
 
 
-def _dominates(rival: Candidate, candidate: Candidate) -> bool:
+def _dominates(rival: Ranked, candidate: Ranked) -> bool:
     lead = _gains(rival) - _gains(candidate)
     return bool((lead >= 0).all() and (lead > 0).any())

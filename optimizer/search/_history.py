@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from optuna.trial import TrialState
 from psopt.evaluation import score
 from psopt.search._estimates import Estimator
 from psopt.search._front import Candidate
-from psopt.search.distributed import read_answers, read_rounds, stored_edits, write_edits
+from psopt.search.distributed import read_answers, read_further, read_rounds, stored_edits, write_edits, write_further
 from psopt.search.distributed._study_keys import AUDIT, RACED
-from psopt.search.racing import StoppedCandidate
+from psopt.search.racing import Rung, StoppedCandidate
 from psopt.search_spaces import apply_edits, chosen_edits
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class History:
     candidates : list of Candidate
         Every distinct prompt evaluated in whole so far, by trial: the baseline first.
     stopped : list of StoppedCandidate
-        Those that stopped in their races, by trial.
+        Those that stopped in their races or are held there, by trial.
     rounds : list of list of Edit
         The new edits of each round.
     pool : list of Edit
@@ -61,20 +62,27 @@ class History:
         InputError
             Under one wording: nothing is known of how a candidate shakes.
         """
-        baseline = next((whole for whole in self.candidates if whole.id == self._problem.baseline_prompt.id), None)
-        if baseline is None:
-            return []
         by_trial = sorted(self.evaluated, key=lambda candidate: candidate.trial)
-        return [self._estimator.estimate(candidate, baseline) for candidate in by_trial]
+        return [self._estimator.estimate(candidate, self._baseline) for candidate in by_trial]
+
+    def estimated(self, stopped: StoppedCandidate) -> StoppedCandidate:
+        """Return a candidate of which a part of the grid is known, with the scores that this part tells."""
+        return replace(stopped, estimates=self._estimator.scores(stopped, self._baseline))
+
+    @property
+    def _baseline(self) -> Candidate:
+        return next(whole for whole in self.candidates if whole.id == self._problem.baseline_prompt.id)
 
     def refresh(self) -> list[Candidate | StoppedCandidate]:
         """Read what is new in the study; return the candidates that are."""
         numbers = {candidate.trial for candidate in self.evaluated}
         trials = [trial for trial in self._study.trials_in(TrialState.COMPLETE) if trial.number not in numbers]
         self.refresh_pool()  # after the trials, so that no trial has an edit that is not in the pool
-        new = [self._candidate_of(trial) for trial in trials]
-        for candidate in new:
-            self.add_candidate(candidate)
+        new = []
+        for trial in trials:
+            candidate = self._candidate_of(trial)
+            self.add_candidate(candidate)  # the baseline is there when others are compared with it
+            new.append(candidate)
         return new
 
     def refresh_pool(self) -> None:
@@ -95,6 +103,14 @@ class History:
             self.candidates.append(candidate)
             self.candidates.sort(key=lambda whole: whole.trial)
 
+    def promote(self, candidate: StoppedCandidate) -> None:
+        """Take into account, and write down, that more was asked of a candidate that is held; maybe its whole grid."""
+        evaluator = self._problem.evaluator
+        write_further(self._study, candidate.id, evaluator.partial_answers(candidate.prompt, "val"))
+        self.stopped = [stopped for stopped in self.stopped if stopped.id != candidate.id]
+        is_whole = evaluator.knows(candidate.id, "val")
+        self.add_candidate(self._whole(candidate) if is_whole else self.estimated(candidate))
+
     def add_edits(self, edits: Iterable[Edit], worker: str) -> None:
         """Write a further round of edits."""
         write_edits(self._study, len(self.rounds), edits, worker)
@@ -112,7 +128,26 @@ class History:
         if answers is not None:
             evaluator.remember(prompt, "val", *answers)
         if RACED in trial.user_attrs:
-            return StoppedCandidate.read(trial, prompt, edits, order)
+            return self._promoted(StoppedCandidate.read(trial, prompt, edits, order))
         scores = score(evaluator.predictions(prompt, "val"))
         audit = trial.user_attrs.get(AUDIT, "")
         return Candidate(trial.number, prompt, edits, scores, order=order, audit=audit)
+
+    def _promoted(self, stopped: StoppedCandidate) -> Candidate | StoppedCandidate:
+        """Add what was asked of a candidate after its trial was finished."""
+        further = read_further(self._study, stopped.id)
+        if further is None:
+            return stopped
+        evaluator = self._problem.evaluator
+        evaluator.remember(stopped.prompt, "val", *further)
+        if evaluator.knows(stopped.id, "val"):
+            return self._whole(stopped)
+        answered = evaluator.partial_answers(stopped.prompt, "val").is_answered
+        rung = Rung(int(answered.any(axis=1).sum()), int(answered.sum(axis=1).max()))
+        return self.estimated(replace(stopped, rung=rung))
+
+    def _whole(self, stopped: StoppedCandidate) -> Candidate:
+        predictions = self._problem.evaluator.predictions(stopped.prompt, "val")
+        return Candidate(
+            stopped.trial, stopped.prompt, stopped.edits, score(predictions), order=stopped.order, audit=stopped.audit
+        )

@@ -103,7 +103,7 @@ class Reserve:
             return
         baseline = search.problem.baseline_prompt
         coming = [self._of(prompt, "test")] if split == "val" and prompt.id != baseline.id else []
-        order = scoring_order(search.baseline, search.front) if search.candidates else []
+        order = scoring_order(search.baseline, search.leaders) if search.candidates else []
         front = [self._of(candidate.prompt, "test") for candidate in order if candidate.id != baseline.id]
         dearest = max([*front[:1], *coming], key=lambda need: need.expected.high, default=None)
         must = [self._of(baseline, "test"), *([dearest] if dearest else [])]
@@ -111,6 +111,8 @@ class Reserve:
         wanted = [need for need in [*front, *shortest, *coming] if need is not dearest]
         if order:
             wanted.insert(0, self._of(order[min(1, len(order) - 1)].prompt, "train"))  # for the report's "after"
+        if not search.is_completing:
+            wanted = [*(self._rest_on_val(candidate.prompt) for candidate in order), *wanted]
         held = _sum([self._priced(need) for need in must])
         for need in wanted:
             with_it = held + self._priced(need)
@@ -129,6 +131,14 @@ class Reserve:
             self._whole[chosen.id] = PromptNeed.of(self._evaluator, chosen, "val", ignoring_cache=True)
         need = self._priced(self._whole[chosen.id])
         return _sum([need] * (self._n_left_out + len(KINDS)))
+
+    def _rest_on_val(self, prompt: Prompt) -> PromptNeed:
+        """What a prompt that may stand on the front still takes for its whole grid, as estimated by its test."""
+        on_test = self._of(prompt, "test")
+        evaluator = self._evaluator
+        left = int((~evaluator.partial_answers(prompt, "val").is_answered).sum())
+        cells = len(evaluator.samples["test"]) * len(evaluator.rephrasings.on("test")[0])
+        return replace(on_test, calls=left, expected=on_test.expected.times(left / max(1, cells)))
 
     def _is_too_much(self, need: Need) -> bool:
         share = 1 / _MOST_FOR_THE_REST

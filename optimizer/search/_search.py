@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from optuna.trial import TrialState
-from psopt.errors import AnswersMissingError
 from psopt.proposals import merged_notes, replace_merged
+from psopt.search._candidate_trial import CandidateTrials
 from psopt.search._convergence import Convergence
-from psopt.search._front import Candidate, knee, pareto_front
 from psopt.search._history import History
 from psopt.search._left_edits import LeftEdits
 from psopt.search._queue import drop_queued, enqueue
 from psopt.search._rounds import new_edits, obvious_choices
-from psopt.search._shorten import next_shorter, shortest
-from psopt.search._trial import drop_trial, evaluate_trial, fail_trial, stop_trial
-from psopt.search._trial_record import EffortMeter
+from psopt.search._shorten import next_shorter
+from psopt.search._standings import Standings
+from psopt.search._trial import drop_trial
 from psopt.search._warm_up import WarmUp
 from psopt.search.distributed import (
-    OUTAGES,
     TOTAL_REACHED,
     Coordinator,
     LocalCoordinator,
@@ -35,12 +32,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import optuna
+    from psopt.search._front import Candidate
     from psopt.search._problem import SearchProblem
     from psopt.search.distributed import StoredStudy
     from psopt.search_spaces import Edit, Prompt
 
 _TRIES_FOR_A_NEW_CANDIDATE = 50  # draws and their neighbours that are all known already: the space is used up
-_MOST_FAILURES = 3  # in a row; then it is not chance, and the search stops
 _MOST_FLIPS = 2  # edits by which a neighbour differs from a candidate that is known
 
 
@@ -64,6 +61,8 @@ class Search:
         What the study holds.
     n_own : int
         How many of the candidates this process evaluated.
+    is_completing : bool
+        Whether the front is being completed: what is held back for that may be spent.
 
     Raises
     ------
@@ -77,10 +76,13 @@ class Search:
         self.study = study
         self.problem = problem
         self.n_own = 0
+        self.is_completing = False
         self._most_own = most_own
         self.history = History(study, problem)
         rule = racing_rule(problem.options.race, problem.evaluator)
         self._races = CandidateRaces(problem.evaluator, problem.options, rule)
+        self._standings = Standings(self.history, problem, self._races)
+        self._trials = CandidateTrials(study, problem, self.history, self._standings, self._races)
         self._convergence = Convergence(study, problem, is_active=self._races.are_run)
         self._left = LeftEdits(study, is_active=self._races.are_run)
         self.coordinator: Coordinator = (
@@ -88,10 +90,9 @@ class Search:
             if worker
             else LocalCoordinator(study)
         )
-        self._warm_up = WarmUp(study, problem, self.history, self._races, is_alone=not worker)
+        self._warm_up = WarmUp(study, problem, self.history, self._standings, self._races, is_alone=not worker)
         seed = problem.options.seed
         self._rng = np.random.default_rng([seed, *worker.encode()] if worker else seed)
-        self._failed_in_a_row = 0
 
     @classmethod
     def resume(
@@ -147,34 +148,59 @@ class Search:
     @property
     def baseline(self) -> Candidate:
         """The baseline prompt, as evaluated."""
-        return next(candidate for candidate in self.candidates if candidate.id == self.problem.baseline_prompt.id)
+        return self._standings.baseline
 
     @property
     def least_f1(self) -> float:
         """The F1 on val below which a candidate is infeasible."""
-        return self.baseline.val.f1 - self.problem.options.parts.margin
+        return self._standings.least_f1
 
     @property
     def front(self) -> tuple[Candidate, ...]:
-        """The Pareto front so far, on val."""
-        return pareto_front(self.candidates, self.least_f1) if self.candidates else ()
+        """The Pareto front so far, on val, of those whose whole grids are known."""
+        return self._standings.front
+
+    @property
+    def leaders(self) -> tuple[Candidate | StoppedCandidate, ...]:
+        """The front as it will be about: with those of which a part of the grid is known, by estimates."""
+        return self._standings.leaders
 
     @property
     def shortest(self) -> Candidate:
         """The candidate with fewest edits that is no worse than the knee by more than one standard error."""
-        feasible = [candidate for candidate in self.candidates if candidate.val.f1 >= self.least_f1]
-        evaluator = self.problem.evaluator
-        return shortest(
-            feasible,
-            knee(self.front, self.baseline),
-            lambda candidate: evaluator.predictions(candidate.prompt, "val"),
-            self.problem.options.seed,
-        )
+        return self._standings.shortest
 
-    def run(self) -> None:
-        """Run until the total of trials is reached or nothing new can be tried; other workers' trials count."""
+    def run(self, *, completes_front: bool = True) -> None:
+        """Run until the total of trials is reached or nothing new can be tried; other workers' trials count.
+
+        Parameters
+        ----------
+        completes_front : bool
+            Whether this process is the one that asks for the whole grids of the front at the end.
+        """
         while self._take_a_step() or self._outlast_the_others():
             pass
+        if completes_front:
+            self.complete_front()
+
+    def complete_front(self) -> None:
+        """Ask for whole grids of those held that may stand on the front, and of the shortest that is as good."""
+        if not self.candidates or not self._races.are_run:
+            return
+        self.is_completing = True
+        while (waiting := self._waiting()) is not None:
+            self.problem.observer.phase(f"asking more about {waiting.id}, which may stand on the front")
+            self.history.promote(self._races.further(waiting, self.baseline))
+
+    def _waiting(self) -> StoppedCandidate | None:
+        """Whose whole grid is to be known before the search can end."""
+        contender = next(self._standings.contenders(), None)
+        if contender is not None:
+            if self._warm_up.is_due:
+                self._warm_up.of_further(list(self._standings.contenders()))
+            return contender
+        short = self._standings.short_leader
+        return short if isinstance(short, StoppedCandidate) else None
 
     def _take_a_step(self) -> bool:
         """Do what comes next; False when there is nothing left to do."""
@@ -293,7 +319,7 @@ class Search:
     def _begin_round(self) -> None:
         """Diagnose the best prompt so far on train, add what it needs to the pool, and queue the obvious candidates."""
         number = len(self.history.rounds) + 1
-        incumbent = knee(self.front, self.baseline)
+        incumbent = self._standings.best
         self.problem.observer.phase(f"round {number}: diagnosing {incumbent.id} on train")
         new = new_edits(self.problem, incumbent.prompt, self.pool)
         self.history.add_edits(new, self.coordinator.worker)
@@ -344,62 +370,13 @@ class Search:
         return False
 
     def _evaluate(self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...], order: str) -> None:
-        """Evaluate a trial's candidate; whatever fails on the way fails the trial."""
-        try:
-            candidate = self._outcome(trial, prompt, edits, order)
-        except BaseException as error:
-            self._failed_in_a_row += 1
-            if not self._may_go_on_after(error):
-                self._give_up(trial, error, try_again=True)
-                raise
-            self._give_up(trial, error, try_again=False)
-            self.problem.observer.phase(f"trial {trial.number} failed: {error}")
-            return
-        self._failed_in_a_row = 0
+        candidate = self._trials.evaluate(trial, prompt, edits, order, is_shortening=self._is_shortening())
         if candidate is not None:
             self.n_own += 1
             self.history.add_candidate(candidate)
             self._tell(candidate)
 
-    def _outcome(
-        self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...], order: str
-    ) -> Candidate | StoppedCandidate | None:
-        """Let a trial's candidate race; None if others finished the trial."""
-        meter = EffortMeter(self.problem.evaluator.budget)
-        if not self.candidates:
-            return evaluate_trial(self.study, trial, prompt, edits, order, self.problem, None, meter)
-        is_shortening = self._is_shortening()
-        result = self._races.run(prompt, self.candidates, self.front, self.baseline, is_shortening=is_shortening)
-        if result.stop is None:
-            return evaluate_trial(self.study, trial, prompt, edits, order, self.problem, self.baseline, meter)
-        if self._races.is_audited(prompt):
-            others = self.candidates
-            return evaluate_trial(self.study, trial, prompt, edits, order, self.problem, self.baseline, meter, others)
-        stopped = self._races.stopped(trial.number, prompt, edits, order, result, self.candidates)
-        violation = max(self.least_f1 - stopped.estimates[0], result.stop.shortfall)
-        answers = self.problem.evaluator.partial_answers(prompt, "val")
-        return stop_trial(self.study, trial, stopped, answers, violation, meter)
-
-    def _may_go_on_after(self, error: BaseException) -> bool:
-        """Whether an error may be the candidate's fault: its own examples, say, that a server refuses."""
-        is_after_the_baseline = bool(self.candidates)
-        return (
-            isinstance(error, AnswersMissingError) and is_after_the_baseline and self._failed_in_a_row < _MOST_FAILURES
-        )
-
-    def _give_up(self, trial: optuna.Trial, error: BaseException, *, try_again: bool) -> None:
-        """Fail a trial, and queue it for whoever resumes the search if it is not the candidate's fault.
-
-        Where the storage is away too, that is left to the one who resumes.
-        """
-        with self.study.retry_policy.suspended():
-            with contextlib.suppress(*OUTAGES):
-                fail_trial(self.study, trial, error)
-            if try_again and trial.params:
-                with contextlib.suppress(*OUTAGES):
-                    self.study.enqueue_trial(trial.params)
-
-    def _queue(self, edits: tuple[Edit, ...], like: Candidate) -> None:
+    def _queue(self, edits: tuple[Edit, ...], like: Candidate | StoppedCandidate) -> None:
         """Queue the candidate with these edits, its examples in the order of another candidate's."""
         order = like.order if len(self.problem.orders) > 1 and like.prompt.examples else None
         enqueue(self.study, parameter_names(edits), self.pool, order)
@@ -420,9 +397,9 @@ class Search:
 
     def _queue_shorter(self) -> bool:
         """Put a shorter version of the best prompt in front of what is queued; False where all were tried."""
-        shortest = self.shortest
+        shortest = self._base_of_shorter()
         base = replace(shortest, edits=self._left.without_left(shortest.edits))
-        choices = (self._merged(base), *next_shorter(base, self.candidates, self.pool))
+        choices = (self._merged(base), *next_shorter(base, self.history.evaluated, self.pool))
         untried = [edits for edits in choices if self.history.find(self._prompt(edits, base.order).id) is None]
         if not untried:
             return False
@@ -440,7 +417,16 @@ class Search:
         in_order = sorted(edits, key=lambda edit: place.get(edit, len(place)))
         return apply_edits(self.problem.baseline_prompt, in_order, order)
 
-    def _merged(self, candidate: Candidate) -> tuple[Edit, ...]:
+    def _base_of_shorter(self) -> Candidate | StoppedCandidate:
+        """The shortest that is as good as the best, both asked about all samples: on a part of them much is as good."""
+        while True:
+            pair = (self._standings.best, self._standings.short_leader)
+            narrow = next((prompt for prompt in pair if self._races.is_narrow(prompt, self.baseline)), None)
+            if not isinstance(narrow, StoppedCandidate):
+                return pair[1]
+            self.history.promote(self._races.further(narrow, self.baseline))
+
+    def _merged(self, candidate: Candidate | StoppedCandidate) -> tuple[Edit, ...]:
         """A candidate's edits with the notes of each label in one: those of rules by rule, others by their author."""
         if len(self.history.rounds) < self.problem.options.rounds:
             return candidate.edits  # merged notes count as a round of their own, after all others

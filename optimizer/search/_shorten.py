@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from psopt.evaluation import Predictions
-    from psopt.search._front import Candidate
+    from psopt.search._front import Candidate, Ranked
     from psopt.search_spaces import Edit
 
 # Of the edits that are dropped together: half first, fewer where that loses. Chosen, not measured: each costs a trial,
@@ -48,10 +48,10 @@ def shortest(
     """
     shorter = [candidate for candidate in candidates if len(candidate.edits) < len(knee.edits)]
     shorter.sort(key=lambda candidate: len(candidate.edits))
-    return next((candidate for candidate in shorter if _as_good(candidate, knee, on_val, seed)), knee)
+    return next((candidate for candidate in shorter if is_as_good(candidate, knee, on_val, seed)), knee)
 
 
-def next_shorter(short: Candidate, candidates: Sequence[Candidate], pool: Sequence[Edit]) -> list[tuple[Edit, ...]]:
+def next_shorter(short: Ranked, candidates: Sequence[Ranked], pool: Sequence[Edit]) -> list[tuple[Edit, ...]]:
     """Subsets of a candidate's edits to try next, the shortest first; bundles stay whole."""
     worth = edit_worths(candidates, pool)
     parameters = {edit.parameter_name for edit in short.edits}
@@ -63,7 +63,7 @@ def next_shorter(short: Candidate, candidates: Sequence[Candidate], pool: Sequen
     return subsets
 
 
-def edit_worths(candidates: Sequence[Candidate], pool: Sequence[Edit]) -> dict[str, float]:
+def edit_worths(candidates: Sequence[Ranked], pool: Sequence[Edit]) -> dict[str, float]:
     """Estimate what each parameter adds to F1 - S + C on val, from all candidates: ridge regression on what they hold.
 
     What merges others counts as these.
@@ -84,8 +84,8 @@ def edit_worths(candidates: Sequence[Candidate], pool: Sequence[Edit]) -> dict[s
     return {parameter: sum(worth[part] for part in merged) for parameter, merged in parts.items()}
 
 
-def _as_good(candidate: Candidate, knee: Candidate, on_val: Callable[[Candidate], Predictions], seed: int) -> bool:
-    """Whether a candidate loses no more than one standard error against the knee, in any objective."""
+def is_as_good(candidate: Candidate, knee: Candidate, on_val: Callable[[Candidate], Predictions], seed: int) -> bool:
+    """Return whether a candidate loses no more than one standard error against the knee, in any objective."""
     losses = {
         "f1": knee.val.f1 - candidate.val.f1,
         "sensitivity": candidate.val.sensitivity - knee.val.sensitivity,

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from psopt.search.racing import StoppedCandidate
     from psopt.search_spaces import Edit, Prompt
 
-# Of the constraint of a candidate that stopped, where it loses next to nothing: feasible is what is 0 or less.
-_LEAST_VIOLATION = 1e-6
 _LONGEST_REASON = 500  # characters of an error that a trial keeps
 
 
@@ -74,12 +72,12 @@ def stop_trial(
 ) -> StoppedCandidate | None:
     """Finish a trial with estimates, and with the answers that there are; None if others finished it before.
 
-    `violation` says how far it is from being worth its whole grid; it is never told as feasible.
+    `violation` says how far it is from being worth its whole grid; what is held may be told as feasible.
     """
     with finished_by_others(study, trial.number) as finished:
         record_stopped(trial, stopped, meter.read())
         write_answers(study, trial.number, answers)
-        trial.set_constraint("f1", max(violation, _LEAST_VIOLATION))
+        trial.set_constraint("f1", violation)
         study.tell(trial, list(stopped.estimates), state=TrialState.COMPLETE, skip_if_finished=True)
     return stopped if finished.state == TrialState.COMPLETE else None
 

@@ -95,6 +95,8 @@ def record_stopped(trial: optuna.Trial, stopped: StoppedCandidate, effort: Effor
         RACED: stopped.raced,
         **asdict(effort),
     }
+    if stopped.audit:
+        attributes[AUDIT] = stopped.audit
     for name, value in attributes.items():
         trial.set_user_attr(name, value)
 

@@ -14,7 +14,6 @@ import numpy as np
 from psopt.errors import AnswersMissingError, BudgetReachedError
 from psopt.models.chat import asks_in_chat
 from psopt.search._coming import ComingCandidates
-from psopt.search._front import pareto_front
 from psopt.search.racing import run_in_lockstep
 
 if TYPE_CHECKING:
@@ -24,8 +23,9 @@ if TYPE_CHECKING:
     from psopt.evaluation import Evaluator, Split
     from psopt.search._history import History
     from psopt.search._problem import SearchProblem
+    from psopt.search._standings import Standings
     from psopt.search.distributed import StoredStudy
-    from psopt.search.racing import Ask, CandidateRaces
+    from psopt.search.racing import Ask, CandidateRaces, StoppedCandidate
     from psopt.search_spaces import Edit, Prompt
 
 # Of candidates that the sampler is asked for before it hears of each other's scores: as many as it draws at random
@@ -46,16 +46,26 @@ class WarmUp:
     study : StoredStudy
     problem : SearchProblem
     history : History
+    standings : Standings
+        Whom candidates race against.
     races : CandidateRaces
     is_alone : bool
         Whether no other worker may take part.
     """
 
     def __init__(
-        self, study: StoredStudy, problem: SearchProblem, history: History, races: CandidateRaces, *, is_alone: bool
+        self,
+        study: StoredStudy,
+        problem: SearchProblem,
+        history: History,
+        standings: Standings,
+        races: CandidateRaces,
+        *,
+        is_alone: bool,
     ) -> None:
         self._problem = problem
         self._history = history
+        self._standings = standings
         self._races = races
         self._is_alone = is_alone
         self._warm: set[str] = set()
@@ -82,11 +92,21 @@ class WarmUp:
         waiting = {prompt.id: prompt for prompt in self._coming.waiting(pool) if prompt.id not in known}
         if waiting.keys() and next(iter(waiting)) in self._warm:
             return
-        # Before one may stop there are some that can't: what comes after them waits until these are its rivals.
-        n_places = min(n_places, self._races.n_without_rivals(len(self._history.candidates)) or n_places)
         n_ahead = max(0, min(_AHEAD, n_places - len(waiting)))
         ahead = self._coming.ask_ahead(pool, known | waiting.keys(), n_ahead)
         self.of_all([*waiting.values(), *ahead][:n_places], is_shortening=False)
+
+    def of_further(self, held: Sequence[StoppedCandidate]) -> None:
+        """Ask about the next rung of each of these that are held, in one request."""
+        if not self.is_due or len(held) <= 1:
+            return
+        baseline = self._standings.baseline
+        cells = {prompt.id: self._races.cells(self._races.after(prompt, baseline), baseline) for prompt in held}
+        prompts = [candidate.prompt for candidate in held]
+        _as_far_as_paid(
+            prompts,
+            lambda chosen: self._problem.evaluator.ask_ahead(chosen, "val", [cells[prompt.id] for prompt in chosen]),
+        )
 
     def of_all(self, prompts: Sequence[Prompt], *, is_shortening: bool) -> None:
         """Ask about those of these candidates that are cold, as far as their races against what is known now go."""
@@ -100,9 +120,8 @@ class WarmUp:
         _as_far_as_paid(cold, partial(self._lockstep, is_shortening=is_shortening))
 
     def _lockstep(self, prompts: Sequence[Prompt], *, is_shortening: bool) -> None:
-        candidates = list(self._history.candidates)
-        baseline = next(candidate for candidate in candidates if candidate.id == self._problem.baseline_prompt.id)
-        front = pareto_front(candidates, baseline.val.f1 - self._problem.options.parts.margin)
+        rivals = self._standings.standing
+        baseline = self._standings.baseline
         by_id = {prompt.id: prompt for prompt in prompts}
         evaluator = self._problem.evaluator
         shape = evaluator.partial_answers(baseline.prompt, "val").array.shape
@@ -110,11 +129,11 @@ class WarmUp:
 
         def run(prompt: Prompt, ask: Ask, siblings: Mapping[str, NDArray[np.int64]]) -> None:
             others = {} if is_shortening else siblings
-            result = self._races.run(
-                prompt, candidates, front, baseline, is_shortening=is_shortening, ask=ask, siblings=others
-            )
-            if result.stop is None or self._races.is_audited(prompt):
+            result = self._races.run(prompt, rivals, baseline, is_shortening=is_shortening, ask=ask, siblings=others)
+            if result.rung is None:
                 ask(whole)
+            elif result.stop and (audited := self._races.audit_rung(prompt, result.rung, baseline)):
+                ask(self._races.cells(audited, baseline))
 
         def ask_all(cells: Mapping[str, NDArray[np.bool_]]) -> dict[str, NDArray[np.int64]]:
             wanted = list(cells.values())
@@ -138,7 +157,7 @@ def ask_together(evaluator: Evaluator, prompts: Sequence[Prompt], split: Split) 
     _as_far_as_paid(prompts, ask)
 
 
-def _as_far_as_paid(prompts: Sequence[Prompt], ask: Callable[[Sequence[Prompt]], None]) -> None:
+def _as_far_as_paid(prompts: Sequence[Prompt], ask: Callable[[Sequence[Prompt]], object]) -> None:
     """Ask about as many of these, the first ones, as limits allow.
 
     What fails for good will fail again, for the prompt whose fault it is, when it has its turn.

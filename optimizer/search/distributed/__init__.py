@@ -1,6 +1,6 @@
 """What workers share: a study in a storage that is waited for, and who may take which of its trials."""
 
-from psopt.search.distributed._answers import read_answers, write_answers
+from psopt.search.distributed._answers import read_answers, read_further, write_answers, write_further
 from psopt.search.distributed._coordinator import TOTAL_REACHED, Coordinator, LocalCoordinator
 from psopt.search.distributed._edit_rounds import read_rounds, stored_edits, write_edits
 from psopt.search.distributed._finished import finished_by_others
@@ -24,6 +24,7 @@ __all__ = [
     "open_storage",
     "opening",
     "read_answers",
+    "read_further",
     "read_metadata",
     "read_rounds",
     "retrying",
@@ -31,5 +32,6 @@ __all__ = [
     "without_password",
     "write_answers",
     "write_edits",
+    "write_further",
     "write_metadata",
 ]

@@ -7,31 +7,50 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.search.distributed._study_keys import ANSWERS
+from psopt.search.distributed._study_keys import ANSWERS, FURTHER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import optuna
     from numpy.typing import NDArray
     from psopt.evaluation import PartialAnswers, Predictions
     from psopt.search.distributed._stored_study import StoredStudy
 
+    Answers = tuple[NDArray[np.int64], NDArray[np.float64] | None]
+
 
 def write_answers(study: StoredStudy, number: int, predictions: Predictions | PartialAnswers) -> None:
     """Store with a trial, out of sight, what was answered on val: the whole grid, or what there is of it."""
+    study.set_hidden_trial_attr(number, ANSWERS, _content(predictions))
+
+
+def write_further(study: StoredStudy, prompt_id: str, answers: PartialAnswers) -> None:
+    """Store with the study what was asked of a prompt after its trial was finished, with all that was asked before."""
+    study.set_hidden_attr(f"{FURTHER}:{prompt_id}", _content(answers))
+
+
+def read_further(study: StoredStudy, prompt_id: str) -> Answers | None:
+    """Return what `write_further` stored, as `read_answers` does."""
+    return _read(study.hidden_attrs().get(f"{FURTHER}:{prompt_id}"))
+
+
+def _content(predictions: Predictions | PartialAnswers) -> dict[str, Any]:
     content: dict[str, Any] = {"shape": list(predictions.array.shape), "int16": _packed(predictions.array, np.int16)}
     if predictions.probabilities is not None:
         content["probabilities"] = {
             "shape": list(predictions.probabilities.shape),
             "float64": _packed(predictions.probabilities, np.float64),
         }
-    study.set_hidden_trial_attr(number, ANSWERS, content)
+    return content
 
 
-def read_answers(trial: optuna.trial.FrozenTrial) -> tuple[NDArray[np.int64], NDArray[np.float64] | None] | None:
+def read_answers(trial: optuna.trial.FrozenTrial) -> Answers | None:
     """Return what `write_answers` stored, answers (-1 where there are none) and probabilities (there NaN), or None."""
-    content = trial.system_attrs.get(ANSWERS)
+    return _read(trial.system_attrs.get(ANSWERS))
+
+
+def _read(content: Mapping[str, Any] | None) -> Answers | None:
     if content is None:
         return None
     answers = _unpacked(content["int16"], np.int16, content["shape"]).astype(np.int64)

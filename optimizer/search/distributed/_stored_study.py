@@ -73,6 +73,14 @@ class StoredStudy(optuna.Study):
         """Set an attribute of a trial that the dashboard does not show."""
         self.storage.set_trial_system_attr(self._trial_id(number), key, value)
 
+    def hidden_attrs(self) -> dict[str, Any]:
+        """Return the attributes of the study that the dashboard does not show."""
+        return self.storage.get_study_system_attrs(self._id)
+
+    def set_hidden_attr(self, key: str, value: Any) -> None:
+        """Set an attribute of the study that the dashboard does not show."""
+        self.storage.set_study_system_attr(self._id, key, value)
+
     def fail_trial(self, number: int) -> None:
         """Finish a trial as failed.
 

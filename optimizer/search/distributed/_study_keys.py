@@ -7,6 +7,9 @@ names of parameters stand in `psopt.search_spaces`.
 # Of the study
 METADATA = "psopt:shared"  # all that a worker elsewhere needs, as JSON
 EDITS = "psopt:edits"  # ":ROUND" or ":ROUND:WORKER" follows; the new edits of that round, as JSON
+FURTHER = (
+    "psopt:further"  # ":PROMPT_ID" follows, hidden; answers on val that came after the prompt's trial was finished
+)
 ROUND_LEASE = "psopt:round"  # ":ROUND" follows; [worker, beat] of who proposes its edits
 LEFT = "psopt:left"  # ":PARAMETER" follows, an edit's; the trial after which it left the search
 TOTAL = "psopt:total"  # ":TRIALS" follows, as asked for; after how many trials the search ends

@@ -8,16 +8,25 @@ from psopt.search.racing._race_counts import RIGHT, WRONG, RaceCounts, racing_li
 from psopt.search.racing._rules import NEGLIGIBLE, RULES, AnytimeRule, PairedRule, Rule, Stop
 from psopt.search.racing._sample_gains import sample_gains
 from psopt.search.racing._schedule import Rung, Schedule
-from psopt.search.racing._stopped_candidate import StoppedCandidate, estimated_scores
+from psopt.search.racing._stopped_candidate import (
+    HELD,
+    NOT_ESTIMATED,
+    EstimatedScores,
+    StoppedCandidate,
+    estimated_scores,
+)
 
 __all__ = [
+    "HELD",
     "NEGLIGIBLE",
+    "NOT_ESTIMATED",
     "RIGHT",
     "RULES",
     "WRONG",
     "AnytimeRule",
     "Ask",
     "CandidateRaces",
+    "EstimatedScores",
     "PairedRule",
     "Race",
     "RaceCounts",

@@ -1,30 +1,32 @@
-"""The races of a search's candidates: against the front so far and the baseline, on val."""
+"""The races of a search's candidates: against those that may stand on the front and the baseline, on val."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 from psopt.search.racing._race import Race, RaceResult, is_audited
 from psopt.search.racing._rules import NEGLIGIBLE, RULES
 from psopt.search.racing._schedule import Schedule
-from psopt.search.racing._stopped_candidate import StoppedCandidate, estimated_scores
+from psopt.search.racing._stopped_candidate import StoppedCandidate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
-    import numpy as np
     from numpy.typing import NDArray
-    from psopt.evaluation import Evaluator, Predictions
+    from psopt.evaluation import Evaluator
     from psopt.search._front import Candidate
     from psopt.search._options import SearchOptions
     from psopt.search.racing._race import Ask
-    from psopt.search_spaces import Edit, Prompt
+    from psopt.search.racing._schedule import Rung
+    from psopt.search_spaces import Prompt
 
-_FEWEST_WHOLE = 3  # the baseline and two siblings: no candidate stops before there is somebody to compare it with
+    Raced = Candidate | StoppedCandidate
 
 
 class CandidateRaces:
-    """Lets the candidates of a search race, one after the other.
+    """Lets the candidates of a search race, one after the other, and compares them by what they were asked about.
 
     Every decision is made on the answers to a whole rung, so that it does not matter in which order they came.
 
@@ -40,6 +42,7 @@ class CandidateRaces:
         self._evaluator = evaluator
         self._options = options
         self._rule = rule
+        self._schedule: Schedule | None = None
         self._races: dict[float, Race] = {}
 
     @property
@@ -47,22 +50,17 @@ class CandidateRaces:
         """Whether candidates race."""
         return self._rule is not None
 
-    def n_without_rivals(self, n_whole: int) -> int:
-        """How many more candidates are evaluated in whole before one may stop, where so many were so far."""
-        return max(0, _FEWEST_WHOLE - n_whole) if self.are_run else 0
-
     def run(
         self,
         prompt: Prompt,
-        candidates: Sequence[Candidate],
-        front: Sequence[Candidate],
+        rivals: Iterable[Raced],
         baseline: Candidate,
         *,
         is_shortening: bool,
         ask: Ask | None = None,
         siblings: Mapping[str, NDArray[np.int64]] | None = None,
     ) -> RaceResult:
-        """Ask about a prompt as far as it gets; nothing at all where it does not race.
+        """Ask about a prompt as far as it gets; nothing at all where nobody races.
 
         A shorter version of the best prompt is good enough where it loses no more than one standard error: it stops
         only where the bounds say that it loses in every objective.
@@ -70,62 +68,94 @@ class CandidateRaces:
         Parameters
         ----------
         prompt : Prompt
-        candidates : sequence of Candidate
-            All whose whole grids are known.
-        front : sequence of Candidate
-            The feasible front of them.
+        rivals : iterable of candidates
+            All that may come to stand on the front.
         baseline : Candidate
         is_shortening : bool
             Whether the prompt is tried because it is shorter.
         ask : callable, optional
             Gives the prompt's answers; by default the evaluator does.
         siblings : dict of prompt id to (N, Q) int, optional
-            Answers of further rivals as far as there are any, -1 in the other cells: each is compared with on the rungs
-            that it is known on.
+            Answers of further rivals as far as there are any, -1 in the other cells.
         """
-        if self._rule is None or len(candidates) < _FEWEST_WHOLE:
+        if self._rule is None:
             return RaceResult(None, None)
-        race = self._race(self._rule, baseline, 0.0 if is_shortening else NEGLIGIBLE)
-        rivals = {rival.id: self._on_val(rival).array for rival in (*front, baseline)} | dict(siblings or {})
-        return race.run(ask or (lambda cells: self._evaluator.answers(prompt, "val", cells)), rivals, baseline.id)
+        race = self._race(baseline, 0.0 if is_shortening else NEGLIGIBLE)
+        answers = {rival.id: self._answers(rival) for rival in (*rivals, baseline)} | dict(siblings or {})
+        ask = ask or (lambda cells: self._evaluator.answers(prompt, "val", cells))
+        return race.run(prompt.id, ask, answers, baseline.id)
+
+    def cells(self, rung: Rung, baseline: Candidate) -> NDArray[np.bool_]:
+        """Return a rung's cells, (N, Q)."""
+        return self._schedule_of(baseline).cells(rung)
 
     def widened(self, cells: NDArray[np.bool_], baseline: Candidate) -> NDArray[np.bool_]:
-        """Return the cells of the widest rung that asks of each sample under as many wordings as these cells do."""
-        if self._rule is None:
-            return cells
-        schedule = self._race(self._rule, baseline, NEGLIGIBLE).schedule
-        depth = int(cells.sum(axis=1).max())
-        widest = max((rung for rung in schedule.rungs if rung.wordings <= depth), default=None)
-        return cells if widest is None else cells | schedule.cells(widest)
+        """Return the cells up to the rung that survivors wait at, or as many as these are if they are more."""
+        return cells | self.cells(self._schedule_of(baseline).held_at, baseline) if self.are_run else cells
 
-    def is_audited(self, prompt: Prompt) -> bool:
-        """Whether a prompt is evaluated in whole although it would stop."""
-        return is_audited(prompt.id, self._options.seed)
+    def is_whole(self, rung: Rung, baseline: Candidate) -> bool:
+        """Whether a rung is the whole grid."""
+        return rung == self._schedule_of(baseline).whole
 
-    def stopped(
-        self,
-        trial: int,
-        prompt: Prompt,
-        edits: tuple[Edit, ...],
-        order: str,
-        result: RaceResult,
-        candidates: Sequence[Candidate],
-    ) -> StoppedCandidate:
-        """Return what is known of a prompt that stopped because of one of the candidates."""
-        if result.stop is None or result.rung is None:
-            raise ValueError(f"prompt {prompt.id} has not stopped")
-        stop = result.stop
-        rival = next(candidate for candidate in candidates if candidate.id == stop.rival)
-        estimates = estimated_scores(stop, rival.val, self._on_val(rival))
-        return StoppedCandidate(trial, prompt, edits, result.rung, str(stop), estimates, order)
+    def is_narrow(self, candidate: Raced, baseline: Candidate) -> bool:
+        """Whether a candidate was asked about a part of the samples only."""
+        n_samples = self._schedule_of(baseline).n_samples
+        return isinstance(candidate, StoppedCandidate) and candidate.rung.samples < n_samples
 
-    def _race(self, rule: str, baseline: Candidate, negligible: float) -> Race:
+    def audit_rung(self, prompt: Prompt, rung: Rung, baseline: Candidate) -> Rung | None:
+        """Return how much further a prompt is asked about that has stopped at a rung; None if it is not audited."""
+        if not is_audited(prompt.id, self._options.seed):
+            return None
+        schedule = self._schedule_of(baseline)
+        return schedule.held_at if rung != schedule.held_at else schedule.after(rung)
+
+    def after(self, candidate: StoppedCandidate, baseline: Candidate) -> Rung:
+        """Return the rung that a candidate is asked about next."""
+        return self._schedule_of(baseline).after(candidate.rung)
+
+    def ask(self, prompt: Prompt, rung: Rung, baseline: Candidate) -> None:
+        """Ask about a rung of a prompt."""
+        self._evaluator.answers(prompt, "val", self.cells(rung, baseline))
+
+    def further(self, candidate: StoppedCandidate, baseline: Candidate) -> StoppedCandidate:
+        """Ask about the next rung of a candidate that is held."""
+        rung = self.after(candidate, baseline)
+        self.ask(candidate.prompt, rung, baseline)
+        return replace(candidate, rung=rung)
+
+    def lead(self, candidate: Raced, rival: Raced, baseline: Candidate) -> NDArray[np.float64]:
+        """Return by how much a candidate is ahead of a rival, in F1, -S and C, on each sample of both: (n, 3)."""
+        whole = self._schedule_of(baseline).whole
+        rung = min(prompt.rung if isinstance(prompt, StoppedCandidate) else whole for prompt in (candidate, rival))
+        return self._race(baseline).lead(candidate.id, self._answers(candidate), rival.id, self._answers(rival), rung)
+
+    def knows_as_much(self, rival: Raced, candidate: StoppedCandidate) -> bool:
+        """Whether a rival was asked about all that a candidate was asked about."""
+        return not isinstance(rival, StoppedCandidate) or rival.rung >= candidate.rung
+
+    def is_no_better(self, lead: NDArray[np.float64], baseline: Candidate) -> bool:
+        """Whether this lead over a rival leaves a candidate no place on the front beside it."""
+        return self._race(baseline).is_no_better(lead)
+
+    @staticmethod
+    def loses_little(lead: NDArray[np.float64]) -> bool:
+        """Whether a candidate with this lead loses no more than one standard error in any objective."""
+        errors = lead.std(axis=0, ddof=1) / np.sqrt(len(lead))
+        return bool((lead.mean(axis=0) >= -errors).all())
+
+    def _answers(self, candidate: Raced) -> NDArray[np.int64]:
+        return self._evaluator.partial_answers(candidate.prompt, "val").array
+
+    def _schedule_of(self, baseline: Candidate) -> Schedule:
+        if self._schedule is None:
+            on_val = self._evaluator.predictions(baseline.prompt, "val")
+            self._schedule = Schedule(on_val.truth, on_val.n_rephrasings, self._options.seed)
+        return self._schedule
+
+    def _race(self, baseline: Candidate, negligible: float = NEGLIGIBLE) -> Race:
         if negligible not in self._races:
-            on_val = self._on_val(baseline)
-            schedule = Schedule(on_val.truth, on_val.n_rephrasings, self._options.seed)
+            on_val = self._evaluator.predictions(baseline.prompt, "val")
+            rule = RULES[self._rule or "on"](negligible)
             margin = self._options.parts.margin
-            self._races[negligible] = Race(schedule, on_val.truth, on_val.n_classes, RULES[rule](negligible), margin)
+            self._races[negligible] = Race(self._schedule_of(baseline), on_val.truth, on_val.n_classes, rule, margin)
         return self._races[negligible]
-
-    def _on_val(self, candidate: Candidate) -> Predictions:
-        return self._evaluator.predictions(candidate.prompt, "val")

@@ -1,4 +1,4 @@
-"""The race of one candidate against those whose whole grids are known."""
+"""The race of one candidate against those that may stand on the front."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class RaceResult:
     rung : Rung or None
         The last one that it was asked about; None if it did not race.
     stop : Stop or None
-        Why it went no further; None if its whole grid is known, or to be asked.
+        Why it went no further; None if nobody is clearly better, or it did not race.
     """
 
     rung: Rung | None
@@ -64,43 +64,56 @@ class Race:
         self._margin = margin
         self._gains: dict[tuple[str, Rung], NDArray[np.float64]] = {}
 
-    def run(self, ask: Ask, rivals: Mapping[str, Answers], baseline: str) -> RaceResult:
-        """Ask about one rung after the other, until the grid is whole or a rival is clearly better.
+    def run(self, prompt: str, ask: Ask, rivals: Mapping[str, Answers], baseline: str) -> RaceResult:
+        """Ask about one rung after the other, until a rival is clearly better or survivors wait.
 
         Parameters
         ----------
+        prompt : str
+            The candidate's id.
         ask : callable
         rivals : dict of prompt id to (N, Q) int
-            The whole grids of the front so far and of the baseline; -1 where one is not known.
+            The answers of those that may stand on the front and the baseline's, -1 where there are none: each is
+            compared with on the rungs that it is known on.
         baseline : str
             The baseline's id, among the rivals.
         """
-        *partial, whole = self.schedule.rungs
-        for rung in partial:
-            answers = ask(self.schedule.cells(rung))
-            stop = self._stop(answers, rung, rivals, baseline)
+        last = self.schedule.held_at
+        for rung in self.schedule.rungs[: self.schedule.rungs.index(last)]:
+            stop = self._stop(prompt, ask(self.schedule.cells(rung)), rung, rivals, baseline)
             if stop is not None:
                 return RaceResult(rung, stop)
-        ask(self.schedule.cells(whole))
-        return RaceResult(whole, None)
+        answers = ask(self.schedule.cells(last))
+        # of two wordings that is the whole grid, and nothing is left to be saved
+        stop = None if last == self.schedule.whole else self._stop(prompt, answers, last, rivals, baseline)
+        return RaceResult(last, stop)
 
-    def _stop(self, answers: Answers, rung: Rung, rivals: Mapping[str, Answers], baseline: str) -> Stop | None:
+    def lead(self, prompt: str, answers: Answers, rival: str, grid: Answers, rung: Rung) -> NDArray[np.float64]:
+        """Return by how much a candidate is ahead of a rival on each sample of a rung: (n, 3), see `sample_gains`."""
+        return self._gains_of(prompt, answers, rung) - self._gains_of(rival, grid, rung)
+
+    def is_no_better(self, differences: NDArray[np.float64]) -> bool:
+        """Whether a candidate is better than a rival by next to nothing at most, of its lead."""
+        return self._rule.is_no_better(differences)
+
+    def _stop(
+        self, prompt: str, answers: Answers, rung: Rung, rivals: Mapping[str, Answers], baseline: str
+    ) -> Stop | None:
         cells = self.schedule.cells(rung)
-        own = sample_gains(answers, cells, self._truth, self._n_classes)
         for rival, grid in rivals.items():
             if (grid[cells] < 0).any():  # a sibling that has not come so far
                 continue
-            differences = own - self._rival_gains(rival, grid, rung)
+            differences = self.lead(prompt, answers, rival, grid, rung)
             if self._rule.is_dominated(differences):
                 return Stop(DOMINATED, rival, _means(differences))
             if rival == baseline and self._rule.is_below(differences, self._margin):
                 return Stop(F1_BELOW, rival, _means(differences))
         return None
 
-    def _rival_gains(self, rival: str, grid: Answers, rung: Rung) -> NDArray[np.float64]:
-        key = (rival, rung)
-        if key not in self._gains:
-            self._gains[key] = sample_gains(grid, self.schedule.cells(rung), self._truth, self._n_classes)
+    def _gains_of(self, prompt: str, answers: Answers, rung: Rung) -> NDArray[np.float64]:
+        key = (prompt, rung)
+        if key not in self._gains:  # an answer never changes
+            self._gains[key] = sample_gains(answers, self.schedule.cells(rung), self._truth, self._n_classes)
         return self._gains[key]
 
 

@@ -30,9 +30,9 @@ class RaceCounts:
     rungs : dict of rung to int
         How many of them stopped where.
     audited : int
-        Candidates that would have stopped, and were evaluated in whole to see whether that was right.
+        Candidates that stopped and were asked about more, to see whether that was right.
     wrong : int
-        How many of those came to stand on the front.
+        How many of those would stand on the front by all that was asked of them.
     """
 
     candidates: int
@@ -46,7 +46,7 @@ class RaceCounts:
     @classmethod
     def of(cls, whole: Sequence[Candidate], stopped: Sequence[StoppedCandidate], n_cells: int) -> RaceCounts:
         """Count them; `n_cells` is the size of a whole grid."""
-        audits = Counter(candidate.audit for candidate in whole)
+        audits = Counter(candidate.audit for candidate in whole) + Counter(candidate.audit for candidate in stopped)
         in_part = sum(candidate.rung.samples * candidate.rung.wordings for candidate in stopped)
         rungs = Counter(candidate.rung for candidate in stopped)
         return cls(

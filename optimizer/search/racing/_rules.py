@@ -10,9 +10,16 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Bounds on one side, at 90 and 95 %. Looks are not corrected: a wrong stop costs search quality, never truth, for what
-# is reported has whole grids. In simulations these kept 99.9 % of the hypervolume at a fifth of the calls.
-_DOMINATED = 1.28
+# Bounds on one side: at 99 % below 80 samples, at 95 % below 160, at 90 % from there on. Looks are not corrected: a
+# wrong stop costs search quality, never truth, for what is reported has whole grids. Early looks are the cheap ones.
+# Simulated with 15 seeds each, answers of the plain search's and hypervolume kept (worst seed in brackets): 1.28
+# throughout took 17.0 % for 99.4 % (95), these 18.9 % for 99.9 % (99.7); where candidates are near-ties 19.3 % for
+# 99.1 % (94), these 24.4 % for 99.8 % (99).
+_EARLY = ((80, 2.33), (160, 1.64))
+_LATE = 1.28
+# When the search ends and whole grids are shared out: 1.28 there took .6 % of the answers more for .1 % of the
+# hypervolume, and 2.7 % for .04 % where candidates are near-ties.
+_AT_THE_END = 1.0
 _BELOW = 1.64
 # How much better a candidate might still be in one objective and stop all the same: below the noise of a few hundred
 # samples, chosen by judgement.
@@ -60,6 +67,10 @@ class Rule(Protocol):
         """Whether the rival is clearly better in all objectives."""
         ...
 
+    def is_no_better(self, differences: NDArray[np.float64]) -> bool:
+        """Whether the candidate is better than the rival by next to nothing at most; ties are no better."""
+        ...
+
     def is_below(self, differences: NDArray[np.float64], margin: float) -> bool:
         """Whether the candidate's F1 is clearly below the rival's less a margin."""
         ...
@@ -80,8 +91,13 @@ class PairedRule:
     def is_dominated(self, differences: NDArray[np.float64]) -> bool:
         """See `Rule`."""
         mean = differences.mean(axis=0)
-        highest = mean + _DOMINATED * _standard_error(differences)
+        highest = mean + _bound(len(differences)) * _standard_error(differences)
         return bool((mean <= 0).all() and (mean < 0).any() and (highest < self._negligible).all())
+
+    def is_no_better(self, differences: NDArray[np.float64]) -> bool:
+        """See `Rule`."""
+        highest = differences.mean(axis=0) + _AT_THE_END * _standard_error(differences)
+        return bool((highest < self._negligible).all())
 
     def is_below(self, differences: NDArray[np.float64], margin: float) -> bool:
         """See `Rule`."""
@@ -112,6 +128,11 @@ class AnytimeRule:
         highest = mean + _half_width(differences)
         return bool((mean < 0).any() and (highest < self._negligible).all())
 
+    def is_no_better(self, differences: NDArray[np.float64]) -> bool:
+        """See `Rule`."""
+        highest = differences.mean(axis=0) + _half_width(differences)
+        return bool((highest < self._negligible).all())
+
     def is_below(self, differences: NDArray[np.float64], margin: float) -> bool:
         """See `Rule`."""
         f1 = differences[:, :1]
@@ -119,6 +140,10 @@ class AnytimeRule:
 
 
 RULES: dict[str, type[PairedRule | AnytimeRule]] = {"on": PairedRule, "strict": AnytimeRule}
+
+
+def _bound(n_samples: int) -> float:
+    return next((bound for below, bound in _EARLY if n_samples < below), _LATE)
 
 
 def _standard_error(differences: NDArray[np.float64]) -> NDArray[np.float64]:

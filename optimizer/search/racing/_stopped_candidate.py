@@ -1,30 +1,43 @@
-"""A candidate that stopped, and what is estimated of it."""
+"""A candidate that stopped or is held in its race, and what is estimated of it."""
 
 from __future__ import annotations
 
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from psopt.search.distributed._study_keys import RACED
+from psopt.search.distributed._study_keys import AUDIT, RACED
 from psopt.search.racing._sample_gains import sample_gains
 from psopt.search.racing._schedule import Rung
 from psopt.search_spaces import ORDERS
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from optuna.trial import FrozenTrial
     from psopt.evaluation import Predictions, Scores
-    from psopt.search.racing._rules import Stop
     from psopt.search_spaces import Edit, Prompt
 
 _RACED = re.compile(r"(\d+) x (\d+), (.+)")
+HELD = "held"
+"""Why a candidate waits: nobody is clearly better, and its whole grid is asked for when the search ends, if ever."""
+
+
+class EstimatedScores(NamedTuple):
+    """F1, S and C of a candidate of which a part of the grid is known."""
+
+    f1: float
+    sensitivity: float
+    consistency: float
+
+
+NOT_ESTIMATED = EstimatedScores(math.nan, math.nan, math.nan)
 
 
 @dataclass(frozen=True, eq=False)
 class StoppedCandidate:
-    """A prompt of which a part of the grid is known, and that is no candidate for the front.
+    """A prompt of which a part of the grid is known: stopped in its race, or held until its whole grid is worth it.
 
     Attributes
     ----------
@@ -34,11 +47,13 @@ class StoppedCandidate:
     rung : Rung
         The last one that it was asked about.
     reason : str
-        Why it went no further, with the id of its rival.
-    estimates : (float, float, float)
-        F1, S and C, as the study was told.
+        Why it went no further, with the id of its rival; `HELD` where nobody was clearly better.
+    estimates : EstimatedScores
+        As the study was told.
     order : str
         Of its examples.
+    audit : str
+        ``right`` or ``wrong`` where it was asked about more than its race told it to: whether to stop was right.
     """
 
     trial: int
@@ -46,13 +61,24 @@ class StoppedCandidate:
     edits: tuple[Edit, ...]
     rung: Rung
     reason: str
-    estimates: tuple[float, float, float]
+    estimates: EstimatedScores
     order: str = ORDERS[0]
+    audit: str = ""
 
     @property
     def id(self) -> str:
         """The prompt's id."""
         return self.prompt.id
+
+    @property
+    def val(self) -> EstimatedScores:
+        """Its scores on val, as far as they are known."""
+        return self.estimates
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it may still come to stand on the front."""
+        return self.reason == HELD
 
     @property
     def raced(self) -> str:
@@ -65,30 +91,31 @@ class StoppedCandidate:
         raced = _RACED.fullmatch(trial.user_attrs[RACED])
         if raced is None:
             raise ValueError(f"trial {trial.number} raced {trial.user_attrs[RACED]!r}")
-        f1, sensitivity, consistency = trial.values
         rung = Rung(int(raced[1]), int(raced[2]))
-        return cls(trial.number, prompt, edits, rung, raced[3], (f1, sensitivity, consistency), order)
+        audit = trial.user_attrs.get(AUDIT, "")
+        return cls(trial.number, prompt, edits, rung, raced[3], EstimatedScores(*trial.values), order, audit)
 
 
-def estimated_scores(stop: Stop, rival: Scores, on_val: Predictions) -> tuple[float, float, float]:
-    """Estimate F1, S and C of a candidate that stopped: the rival's of the whole grid, plus the mean difference.
+def estimated_scores(lead: NDArray[np.float64], baseline: Scores, on_val: Predictions) -> EstimatedScores:
+    """Estimate F1, S and C of a candidate: the baseline's of the whole grid, plus the mean difference.
 
-    The rival is a control variate: what is hard about a rung's samples is hard for both, and leaves with the
-    difference. S is raced on as disagreement; its difference is stretched by what S is to disagreement for the rival,
-    since both are concave in the shares of answers and vanish together.
+    The baseline is a control variate: what is hard about a rung's samples is hard for both, and leaves with the
+    difference. S is raced on as disagreement; its difference is stretched by what S is to disagreement for the
+    baseline, since both are concave in the shares of answers and vanish together.
 
     Parameters
     ----------
-    stop : Stop
-    rival : Scores
+    lead : (n, 3) float
+        By how much the candidate is ahead of the baseline in F1, -S (as disagreement) and C on each sample of a rung.
+    baseline : Scores
         Of its whole grid.
     on_val : Predictions
-        The rival's.
+        The baseline's.
     """
-    f1, steadiness, consistency = stop.lead
-    sensitivity = rival.sensitivity - _per_disagreement(rival.sensitivity, on_val) * steadiness
-    estimates = np.clip([rival.f1 + f1, sensitivity, rival.consistency + consistency], 0.0, 1.0).tolist()
-    return (estimates[0], estimates[1], estimates[2])
+    f1, steadiness, consistency = lead.mean(axis=0)
+    sensitivity = baseline.sensitivity - _per_disagreement(baseline.sensitivity, on_val) * steadiness
+    scores = np.clip([baseline.f1 + f1, sensitivity, baseline.consistency + consistency], 0.0, 1.0)
+    return EstimatedScores(*scores.tolist())
 
 
 def _per_disagreement(sensitivity: float, on_val: Predictions) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from psopt.errors import InputError
 from psopt.metrics import consistency, micro_f1, prediction_counts
-from psopt.search.racing import RULES, Race, Rung, Schedule, is_audited, sample_gains
+from psopt.search.racing import RULES, Race, RaceResult, Rung, Schedule, is_audited, sample_gains
 
 from tests.search.racing.worlds import N_CLASSES, World, make_world
 
@@ -40,10 +40,10 @@ def race(world: World, rule: str) -> tuple[dict[str, Any], float]:
     n_asked = 0
     for number, grid in enumerate(world.candidates):
         ask = Asking(grid)
-        results[str(number)] = racing.run(ask, rivals, "baseline")
+        results[str(number)] = racing.run(str(number), ask, rivals, "baseline")
         n_asked += int(ask.asked.sum())
         if results[str(number)].stop is None:
-            rivals[str(number)] = grid
+            rivals[str(number)] = ask(np.zeros(grid.shape, dtype=np.bool_))
     return results, n_asked / sum(grid.size for grid in world.candidates)
 
 
@@ -141,18 +141,19 @@ def test_a_stop_says_by_whom_and_by_how_much() -> None:
 def test_a_candidate_whose_f1_is_far_below_the_baseline_s_stops_at_the_first_rung() -> None:
     world = make_world(2)
     racing = Race(Schedule(world.truth, 10, 0), world.truth, N_CLASSES, RULES["on"](), 0.01)
-    result = racing.run(
-        Asking((world.truth[:, None] + 1) % 6 + np.zeros((1, 10), dtype=int)), {"b": world.baseline}, "b"
-    )
+    wrong = Asking((world.truth[:, None] + 1) % 6 + np.zeros((1, 10), dtype=int))
+    result = racing.run("a", wrong, {"b": world.baseline}, "b")
     assert result.rung == Rung(40, 2)
     assert result.stop is not None
     assert result.stop.reason == "F1 below the baseline's"
 
 
-def test_what_equals_a_rival_is_evaluated_in_whole() -> None:
+def test_what_equals_a_rival_is_held() -> None:
     world = make_world(3)
     racing = Race(Schedule(world.truth, 10, 0), world.truth, N_CLASSES, RULES["on"](), 0.01)
-    assert racing.run(Asking(world.baseline), {"b": world.baseline}, "b").stop is None
+    ask = Asking(world.baseline)
+    assert racing.run("a", ask, {"b": world.baseline}, "b") == RaceResult(Rung(160, 2), None)
+    assert ask.asked.sum() == 320
 
 
 def test_a_tenth_is_audited_whoever_asks() -> None:

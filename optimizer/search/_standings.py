@@ -1,0 +1,117 @@
+"""Who stands where in a search: the front of whole grids, and of all that may come to stand on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from psopt.search._front import Candidate, knee, pareto_front
+from psopt.search._shorten import is_as_good, shortest
+from psopt.search.racing import StoppedCandidate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from psopt.evaluation import Predictions
+    from psopt.search._history import History
+    from psopt.search._problem import SearchProblem
+    from psopt.search.racing import CandidateRaces
+
+    Raced = Candidate | StoppedCandidate
+
+
+class Standings:
+    """Ranks the candidates of a search.
+
+    Where nobody races all whole grids are known, and `leaders` are the front.
+
+    Parameters
+    ----------
+    history : History
+    problem : SearchProblem
+    races : CandidateRaces
+    """
+
+    def __init__(self, history: History, problem: SearchProblem, races: CandidateRaces) -> None:
+        self._history = history
+        self._problem = problem
+        self._races = races
+
+    @property
+    def baseline(self) -> Candidate:
+        """The baseline prompt, as evaluated."""
+        baseline = self._problem.baseline_prompt.id
+        return next(candidate for candidate in self._history.candidates if candidate.id == baseline)
+
+    @property
+    def least_f1(self) -> float:
+        """The F1 on val below which a candidate is infeasible."""
+        return self.baseline.val.f1 - self._problem.options.parts.margin
+
+    @property
+    def front(self) -> tuple[Candidate, ...]:
+        """The Pareto front of those whose whole grids are known."""
+        return pareto_front(self._history.candidates, self.least_f1) if self._history.candidates else ()
+
+    @property
+    def shortest(self) -> Candidate:
+        """The one with fewest edits that is as good as the knee, of those whose whole grids are known."""
+        feasible = [candidate for candidate in self._history.candidates if candidate.val.f1 >= self.least_f1]
+        return shortest(feasible, knee(self.front, self.baseline), self._on_val, self._problem.options.seed)
+
+    @property
+    def standing(self) -> list[Raced]:
+        """All that may come to stand on the front, by trial: those held among them."""
+        held = [stopped for stopped in self._history.stopped if stopped.is_held]
+        tried: list[Raced] = [*self._history.candidates, *held]
+        feasible = [prompt for prompt in tried if prompt.val.f1 >= self.least_f1]
+        return sorted(feasible, key=lambda prompt: prompt.trial)
+
+    @property
+    def leaders(self) -> tuple[Raced, ...]:
+        """The Pareto front of all that may come to stand on it: of those held by estimates."""
+        return pareto_front(self.standing, self.least_f1) if self._history.candidates else ()
+
+    @property
+    def best(self) -> Raced:
+        """The knee of the leaders."""
+        return knee(self.leaders, self.baseline)
+
+    @property
+    def short_leader(self) -> Raced:
+        """The one with fewest edits that is as good as the best, as far as that is known."""
+        best = self.best
+        shorter = [prompt for prompt in self.standing if len(prompt.edits) < len(best.edits)]
+        shorter.sort(key=lambda prompt: len(prompt.edits))
+        return next((prompt for prompt in shorter if self._is_as_good(prompt, best)), best)
+
+    def contenders(self) -> Iterator[StoppedCandidate]:
+        """Yield those held, best first, that no other leaves without a place on the front; ties go to the shorter one.
+
+        Their places hang on more of their grids.
+        """
+        held = [prompt for prompt in self.standing if isinstance(prompt, StoppedCandidate)]
+        held.sort(key=lambda prompt: (-_sum(prompt), len(prompt.edits), prompt.trial))
+        return (prompt for prompt in held if not self._is_beaten(prompt))
+
+    def _is_beaten(self, prompt: StoppedCandidate) -> bool:
+        return any(self._beats(rival, prompt) for rival in self.standing if rival.id != prompt.id)
+
+    def _beats(self, rival: Raced, prompt: StoppedCandidate) -> bool:
+        if not self._races.knows_as_much(rival, prompt):
+            return False
+        lead = self._races.lead(prompt, rival, self.baseline)
+        total = float(lead.mean(axis=0).sum())
+        goes_first = total < 0 or (total == 0 and (len(rival.edits), rival.trial) < (len(prompt.edits), prompt.trial))
+        return goes_first and self._races.is_no_better(lead, self.baseline)
+
+    def _is_as_good(self, prompt: Raced, best: Raced) -> bool:
+        if isinstance(prompt, Candidate) and isinstance(best, Candidate):
+            return is_as_good(prompt, best, self._on_val, self._problem.options.seed)
+        return self._races.loses_little(self._races.lead(prompt, best, self.baseline))
+
+    def _on_val(self, candidate: Candidate) -> Predictions:
+        return self._problem.evaluator.predictions(candidate.prompt, "val")
+
+
+def _sum(prompt: Raced) -> float:
+    return prompt.val.f1 - prompt.val.sensitivity + prompt.val.consistency
