@@ -13,13 +13,16 @@ from psopt.search.distributed._study_keys import TOTAL
 from psopt.search.racing import sample_gains
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
     from psopt.evaluation import Predictions
     from psopt.search._problem import SearchProblem
     from psopt.search.distributed import StoredStudy
     from psopt.search.racing import StoppedCandidate
+
+    Tried = Candidate | StoppedCandidate
+    Lead = Callable[[Tried, Tried], NDArray[np.float64]]
 
 # Did one candidate in three still move the front, eight in a row without would come in 4 % of the cases. Five of them
 # may be a round's obvious candidates.
@@ -76,24 +79,28 @@ class Convergence:
         if self._is_active and trials not in self._totals():
             self._study.set_user_attr(f"{TOTAL}:{trials}", trials)
 
-    def is_reached(self, evaluated: Sequence[Candidate | StoppedCandidate], least_f1: float) -> bool:
+    def is_reached(
+        self, evaluated: Sequence[Candidate | StoppedCandidate], least_f1: float, lead: Lead | None = None
+    ) -> bool:
         """Whether the last candidates could not have moved the front by more than noise.
 
         Parameters
         ----------
         evaluated : sequence of Candidate or StoppedCandidate
-            Those that stopped don't move it.
+            Those that stopped don't move it; those that are held may.
         least_f1 : float
             Below it a candidate is infeasible.
+        lead : callable, optional
+            Compares two of them by sample, on what both were asked about; needed where some are held.
         """
+        lead = lead or self._whole_lead
         by_trial = sorted(evaluated, key=lambda candidate: candidate.trial)
         last = by_trial[max(self._first, len(by_trial) - self.window) :]
         if not self._is_active or len(last) < self.window:
             return False
-        earlier = [candidate for candidate in by_trial[: -len(last)] if isinstance(candidate, Candidate)]
-        front = pareto_front(earlier, least_f1)
-        whole = [candidate for candidate in last if isinstance(candidate, Candidate)]
-        return not any(candidate.val.f1 >= least_f1 and self._moves(candidate, front) for candidate in whole)
+        front = pareto_front([candidate for candidate in by_trial[: -len(last)] if _may_stand(candidate)], least_f1)
+        new = [candidate for candidate in last if _may_stand(candidate) and candidate.val.f1 >= least_f1]
+        return not any(_moves(candidate, front, lead) for candidate in new)
 
     def end_search(self, n_done: int) -> None:
         """Write down that all ends when, after so many trials, shorter versions have been tried."""
@@ -114,12 +121,10 @@ class Convergence:
         totals = {key.removeprefix(f"{TOTAL}:"): total for key, total in attributes if key.startswith(f"{TOTAL}:")}
         return {int(asked): int(total) for asked, total in totals.items()}
 
-    def _moves(self, candidate: Candidate, front: Sequence[Candidate]) -> bool:
-        """Whether a candidate is clearly better than each prompt of a front in some objective."""
-        own = self._gains_of(candidate)
-        return all(_is_clearly_better(own - self._gains_of(member)) for member in front)
+    def _whole_lead(self, candidate: Tried, rival: Tried) -> NDArray[np.float64]:
+        return self._gains_of(candidate) - self._gains_of(rival)
 
-    def _gains_of(self, candidate: Candidate) -> NDArray[np.float64]:
+    def _gains_of(self, candidate: Tried) -> NDArray[np.float64]:
         if candidate.id not in self._gains:
             self._gains[candidate.id] = _whole_gains(self._problem.evaluator.predictions(candidate.prompt, "val"))
         return self._gains[candidate.id]
@@ -128,6 +133,15 @@ class Convergence:
 def _whole_gains(on_val: Predictions) -> NDArray[np.float64]:
     cells = np.ones(on_val.array.shape, dtype=np.bool_)
     return sample_gains(on_val.array, cells, on_val.truth, on_val.n_classes)
+
+
+def _may_stand(candidate: Tried) -> bool:
+    return isinstance(candidate, Candidate) or candidate.is_held
+
+
+def _moves(candidate: Tried, front: Sequence[Tried], lead: Lead) -> bool:
+    """Whether a candidate is clearly better than each prompt of a front in some objective."""
+    return all(_is_clearly_better(lead(candidate, member)) for member in front)
 
 
 def _is_clearly_better(differences: NDArray[np.float64]) -> bool:

@@ -250,9 +250,8 @@ class Search:
 
     def _has_converged(self) -> bool:
         """Whether the last candidates could not have moved the front, and nothing that is obvious is left to try."""
-        return self._convergence.is_reached(self.history.evaluated, self.least_f1) and not self.study.trials_in(
-            TrialState.WAITING
-        )
+        is_reached = self._convergence.is_reached(self.history.evaluated, self.least_f1, self._standings.lead)
+        return is_reached and not self.study.trials_in(TrialState.WAITING)
 
     def _end_if_converged(self) -> None:
         """Go on to shorter prompts if no round is left that might yet move the front."""

@@ -11,6 +11,8 @@ from psopt.search.racing import StoppedCandidate
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import numpy as np
+    from numpy.typing import NDArray
     from psopt.evaluation import Predictions
     from psopt.search._history import History
     from psopt.search._problem import SearchProblem
@@ -83,6 +85,10 @@ class Standings:
         shorter = [prompt for prompt in self.standing if len(prompt.edits) < len(best.edits)]
         shorter.sort(key=lambda prompt: len(prompt.edits))
         return next((prompt for prompt in shorter if self._is_as_good(prompt, best)), best)
+
+    def lead(self, candidate: Raced, rival: Raced) -> NDArray[np.float64]:
+        """Return by how much a candidate is ahead of a rival, by sample, on what both were asked about: (n, 3)."""
+        return self._races.lead(candidate, rival, self.baseline)
 
     def contenders(self) -> Iterator[StoppedCandidate]:
         """Yield those held, best first, that no other leaves without a place on the front; ties go to the shorter one.
