@@ -111,8 +111,10 @@ class Screen(Observer):
             if surprise is not None:
                 self._say(f"Note: {surprise}", style="yellow")
 
-    def stopped(self, candidate: StoppedCandidate, n_done: int, n_total: int) -> None:  # noqa: ARG002
-        """Move the bar on."""
+    def stopped(self, candidate: StoppedCandidate, n_done: int, n_total: int) -> None:
+        """Move the bar on; what is held counts by its estimates."""
+        if candidate.is_held:
+            self._best = self._better(candidate)
         self._move_on(n_done, n_total)
 
     def _work(self) -> tuple[float, float]:
@@ -145,7 +147,7 @@ class Screen(Observer):
         """Print a line: in whole, so that paths can be copied, else broken between words where a terminal ends."""
         self._err.print(line, style=style, markup=False, soft_wrap=in_whole or not self._err.is_terminal)
 
-    def _better(self, candidate: Candidate) -> tuple[float, float, float]:
+    def _better(self, candidate: Candidate | StoppedCandidate) -> tuple[float, float, float]:
         f1, s, c = self._best
         val = candidate.val
         return max(f1, val.f1), min(s, val.sensitivity), max(c, val.consistency)

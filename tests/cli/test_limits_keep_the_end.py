@@ -18,7 +18,7 @@ LEAST = N_VAL + N_TEST
 
 
 def test_a_limit_on_cost_ends_with_the_front_scored_on_test_and_a_report(data: Any, server: FakeServer) -> None:
-    stopped = optimize(data, server, "--max-cost", "0.15", "--trials", "12")
+    stopped = optimize(data, server, "--max-cost", "0.15", "--trials", "12", "--race", "off")
     assert stopped.returncode == 3, stopped.stderr
     run = read(data)
     assert run["finish_reason"] == "budget"
@@ -31,7 +31,7 @@ def test_a_limit_on_cost_ends_with_the_front_scored_on_test_and_a_report(data: A
     assert "psopt resume run" in stopped.stderr.splitlines()[-1]
 
 
-@pytest.mark.parametrize("n_calls", [LEAST, 1000, 1500])
+@pytest.mark.parametrize("n_calls", [LEAST, 700, 1000])
 def test_whatever_a_limit_allows_the_baseline_and_the_knee_are_tested(
     data: Any, server: FakeServer, n_calls: Any
 ) -> None:
@@ -47,7 +47,7 @@ def test_whatever_a_limit_allows_the_baseline_and_the_knee_are_tested(
 
 
 def test_tokens_are_held_back_too(data: Any, server: FakeServer) -> None:
-    stopped = optimize(data, server, "--max-tokens-total", "150000", "--trials", "12")
+    stopped = optimize(data, server, "--max-tokens-total", "150000", "--trials", "12", "--race", "off")
     assert stopped.returncode == 3, stopped.stderr
     run = read(data)
     assert run["calls"]["tokens"] <= 150_000

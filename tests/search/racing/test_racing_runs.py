@@ -89,10 +89,10 @@ def test_a_model_that_costs_is_asked_less_for_the_same_front(folder: Path, serve
 
 def test_a_limit_in_the_middle_of_a_race_is_gone_on_with(folder: Path, server: FakeServer) -> None:
     with pytest.raises(BudgetReachedError):
-        optimize(folder, server, "limited", "cache-of-limits", max_calls=1000)
+        optimize(folder, server, "limited", "cache-of-limits", max_calls=500)
     limited = read(folder / "limited")
     assert limited["finish_reason"] == "budget"
-    assert limited["calls"]["made"] <= 1000
+    assert limited["calls"]["made"] <= 500
     assert limited["race"]["candidates"] < ASKED["trials"]
     run = optimize(folder, server, "limited", "cache-of-limits", resume=True)
     assert run.finish_reason == "trials"
