@@ -93,7 +93,7 @@ def test_what_is_cached_is_free(data: Any, server: FakeServer) -> None:
 
 def test_all_models_of_a_run_share_the_limit(data: Any, server: FakeServer) -> None:
     writes = ["--rephraser", "openai/test", "--judge", "openai/test", "--proposer", "openai/test"]
-    stopped = optimize(data, server, *writes, "--max-calls", "1500", "--trials", "12")
+    stopped = optimize(data, server, *writes, "--max-calls", "1500", "--trials", "12", "--race", "off")
     assert stopped.returncode == 3, stopped.stderr
     run = read(data)
     assert run["calls"]["made"] <= 1500
@@ -104,7 +104,7 @@ def test_all_models_of_a_run_share_the_limit(data: Any, server: FakeServer) -> N
 
 
 def test_resuming_with_a_higher_limit_tests_the_rest(data: Any, server: FakeServer) -> None:
-    assert optimize(data, server, "--max-calls", "1000", "--trials", "8").returncode == 3
+    assert optimize(data, server, "--max-calls", "1000", "--trials", "8", "--race", "off").returncode == 3
     done = psopt(data, "resume", "run", "--max-calls", "100000")
     assert done.returncode == 0, done.stderr
     run = read(data)
