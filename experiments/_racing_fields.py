@@ -29,12 +29,13 @@ _DATA_SEED = 0  # of the pools and the wordings: texts are embedded once, whatev
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large it all is; `jobs` processes share the seeds."""
+    """How large it all is; `jobs` processes share the seeds, and of the arms only these run besides the plain search."""
 
     trials: int = 40
     samples: int = 500
     rephrasings: int = 10
     jobs: int = 2
+    arms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """How many calls does the search need for its front? The plain search against racing, and against asking less.
 
-    PSOPT_DATA_DIR=... python experiments/racing.py [--only trec] [--seeds 0 1 2 3 4] [--jobs 2]
+    PSOPT_DATA_DIR=... python experiments/racing.py [--only trec] [--arms racing ..] [--jobs 2]
 
 TREC, three data sets of ours (`_texts.py`), and sim without and with trade-offs; 40 candidates, 500 samples of train
 and of val under 10 wordings, the front on 500 of test. A seed draws train and val from one pool, and seeds the search.
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import optuna
-from _racing_arms import ARMS, PARTS, Arm
+from _racing_arms import ARMS, PARTS, PLAIN, Arm
 from _racing_fields import Field, Sizes, field_of, planned, pooled
 from _setting import HERE, rounded
 from _texts import TASKS
@@ -167,7 +167,8 @@ def rows_of_seed(dataset: str, sizes: Sizes, seed: int) -> list[dict[str, Any]]:
 
 def _rows(field: Field, dataset: str, sizes: Sizes) -> Iterator[dict[str, Any]]:
     plain: Outcome | None = None
-    for name, arm in ARMS.items():
+    for name in [PLAIN, *(sizes.arms or tuple(ARMS)[1:])]:
+        arm = ARMS[name]
         started = time.process_time()
         outcome = Outcome.of(searched(field, sizes, arm))
         plain = plain or outcome
@@ -232,7 +233,7 @@ def _save(rows: list[dict[str, Any]], dataset: str, seeds: list[int], sizes: Siz
     setting = {
         "models": ["minilm", "sim"],
         "sources": {name: sources[name] for name in DATASETS if name in sources},
-        **{field.name: getattr(sizes, field.name) for field in fields(sizes) if field.name != "jobs"},
+        **{field.name: getattr(sizes, field.name) for field in fields(sizes) if field.name not in {"jobs", "arms"}},
         "seeds": seeds,
     }
     results.mkdir(parents=True, exist_ok=True)
@@ -243,12 +244,16 @@ def _save(rows: list[dict[str, Any]], dataset: str, seeds: list[int], sizes: Siz
     print(f"racing, {dataset}: written to {path}", flush=True)
 
 
-SMALL = {"messages": Sizes(3, 20, 2, jobs=1), "sim": Sizes(8, 100, 3, jobs=1)}
+SMALL = {
+    "messages": Sizes(3, 20, 2, jobs=1, arms=("racing",)),
+    "sim": Sizes(8, 100, 3, jobs=1, arms=("racing", "--effort light")),
+}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", nargs="+", choices=DATASETS, default=list(DATASETS))
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
+    parser.add_argument("--arms", nargs="+", choices=ARMS, default=[], help="By default all.")
     parser.add_argument("--jobs", type=int, default=2, help="Processes; each takes a seed at a time.")
     parser.add_argument("--results", type=Path, default=HERE / "results")
     parser.add_argument("--small", action="store_true", help="A few samples and seed 0 only, to see that it runs.")
@@ -257,4 +262,4 @@ if __name__ == "__main__":
         for dataset, sizes in SMALL.items():
             main([dataset], [0], sizes, words.results)
     else:
-        main(words.only, words.seeds, Sizes(jobs=words.jobs), words.results)
+        main(words.only, words.seeds, Sizes(jobs=words.jobs, arms=tuple(words.arms)), words.results)
