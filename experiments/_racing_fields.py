@@ -29,7 +29,7 @@ _DATA_SEED = 0  # of the pools and the wordings: texts are embedded once, whatev
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large it all is; `jobs` processes share the seeds; `arms` are those beside the plain search, by default all."""
+    """How large it all is; `jobs` processes share the seeds; `arms` are those beside the plain search, else all."""
 
     trials: int = 40
     samples: int = 500
