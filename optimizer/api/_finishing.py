@@ -40,11 +40,13 @@ def finish(
     if contributions is None:
         contributions = _contributions(chosen, baseline, search, most, settings.seed)
     reason = "budget" if stopped or unpaid else search.finish_reason
-    recorder.save(start, front, reason, shortest, search.race_counts)
-    recorder.save_prompts(start, front, shortest)
+    recorder.save(start, front, reason, shortest, search.race_counts, search.diagnoses.sizes)
+    recorder.save_prompts(start, front, shortest, search.diagnoses)
     recorder.save_for_report(search, contributions)
     recorder.save_proposals(search)
-    recorder.save(start, front, reason, shortest, search.race_counts)  # with what the report has asked
+    recorder.save(
+        start, front, reason, shortest, search.race_counts, search.diagnoses.sizes
+    )  # with what the report has asked
     write_report(recorder.directory)
     run = Run(recorder.directory.path, start, front, shortest, search.study, reason)
     return run, _limit_met(stopped, unpaid) if stopped or unpaid else ""

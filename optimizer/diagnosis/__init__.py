@@ -5,6 +5,7 @@ from psopt.diagnosis._diagnosis import Diagnosis, FailureCase, diagnose_predicti
 from psopt.diagnosis._distinctive_words import distinctive_words
 from psopt.diagnosis._evidence import Evidence, evidence
 from psopt.diagnosis._joint import JointView, carried_by, joint_view
+from psopt.diagnosis._nameable_groups import NameableGroups
 from psopt.diagnosis._phrase_index import PhraseIndex
 from psopt.diagnosis._prompt_report import PromptReport
 from psopt.diagnosis._severity import severity
@@ -19,6 +20,7 @@ __all__ = [
     "FailureCase",
     "FailureSlice",
     "JointView",
+    "NameableGroups",
     "PhraseIndex",
     "PromptReport",
     "carried_by",

@@ -48,7 +48,7 @@ class Diagnosis:
     evidence : tuple of Evidence
         What speaks for each slice, in their order.
     joint : JointView or None
-        S against mean consistency; None without labels.
+        S against mean consistency; None without labels, and where not every cell was asked.
     carried : dict of share to int
         How few samples carry half, 80 % and 90 % of the whole S.
     clusters : tuple of AnswerCluster

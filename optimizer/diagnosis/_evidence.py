@@ -46,7 +46,7 @@ def evidence(failing: FailureSlice, predictions: Predictions) -> Evidence:
     texts = [sample.text for sample in predictions.samples]
     words = distinctive_words(texts, members)
     usual = predictions.truth if predictions.is_labelled else predictions.counts.argmax(axis=1)
-    broken = (predictions.array[members] != usual[members, None]).sum(axis=0)
+    broken = (predictions.asked & (predictions.array != usual[:, None]))[members].sum(axis=0)
     worst = [int(column) for column in np.argsort(-broken, kind="stable")[:_MOST] if broken[column]]
     n_shown = [sum(word in texts[index].casefold() for word in words) for index in members]
     typical = members[np.argsort(-np.array(n_shown), kind="stable")[:_MOST]]

@@ -44,8 +44,8 @@ class JointView:
 
 
 def joint_view(predictions: Predictions, *, seed: int = 42) -> JointView | None:
-    """Return the joint view; None without labels."""
-    if not predictions.is_labelled:
+    """Return the joint view; None without labels, and where samples were asked under unequally many rephrasings."""
+    if not predictions.is_labelled or not predictions.is_whole:
         return None
     references = reference_scores(predictions.array, predictions.truth, predictions.n_classes, seed=seed)
     return JointView(

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from psopt.tasks import Sample
 
 # .3 to .6 give the same slices, of precision .96; .8 has .98, but 12 slices cover .33 instead of .40 of the errors.
-_LEAST_PURITY = 0.6
+LEAST_PURITY = 0.6
 # A phrase of one failing sample is an anecdote. Of all errors 1 covers .51 (worst precision .53), 2 .50, 3 .46.
-_LEAST_MEMBERS = 2
+LEAST_MEMBERS = 2
 # 12 slices without siblings cover .32 of the errors, with one .38, with three .40, with six .40.
 _MOST_SIBLINGS = 3
 # In samples. .05 and .3 give the same 24 slices by accuracy (18 and 17 by sensitivity), 1 gives 20 (7).
@@ -147,7 +147,7 @@ class _GreedyCover:
         covered = np.asarray(shown.T @ (self._uncovered[:, None] * self._one_hot))
         lost = np.asarray(shown.T @ (self._right[:, None] * (1 - self._one_hot)))
         members = np.asarray(shown.T @ ((self._uncovered[:, None] > 0) * self._one_hot))
-        possible = (self._purity >= _LEAST_PURITY) & (members >= _LEAST_MEMBERS)
+        possible = (self._purity >= LEAST_PURITY) & (members >= LEAST_MEMBERS)
         return np.where(possible, (covered - lost) * self._purity, -np.inf)
 
     def _siblings(self, phrase: int, label: int, benefit: NDArray[np.float64]) -> list[int]:

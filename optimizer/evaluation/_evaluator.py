@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from psopt.evaluation._evaluate import ask_cells, predictions_of, rephrased_prompts
 from psopt.evaluation._partial_answers import PartialAnswers
+from psopt.evaluation._predictions import Predictions
 from psopt.models import capabilities_of
 from psopt.models.chat import Budget
 from psopt.search_spaces import render_instructions
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
-    from psopt.evaluation._predictions import Predictions
     from psopt.models import Model, OnProgress
     from psopt.rephrasings import RephrasingSet
     from psopt.search_spaces import Prompt
@@ -188,6 +188,21 @@ class Evaluator:
             self._predictions[key] = predictions_of(self.model, prompt, texts, forms, samples, answers)
             self._answers.pop(key, None)
         return self._predictions[key]
+
+    def predictions_so_far(self, prompt: Prompt, split: Split) -> Predictions:
+        """Return a prompt's predictions for the samples that it was asked about so far; nothing is asked."""
+        answers = self.partial_answers(prompt, split)
+        if answers.is_whole:
+            return self.predictions(prompt, split)
+        texts, forms = self.rephrasings.on(split)
+        rows = np.flatnonzero(answers.is_answered.any(axis=1))
+        return Predictions(
+            answers.array[rows],
+            tuple(self.samples[split][row] for row in rows),
+            prompt.labels,
+            families=tuple(form.family for form in forms),
+            rephrasings=tuple(texts),
+        )
 
     def _ask(self, prompt: Prompt, split: Split, cells: NDArray[np.bool_]) -> PartialAnswers:
         if self._on_ask is not None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from psopt.metrics import prediction_counts, prediction_distribution, sample_consistency, sample_sensitivity
+from psopt.models import NOT_ASKED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +28,7 @@ class Predictions:
     Attributes
     ----------
     array : (N, Q) int
-        Indices into `labels`; ``len(labels)`` is N/A.
+        Indices into `labels`; ``len(labels)`` is N/A. -1 where nobody has asked: every sample is asked at least once.
     samples : tuple of Sample
         The N samples, in the array's order.
     labels : tuple of str
@@ -89,9 +90,21 @@ class Predictions:
         return np.flatnonzero([sample.label == label for sample in self.samples])
 
     @property
+    def asked(self) -> NDArray[np.bool_]:
+        """Which cells were asked: (N, Q)."""
+        return np.asarray(self.array != NOT_ASKED)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every sample was asked under every rephrasing."""
+        return bool(self.asked.all())
+
+    @property
     def counts(self) -> NDArray[np.int64]:
         """How often each class was predicted for each sample: (N, C) int."""
-        return prediction_counts(self.array, self.n_classes)
+        # what nobody has asked is counted as one class more, and left out
+        with_unasked = np.where(self.asked, self.array, self.n_classes)
+        return prediction_counts(with_unasked, self.n_classes + 1)[:, : self.n_classes]
 
     @property
     def scored(self) -> NDArray[np.int64] | NDArray[np.float64]:
@@ -100,8 +113,14 @@ class Predictions:
 
     @property
     def p_tau(self) -> NDArray[np.int64] | NDArray[np.float64]:
-        """What S and C_y are computed from: the counts, or with probabilities their means over rephrasings, (N, C)."""
-        return self.counts if self.probabilities is None else prediction_distribution(self.probabilities)
+        """What S and C_y are computed from: the counts, or with probabilities their means over rephrasings, (N, C).
+
+        Where samples were asked under unequally many rephrasings, each one's shares.
+        """
+        if self.probabilities is not None:
+            return prediction_distribution(self.probabilities)
+        counts = self.counts
+        return counts if self.is_whole else counts / counts.sum(axis=1, keepdims=True)
 
     @property
     def sensitivities(self) -> NDArray[np.float64]:
@@ -119,6 +138,11 @@ class Predictions:
         return np.asarray(self.array == self.truth[:, None])
 
     @property
+    def wrong(self) -> NDArray[np.bool_]:
+        """Which answers are wrong, N/A among them: (N, Q)."""
+        return self.asked & ~self.right
+
+    @property
     def n_right(self) -> NDArray[np.int64]:
         """How many answers to each sample are right: (N,) in [0, Q]."""
         return np.asarray(self.right.sum(axis=1))
@@ -126,7 +150,7 @@ class Predictions:
     @property
     def share_right(self) -> NDArray[np.float64]:
         """The share of right answers to each sample: (N,) in [0, 1]."""
-        return np.asarray(self.right.mean(axis=1))
+        return np.asarray(self.right.sum(axis=1) / self.asked.sum(axis=1))
 
     @property
     def share_wrong(self) -> NDArray[np.float64]:

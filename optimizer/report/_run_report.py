@@ -159,16 +159,30 @@ def _facts(run: dict[str, Any]) -> list[tuple[str, str]]:
     failed = f", {calls['failed']:,} failed" if calls["failed"] else ""
     minutes, seconds = divmod(round(run["seconds"]), 60)
     race = [("racing", racing_line(run["race"]).removeprefix("racing: "))] if run.get("race") else []
+    diagnoses = [("diagnoses", _diagnosed(run["diagnoses"]))] if run.get("diagnoses") else []
     return [
         ("data", f"{data['name']} ({data['source']}), sha256 {data['sha256'][:12]}"),
         ("samples", f"{evaluated['train']} train to draw edits from, {evaluated['val']} val, {evaluated['test']} test"),
         ("rephrasings", f"{len(rephrasings['search'])} to search with, {len(rephrasings['heldout'])} held out"),
         ("trials", f"{run['settings']['trials']}, sampler {run['settings']['sampler']}, seed {run['seed']}"),
         ("answers", f"{calls['made']:,} asked for, {calls['cached']:,} known already{failed}{cost}"),
+        *diagnoses,
         *race,
         ("time", f"{minutes}:{seconds:02} minutes"),
         ("psopt", f"{run['psopt_version']}; {run['command']}"),
     ]
+
+
+def _diagnosed(diagnoses: list[dict[str, Any]]) -> str:
+    """How much of train diagnoses asked about, where they asked about a part of it.
+
+    >>> _diagnosed([{"id": "a", "samples": 180, "of": 500, "answers": 420}])
+    'a diagnosed on 180 of 500 train samples (420 answers)'
+    """
+    return "; ".join(
+        f"{size['id']} diagnosed on {size['samples']} of {size['of']} train samples ({size['answers']:,} answers)"
+        for size in diagnoses
+    )
 
 
 def _rows(run: dict[str, Any]) -> list[dict[str, Any]]:
@@ -190,14 +204,15 @@ def _weak_rows(contents: Contents) -> list[dict[str, Any]]:
     if not after:  # a limit did not pay for it
         return []
     for sample in contents.failures["before"]["weak"]["sensitivity"][:_WEAK_ROWS]:
+        now = after.get(sample["id"])  # None where the last diagnosis did not ask about it
         edits = [edit for edit in contents.chosen["edits"] if sample["id"] in edit["provenance"]["samples"]]
         edits.sort(key=lambda edit: len(edit["provenance"]["samples"]))  # the most specific first
         rows.append(
             {
                 **sample,
-                "of": len(contents.run["rephrasings"]["search"]),
-                "right_after": after[sample["id"]]["right"],
-                "sensitivity_after": after[sample["id"]]["sensitivity"],
+                "of": sum(sample["answers"].values()),
+                "right_after": now and f"{now['right']}/{now.get('of', len(contents.run['rephrasings']['search']))}",
+                "sensitivity_after": now and now["sensitivity"],
                 "edit": f"{edits[0]['kind']} for {edits[0]['label']}: {edits[0]['text']}" if edits else "",
                 "n_edits": len(edits),
             }

@@ -29,11 +29,13 @@ from psopt.runs._measured import measured
 from psopt.search import knee
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from psopt.evaluation import Evaluator, Split
     from psopt.runs._directory import RunDirectory
     from psopt.runs._measured import Measured
     from psopt.runs._settings import RunSettings
-    from psopt.search import Candidate, RaceCounts, Search, StoppedCandidate
+    from psopt.search import Candidate, DiagnosisSize, RaceCounts, Search, StoppedCandidate, TrainDiagnoses
     from psopt.tasks import Task
 
 
@@ -97,13 +99,14 @@ class RunRecorder:
     def _save_part(self, search: Search | None, reason: str) -> None:
         if self._tested:  # what failed came after the final test, whose scores only this process has
             baseline, front, shortest = self._tested
-            self.save(baseline, front, reason, shortest, search.race_counts if search else None)
+            counts, sizes = (search.race_counts, search.diagnoses.sizes) if search else (None, ())
+            self.save(baseline, front, reason, shortest, counts, sizes)
             return
         if search is None or not search.candidates:
             self.save(None, (), reason)
             return
         front = search.front
-        self.save(search.candidates[0], front, reason, race=search.race_counts)
+        self.save(search.candidates[0], front, reason, race=search.race_counts, diagnoses=search.diagnoses.sizes)
         self.save_proposals(search)
         for candidate in front:
             self.directory.write_prompt(candidate.prompt, self._measured(candidate))
@@ -115,6 +118,7 @@ class RunRecorder:
         reason: str,
         shortest: Candidate | None = None,
         race: RaceCounts | None = None,
+        diagnoses: Sequence[DiagnosisSize] = (),
     ) -> None:
         """Write run.json and front.json as far as the run has come."""
         knee_id = knee(front, baseline).id if baseline and front else None
@@ -132,10 +136,11 @@ class RunRecorder:
             shortest,
             race,
         )
+        if diagnoses:
+            content["diagnoses"] = [size.to_dict() for size in diagnoses]
         if baseline is None:  # what an earlier part of the run found stays known
-            content |= {
-                name: self.before[name] for name in ("baseline", "front", "short", "race") if self.before.get(name)
-            }
+            kept = ("baseline", "front", "short", "race", "diagnoses")
+            content |= {name: self.before[name] for name in kept if self.before.get(name)}
         if plan := self.plan or self.before.get("plan"):
             content["plan"] = plan
         self.directory.write_json(MANIFEST, content)
@@ -165,14 +170,16 @@ class RunRecorder:
         content = {"schema_version": 1, "edits": edits, "refused": refused}
         self.directory.write_json(PROPOSALS, content)
 
-    def save_prompts(self, baseline: Candidate, front: tuple[Candidate, ...], shortest: Candidate) -> None:
+    def save_prompts(
+        self, baseline: Candidate, front: tuple[Candidate, ...], shortest: Candidate, diagnoses: TrainDiagnoses
+    ) -> None:
         """Write the prompts of the front and the baseline, their predictions, and the weak spots before and after."""
         for candidate in {candidate.id: candidate for candidate in (baseline, *front, shortest)}.values():
             self.directory.write_prompt(candidate.prompt, self._measured(candidate))
             splits: tuple[Split, ...] = ("val", "test") if candidate.test else ("val",)
             predictions = {str(split): self.evaluator.predictions(candidate.prompt, split) for split in splits}
             self.directory.write_predictions(candidate.prompt, predictions)
-        self.directory.write_json(WEAK_SPOTS, self._weak_spots(baseline, knee(front, baseline)))
+        self.directory.write_json(WEAK_SPOTS, self._weak_spots(baseline, knee(front, baseline), diagnoses))
 
     def earlier_contributions(self, chosen: Candidate, most: int) -> dict[str, Any] | None:
         """What so many of the chosen prompt's edits contribute, where an earlier part of the run has found that out."""
@@ -203,24 +210,29 @@ class RunRecorder:
         self.directory.write_json(TRIALS, content)
         self.directory.write_json(CONTRIBUTIONS, contributions)
 
-    def _weak_spots(self, baseline: Candidate, chosen: Candidate) -> dict[str, Any]:
+    def _weak_spots(self, baseline: Candidate, chosen: Candidate, diagnoses: TrainDiagnoses) -> dict[str, Any]:
         """What shook under the seed prompt on train, and how every train sample fares under the chosen one.
 
-        Where a limit does not pay the latter, or even the former, it is left empty.
+        Where diagnoses grow, that is said of the samples that were asked about, and how many they are. Where a limit
+        does not pay the latter, or even the former, it is left empty.
         """
         try:
-            before = self.evaluator.predictions(baseline.prompt, "train")
+            before = diagnoses.predictions(baseline.prompt)
         except BudgetReachedError:
             return {"before": Diagnosis({"sensitivity": ()}, ()).to_dict(), "after": {}}
+        content = {"before": diagnose_predictions(before, labelled=self.task.train).to_dict(), "after": {}}
         try:
-            after = self.evaluator.predictions(chosen.prompt, "train")
+            after = diagnoses.alike(chosen.prompt)
         except BudgetReachedError:
-            return {"before": diagnose_predictions(before, labelled=self.task.train).to_dict(), "after": {}}
+            return content
         fares = zip(after.samples, after.n_right, after.sensitivities, strict=True)
-        return {
-            "before": diagnose_predictions(before, labelled=self.task.train).to_dict(),
-            "after": {sample.id: {"right": int(n), "sensitivity": float(s)} for sample, n, s in fares},
-        }
+        content["after"] = {sample.id: {"right": int(n), "sensitivity": float(s)} for sample, n, s in fares}
+        if diagnoses.grows:
+            for sample, n_asked in zip(after.samples, after.asked.sum(axis=1), strict=True):
+                content["after"][sample.id]["of"] = int(n_asked)
+            of = len(self.evaluator.samples["train"])
+            content["diagnosed"] = {"before": len(before.samples), "after": len(after.samples), "of": of}
+        return content
 
 
 def _raced(stopped: StoppedCandidate) -> dict[str, Any]:

@@ -21,11 +21,13 @@ from psopt.search.distributed import (
     without_password,
     write_metadata,
 )
+from psopt.search.growing import DiagnosisSize, TrainDiagnoses
 from psopt.search.racing import RaceCounts, StoppedCandidate, check_wordings, racing_line
 
 __all__ = [
     "Candidate",
     "Contribution",
+    "DiagnosisSize",
     "Observer",
     "PromptNeed",
     "Propose",
@@ -39,6 +41,7 @@ __all__ = [
     "StoppedCandidate",
     "StoredStudy",
     "StudyMetadata",
+    "TrainDiagnoses",
     "check_limits",
     "check_wordings",
     "expected_diagnosis_calls",

@@ -33,7 +33,10 @@ class SearchOptions:
         How many edits a round may add to the pool; those with most to gain are kept.
     race : str
         Whether candidates stop where others are clearly better: ``on``; ``strict``, by bounds that hold at all looks
-        together; ``off``; ``auto`` is on where answers cost something.
+        together; ``off``; ``auto`` is on where answers cost something. Where they do, diagnoses grow too, and ask about
+        a part of train.
+    most_diagnosis_calls : int or None
+        How many answers a diagnosis that grows may take; two samples of each class are always asked about.
     """
 
     trials: int = 40
@@ -43,6 +46,7 @@ class SearchOptions:
     parts: SearchRestriction = field(default_factory=SearchRestriction)
     most_edits: int = 40
     race: RaceMode = "auto"
+    most_diagnosis_calls: int | None = None
 
     @property
     def shortening(self) -> int:

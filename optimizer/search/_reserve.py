@@ -12,6 +12,8 @@ from psopt.search_spaces import KINDS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
     from psopt.evaluation import Evaluator, Split
     from psopt.search._search import Search
     from psopt.search_spaces import Prompt
@@ -42,12 +44,23 @@ class PromptNeed:
     most_cost: float
 
     @classmethod
-    def of(cls, evaluator: Evaluator, prompt: Prompt, split: Split, *, ignoring_cache: bool = False) -> PromptNeed:
-        """Count it, of an evaluator with a chat model; `ignoring_cache` for another prompt of the same length."""
+    def of(
+        cls,
+        evaluator: Evaluator,
+        prompt: Prompt,
+        split: Split,
+        cells: NDArray[np.bool_] | None = None,
+        *,
+        ignoring_cache: bool = False,
+    ) -> PromptNeed:
+        """Count it, of an evaluator with a chat model: of the whole grid, or where `cells`, (N, Q), is True.
+
+        `ignoring_cache` is for another prompt of the same length.
+        """
         model = evaluator.model
         if not asks_in_chat(model):
             raise TypeError(f"{model.name} is no chat model")
-        all_queries = model.queries(evaluator.rephrased(prompt, split), evaluator.texts(split))
+        all_queries = model.queries(evaluator.rephrased(prompt, split), evaluator.texts(split), cells)
         queries = all_queries if ignoring_cache else model.engine.missing(all_queries)
         expected = TokenRange()
         for query in queries:
@@ -110,7 +123,7 @@ class Reserve:
         shortest = front[:1]  # not known yet, and no longer than the knee
         wanted = [need for need in [*front, *shortest, *coming] if need is not dearest]
         if order:
-            wanted.insert(0, self._of(order[min(1, len(order) - 1)].prompt, "train"))  # for the report's "after"
+            wanted.insert(0, self._of_train(search, order[min(1, len(order) - 1)].prompt))  # for the report's "after"
         if not search.is_completing:
             wanted = [*(self._rest_on_val(candidate.prompt) for candidate in order), *wanted]
         held = _sum([self._priced(need) for need in must])
@@ -152,6 +165,11 @@ class Reserve:
         if key not in self._asked:
             self._asked[key] = PromptNeed.of(self._evaluator, prompt, split)
         return self._asked[key]
+
+    def _of_train(self, search: Search, prompt: Prompt) -> PromptNeed:
+        """What it takes to say how the chosen prompt fares on what the last diagnosis asked about."""
+        cells = search.diagnoses.last_cells
+        return self._of(prompt, "train") if cells is None else PromptNeed.of(self._evaluator, prompt, "train", cells)
 
     def _priced(self, asked: PromptNeed) -> Need:
         """What that comes to, by what the server has counted so far, failures among it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from psopt.diagnosis import diagnose_predictions
@@ -15,19 +16,30 @@ if TYPE_CHECKING:
     from psopt.diagnosis import Diagnosis
     from psopt.evaluation import Predictions
     from psopt.search._problem import SearchProblem
+    from psopt.search.growing import TrainDiagnoses
     from psopt.search_spaces import Edit, Prompt
 
 
-def new_edits(problem: SearchProblem, prompt: Prompt, pool: Sequence[Edit]) -> list[Edit]:
+def new_edits(problem: SearchProblem, prompt: Prompt, pool: Sequence[Edit], diagnoses: TrainDiagnoses) -> list[Edit]:
     """Return the edits that a round adds to the pool, most to gain first."""
     restriction = problem.options.parts
-    on_train = problem.evaluator.predictions(prompt, "train")
+    on_train = diagnoses.predictions(prompt)
     diagnosis = diagnose_predictions(on_train, labelled=problem.task.train).of_views(restriction.views)
     proposed = restriction.allowed(_propose(problem, prompt, on_train, diagnosis, pool))
+    if not on_train.is_whole:
+        proposed = _of_all_of_train(proposed, len(on_train.samples) / len(problem.evaluator.samples["train"]))
     if racing_rule(problem.options.race, problem.evaluator):  # else the search is the plain one, byte for byte
         proposed = without_near_equals(proposed, pool, problem.task)
     in_pool = {edit.id for edit in pool}
     return first_parameters([edit for edit in proposed if edit.id not in in_pool], problem.options.most_edits)
+
+
+def _of_all_of_train(edits: Sequence[Edit], share_asked: float) -> list[Edit]:
+    """Edits with gains as shares of all of train: nothing is counted for samples that were not asked about.
+
+    Those that fail are likelier to be among the asked ones, so that a gain as a share of these would be too high.
+    """
+    return [replace(edit, gain=edit.gain * share_asked) for edit in edits]
 
 
 def _propose(

@@ -24,7 +24,10 @@ from psopt.search.distributed import (
     LocalCoordinator,
     SharedCoordinator,
     finished_by_others,
+    read_train_answers,
+    write_train_answers,
 )
+from psopt.search.growing import TrainDiagnoses
 from psopt.search.racing import CandidateRaces, RaceCounts, StoppedCandidate, racing_rule
 from psopt.search_spaces import apply_edits, parameter_names, suggest_edits
 
@@ -59,6 +62,8 @@ class Search:
         Says what this worker may take.
     history : History
         What the study holds.
+    diagnoses : TrainDiagnoses
+        What of train prompts were diagnosed on.
     n_own : int
         How many of the candidates this process evaluated.
     is_completing : bool
@@ -92,6 +97,9 @@ class Search:
         )
         self._warm_up = WarmUp(study, problem, self.history, self._standings, self._races, is_alone=not worker)
         seed = problem.options.seed
+        self.diagnoses = TrainDiagnoses(
+            problem.evaluator, problem.task, seed, grows=rule is not None, most=problem.options.most_diagnosis_calls
+        )
         self._rng = np.random.default_rng([seed, *worker.encode()] if worker else seed)
 
     @classmethod
@@ -103,6 +111,7 @@ class Search:
         search.coordinator.recover()
         search._convergence.begin()
         search.history.refresh()
+        search.read_diagnoses()
         return search
 
     @property
@@ -320,11 +329,30 @@ class Search:
         number = len(self.history.rounds) + 1
         incumbent = self._standings.best
         self.problem.observer.phase(f"round {number}: diagnosing {incumbent.id} on train")
-        new = new_edits(self.problem, incumbent.prompt, self.pool)
+        self.read_diagnoses()  # those of other workers
+        new = new_edits(self.problem, incumbent.prompt, self.pool, self.diagnoses)
+        self._keep_diagnosis(number, incumbent)
         self.history.add_edits(new, self.coordinator.worker)
         for chosen in obvious_choices(new, self.problem.task.labels):
             self._queue((*incumbent.edits, *chosen), incumbent)
         self.problem.observer.phase(f"round {number}: searching {len(self.pool)} edits")
+
+    def _keep_diagnosis(self, number: int, incumbent: Candidate) -> None:
+        """Write down what a round's diagnosis was answered, where that is a part of train."""
+        if not self.diagnoses.grows:
+            return
+        self.problem.observer.phase(f"round {number}: {self.diagnoses.size_of(incumbent.id)}")
+        answers = self.problem.evaluator.partial_answers(incumbent.prompt, "train").array
+        write_train_answers(self.study, number - 1, incumbent.id, answers, self.coordinator.worker)
+
+    def read_diagnoses(self) -> None:
+        """Take over the diagnoses that the study holds, of whichever worker."""
+        if not self.diagnoses.grows:
+            return
+        prompts = {candidate.id: candidate.prompt for candidate in self.candidates}
+        for prompt_id, answers in read_train_answers(self.study):
+            if prompt_id in prompts:
+                self.diagnoses.restore(prompts[prompt_id], answers)
 
     def _let_edits_leave(self) -> None:
         """Go on without the edits that clearly do no good by all trials so far."""

@@ -53,8 +53,7 @@ def ask_for_note(
 
 def ask_for_definition(prompt: Prompt, label: str, predictions: Predictions) -> Messages:
     """Ask what a label covers, in one phrase that tells it from the others."""
-    truth = predictions.labels.index(label)
-    right = (predictions.array == truth).mean(axis=1)
+    right = predictions.share_right
     members = [index for index, sample in enumerate(predictions.samples) if sample.label == label]
     members.sort(key=lambda index: (right[index], predictions.samples[index].id))
     weak, good = members[: _MOST_SAMPLES // 2], members[::-1][: _MOST_SAMPLES // 2]
@@ -159,6 +158,6 @@ def _contrast(
 
 
 def _worst_rephrasings(members: Sequence[int], predictions: Predictions, rephrasings: Sequence[str]) -> list[str]:
-    wrong = (~predictions.right[members]).sum(axis=0)
+    wrong = predictions.wrong[members].sum(axis=0)
     worst_first = sorted(range(len(wrong)), key=lambda rephrasing: -wrong[rephrasing])
     return [rephrasings[index] for index in worst_first[:_MOST_REPHRASINGS]]

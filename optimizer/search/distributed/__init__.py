@@ -1,6 +1,13 @@
 """What workers share: a study in a storage that is waited for, and who may take which of its trials."""
 
-from psopt.search.distributed._answers import read_answers, read_further, write_answers, write_further
+from psopt.search.distributed._answers import (
+    read_answers,
+    read_further,
+    read_train_answers,
+    write_answers,
+    write_further,
+    write_train_answers,
+)
 from psopt.search.distributed._coordinator import TOTAL_REACHED, Coordinator, LocalCoordinator
 from psopt.search.distributed._edit_rounds import read_rounds, stored_edits, write_edits
 from psopt.search.distributed._finished import finished_by_others
@@ -27,6 +34,7 @@ __all__ = [
     "read_further",
     "read_metadata",
     "read_rounds",
+    "read_train_answers",
     "retrying",
     "stored_edits",
     "without_password",
@@ -34,4 +42,5 @@ __all__ = [
     "write_edits",
     "write_further",
     "write_metadata",
+    "write_train_answers",
 ]

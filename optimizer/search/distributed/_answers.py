@@ -1,13 +1,14 @@
-"""The answers on val, as they stand with their trial: no worker has to ask for them again."""
+"""Answers as the study keeps them, on val with their trial, on train by round: no worker has to ask for them again."""
 
 from __future__ import annotations
 
 import base64
+import json
 import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.search.distributed._study_keys import ANSWERS, FURTHER
+from psopt.search.distributed._study_keys import ANSWERS, FURTHER, TRAIN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,6 +59,25 @@ def _read(content: Mapping[str, Any] | None) -> Answers | None:
     if probabilities is None:
         return answers, None
     return answers, _unpacked(probabilities["float64"], np.float64, probabilities["shape"])
+
+
+def write_train_answers(
+    study: optuna.Study, round_number: int, prompt_id: str, array: NDArray[np.int64], worker: str = ""
+) -> None:
+    """Store what a round's diagnosis was answered, where it asked about a part of train: -1 in the other cells."""
+    key = f"{TRAIN}:{round_number}" + (f":{worker}" if worker else "")
+    content = {"prompt": prompt_id, "shape": list(array.shape), "int16": _packed(array, np.int16)}
+    study.set_user_attr(key, json.dumps(content))
+
+
+def read_train_answers(study: optuna.Study) -> list[tuple[str, NDArray[np.int64]]]:
+    """Return what `write_train_answers` stored, prompt id and answers, by round and worker."""
+    stored = {key: value for key, value in study.user_attrs.items() if key.startswith(f"{TRAIN}:")}
+    contents = [json.loads(stored[key]) for key in sorted(stored, key=lambda key: (int(key.split(":")[2]), key))]
+    return [
+        (content["prompt"], _unpacked(content["int16"], np.int16, content["shape"]).astype(np.int64))
+        for content in contents
+    ]
 
 
 def _packed(array: NDArray[Any], kind: type[np.generic]) -> str:

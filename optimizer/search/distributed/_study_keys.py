@@ -10,6 +10,9 @@ EDITS = "psopt:edits"  # ":ROUND" or ":ROUND:WORKER" follows; the new edits of t
 FURTHER = (
     "psopt:further"  # ":PROMPT_ID" follows, hidden; answers on val that came after the prompt's trial was finished
 )
+TRAIN = (
+    "psopt:train"  # ":ROUND" or ":ROUND:WORKER" follows; [prompt id, answers on train] of a part of its cells, as JSON
+)
 ROUND_LEASE = "psopt:round"  # ":ROUND" follows; [worker, beat] of who proposes its edits
 LEFT = "psopt:left"  # ":PARAMETER" follows, an edit's; the trial after which it left the search
 TOTAL = "psopt:total"  # ":TRIALS" follows, as asked for; after how many trials the search ends

@@ -1,0 +1,135 @@
+"""The diagnoses of a search on train: whole where answers cost nothing, else growing, each beginning with the last."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from psopt.diagnosis import NameableGroups
+from psopt.models import NOT_ASKED
+from psopt.search.growing._earlier_failures import EarlierFailures
+from psopt.search.growing._growing_grid import GrowingGrid
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from psopt.evaluation import Evaluator, Predictions
+    from psopt.search.growing._growing_grid import Ask
+    from psopt.search_spaces import Prompt
+    from psopt.tasks import Task
+
+    Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnosisSize:
+    """How much of train a prompt was diagnosed on.
+
+    Attributes
+    ----------
+    id : str
+        The prompt's.
+    samples, of : int
+        How many of how many samples it was asked about.
+    answers : int
+        How many answers that took, of all samples under all wordings.
+    """
+
+    id: str
+    samples: int
+    of: int
+    answers: int
+
+    def __str__(self) -> str:
+        return f"diagnosed on {self.samples} of {self.of} train samples, {self.answers:,} answers"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON data."""
+        return asdict(self)
+
+
+class TrainDiagnoses:
+    """Asks prompts about train, as much as a diagnosis needs.
+
+    Parameters
+    ----------
+    evaluator : Evaluator
+    task : Task
+        All of its train samples tell how surely a phrase means a class.
+    seed : int
+    grows : bool
+        Whether only a part is asked about.
+    most : int, optional
+        How many answers a diagnosis that grows may take, but for two samples of each class under two wordings.
+    """
+
+    def __init__(self, evaluator: Evaluator, task: Task, seed: int, *, grows: bool, most: int | None = None) -> None:
+        self.grows = grows
+        self._evaluator = evaluator
+        self._seed = seed
+        self._labels = task.labels
+        self._labelled = task.train
+        self._most = most
+        self._cells: dict[str, Flags] = {}
+        self._earlier = EarlierFailures.none(len(evaluator.samples["train"]))
+
+    def predictions(self, prompt: Prompt) -> Predictions:
+        """Return what a prompt's diagnosis is made from; one that was diagnosed already is asked nothing."""
+        if not self.grows:
+            return self._evaluator.predictions(prompt, "train")
+        if prompt.id not in self._cells:
+            cells = self._grid.grow(self._ask_about(prompt), self._earlier, self._most)
+            self._take_in(prompt, cells)
+        return self._evaluator.predictions_so_far(prompt, "train")
+
+    def alike(self, prompt: Prompt) -> Predictions:
+        """Return how a prompt fares on what the last diagnosis asked about: enough to say what has become of that."""
+        if not self.grows or not self._cells or prompt.id in self._cells:
+            return self.predictions(prompt)
+        *_, last = self._cells.values()
+        self._evaluator.answers(prompt, "train", last)
+        return self._evaluator.predictions_so_far(prompt, "train")
+
+    @property
+    def last_cells(self) -> Flags | None:
+        """What the last diagnosis asked about, (N, Q); None before the first, and where all is asked."""
+        return list(self._cells.values())[-1] if self._cells else None
+
+    @property
+    def sizes(self) -> tuple[DiagnosisSize, ...]:
+        """How much each prompt was diagnosed on, in their order; nothing where all is asked."""
+        return tuple(self._size(prompt_id, cells) for prompt_id, cells in self._cells.items())
+
+    def size_of(self, prompt_id: str) -> DiagnosisSize:
+        """Return how much a prompt was diagnosed on, whose diagnosis has grown."""
+        return self._size(prompt_id, self._cells[prompt_id])
+
+    @staticmethod
+    def _size(prompt_id: str, cells: Flags) -> DiagnosisSize:
+        return DiagnosisSize(prompt_id, int(cells.any(axis=1).sum()), len(cells), int(cells.sum()))
+
+    def restore(self, prompt: Prompt, array: NDArray[np.int64]) -> None:
+        """Take over a diagnosis of an earlier part of the run or of another worker: (N, Q), -1 where nobody asked."""
+        if self.grows and prompt.id not in self._cells and array.shape == self._shape:
+            self._evaluator.remember(prompt, "train", array)
+            self._take_in(prompt, array != NOT_ASKED)
+
+    def _take_in(self, prompt: Prompt, cells: Flags) -> None:
+        answers: NDArray[np.int64] = np.where(cells, self._evaluator.answers(prompt, "train", cells), NOT_ASKED)
+        self._cells[prompt.id] = cells
+        self._earlier = self._earlier.after(self._grid.failed(answers), np.asarray(cells.any(axis=1)))
+
+    def _ask_about(self, prompt: Prompt) -> Ask:
+        return lambda cells: self._evaluator.answers(prompt, "train", cells)
+
+    @property
+    def _shape(self) -> tuple[int, int]:
+        return len(self._evaluator.samples["train"]), len(self._evaluator.rephrasings.on("train")[0])
+
+    @cached_property
+    def _grid(self) -> GrowingGrid:
+        samples = self._evaluator.samples["train"]
+        truth = np.array([self._labels.index(str(sample.label)) for sample in samples])
+        groups = NameableGroups.of(samples, self._labels, self._labelled)
+        return GrowingGrid(groups, truth, self._shape[1], self._seed)

@@ -1,0 +1,149 @@
+"""A search whose candidates race diagnoses on a part of train; it is said so, resumed, and asked for once."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import psopt
+import pytest
+from psopt.evaluation import Evaluator
+from psopt.models import Capabilities
+from psopt.models.sim import SimulatedModel
+from psopt.rephrasings import RephrasingSet
+from psopt.search import Search, SearchOptions, SearchProblem, open_study
+from psopt.search_spaces import seed_prompt
+from psopt.tasks import DatasetInfo, Task
+
+from tests.conftest import make_samples
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+WORDINGS = tuple(
+    f"{verb} the question by what it asks for." for verb in ("Sort", "Label", "Class", "File", "Group", "Put")
+)
+SET = RephrasingSet(WORDINGS[0], WORDINGS, ("Do sort.", "Sort please!!"), "rules")
+N_TRAIN = 160
+WHOLE = N_TRAIN * len(WORDINGS)
+
+
+class CountingModel:
+    """A simulated model that costs something, and remembers how much it was asked about train."""
+
+    name = "counting"
+    capabilities = Capabilities(reads_order=False)
+
+    def __init__(self, task: Task) -> None:
+        self._simulated = SimulatedModel("wobble=0.3,accuracy=0.85", task)
+        self._train = {sample.text for sample in task.train}
+        self.n_train = 0
+
+    def predict(self, prompts: Any, texts: Any, on_progress: Any = None) -> NDArray[np.int64]:
+        self.n_train += len(prompts) * sum(text in self._train for text in texts)
+        return self._simulated.predict(prompts, texts)
+
+
+@pytest.fixture(scope="module")
+def task() -> Task:
+    return Task(
+        "toy",
+        WORDINGS[0],
+        ("Number", "Person"),
+        make_samples("train", N_TRAIN, 0),
+        make_samples("val", 40, 1000),
+        make_samples("test", 20, 2000),
+        DatasetInfo("toy", "memory", "0" * 64),
+        definitions={"Number": "a count or a date", "Person": "somebody's name"},
+        noun="question",
+    )
+
+
+def make_search(folder: Path, task: Task, **options: Any) -> Any:
+    samples: Any = {"train": task.train, "val": task.val, "test": task.test}
+    evaluator = Evaluator(CountingModel(task), SET, samples)
+    settings = SearchOptions(**{"trials": 5, "rounds": 2, "sampler": "random", "seed": 1, **options})
+    study = open_study(f"sqlite:///{folder / 'study.db'}", "toy", settings.sampler, settings.seed, resume=True)
+    return Search.resume(study, SearchProblem(task, seed_prompt(task), evaluator, settings))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("growing")
+
+
+@pytest.fixture(scope="module")
+def grown(folder: Path, task: Task) -> Any:
+    search = make_search(folder, task)
+    search.run()
+    return search
+
+
+def test_a_part_of_train_is_asked_about(grown: Any) -> None:
+    sizes = grown.diagnoses.sizes
+    assert grown.pool
+    assert sizes[0].id == grown.baseline.id
+    assert all(size.answers < 0.6 * WHOLE for size in sizes)
+    assert grown.problem.evaluator.model.n_train == sum(size.answers for size in sizes)
+
+
+def test_the_same_prompt_and_the_chosen_one_ask_no_more_than_that(grown: Any) -> None:
+    diagnoses, model = grown.diagnoses, grown.problem.evaluator.model
+    before = model.n_train
+    known = diagnoses.predictions(grown.baseline.prompt)
+    assert model.n_train == before
+    assert not known.is_whole
+    unseen = next(c for c in grown.candidates if c.id not in {size.id for size in diagnoses.sizes})
+    fares = diagnoses.alike(unseen.prompt)
+    assert fares.asked.sum() == diagnoses.last_cells.sum() == model.n_train - before
+    assert diagnoses.sizes[-1].samples == len(fares.samples)
+
+
+def test_a_search_that_is_resumed_knows_its_diagnoses(grown: Any, folder: Path, task: Task) -> None:
+    resumed = make_search(folder, task)
+    assert resumed.diagnoses.sizes == grown.diagnoses.sizes
+    again = resumed.diagnoses.predictions(resumed.baseline.prompt)
+    assert (again.array == grown.diagnoses.predictions(grown.baseline.prompt).array).all()
+    assert resumed.problem.evaluator.model.n_train == 0
+
+
+def test_gains_are_shares_of_all_of_train(grown: Any) -> None:
+    on_train = grown.diagnoses.predictions(grown.baseline.prompt)
+    definition = next(edit for edit in grown.pool if edit.provenance.author == "task" and edit.label == "Number")
+    of_label = on_train.truth == on_train.labels.index("Number")
+    assert definition.gain == pytest.approx(on_train.share_wrong[of_label].sum() / N_TRAIN)
+
+
+def test_a_limit_holds(tmp_path: Path, task: Task) -> None:
+    search = make_search(tmp_path, task, rounds=1, trials=3, most_diagnosis_calls=50)
+    search.run()
+    assert search.problem.evaluator.model.n_train <= 50
+    assert search.diagnoses.sizes[0].answers <= 50
+
+
+def test_without_races_all_of_train_is_asked_about(tmp_path: Path, task: Task) -> None:
+    search = make_search(tmp_path, task, rounds=1, trials=2, race="off")
+    search.run()
+    assert search.problem.evaluator.model.n_train == WHOLE
+    assert search.diagnoses.sizes == ()
+    assert search.diagnoses.predictions(search.baseline.prompt).is_whole
+
+
+def test_a_run_says_how_much_was_diagnosed(tmp_path: Path, task: Task) -> None:
+    run = psopt.optimize(
+        task, model=CountingModel(task), trials=2, rounds=1, rephrasings=4, sampler="random", out=tmp_path / "run"
+    )
+    content = json.loads((run.path / "run.json").read_text())
+    (size,) = content["diagnoses"]
+    assert size["id"] == content["baseline"]["id"]
+    assert size["answers"] < 4 * size["of"] == 4 * N_TRAIN
+    weak = json.loads((run.path / "weak_spots.json").read_text())
+    assert weak["diagnosed"] == {"before": size["samples"], "after": size["samples"], "of": N_TRAIN}
+    assert len(weak["after"]) == size["samples"]
+    assert sum(fare["of"] for fare in weak["after"].values()) == size["answers"]
+    report = (run.path / "report.html").read_text()
+    assert f"diagnosed on {size['samples']} of {N_TRAIN} train samples" in report
+    assert json.loads((run.path / "front.json").read_text())["prompts"]
