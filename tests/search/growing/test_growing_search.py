@@ -12,7 +12,7 @@ from psopt.models import Capabilities
 from psopt.models.sim import SimulatedModel
 from psopt.rephrasings import RephrasingSet
 from psopt.search import Search, SearchOptions, SearchProblem, open_study
-from psopt.search_spaces import seed_prompt
+from psopt.search_spaces import apply_edits, seed_prompt
 from psopt.tasks import DatasetInfo, Task
 
 from tests.conftest import make_samples
@@ -96,8 +96,7 @@ def test_the_same_prompt_and_the_chosen_one_ask_no_more_than_that(grown: Any) ->
     known = diagnoses.predictions(grown.baseline.prompt)
     assert model.n_train == before
     assert not known.is_whole
-    unseen = next(c for c in grown.candidates if c.id not in {size.id for size in diagnoses.sizes})
-    fares = diagnoses.alike(unseen.prompt)
+    fares = diagnoses.alike(apply_edits(grown.baseline.prompt, tuple(grown.pool)))
     assert fares.asked.sum() == diagnoses.last_cells.sum() == model.n_train - before
     assert diagnoses.sizes[-1].samples == len(fares.samples)
 
