@@ -98,7 +98,7 @@ def _fates(search: Search, model: PaidModel) -> dict[str, int]:
     """What was asked on val, by what became of the candidates."""
     fate_of = {candidate.id: f"stopped at {candidate.rung}" for candidate in search.stopped}
     fate_of |= {candidate.id: "whole grid, not on the front" for candidate in search.candidates}
-    fate_of |= {candidate.id: "audited" for candidate in search.candidates if candidate.audit}
+    fate_of |= {candidate.id: "audited" for candidate in (*search.candidates, *search.stopped) if candidate.audit}
     fate_of |= {candidate.id: "on the front" for candidate in search.front}
     fate_of[search.baseline.id] = "baseline"
     fates: Counter[str] = Counter()
@@ -127,7 +127,7 @@ def row_of(outcome: Outcome, plain: Outcome) -> dict[str, Any]:
     n_all = [n + arm.calls["test"] for n, arm in zip(n_search, (outcome, plain), strict=True)]
     least = hypervolume([start])
     wrong = stopped_wrongly(outcome)
-    audits = [candidate.audit for candidate in search.candidates if candidate.audit]
+    audits = [candidate.audit for candidate in (*search.candidates, *search.stopped) if candidate.audit]
     # counted already: from now on both are put to all of test
     on_test = [plain.search.problem.evaluator.predictions(arm.knee.prompt, "test") for arm in (plain, outcome)]
     against = compare_paired(*on_test) if plain.knee.id != outcome.knee.id else {}
