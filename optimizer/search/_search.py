@@ -337,7 +337,7 @@ class Search:
             self._queue((*incumbent.edits, *chosen), incumbent)
         self.problem.observer.phase(f"round {number}: searching {len(self.pool)} edits")
 
-    def _keep_diagnosis(self, number: int, incumbent: Candidate) -> None:
+    def _keep_diagnosis(self, number: int, incumbent: Candidate | StoppedCandidate) -> None:
         """Write down what a round's diagnosis was answered, where that is a part of train."""
         if not self.diagnoses.grows:
             return
@@ -349,7 +349,7 @@ class Search:
         """Take over the diagnoses that the study holds, of whichever worker."""
         if not self.diagnoses.grows:
             return
-        prompts = {candidate.id: candidate.prompt for candidate in self.candidates}
+        prompts = {candidate.id: candidate.prompt for candidate in self.history.evaluated}
         for prompt_id, answers in read_train_answers(self.study):
             if prompt_id in prompts:
                 self.diagnoses.restore(prompts[prompt_id], answers)
