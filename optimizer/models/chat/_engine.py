@@ -215,8 +215,11 @@ class Engine:
         self, queries: list[Query], progress: Progress, monitor: AnswerMonitor[bytes] | None
     ) -> list[Answer]:
         """Ask by batches where a grid is worth one, else query by query."""
-        if self.batches and monitor and (len(queries) > FIRST or self.batches.holds(queries)):
-            return await self.batches.answer(queries, progress, monitor)
+        if self.batches and monitor:
+            # Some may have come with the part before: an open batch is taken in as a whole.
+            are_batched = len(queries) > FIRST or self.batches.holds(queries) or any(self.kept(queries))
+            if are_batched:
+                return await self.batches.answer(queries, progress, monitor)
         return await self.ask_alone(queries, progress, monitor)
 
     async def ask_alone(

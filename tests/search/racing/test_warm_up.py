@@ -54,7 +54,6 @@ def interrupt_at(n_batches: int, server: FakeServer, patched: pytest.MonkeyPatch
     patched.setattr(BatchRunner, "_state", watched)
 
 
-@pytest.mark.xfail(reason="since survivors are held, 20 answers of the interrupted batch are asked twice", strict=True)
 def test_candidates_share_their_batches_and_so_does_the_final_test_whatever_interrupts_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -73,7 +72,7 @@ def test_candidates_share_their_batches_and_so_does_the_final_test_whatever_inte
                     patched.setattr(_warm_up, "asks_in_batches", lambda _: False)
                     search.run()
                 else:
-                    interrupt_at(4, server, patched)
+                    interrupt_at(5, server, patched)
                     with pytest.raises(KeyboardInterrupt):
                         search.run()
                 assert budget.usage.cached == 0  # what was asked ahead is no answer of an earlier run
@@ -129,7 +128,7 @@ def test_each_candidate_finds_its_answers_and_decides_by_itself(
     assert warm.n_done == plain.n_done
     assert {candidate.id for candidate in warm.front} == {candidate.id for candidate in plain.front}
     alone_for = [n for n_prompts, n in requests if n_prompts == 0 and n]
-    assert len(alone_for) <= 4  # the seed prompt on val and train, and what rivals of a later hour make a difference to
+    assert len(alone_for) <= 6  # the seed prompt on val, train as its diagnosis grows, and what rivals of a later hour make a difference to
     assert max(n_prompts for n_prompts, _ in requests) >= 3
 
 
