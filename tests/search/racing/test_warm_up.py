@@ -128,7 +128,8 @@ def test_each_candidate_finds_its_answers_and_decides_by_itself(
     assert warm.n_done == plain.n_done
     assert {candidate.id for candidate in warm.front} == {candidate.id for candidate in plain.front}
     alone_for = [n for n_prompts, n in requests if n_prompts == 0 and n]
-    assert len(alone_for) <= 6  # the seed prompt on val, train as its diagnosis grows, and what rivals of a later hour make a difference to
+    # The seed prompt on val, train as its diagnosis grows, and what rivals of a later hour make a difference to.
+    assert len(alone_for) <= 6
     assert max(n_prompts for n_prompts, _ in requests) >= 3
 
 
