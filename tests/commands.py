@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import signal
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -26,7 +25,7 @@ def run_command(*words: Any, cwd: Path, env: Mapping[str, str], texts: str = "")
     """Run `psopt` with these words, as `subprocess.run` would: in a folder, with texts on standard input."""
     command = ["psopt", *map(str, words)]
     streams = {name: io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for name in ("stdout", "stderr")}
-    with pytest.MonkeyPatch.context() as patch, _environment(env), _signals():
+    with pytest.MonkeyPatch.context() as patch, _environment(env):
         patch.chdir(cwd)
         patch.setattr(sys, "argv", command)
         patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(texts.encode()), "utf-8"))
@@ -51,14 +50,3 @@ def _environment(env: Mapping[str, str]) -> Iterator[None]:
     finally:
         os.environ.clear()
         os.environ.update(before)
-
-
-@contextlib.contextmanager
-def _signals() -> Iterator[None]:
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.getsignal(number) for number in numbers]
-    try:
-        yield
-    finally:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
 import threading
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 INTERRUPTED = 130
 _LONGEST_SAVING = 8.0  # seconds; who sends SIGTERM often sends SIGKILL after ten
 _signals: list[int] = []
+_watchdogs: list[threading.Timer] = []
 
 
 def catch_signals() -> None:
@@ -20,6 +25,25 @@ def catch_signals() -> None:
     signal.signal(signal.SIGTERM, _interrupt)
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, _interrupt)
+
+
+@contextlib.contextmanager
+def signals_given_back() -> Iterator[None]:
+    """After the block, signals mean what they meant before: a program that has run a command goes on living."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for watchdog in _watchdogs:
+            watchdog.cancel()
+        _watchdogs.clear()
+        _signals.clear()
 
 
 def leave(code: int) -> NoReturn:
@@ -38,6 +62,7 @@ def _interrupt(number: int, _: object) -> None:
     if len(_signals) == 1:
         watchdog = threading.Timer(_LONGEST_SAVING, _leave_at_once, [INTERRUPTED])
         watchdog.daemon = True
+        _watchdogs.append(watchdog)
         watchdog.start()
         raise KeyboardInterrupt
 

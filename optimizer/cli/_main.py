@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 from psopt.cli._commands import command_line
 from psopt.cli._encoding import write_what_can_be_shown
 from psopt.cli._failures import failure
-from psopt.cli._interrupting import INTERRUPTED, catch_signals, leave
+from psopt.cli._interrupting import INTERRUPTED, catch_signals, leave, signals_given_back
 from psopt.cli._notices import notices_on_standard_error
 from psopt.cli._typer import Interrupted
 from psopt.cli._usage_errors import usage_line
@@ -20,7 +20,19 @@ def main(args: list[str] | None = None) -> Any:
     """Run the command line and exit.
 
     Exit codes: 0 done, 1 a check failed, 2 bad input or usage, 3 a limit reached, 70 a bug of psopt, 130 interrupted.
+
+    Parameters
+    ----------
+    args : list of str, optional
+        By default those of the process; a program that gives some gets its own handlers of signals back.
     """
+    if args is None:
+        _run(args)
+    with signals_given_back():
+        _run(args)
+
+
+def _run(args: list[str] | None) -> NoReturn:
     write_what_can_be_shown()
     catch_signals()
     try:

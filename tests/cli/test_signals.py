@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from psopt.cli import main
 from psopt.testing import FakeServer
 
 from tests.cli.limited_runs import write_questions
@@ -106,3 +107,11 @@ def test_what_a_signal_ended_is_gone_on_with(folder: Path) -> None:
         done = run_command("resume", "run", "--cache-dir", "cache", cwd=folder, env=os.environ)
         assert done.returncode == 0, done.stderr
         assert server.counts()["answered_twice"] <= 4  # what was on its way
+
+
+def test_a_program_that_runs_a_command_gets_its_handlers_back() -> None:
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.getsignal(number) for number in numbers]
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert [signal.getsignal(number) for number in numbers] == before
