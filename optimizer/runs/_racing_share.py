@@ -11,7 +11,7 @@ from psopt.search.racing import Schedule
 
 FEWEST_TO_RACE = 20
 """Samples; on fewer nobody races."""
-_WHOLE = 2  # candidates beside the baseline that nobody may stop: there is nobody yet to compare them with
+_WHOLE = 3  # of those held until the end, about: as many as a front has beside the seed prompt
 # The share of racing candidates that stop, from 15 searches in which simulated models and minilm answered, on TREC:
 # .47 of 9 and .68 of 37 with 200 samples, .41 of 17 with 100, .19 of 9 with 50. The more are known the better are those
 # that others are compared with, and fewer samples show less. Half of the rest stopped at each rung.
@@ -33,25 +33,27 @@ class Span(NamedTuple):
 
 def whole_grids(n_candidates: int, n_done: int, n_samples: int, n_wordings: int) -> Span:
     """To how many whole grids the answers come that candidates are asked, after `n_done` with the baseline."""
-    n_whole = min(n_candidates, max(0, 1 + _WHOLE - max(1, n_done)))
     can_race = n_samples >= FEWEST_TO_RACE and n_wordings > 1
     shares = _rung_shares(n_samples, n_wordings) if can_race else ()
     if not shares:  # or the first rung is the whole grid
         return Span(n_candidates, n_candidates, n_candidates)
-    few, some, many = _stopping(n_candidates - n_whole, n_samples)
+    few, some, many = _stopping(n_candidates, n_samples, n_done)
+    held = _holding_share(n_samples, n_wordings)
     mean = float(np.average(shares, weights=0.5 ** np.arange(len(shares))))
+    n_held = n_candidates - some
+    n_whole = min(_WHOLE, n_held)
     return Span(
-        n_candidates - many * (1 - shares[0]),
-        n_candidates - some * (1 - mean),
+        many * shares[0] + (n_candidates - many) * held,
+        some * min(mean, held) + (n_held - n_whole) * held + n_whole,
         n_candidates - few * (1 - shares[-1]),
     )
 
 
-def _stopping(n_racing: int, n_samples: int) -> Span:
-    """How many of the racing candidates stop: few, about, many."""
+def _stopping(n_racing: int, n_samples: int, n_done: int) -> Span:
+    """How many of the racing candidates stop, after `n_done`: few, about, many."""
     if not n_racing:
         return Span(0, 0, 0)
-    clear = _STOPPING * (1 - math.exp(-n_racing / _LONG))  # large effects show on few samples
+    clear = _STOPPING * (1 - math.exp(-(n_done + n_racing) / _LONG))  # large effects show on few samples
     share = clear * min(1.0, math.sqrt(n_samples / _ENOUGH_SAMPLES))
     few = math.floor(n_racing * max(0.0, _FEWER * share - _chance(share, n_racing)))
     many = math.ceil(n_racing * min(1.0, _MORE * clear + _chance(clear, n_racing)))
@@ -67,3 +69,11 @@ def _rung_shares(n_samples: int, n_wordings: int) -> tuple[float, ...]:
     """What share of the grid the rungs before the last have."""
     *partial, _ = Schedule(np.zeros(n_samples, dtype=np.int64), n_wordings, 0).rungs
     return tuple(rung.samples * rung.wordings / (n_samples * n_wordings) for rung in partial)
+
+
+@lru_cache(maxsize=1024)
+def _holding_share(n_samples: int, n_wordings: int) -> float:
+    """What share of the grid the rung has that survivors wait at: the last on a part of the samples."""
+    rungs = Schedule(np.zeros(n_samples, dtype=np.int64), n_wordings, 0).rungs
+    on_a_part = [rung.samples * rung.wordings for rung in rungs if rung.samples < n_samples]
+    return max(on_a_part, default=n_samples * n_wordings) / (n_samples * n_wordings)

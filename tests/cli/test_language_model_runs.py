@@ -69,7 +69,7 @@ def test_eight_kills_lose_no_answer(data: Path) -> None:
     moments = random.Random(5)
     with FakeServer(delay_ms=10) as server:
         arguments = ["optimize", "--dataset", "data.csv", "--model", "openai/test", "--api-base", server.url]
-        arguments += ["--out", "run", *SMALL, "--trials", "12"]
+        arguments += ["--out", "run", *SMALL, "--trials", "12", "--race", "off"]
         before = 0
         for _ in range(N_KILLS):
             started = subprocess.Popen(
@@ -116,7 +116,7 @@ def test_the_key_is_in_no_file_and_on_no_screen(data: Path) -> None:
 
 def test_a_limit_stops_the_run_with_what_was_found_and_it_goes_on(data: Path) -> None:
     with FakeServer() as server:
-        stopped = optimize(data, server, "--max-calls", "1000")
+        stopped = optimize(data, server, "--max-calls", "1000", "--race", "off")
         assert stopped.returncode == 3
         assert "--max-calls 1000 is reached" in stopped.stderr
         assert "psopt resume run" in stopped.stderr
@@ -147,7 +147,7 @@ def test_a_server_that_dies_fails_the_run_in_one_line_and_it_can_be_gone_on_with
         server.change(faults="500", fault_rate=1.0)
         failed = optimize(data, server, "--retries", "1")
         assert failed.returncode == 2
-        assert failed.stderr.count("\n") <= 6
+        assert failed.stderr.count("\n") <= 7
         assert "failed 2 times, at last with: HTTP 500" in failed.stderr.splitlines()[-1]
         assert read(data)["finish_reason"] == "failed"
         server.change(fault_rate=0.0)

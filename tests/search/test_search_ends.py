@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -71,19 +72,19 @@ def test_a_measure_that_is_no_number_is_an_error_and_no_endless_search(
 def test_a_trial_that_others_have_finished_is_let_go_while_it_is_recorded(
     search: Any, storage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    record_trial = vars(_trial)["record_trial"]
     taken: list[int] = []
 
-    def late(trial: Any, *more: Any) -> None:
+    def late(record: Any, trial: Any, *more: Any) -> None:
         if trial.number == 1 and not taken:
             taken.append(trial.number)
             finish_elsewhere(storage, trial.number)
-        record_trial(trial, *more)
+        record(trial, *more)
 
-    monkeypatch.setattr(_trial, "record_trial", late)
+    for name in ("record_trial", "record_stopped"):
+        monkeypatch.setattr(_trial, name, functools.partial(late, vars(_trial)[name]))
     search.run()
-    assert len(search.candidates) == 4
-    assert 1 not in {candidate.trial for candidate in search.candidates}
+    assert search.n_done == 4
+    assert 1 not in {candidate.trial for candidate in search.history.evaluated}
 
 
 def finish_elsewhere(storage: str, number: int) -> None:

@@ -144,10 +144,10 @@ def test_estimates_are_near_the_scores_of_the_whole_grid(raced: Any, whole: Any)
 
 def test_counts_add_up_to_what_was_asked(raced: Any) -> None:
     counts = raced.race_counts
-    train = (
-        sum(raced.problem.evaluator.knows(candidate.id, "train") for candidate in raced.candidates) * 60 * len(WORDINGS)
-    )
-    assert counts.calls + train == raced.problem.evaluator.budget.usage.made
+    evaluator = raced.problem.evaluator
+    diagnosed = [evaluator.partial_answers(candidate.prompt, "train") for candidate in raced.history.evaluated]
+    train = sum(answers.is_answered.sum() for answers in diagnosed)
+    assert counts.calls + train == evaluator.budget.usage.made
     assert counts.calls + counts.saved == TRIALS * GRID
     assert counts.stopped == len(raced.stopped) == sum(counts.rungs.values())
     assert counts.candidates == TRIALS
