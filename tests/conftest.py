@@ -7,6 +7,7 @@ import logging
 import os
 import signal
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -79,12 +80,14 @@ def data_dir() -> Path:
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
+def postgres() -> Iterator[Postgres]:
     pytest.importorskip("psycopg", reason="the extra `postgres` is not installed")
-    server = Postgres(tmp_path_factory.mktemp("postgres"))
-    yield server
-    with contextlib.suppress(AssertionError):
-        server.stop()
+    # Not beside the tests' own folders: whoever starts another pytest takes them from PostgreSQL's user.
+    with tempfile.TemporaryDirectory(prefix="psopt-postgres-", ignore_cleanup_errors=True) as folder:
+        server = Postgres(Path(folder))
+        yield server
+        with contextlib.suppress(AssertionError):
+            server.stop()
 
 
 @pytest.fixture(params=STORAGES)

@@ -8,7 +8,6 @@ import pwd
 import shutil
 import socket
 import subprocess
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +35,6 @@ class Postgres:
             except KeyError:
                 pytest.skip("there is no user postgres, and PostgreSQL refuses to run as root")
             self.as_user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
-            for parent in folder.parents:
-                if parent.stat().st_uid == 0 and Path(tempfile.gettempdir()) in parent.parents:
-                    parent.chmod(0o755)
             shutil.chown(folder, "postgres", "postgres")
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
