@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import BudgetReachedError
@@ -40,13 +41,12 @@ def finish(
     if contributions is None:
         contributions = _contributions(chosen, baseline, search, most, settings.seed)
     reason = "budget" if stopped or unpaid else search.finish_reason
-    recorder.save(start, front, reason, shortest, search.race_counts, search.diagnoses.sizes)
+    save = partial(recorder.save, start, front, reason, shortest, search.race_counts, search.diagnoses.sizes)
+    save()
     recorder.save_prompts(start, front, shortest, search.diagnoses)
     recorder.save_for_report(search, contributions)
     recorder.save_proposals(search)
-    recorder.save(
-        start, front, reason, shortest, search.race_counts, search.diagnoses.sizes
-    )  # with what the report has asked
+    save()  # again, with what the report has asked
     write_report(recorder.directory)
     run = Run(recorder.directory.path, start, front, shortest, search.study, reason)
     return run, _limit_met(stopped, unpaid) if stopped or unpaid else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import traceback
 import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -90,7 +89,6 @@ def search_in(
         stopped = _run(search, settings)
         result, limit = finish(recorder, search, setup.baseline, stopped)
     except BaseException as error:
-        traceback.clear_frames(error.__traceback__)  # and with them what they hold locked in the storage
         if _is_for_nothing(error, setup, search) and not recorder.before:
             directory.discard()
         elif directory.has_begun:

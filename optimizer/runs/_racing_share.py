@@ -34,11 +34,10 @@ class Span(NamedTuple):
 def whole_grids(n_candidates: int, n_done: int, n_samples: int, n_wordings: int) -> Span:
     """To how many whole grids the answers come that candidates are asked, after `n_done` with the baseline."""
     can_race = n_samples >= FEWEST_TO_RACE and n_wordings > 1
-    shares = _rung_shares(n_samples, n_wordings) if can_race else ()
+    shares, held = _schedule_shares(n_samples, n_wordings) if can_race else ((), 1.0)
     if not shares:  # or the first rung is the whole grid
         return Span(n_candidates, n_candidates, n_candidates)
     few, some, many = _stopping(n_candidates, n_samples, n_done)
-    held = _holding_share(n_samples, n_wordings)
     mean = float(np.average(shares, weights=0.5 ** np.arange(len(shares))))
     n_held = n_candidates - some
     n_whole = min(_WHOLE, n_held)
@@ -65,15 +64,8 @@ def _chance(share: float, n: int) -> float:
 
 
 @lru_cache(maxsize=1024)
-def _rung_shares(n_samples: int, n_wordings: int) -> tuple[float, ...]:
-    """What share of the grid the rungs before the last have."""
-    *partial, _ = Schedule(np.zeros(n_samples, dtype=np.int64), n_wordings, 0).rungs
-    return tuple(rung.samples * rung.wordings / (n_samples * n_wordings) for rung in partial)
-
-
-@lru_cache(maxsize=1024)
-def _holding_share(n_samples: int, n_wordings: int) -> float:
-    """What share of the grid the rung has that survivors wait at: the last on a part of the samples."""
-    rungs = Schedule(np.zeros(n_samples, dtype=np.int64), n_wordings, 0).rungs
-    on_a_part = [rung.samples * rung.wordings for rung in rungs if rung.samples < n_samples]
-    return max(on_a_part, default=n_samples * n_wordings) / (n_samples * n_wordings)
+def _schedule_shares(n_samples: int, n_wordings: int) -> tuple[tuple[float, ...], float]:
+    """What share of the grid the rungs before the last have, and the one that survivors wait at."""
+    schedule = Schedule(np.zeros(n_samples, dtype=np.int64), n_wordings, 0)
+    shares = {rung: rung.samples * rung.wordings / (n_samples * n_wordings) for rung in schedule.rungs}
+    return tuple(shares[rung] for rung in schedule.rungs[:-1]), shares[schedule.held_at]

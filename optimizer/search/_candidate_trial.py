@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import traceback
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -71,8 +70,6 @@ class CandidateTrials:
         try:
             candidate = self._outcome(trial, prompt, edits, order, is_shortening=is_shortening)
         except BaseException as error:
-            # A statement that a signal has interrupted keeps its lock on SQLite's file as long as its cursor lives.
-            traceback.clear_frames(error.__traceback__)
             self._failed_in_a_row += 1
             if not self._may_go_on_after(error):
                 self._give_up(trial, error, try_again=True)

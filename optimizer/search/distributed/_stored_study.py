@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import traceback
 from typing import TYPE_CHECKING, Any
 
 import optuna
@@ -27,7 +28,16 @@ def retrying(storage: BaseStorage, policy: RetryPolicy) -> BaseStorage:
 
     def retried(name: str) -> Callable[..., Any]:
         method = getattr(storage, name)
-        return lambda _, *args, **options: policy.call(lambda: method(*args, **options))
+
+        def call(_: BaseStorage, *args: Any, **options: Any) -> Any:
+            try:
+                return policy.call(lambda: method(*args, **options))
+            except KeyboardInterrupt as interrupted:
+                # A statement that was broken off keeps its lock on SQLite's file as long as its cursor lives.
+                traceback.clear_frames(interrupted.__traceback__)
+                raise
+
+        return call
 
     methods = {name: retried(name) for name in vars(BaseStorage) if not name.startswith("_")}
     wrapped: BaseStorage = type("RetryingStorage", (BaseStorage,), methods)()
