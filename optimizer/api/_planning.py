@@ -9,6 +9,7 @@ from psopt.api._setup import freeze_for, make_evaluator
 from psopt.models import ModelProvider, capabilities_of
 from psopt.rephrasings import read_file
 from psopt.runs import (
+    FULL,
     MANIFEST,
     Limits,
     Plan,
@@ -104,6 +105,8 @@ def settings_for(
         return settings, None
     if options.effort_for(settings.lm, is_free=capabilities_of(answering).is_free) == "full":
         return settings, None
+    if options.sizes.trials is None:  # what racing saves buys further candidates
+        settings = replace(settings, search=replace(settings.search, most_trials=FULL.trials))
     plan = plan_with(task, settings, options, models, answering)
     settings = plan.applied_to(settings)
     models.budget.max_calls = settings.lm.max_calls

@@ -108,7 +108,12 @@ def settings_to_resume(
         )
     return replace(
         settings,
-        search=replace(settings.search, trials=trials or settings.search.trials, race=race or settings.search.race),
+        search=replace(
+            settings.search,
+            trials=trials or settings.search.trials,
+            most_trials=None if trials else settings.search.most_trials,
+            race=race or settings.search.race,
+        ),
         leave_one_out=settings.leave_one_out if leave_one_out is None else leave_one_out,
         storage=storage or settings.storage,
         lm=settings.lm.changed(**lm_changes),

@@ -39,6 +39,7 @@ from psopt.runs._study_file import n_evaluated, study_name
 from psopt.runs._writing_estimate import rephrasing_phases
 from psopt.runs._written_prompt import WrittenForm, WrittenPrompt, difference, messages_of, read_baseline, write_prompt
 from psopt.runs.planning import (
+    FULL,
     AskedSizes,
     Effort,
     Limits,
@@ -58,6 +59,7 @@ __all__ = [
     "CONTRIBUTIONS",
     "ERROR_LOG",
     "FRONT",
+    "FULL",
     "MANIFEST",
     "N_HELDOUT",
     "PROPOSALS",

@@ -221,7 +221,7 @@ class CostEstimate:
             for limit, (low, high) in limits
             if limit is not None and limit < high
         ]
-        return min(within) if within and self.trials else None
+        return min(within) if within and self.candidates else None
 
     def _trials_for(self, share_low: float, share_high: float) -> tuple[int, int]:
         """By the share of all that a limit pays, what is not searching comes first."""

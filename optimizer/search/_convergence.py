@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.search._front import Candidate, pareto_front
-from psopt.search.distributed._study_keys import TOTAL
+from psopt.search._options import n_shortening
+from psopt.search.distributed._study_keys import FURTHER, TOTAL
 from psopt.search.racing import sample_gains
 
 if TYPE_CHECKING:
@@ -60,18 +61,17 @@ class Convergence:
     @property
     def total(self) -> int:
         """After how many trials all ends."""
-        trials = self._problem.options.trials
-        return min(trials, self._totals().get(trials, trials))
+        return self._totals().get(self._problem.options.trials, self._most)
 
     @property
     def begins_shortening(self) -> int:
         """After how many trials shorter versions of the best prompt are tried."""
-        return self.total - self._problem.options.shortening
+        return self.total - n_shortening(self._most)
 
     @property
     def is_early(self) -> bool:
-        """Whether all ends before the total that was asked for."""
-        return self.total < self._problem.options.trials
+        """Whether all ends before the total that was asked for, and what its limits pay for beyond that."""
+        return self.total < self._most
 
     def begin(self) -> None:
         """Write down the total that is asked for: what comes after it, in a search that is resumed, counts anew."""
@@ -104,8 +104,21 @@ class Convergence:
 
     def end_search(self, n_done: int) -> None:
         """Write down that all ends when, after so many trials, shorter versions have been tried."""
-        options = self._problem.options
-        self._study.set_user_attr(f"{TOTAL}:{options.trials}", min(options.trials, n_done + options.shortening))
+        total = min(self._most, n_done + n_shortening(self._most))
+        self._study.set_user_attr(f"{TOTAL}:{self._problem.options.trials}", total)
+
+    def go_on_for(self, n_trials: int) -> None:
+        """Write down that all ends so many trials later."""
+        trials = self._problem.options.trials
+        self._study.set_user_attr(f"{FURTHER}:{trials}", self._most + n_trials - trials)
+        self._study.set_user_attr(f"{TOTAL}:{trials}", self._most)
+
+    @property
+    def _most(self) -> int:
+        """The total that was asked for, and what its limits pay for beyond that."""
+        trials = self._problem.options.trials
+        further = self._study.user_attrs.get(f"{FURTHER}:{trials}", 0) if self._is_active else 0
+        return trials + int(further)
 
     @property
     def _first(self) -> int:

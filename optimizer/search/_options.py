@@ -37,6 +37,8 @@ class SearchOptions:
         a part of train.
     most_diagnosis_calls : int or None
         How many answers a diagnosis that grows may take; two samples of each class are always asked about.
+    most_trials : int or None
+        Up to how many trials a race goes on while its limits pay for more than `trials`; None ends it with those.
     """
 
     trials: int = 40
@@ -47,11 +49,12 @@ class SearchOptions:
     most_edits: int = 40
     race: RaceMode = "auto"
     most_diagnosis_calls: int | None = None
+    most_trials: int | None = None
 
     @property
     def shortening(self) -> int:
         """How many of the trials, the last ones, try shorter versions of the best prompt."""
-        return self.trials // 5 if self.trials >= _LEAST_TO_SHORTEN else 0
+        return n_shortening(self.trials)
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
@@ -65,3 +68,8 @@ class SearchOptions:
             raise UnknownNameError("sampler", self.sampler, get_args(SamplerName))
         if self.race not in get_args(RaceMode):
             raise UnknownNameError("race", self.race, get_args(RaceMode))
+
+
+def n_shortening(trials: int) -> int:
+    """How many of so many trials try shorter versions of the best prompt."""
+    return trials // 5 if trials >= _LEAST_TO_SHORTEN else 0

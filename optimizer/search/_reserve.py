@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 # Searching finds better prompts, test only tells how good they are: beyond the seed prompt and the knee the front holds
 # back at most this share of a limit.
 _MOST_FOR_THE_REST = 1 / 3
+_FEWEST_TO_FORESEE = 4  # the baseline and three that raced
+_ROOM = 1.25  # times what candidates took so far: for chance, and since prompts grow
 _FAILURES_TO_COME = 1.5  # times the share of attempts that have failed so far; each counts as a call
 
 
@@ -98,6 +101,7 @@ class Reserve:
         """Hold back from now on what this search needs."""
         if self.is_needed:
             self._evaluator.budget.in_whole = True
+            search.n_further = lambda: self._n_further(search)
             self._evaluator.announce(lambda prompt, split: self._renew(search, prompt, split))
 
     def end(self) -> None:
@@ -135,6 +139,19 @@ class Reserve:
             knee = order[min(1, len(order) - 1)].prompt
             held += max((self._left_out(of) for of in (knee, prompt)), key=lambda need: need.tokens)
         self._evaluator.budget.held_back = held + self._last(must)
+
+    def _n_further(self, search: Search) -> int:
+        """How many candidates can be paid beyond the shorter ones and all that is held back."""
+        counts = search.race_counts
+        if counts is None or counts.candidates < _FEWEST_TO_FORESEE:
+            return 0
+        n_cells = (counts.calls + counts.saved) / counts.candidates
+        share = (counts.calls - n_cells) / (counts.candidates - 1) / n_cells  # the baseline's grid is always whole
+        order = scoring_order(search.baseline, search.leaders)
+        whole = PromptNeed.of(self._evaluator, order[min(1, len(order) - 1)].prompt, "val", ignoring_cache=True)
+        in_part = replace(whole, calls=math.ceil(whole.calls * share), expected=whole.expected.times(share))
+        n_paid = self._evaluator.budget.pays_for(self._priced(in_part)) / _ROOM
+        return math.floor(min(n_paid - search.problem.options.shortening, counts.candidates))
 
     def _left_out(self, chosen: Prompt) -> Need:
         """What leaving edits out of a prompt will take, at most: who asks for that wants it as the test."""

@@ -32,7 +32,7 @@ from psopt.search.racing import CandidateRaces, RaceCounts, StoppedCandidate, ra
 from psopt.search_spaces import apply_edits, parameter_names, suggest_edits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     import optuna
     from psopt.search._front import Candidate
@@ -68,6 +68,8 @@ class Search:
         How many of the candidates this process evaluated.
     is_completing : bool
         Whether the front is being completed: what is held back for that may be spent.
+    n_further : callable
+        Says how many candidates the limits pay for beyond those of the search and its end; by default none.
 
     Raises
     ------
@@ -82,6 +84,7 @@ class Search:
         self.problem = problem
         self.n_own = 0
         self.is_completing = False
+        self.n_further: Callable[[], int] = lambda: 0
         self._most_own = most_own
         self.history = History(study, problem)
         rule = racing_rule(problem.options.race, problem.evaluator)
@@ -214,6 +217,7 @@ class Search:
     def _take_a_step(self) -> bool:
         """Do what comes next; False when there is nothing left to do."""
         self._refresh()
+        self._spend_what_was_saved()
         if self._is_complete():
             return False
         if not self.candidates:
@@ -267,12 +271,25 @@ class Search:
         rounds_left = self.problem.options.rounds - len(self.history.rounds)
         if rounds_left or self._is_shortening() or not self._has_converged():
             return
-        trials = self.problem.options.trials
+        trials = self._convergence.total
         self._convergence.end_search(self.n_done)
         self.problem.observer.phase(
             f"converged: the last {self._convergence.window} prompts moved the front by no more than noise; "
             f"{trials - self._convergence.total} of {trials} trials are left out"
         )
+
+    def _spend_what_was_saved(self) -> None:
+        """Where only shorter prompts are left to try, search on as long as the limits pay for it."""
+        most = (self.problem.options.most_trials or 0) - self._convergence.total
+        is_searched = self.n_done == self._convergence.begins_shortening
+        if most <= 0 or not is_searched or self._convergence.is_early or self._has_converged():
+            return
+        n_trials = min(most, self.n_further())
+        if n_trials > 0:
+            self._convergence.go_on_for(n_trials)
+            self.problem.observer.phase(
+                f"the limit pays for {n_trials} more candidates: {self._convergence.total} trials in all"
+            )
 
     def _n_places(self) -> int:
         """How many candidates come before another round, the shorter versions, or the end."""

@@ -72,6 +72,16 @@ def test_longer_searches_wait_for_longer() -> None:
     assert [make_convergence(Grids(), trials).window for trials in (10, 40, 100)] == [8, 8, 20]
 
 
+def test_what_the_limits_pay_for_beyond_the_total_comes_before_the_shorter_prompts() -> None:
+    convergence = make_convergence(Grids(), 20)
+    convergence.begin()
+    assert (convergence.begins_shortening, convergence.total) == (16, 20)
+    convergence.go_on_for(10)
+    assert (convergence.begins_shortening, convergence.total, convergence.is_early) == (24, 30, False)
+    convergence.end_search(20)
+    assert (convergence.begins_shortening, convergence.total, convergence.is_early) == (20, 26, True)
+
+
 def test_what_is_left_is_the_shorter_prompts_and_a_larger_total_counts_anew() -> None:
     grids = Grids()
     convergence = make_convergence(grids)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -150,6 +151,17 @@ class Budget:
             spent = f"{used.cost:.4f} spent{_kept(f'{back.cost:.4f}', back)}"
             return f"--max-cost {self.max_cost:g} USD is reached ({spent})"
         return None
+
+    def pays_for(self, need: Need) -> float:
+        """How many times as much can be paid beside what is set aside and held back; infinite without a limit."""
+        used, back = self.usage, self.held_back
+        limits = (
+            (self.max_calls, used.made + used.failed + self._reserved.made + back.calls, need.calls),
+            (self.max_tokens, used.tokens + self._reserved.tokens + back.tokens, need.tokens),
+            (self.max_cost, used.cost + self._reserved.cost + back.cost, need.cost),
+        )
+        times = [(limit - taken) / amount for limit, taken, amount in limits if limit is not None and amount]
+        return max(0.0, min(times, default=math.inf))
 
     def release(self, tokens: int, cost: float) -> None:
         """Take a reservation back."""

@@ -51,6 +51,8 @@ def resumed_from(manifest: Mapping[str, Any], settings: RunSettings, options: Pl
         rounds=before.search.rounds,
     )
     settings = replace(sized(settings, options.sizes.set_in(sizes)), effort=before.effort)
+    if options.sizes.trials is None:
+        settings = replace(settings, search=replace(settings.search, most_trials=before.search.most_trials))
     if before.limited_by == "user" or Limits.of_user(settings.lm) != Limits():
         return settings
     return replace(settings, limited_by="effort", lm=rest_of_effort(manifest, settings.lm))

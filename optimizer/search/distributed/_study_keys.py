@@ -15,6 +15,7 @@ TRAIN = (
 )
 ROUND_LEASE = "psopt:round"  # ":ROUND" follows; [worker, beat] of who proposes its edits
 LEFT = "psopt:left"  # ":PARAMETER" follows, an edit's; the trial after which it left the search
+FURTHER = "psopt:further"  # ":TRIALS" follows; how many more than those its limits pay for
 TOTAL = "psopt:total"  # ":TRIALS" follows, as asked for; after how many trials the search ends
 
 # Of a trial, among the system attributes, which the dashboard does not show
