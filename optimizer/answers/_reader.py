@@ -12,7 +12,7 @@ from psopt.answers._function import OwnFunction
 from psopt.answers._json_answer import JSONField
 from psopt.answers._no_label import CUT_OFF, EMPTY, REFUSED, SEVERAL, UNKNOWN
 from psopt.answers._reading import names_several, read_answer, whole_label
-from psopt.answers._thoughts import spoken_part
+from psopt.answers._thoughts import has_thoughts, spoken_part
 from psopt.errors import InputError, nearest
 
 if TYPE_CHECKING:
@@ -96,8 +96,8 @@ class AnswerReader:
 
     def _extracted(self, answer: str) -> Extract:
         # A JSON answer may speak of <think> in one of its strings: reasoning stands before it.
-        is_bare_json = self.spec.startswith("json:") and answer.lstrip().startswith(("{", "```"))
-        text = answer if is_bare_json else spoken_part(answer)
+        is_json_alone = self.spec.startswith("json:") and not has_thoughts(answer.partition("{")[0])
+        text = answer if is_json_alone else spoken_part(answer)
         return Extract(None, CUT_OFF) if text is None else self._extract(text)
 
 

@@ -32,6 +32,11 @@ def spoken_part(text: str) -> str | None:
     return _outside(_ANY_TAG, text) if "<" in text or "[" in text else text
 
 
+def has_thoughts(text: str) -> bool:
+    """Whether reasoning begins or ends in a text, in whatever form models write it."""
+    return _CHANNEL in text or _FINAL_CHANNEL in text or _ANY_TAG.search(text) is not None
+
+
 def _outside(pattern: re.Pattern[str], text: str) -> str | None:
     outside: list[str] = []
     depth = 0

@@ -96,7 +96,7 @@ def _evaluator(
     by_rule = freeze_for(task, baseline, settings, options.by_rule(), models)
     evaluator = make_evaluator(task, settings, models, by_rule, answering)
     if on_estimate:
-        n_done = n_evaluated(directory.path / STUDY) if resume else 0
+        n_done = n_evaluated(directory.path / STUDY, settings.search.trials) if resume else 0
         on_estimate(estimate_search(task, settings, baseline, evaluator, n_done))
     has_val = resume and (directory.path / FRONT).exists()
     check_limits(

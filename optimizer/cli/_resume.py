@@ -99,6 +99,15 @@ BatchTick = Annotated[
 MaxBatches = Annotated[
     int | None, option("Model", "--max-batches", "Most batches open at once", "N", min=1, show_default=_AS_BEFORE)
 ]
+BatchKeepFiles = Annotated[
+    bool | None,
+    option(
+        "Model",
+        "--batch-keep-files/--no-batch-keep-files",
+        "Leave the files of batches at the server, or delete them once their answers are kept",
+        show_default=_AS_BEFORE,
+    ),
+]
 Force = Annotated[
     bool,
     option("Search", "--force", "Even if the data, the rephrasings or psopt's version have changed."),
@@ -127,6 +136,7 @@ def resume(
     batch_size: BatchSize = None,
     batch_tick: BatchTick = None,
     max_batches: MaxBatches = None,
+    batch_keep_files: BatchKeepFiles = None,
     cache_dir: CacheDir = None,
     force: Force = False,
     dry_run: DryRun = False,
@@ -160,6 +170,7 @@ def resume(
         batch_size=batch_size,
         batch_tick=batch_tick,
         max_batches=max_batches,
+        batch_keep_files=batch_keep_files,
         **request_options(request),
     )
     if settings.prompt and not output.silent:

@@ -164,13 +164,34 @@ def _facts(run: dict[str, Any]) -> list[tuple[str, str]]:
         ("data", f"{data['name']} ({data['source']}), sha256 {data['sha256'][:12]}"),
         ("samples", f"{evaluated['train']} train to draw edits from, {evaluated['val']} val, {evaluated['test']} test"),
         ("rephrasings", f"{len(rephrasings['search'])} to search with, {len(rephrasings['heldout'])} held out"),
-        ("trials", f"{run['settings']['trials']}, sampler {run['settings']['sampler']}, seed {run['seed']}"),
+        ("trials", f"{_trials(run)}, sampler {run['settings']['sampler']}, seed {run['seed']}"),
+        *_planned(run),
         ("answers", f"{calls['made']:,} asked for, {calls['cached']:,} known already{failed}{cost}"),
         *diagnoses,
         *race,
         ("time", f"{minutes}:{seconds:02} minutes"),
         ("psopt", f"{run['psopt_version']}; {run['command']}"),
     ]
+
+
+def _trials(run: dict[str, Any]) -> str:
+    """How many there were: fewer than asked for where the search has converged, more where its limits paid for them.
+
+    >>> _trials({"settings": {"trials": 13}, "race": {"candidates": 16}})
+    '16 (13 to begin with)'
+    """
+    trials = run["settings"]["trials"]
+    done = (run.get("race") or {}).get("candidates", trials)
+    return f"{done}" if done == trials else f"{done} ({trials} to begin with)"
+
+
+def _planned(run: dict[str, Any]) -> list[tuple[str, str]]:
+    """What the run was planned to ask, where it was planned."""
+    plan = run.get("plan")
+    if not plan:
+        return []
+    effort = "as its limits allow" if plan["effort"] == "limits" else f"effort {plan['effort']}"
+    return [("plan", f"{effort}, about {plan['calls']:,} answers; {run['calls']['made']:,} were asked for")]
 
 
 def _diagnosed(diagnoses: list[dict[str, Any]]) -> str:

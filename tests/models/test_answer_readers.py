@@ -200,6 +200,13 @@ def test_any_answer_is_read_without_an_error(spec: str, answer: str) -> None:
         assert reader.read(answer) == read_answer(answer, LABELS)
 
 
+def test_a_json_answer_may_speak_of_reasoning() -> None:
+    reader = reader_for("json:team", ["<think>", "sales"])
+    assert reader.read('Here it is:\n{"team": "<think>"}') == 0
+    assert reader.read('{"a": 1} <think>not {"team": "<think>"}</think> {"team": "sales"}') == 1
+    assert reader.read('<think>{"team": "sales"}') == 2
+
+
 @given(st.lists(st.text(min_size=1).filter(str.strip), min_size=1, max_size=4, unique=True), st.data(), NOISE, NOISE)
 def test_a_label_in_the_form_that_was_asked_for_is_read(labels: list[str], data: st.DataObject, a: str, b: str) -> None:
     index = data.draw(st.integers(0, len(labels) - 1))
