@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from psopt.search_spaces import Prompt
 
-# No test is timed: much else may run beside them. Where changes are judged the same examples are drawn each time, so that
-# a change is not refused for what was there before it; people's own runs look for what nobody has tried.
+# No test is timed: much else may run beside them. Where changes are judged the same examples are drawn each time: none
+# is refused for what was there before it. People's own runs look for what nobody has tried.
 settings.register_profile("psopt", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("psopt")
 ROOT = Path(__file__).resolve().parent.parent
