@@ -133,4 +133,4 @@ def planned(field: Field, options: SearchOptions, effort: Effort) -> tuple[Field
     )
     part = replace(field, task=replace(task, train=train, val=val, test=test), rephrasings=wordings)
     trials = min(size.trials, options.trials)
-    return part, replace(options, trials=trials, rounds=size.rounds)
+    return part, replace(options, trials=trials, rounds=size.rounds, most_trials=options.trials)

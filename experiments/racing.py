@@ -33,6 +33,7 @@ from _setting import HERE, rounded
 from _texts import TASKS
 from ablation import REFERENCE, hypervolume
 from psopt.evaluation import compare_paired, score
+from psopt.runs.planning import EFFORT_CALLS
 from psopt.search import Search, SearchOptions, SearchProblem, StoredStudy, knee, scoring_order
 from psopt.search._front import Candidate, pareto_front
 from psopt.search._sampler import make_sampler
@@ -43,10 +44,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from _paid import PaidModel
-    from psopt.evaluation import Predictions
+    from psopt.evaluation import Predictions, Split
     from psopt.search_spaces import Prompt
 
 DATASETS = ("trec", *TASKS, "sim", "sim with trade-offs")
+_SPLITS: tuple[Split, Split] = ("val", "test")
+_FEWEST_TO_FORESEE, _ROOM = 4, 1.25  # as psopt.search has them
 _ANEW = 1000  # added to a seed for another draw
 
 
@@ -64,8 +67,25 @@ def searched(field: Field, sizes: Sizes, arm: Arm) -> Search:
     search = Search.resume(study, problem)
     for part in arm.without:
         PARTS[part](search)
+    if arm.effort:
+        search.n_further = lambda: _n_further(search, EFFORT_CALLS[arm.effort])
     search.run()
     return search
+
+
+def _n_further(search: Search, limit: int) -> int:
+    """How many more candidates an effort pays for, its end included: as `psopt.search.Reserve` does for chat models."""
+    counts = search.race_counts
+    evaluator = search.problem.evaluator
+    model: Any = evaluator.model
+    if counts is None or counts.candidates < _FEWEST_TO_FORESEE:
+        return 0
+    on_val, on_test = (len(evaluator.samples[split]) * len(evaluator.rephrasings.on(split)[0]) for split in _SPLITS)
+    mean = (counts.calls - on_val) / (counts.candidates - 1)
+    front = scoring_order(search.baseline, search.leaders)
+    unknown = sum(int((~evaluator.partial_answers(candidate.prompt, "val").is_answered).sum()) for candidate in front)
+    left = limit - model.asked("val") - model.asked("train") - unknown - (1 + len(front)) * on_test
+    return int(min(counts.candidates, left / mean / _ROOM - search.problem.options.shortening))
 
 
 @dataclass(frozen=True, eq=False)
