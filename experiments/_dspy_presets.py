@@ -52,9 +52,13 @@ def size_within(limit: int) -> Size:
     return max((size for size in LADDER if expected_calls(size) <= limit), key=expected_calls, default=LADDER[0])
 
 
-def ours(program: Any, train: list[Any], val: list[Any], seed: int, limit: int) -> Any:
-    """Search with psopt within the calls that a peer has made."""
-    size = size_within(limit)
+def sizes_from(limit: int) -> tuple[Size, ...]:
+    """The largest search that a number of calls pays for at most, and those beyond: races ask less than the most."""
+    return LADDER[LADDER.index(size_within(limit)) :]
+
+
+def ours(program: Any, train: list[Any], val: list[Any], seed: int, size: Size) -> Any:
+    """Search with psopt."""
     optimizer = SensitivityOptimizer(size.trials, size.rephrasings, seed=seed)
     with tempfile.TemporaryDirectory() as folder:
         optimizer.log_dir = Path(folder) / "run"
