@@ -36,6 +36,7 @@ from psopt.evaluation import compare_paired, score
 from psopt.runs.planning import EFFORT_CALLS
 from psopt.search import Search, SearchOptions, SearchProblem, StoredStudy, knee, scoring_order
 from psopt.search._front import Candidate, pareto_front
+from psopt.search._reserve import _FEWEST_TO_FORESEE, _ROOM
 from psopt.search._sampler import make_sampler
 from psopt.search.distributed import RetryPolicy, retrying
 from psopt.search_spaces import seed_prompt
@@ -44,12 +45,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from _paid import PaidModel
-    from psopt.evaluation import Predictions, Split
+    from psopt.evaluation import Predictions
     from psopt.search_spaces import Prompt
 
 DATASETS = ("trec", *TASKS, "sim", "sim with trade-offs")
-_SPLITS: tuple[Split, Split] = ("val", "test")
-_FEWEST_TO_FORESEE, _ROOM = 4, 1.25  # as psopt.search has them
 _ANEW = 1000  # added to a seed for another draw
 
 
@@ -80,12 +79,11 @@ def _n_further(search: Search, limit: int) -> int:
     model: Any = evaluator.model
     if counts is None or counts.candidates < _FEWEST_TO_FORESEE:
         return 0
-    on_val, on_test = (len(evaluator.samples[split]) * len(evaluator.rephrasings.on(split)[0]) for split in _SPLITS)
-    mean = (counts.calls - on_val) / (counts.candidates - 1)
+    on_test = len(evaluator.samples["test"]) * len(evaluator.rephrasings.on("test")[0])
     front = scoring_order(search.baseline, search.leaders)
     unknown = sum(int((~evaluator.partial_answers(candidate.prompt, "val").is_answered).sum()) for candidate in front)
     left = limit - model.asked("val") - model.asked("train") - unknown - (1 + len(front)) * on_test
-    return int(min(counts.candidates, left / mean / _ROOM - search.problem.options.shortening))
+    return int(min(counts.candidates, left / counts.mean_calls / _ROOM - search.problem.options.shortening))
 
 
 @dataclass(frozen=True, eq=False)

@@ -61,17 +61,19 @@ class Convergence:
     @property
     def total(self) -> int:
         """After how many trials all ends."""
-        return self._totals().get(self._problem.options.trials, self._most)
+        return self._ends()[0]
 
     @property
     def begins_shortening(self) -> int:
         """After how many trials shorter versions of the best prompt are tried."""
-        return self.total - n_shortening(self._most)
+        total, most = self._ends()
+        return total - n_shortening(most)
 
     @property
     def is_early(self) -> bool:
         """Whether all ends before the total that was asked for, and what its limits pay for beyond that."""
-        return self.total < self._most
+        total, most = self._ends()
+        return total < most
 
     def begin(self) -> None:
         """Write down the total that is asked for: what comes after it, in a search that is resumed, counts anew."""
@@ -104,21 +106,25 @@ class Convergence:
 
     def end_search(self, n_done: int) -> None:
         """Write down that all ends when, after so many trials, shorter versions have been tried."""
-        total = min(self._most, n_done + n_shortening(self._most))
+        _, most = self._ends()
+        total = min(most, n_done + n_shortening(most))
         self._study.set_user_attr(f"{TOTAL}:{self._problem.options.trials}", total)
 
     def go_on_for(self, n_trials: int) -> None:
         """Write down that all ends so many trials later."""
         trials = self._problem.options.trials
-        self._study.set_user_attr(f"{FURTHER}:{trials}", self._most + n_trials - trials)
-        self._study.set_user_attr(f"{TOTAL}:{trials}", self._most)
+        most = self._ends()[1] + n_trials
+        self._study.set_user_attr(f"{FURTHER}:{trials}", most - trials)
+        self._study.set_user_attr(f"{TOTAL}:{trials}", most)
 
-    @property
-    def _most(self) -> int:
-        """The total that was asked for, and what its limits pay for beyond that."""
+    def _ends(self) -> tuple[int, int]:
+        """After how many trials all ends, and after how many it would without an early end: the storage asked once."""
         trials = self._problem.options.trials
-        further = self._study.user_attrs.get(f"{FURTHER}:{trials}", 0) if self._is_active else 0
-        return trials + int(further)
+        if not self._is_active:
+            return trials, trials
+        attributes = self._study.user_attrs
+        most = trials + int(attributes.get(f"{FURTHER}:{trials}", 0))
+        return int(attributes.get(f"{TOTAL}:{trials}", most)), most
 
     @property
     def _first(self) -> int:

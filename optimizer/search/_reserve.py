@@ -145,8 +145,7 @@ class Reserve:
         counts = search.race_counts
         if counts is None or counts.candidates < _FEWEST_TO_FORESEE:
             return 0
-        n_cells = (counts.calls + counts.saved) / counts.candidates
-        share = (counts.calls - n_cells) / (counts.candidates - 1) / n_cells  # the baseline's grid is always whole
+        share = counts.mean_calls / counts.grid_calls
         order = scoring_order(search.baseline, search.leaders)
         whole = PromptNeed.of(self._evaluator, order[min(1, len(order) - 1)].prompt, "val", ignoring_cache=True)
         in_part = replace(whole, calls=math.ceil(whole.calls * share), expected=whole.expected.times(share))

@@ -280,7 +280,10 @@ class Search:
 
     def _spend_what_was_saved(self) -> None:
         """Where only shorter prompts are left to try, search on as long as the limits pay for it."""
-        most = (self.problem.options.most_trials or 0) - self._convergence.total
+        most_trials = self.problem.options.most_trials
+        if most_trials is None:
+            return
+        most = most_trials - self._convergence.total
         is_searched = self.n_done == self._convergence.begins_shortening
         if most <= 0 or not is_searched or self._convergence.is_early or self._has_converged():
             return
