@@ -185,7 +185,7 @@ def rows_of_seed(dataset: str, sizes: Sizes, seed: int) -> list[dict[str, Any]]:
 
 def _rows(field: Field, dataset: str, sizes: Sizes) -> Iterator[dict[str, Any]]:
     plain: Outcome | None = None
-    for name in [PLAIN, *(sizes.arms or tuple(ARMS)[1:])]:
+    for name in dict.fromkeys([PLAIN, *(sizes.arms or ARMS)]):
         arm = ARMS[name]
         started = time.process_time()
         outcome = Outcome.of(searched(field, sizes, arm))
@@ -243,7 +243,8 @@ def _save(rows: list[dict[str, Any]], dataset: str, seeds: list[int], sizes: Siz
     path = results / "racing.json"
     before = json.loads(path.read_text("utf-8")) if path.exists() else {"rows": [], "setting": {"sources": {}}}
     kept = {name: [row for row in before["rows"] if row["dataset"] == name] for name in DATASETS}
-    kept[dataset] = rows
+    others = [row for row in kept[dataset] if row["seed"] not in seeds]
+    kept[dataset] = sorted([*others, *rows], key=lambda row: int(row["seed"]))
     source = "simulated on trec" if dataset.startswith("sim") else pooled(dataset, sizes)[0].info.source
     if dataset in TASKS:
         source = "ours"
@@ -252,7 +253,7 @@ def _save(rows: list[dict[str, Any]], dataset: str, seeds: list[int], sizes: Siz
         "models": ["minilm", "sim"],
         "sources": {name: sources[name] for name in DATASETS if name in sources},
         **{field.name: getattr(sizes, field.name) for field in fields(sizes) if field.name not in {"jobs", "arms"}},
-        "seeds": seeds,
+        "seeds": sorted({int(row["seed"]) for row in itertools.chain(*kept.values())}),
     }
     results.mkdir(parents=True, exist_ok=True)
     text = json.dumps(
