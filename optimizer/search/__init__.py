@@ -5,6 +5,7 @@ from psopt.search._diagnosis_calls import expected_diagnosis_calls
 from psopt.search._final_test import score_on_test, scoring_order
 from psopt.search._front import Candidate, knee, pareto_front, pick
 from psopt.search._limits import check_limits
+from psopt.search._nominees import nominees
 from psopt.search._observer import Observer
 from psopt.search._options import RaceMode, SamplerName, SearchOptions
 from psopt.search._pick import pick_one
@@ -48,6 +49,7 @@ __all__ = [
     "join_study",
     "knee",
     "leave_one_out",
+    "nominees",
     "open_storage",
     "open_study",
     "pareto_front",

@@ -1,0 +1,24 @@
+"""Who stands for the gate: the prompts that may be recommended, chosen by val alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from psopt.search._front import knee
+
+if TYPE_CHECKING:
+    from psopt.search._front import Candidate
+    from psopt.search._search import Search
+
+
+def nominees(search: Search) -> tuple[Candidate, ...]:
+    """Return the candidates that the gate looks at, in the order in which it prefers them: the knee, then the shortest.
+
+    The choice is by val alone, for the gate's error holds only where test has chosen nothing. The baseline is never
+    among them: it is what is kept where none passes.
+    """
+    front = search.front
+    if not front:
+        return ()
+    chosen = (knee(front, search.baseline), search.shortest)
+    return tuple({candidate.id: candidate for candidate in chosen if candidate.id != search.baseline.id}.values())
