@@ -35,8 +35,13 @@ prompt_sensi_score         How much does correctness, or a judge's score, change
 sample_prompt_sensi_score  Which samples' scores change?
 posix                      How much does an answer's likelihood change?
 sample_posix               Which samples' answers change in likelihood?
-bootstrap_ci               How sure are F1, S and C_y?
-paired_test                Is one prompt better than another?
+score_intervals            How sure are F1, S and C_y?
+class_intervals            How sure are they for each class?
+mean_interval              How sure is a mean, or a share of the answers?
+compare_scores             Is one prompt better than another?
+mean_difference            Is one mean higher than another?
+bootstrap_ci               How sure are F1, S and C_y, by resampling?
+paired_test                Is one prompt better than another, by resampling?
 rephrasing_curve           How many rephrasings are enough?
 noised_predictions         What if a share of the answers were random?
 reference_scores           What would a noisy and a random predictor score?
@@ -55,16 +60,18 @@ NumPy is imported.
 0.29
 """
 
-from ._bootstrap import Interval, bootstrap_ci
+from ._bootstrap import bootstrap_ci
 from ._consistency import consistency, pairwise_consistency, sample_consistency
 from ._counts import hard_predictions, prediction_counts, prediction_distribution
 from ._curve import RephrasingCurve, rephrasing_curve
+from ._differences import PairedDifference, compare_scores, mean_difference
 from ._disagreement import consistency_rate, rephrasing_damage, rephrasing_disagreement
 from ._f1 import class_f1, confusion_matrix, macro_f1, micro_f1, na_rate
 from ._flips import FlipPair, flip_pairs, sample_flips
+from ._intervals import Interval, class_intervals, mean_interval, score_intervals
 from ._joint import joint_scores
 from ._moments import SensitivityMoments, sensitivity_moments
-from ._paired import PairedDifference, paired_test
+from ._paired import paired_test
 from ._posix import posix, sample_posix
 from ._prompt_f1 import accuracy_std, performance_drop_rate, prompt_f1, spread, worst_prompt_f1
 from ._prosa import correctness, prompt_sensi_score, sample_prompt_sensi_score
@@ -85,6 +92,8 @@ __all__ = [
     "accuracy_std",
     "bootstrap_ci",
     "class_f1",
+    "class_intervals",
+    "compare_scores",
     "confusion_matrix",
     "consistency",
     "consistency_rate",
@@ -93,6 +102,8 @@ __all__ = [
     "hard_predictions",
     "joint_scores",
     "macro_f1",
+    "mean_difference",
+    "mean_interval",
     "micro_f1",
     "na_rate",
     "noised_predictions",
@@ -113,6 +124,7 @@ __all__ = [
     "sample_posix",
     "sample_prompt_sensi_score",
     "sample_sensitivity",
+    "score_intervals",
     "sensitive_samples",
     "sensitivity",
     "sensitivity_moments",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ._inputs import read_choice, read_fraction, read_size
+from ._intervals import Interval
 from ._replicates import (
     RESAMPLED,
     SCORES,
@@ -21,25 +22,6 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from numpy.typing import ArrayLike, NDArray
-
-
-class Interval(NamedTuple):
-    """An estimate and its interval.
-
-    Attributes
-    ----------
-    estimate, low, high : float
-        low <= estimate <= high.
-    """
-
-    estimate: float
-    low: float
-    high: float
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """(low, high)."""
-        return self.low, self.high
 
 
 def bootstrap_ci(

@@ -70,15 +70,15 @@ def read_probabilities(
     return _read_distributions(array, name)
 
 
-def read_scores(scores: ArrayLike) -> NDArray[Any]:
+def read_scores(scores: ArrayLike, name: str = "scores") -> NDArray[Any]:
     """Scores in [0, 1], or correctness as booleans, as floats (n_samples, n_rephrasings)."""
-    array = as_array(scores, "scores", (2,), "(n_samples, n_rephrasings)")
+    array = as_array(scores, name, (2,), "(n_samples, n_rephrasings)")
     if array.dtype.kind not in "biuf":
-        raise ValueError(f"scores must hold numbers or booleans, not {array.dtype}")
+        raise ValueError(f"{name} must hold numbers or booleans, not {array.dtype}")
     array = array.astype(np.float64)
-    _refuse_nan(array, "scores")
+    _refuse_nan(array, name)
     if array.min() < 0 or array.max() > 1:
-        raise ValueError(f"scores reach from {array.min():g} to {array.max():g}; they must lie in [0, 1]")
+        raise ValueError(f"{name} reach from {array.min():g} to {array.max():g}; they must lie in [0, 1]")
     return array
 
 

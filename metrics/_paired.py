@@ -2,41 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ._bootstrap import bootstrap_replicates, moved_quantiles
-from ._inputs import as_array, read_fraction
-from ._replicates import SCORES, SHAPE, Answers, read_answers
+from ._differences import ROUNDING, PairedDifference, read_pair
+from ._inputs import read_fraction
+from ._replicates import SCORES
 
 if TYPE_CHECKING:
     from typing import Literal
 
     from numpy.typing import ArrayLike
-
-ROUNDING = 1e-12  # differences closer than this are equal: summation order must not decide a test
-
-
-@dataclass(frozen=True)
-class PairedDifference:
-    """How much the second prompt differs from the first in one score.
-
-    Attributes
-    ----------
-    difference : float
-        Second minus first.
-    low, high : float
-        Bounds of its interval.
-    p_value : float
-        Two-sided, in (0, 1]: how often chance alone moves the difference this far from none.
-    """
-
-    difference: float
-    low: float
-    high: float
-    p_value: float
 
 
 def paired_test(
@@ -86,10 +64,10 @@ def paired_test(
     >>> after = [[0, 0], [1, 1], [1, 1], [0, 0]]
     >>> paired_test(before, after, [0, 1, 1, 0], n_classes=3)["f1"].difference
     0.25
-    >>> paired_test(after, after, [0, 1, 1, 0], n_classes=3)["f1"]
-    PairedDifference(difference=0.0, low=0.0, high=0.0, p_value=1.0)
+    >>> paired_test(after, after, [0, 1, 1, 0], n_classes=3)["f1"].p_value
+    1.0
     """
-    prompts = _read_pair(first, second, y, n_classes)
+    prompts = read_pair(first, second, y, n_classes)
     tail = (1 - read_fraction(confidence, "confidence")) / 2
     estimates, replicates = bootstrap_replicates(prompts, resample, n_replicates, seed)
     difference = estimates[1] - estimates[0]
@@ -99,16 +77,8 @@ def paired_test(
     hits = (by_chance >= np.abs(difference) - ROUNDING).sum(axis=0)
     # the observed difference counts as a draw of its own (Davison and Hinkley, 1997, chapter 4): no p-value is 0
     p_values = (1 + hits) / (1 + len(differences))
+    errors = differences.std(axis=0)
     return {
         name: PairedDifference(*(float(value) for value in values))
-        for name, *values in zip(SCORES, difference, low, high, p_values, strict=True)
+        for name, *values in zip(SCORES, difference, low, high, p_values, errors, strict=True)
     }
-
-
-def _read_pair(first: ArrayLike, second: ArrayLike, y: ArrayLike, n_classes: int) -> list[Answers]:
-    pair = {"first": as_array(first, "first", (2, 3), SHAPE), "second": as_array(second, "second", (2, 3), SHAPE)}
-    for axis, side in enumerate(("samples", "rephrasings")):
-        ours, theirs = (array.shape[axis] for array in pair.values())
-        if ours != theirs:
-            raise ValueError(f"second has {theirs} {side} and first has {ours}; both must have the same")
-    return [read_answers(array, y, n_classes, name) for name, array in pair.items()]

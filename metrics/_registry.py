@@ -9,9 +9,11 @@ from ._bootstrap import bootstrap_ci
 from ._consistency import consistency, pairwise_consistency, sample_consistency
 from ._counts import hard_predictions, prediction_counts, prediction_distribution
 from ._curve import rephrasing_curve
+from ._differences import compare_scores, mean_difference
 from ._disagreement import consistency_rate, rephrasing_damage, rephrasing_disagreement
 from ._f1 import class_f1, confusion_matrix, macro_f1, micro_f1, na_rate
 from ._flips import flip_pairs, sample_flips
+from ._intervals import class_intervals, mean_interval, score_intervals
 from ._joint import joint_scores
 from ._moments import sensitivity_moments
 from ._paired import paired_test
@@ -83,8 +85,13 @@ _ALL = (
     Measure(sample_prompt_sensi_score, "Which samples' scores change?", "samples", "lower"),
     Measure(posix, "How much does an answer's likelihood change?", "score", "lower"),
     Measure(sample_posix, "Which samples' answers change in likelihood?", "samples", "lower"),
-    Measure(bootstrap_ci, "How sure are F1, S and C_y?", "simulation"),
-    Measure(paired_test, "Is one prompt better than another?", "simulation"),
+    Measure(score_intervals, "How sure are F1, S and C_y?", "report"),
+    Measure(class_intervals, "How sure are they for each class?", "report"),
+    Measure(mean_interval, "How sure is a mean, or a share of the answers?", "report"),
+    Measure(compare_scores, "Is one prompt better than another?", "report"),
+    Measure(mean_difference, "Is one mean higher than another?", "report"),
+    Measure(bootstrap_ci, "How sure are F1, S and C_y, by resampling?", "simulation"),
+    Measure(paired_test, "Is one prompt better than another, by resampling?", "simulation"),
     Measure(rephrasing_curve, "How many rephrasings are enough?", "simulation"),
     Measure(noised_predictions, "What if a share of the answers were random?", "simulation"),
     Measure(reference_scores, "What would a noisy and a random predictor score?", "simulation"),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from psopt.evaluation._mean_scores import paired_means
-from psopt.metrics import PairedDifference, paired_test
+from psopt.metrics import PairedDifference, compare_scores, mean_difference, paired_test
 
 if TYPE_CHECKING:
     from psopt.evaluation._predictions import Predictions
@@ -18,18 +17,45 @@ OBJECTIVES: dict[str, Literal["maximize", "minimize"]] = {
 SIGNIFICANT = 0.05  # Fisher's convention, and what the 95 % intervals beside it stand for
 
 
-def compare_paired(first: Predictions, second: Predictions, seed: int = 42) -> dict[str, PairedDifference]:
+Method = Literal["linearised", "bootstrap"]
+"""Intervals and tests by linearisation over samples and jackknife over wordings, or by a bootstrap over both."""
+
+
+def compare_paired(
+    first: Predictions,
+    second: Predictions,
+    seed: int = 42,
+    *,
+    method: Method = "linearised",
+    wordings: Literal["random", "fixed"] = "random",
+) -> dict[str, PairedDifference]:
     """Test the difference of two prompts on the same samples and rephrasings, second minus first.
 
     What is tested is what is scored: probabilities where both have them, and in the place of F1 the mean of a metric's
-    scores where answers have such. Keys are ``f1``, ``sensitivity``, ``consistency``; see `psopt.metrics.paired_test`.
+    scores where answers have such. Keys are ``f1``, ``sensitivity``, ``consistency``.
+
+    Parameters
+    ----------
+    first, second : Predictions
+        On the same samples and rephrasings.
+    seed : int
+        Of the bootstrap.
+    method : "linearised" or "bootstrap"
+        See `psopt.metrics.compare_scores`, and `psopt.metrics.paired_test`. The mean of a metric's scores is linear: it
+        needs no bootstrap.
+    wordings : "random" or "fixed"
+        Whether new rephrasings would be drawn, or only new samples.
     """
-    differences = paired_test(
-        first.scored, second.scored, first.truth, first.n_classes, resample=first.resample, seed=seed
-    )
+    if method == "bootstrap":
+        resample: Literal["both", "samples"] = "samples" if wordings == "fixed" else first.resample
+        differences = paired_test(
+            first.scored, second.scored, first.truth, first.n_classes, resample=resample, seed=seed
+        )
+    else:
+        differences = compare_scores(first.scored, second.scored, first.truth, first.n_classes, wordings=wordings)
     if first.metric_scores is None or second.metric_scores is None:
         return differences
-    return {**differences, "f1": paired_means(first.metric_scores, second.metric_scores, seed)}
+    return {**differences, "f1": mean_difference(first.metric_scores, second.metric_scores, wordings=wordings)}
 
 
 def verdict(measure: str, difference: PairedDifference | None) -> str:

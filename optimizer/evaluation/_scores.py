@@ -6,23 +6,45 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.evaluation._mean_scores import interval_of_mean
 from psopt.evaluation._na_kinds import NaExample, na_examples, na_kinds
 from psopt.evaluation._readable import readable_sensitivity
-from psopt.metrics import bootstrap_ci, class_f1, consistency, macro_f1, micro_f1, na_rate, sensitivity
+from psopt.metrics import (
+    bootstrap_ci,
+    class_f1,
+    class_intervals,
+    consistency,
+    macro_f1,
+    mean_interval,
+    micro_f1,
+    na_rate,
+    score_intervals,
+    sensitivity,
+)
 
 if TYPE_CHECKING:
+    from psopt.evaluation._paired import Method
     from psopt.evaluation._predictions import Predictions
+    from psopt.metrics import Interval
 
 
 @dataclass(frozen=True, slots=True)
 class ClassScores:
-    """The scores of one class; None where the class has no sample."""
+    """The scores of one class; None where the class has no sample.
+
+    Attributes
+    ----------
+    n : int
+        Its samples.
+    f1, sensitivity, consistency : float or None
+    ci : dict of measure to (low, high)
+        95 % intervals of those that are defined; empty where not asked.
+    """
 
     n: int
     f1: float | None
     sensitivity: float | None
     consistency: float | None
+    ci: dict[str, tuple[float, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +87,7 @@ class Scores:
         S among the answers that name a label alone (`readable_sensitivity`); None where all do.
     per_class : dict of label to ClassScores
     ci : dict of measure to (low, high)
-        95 % bootstrap intervals of f1, sensitivity and consistency over samples and rephrasings; empty where not asked.
+        95 % intervals of f1, sensitivity, consistency and na_rate over samples and rephrasings; empty where not asked.
     constant : str or None
         The only class ever predicted, where there is just one: such a prompt has S = 0 and C = 1 for nothing.
     per_family : dict of family to FamilyScores
@@ -94,8 +116,23 @@ class Scores:
         return data
 
 
-def score(predictions: Predictions, *, intervals: bool = False, seed: int = 42) -> Scores:
-    """Score labelled predictions, on request with bootstrap intervals (1,000 replicates, seeded)."""
+def score(
+    predictions: Predictions, *, intervals: bool = False, seed: int = 42, method: Method = "linearised"
+) -> Scores:
+    """Score labelled predictions, on request with 95 % intervals.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        With labels.
+    intervals : bool
+        Give intervals too, over samples and rephrasings; over samples alone for one rephrasing.
+    seed : int
+        Of the bootstrap.
+    method : "linearised" or "bootstrap"
+        How F1's, S's and C's come about: `psopt.metrics.score_intervals`, or `psopt.metrics.bootstrap_ci` (which needs
+        two samples). All others are linearised.
+    """
     p_tau = predictions.p_tau
     truth = predictions.truth
     predicted = np.flatnonzero(predictions.counts.sum(axis=0))
@@ -105,8 +142,8 @@ def score(predictions: Predictions, *, intervals: bool = False, seed: int = 42) 
         sensitivity=sensitivity(p_tau),
         consistency=consistency(p_tau, truth),
         na_rate=na_rate(predictions.counts),
-        per_class=_per_class(predictions),
-        ci=_intervals(predictions, seed) if intervals else {},
+        per_class=_per_class(predictions, intervals=intervals),
+        ci=_intervals(predictions, seed, method) if intervals else {},
         constant=predictions.class_names[int(predicted[0])] if len(predicted) == 1 else None,
         per_family=_per_family(predictions),
         na_kinds=na_kinds(predictions),
@@ -121,24 +158,27 @@ def _f1(predictions: Predictions) -> float:
     return micro_f1(predictions.array, predictions.truth)
 
 
-def _intervals(predictions: Predictions, seed: int) -> dict[str, tuple[float, float]]:
-    """Intervals over samples and rephrasings; over samples alone for one rephrasing, and none for one sample."""
-    if len(predictions.samples) < 2:
-        return {}
-    intervals = bootstrap_ci(
-        predictions.scored, predictions.truth, predictions.n_classes, resample=predictions.resample, seed=seed
-    )
+def _intervals(predictions: Predictions, seed: int, method: Method) -> dict[str, tuple[float, float]]:
+    scored, truth, n_classes = predictions.scored, predictions.truth, predictions.n_classes
+    if method == "bootstrap" and len(truth) > 1:
+        intervals = bootstrap_ci(scored, truth, n_classes, resample=predictions.resample, seed=seed)
+    else:
+        intervals = score_intervals(scored, truth, n_classes)
     bounds = {name: interval.bounds for name, interval in intervals.items()}
     if predictions.metric_scores is not None:
-        bounds["f1"] = interval_of_mean(predictions.metric_scores, seed)
-    return bounds
+        bounds["f1"] = mean_interval(predictions.metric_scores).bounds
+    return {**bounds, "na_rate": mean_interval(predictions.array == len(predictions.labels)).bounds}
 
 
-def _per_class(predictions: Predictions) -> dict[str, ClassScores]:
+def _per_class(predictions: Predictions, *, intervals: bool) -> dict[str, ClassScores]:
     p_tau = predictions.p_tau
     truth = predictions.truth
-    f1 = class_f1(predictions.array, truth, labels=range(len(predictions.labels)))
+    labels = range(len(predictions.labels))
+    f1 = class_f1(predictions.array, truth, labels=labels)
     agreement = consistency(p_tau, truth, average=None)
+    bounds: list[dict[str, Interval]] = [{} for _ in labels]
+    if intervals:
+        bounds = class_intervals(predictions.scored, truth, predictions.n_classes, labels=labels)
     scores = {}
     for index, label in enumerate(predictions.labels):
         members = predictions.members(label)
@@ -148,6 +188,7 @@ def _per_class(predictions: Predictions) -> dict[str, ClassScores]:
             f1=_number(f1[index]),
             sensitivity=sensitivity(p_tau[members]) if n else None,
             consistency=_number(agreement[index]) if n else None,
+            ci={name: interval.bounds for name, interval in bounds[index].items()},
         )
     return scores
 

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 # and only a fifth of them is there for shortening.
 SHARES = (1 / 2, 1 / 3, 1 / 4, 1 / 8)
 _RIDGE = 1.0  # keeps the system solvable with more edits than candidates; chosen, not measured, and it only ranks edits
-_HOPELESS = 0.1  # spares the bootstrap for a loss well above one standard error of some hundred samples; not measured
-_WIDTH_IN_ERRORS = 2 * 1.96  # a 95 % interval is so many standard errors wide, under the normal distribution
+_HOPELESS = 0.1  # spares reading answers for a loss well above one standard error of some hundred samples; not measured
 
 
 def shortest(
@@ -44,7 +43,7 @@ def shortest(
     on_val : callable
         Gives a candidate's predictions on val.
     seed : int
-        Of the bootstrap.
+        Of the paired comparison, where that draws.
     """
     shorter = [candidate for candidate in candidates if len(candidate.edits) < len(knee.edits)]
     shorter.sort(key=lambda candidate: len(candidate.edits))
@@ -96,5 +95,5 @@ def is_as_good(candidate: Candidate, knee: Candidate, on_val: Callable[[Candidat
     if max(losses.values()) > _HOPELESS:
         return False
     differences = compare_paired(on_val(knee), on_val(candidate), seed)
-    widths = {name: difference.high - difference.low for name, difference in differences.items()}
-    return all(loss <= widths[name] / _WIDTH_IN_ERRORS for name, loss in losses.items())
+    # no standard error is known from one sample: then any loss counts
+    return all(loss <= (differences[name].standard_error or 0.0) for name, loss in losses.items())

@@ -42,6 +42,8 @@ def make_arguments(seed: int = 0) -> dict[str, Any]:
         "counts": prediction_counts(first, N_CLASSES),
         "probabilities": rng.dirichlet(np.ones(N_CLASSES), size=shape),
         "scores": rng.random(shape),
+        "first_scores": rng.random(shape),
+        "second_scores": rng.random(shape),
         "log_probabilities": -rng.random((*shape, N_REPHRASINGS)),
         "lengths": rng.integers(1, 9, size=shape),
     }
@@ -53,7 +55,16 @@ def permute_samples(arguments: Any, order: Any) -> dict[str, Any]:
 
 def permute_rephrasings(arguments: Any, order: Any) -> Any:
     permuted = dict(arguments)
-    for name in ("predictions", "first", "second", "probabilities", "scores", "lengths"):
+    for name in (
+        "predictions",
+        "first",
+        "second",
+        "probabilities",
+        "scores",
+        "first_scores",
+        "second_scores",
+        "lengths",
+    ):
         permuted[name] = arguments[name][:, order]
     permuted["log_probabilities"] = arguments["log_probabilities"][:, order][:, :, order]
     return permuted
@@ -275,7 +286,7 @@ def test_a_spoilt_argument_is_an_error_that_names_it(function: Any, argument: An
 
 @EVERY
 def test_lengths_must_match(function: Any) -> None:
-    for argument in set(required(function)) & {"y", "second", "lengths"}:
+    for argument in set(required(function)) & {"y", "second", "second_scores", "lengths"}:
         short = {**make_arguments(), argument: make_arguments()[argument][:-1]}
         with pytest.raises(ValueError, match=f"^{argument} has "):
             call(function, short)

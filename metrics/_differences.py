@@ -1,0 +1,178 @@
+"""Paired differences of two prompts on the same samples and wordings, and tests of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ._influences import difference_statistic, joint_statistic, mean_statistic
+from ._inputs import as_array, read_scores
+from ._intervals import SAMPLES_COUNT, known_of, read_tail, read_wordings
+from ._replicates import SCORES, SHAPE, Answers, read_answers
+from ._scatter import scatter
+from ._student import floor_high, floor_low, floor_p_value, quantile, upper_tail
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from ._scatter import Scatter, Wordings
+
+ROUNDING = 1e-12  # differences closer than this are equal: summation order must not decide a test
+
+
+@dataclass(frozen=True)
+class PairedDifference:
+    """How much the second prompt differs from the first in one score.
+
+    Attributes
+    ----------
+    difference : float
+        Second minus first.
+    low, high : float
+        Bounds of its interval.
+    p_value : float
+        Two-sided, in (0, 1]: how often chance alone moves the difference this far from none.
+    standard_error : float or None
+        0 where nothing varies; None where nothing can be known: from one sample, and S from one wording.
+    df : float or None
+        Degrees of freedom of the t distribution; None for a bootstrap, whose tests take the normal one.
+    thin : float or None
+        Where so few samples differ that those not seen decide: how many samples tell that they don't.
+    """
+
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    standard_error: float | None = None
+    df: float | None = None
+    thin: float | None = None
+
+    def p_above(self, bound: float = 0.0) -> float:
+        """One-sided p-value of "the true difference is `bound` or less": small speaks for more than `bound`."""
+        return _p_above(self.difference, bound, self)
+
+    def p_below(self, bound: float = 0.0) -> float:
+        """One-sided p-value of "the true difference is `bound` or more": small speaks for less than `bound`."""
+        return _p_above(-self.difference, -bound, self)
+
+
+def _p_above(difference: float, bound: float, found: PairedDifference) -> float:
+    lead = difference - bound
+    if found.standard_error is None:
+        return 1.0
+    if found.standard_error > 0:
+        p_value = upper_tail(lead / found.standard_error, np.inf if found.df is None else found.df)
+    else:
+        p_value = 0.0 if lead > ROUNDING else 1.0
+    if found.thin is None:
+        return p_value
+    return max(p_value, floor_p_value(difference, bound, found.thin, -1.0))
+
+
+def compare_scores(
+    first: ArrayLike,
+    second: ArrayLike,
+    y: ArrayLike,
+    n_classes: int,
+    *,
+    wordings: Wordings = "random",
+    confidence: float = 0.95,
+) -> dict[str, PairedDifference]:
+    """Test the difference of two prompts in F1, sensitivity and consistency.
+
+    Both prompts answered the same samples under the same wordings, so what these share cancels out: influences and
+    scores without a wording are subtracted before they are squared (see `score_intervals`).
+
+    Parameters
+    ----------
+    first, second : (n_samples, n_rephrasings) int, or (n_samples, n_rephrasings, n_classes) float
+        Class numbers in [0, n_classes), N/A last, or probabilities, of the two prompts.
+    y : (n_samples,) int
+        True labels in [0, n_classes).
+    n_classes : int
+        Number of classes C, N/A included.
+    wordings : "random" or "fixed"
+        What a new experiment would draw anew: other samples, and with "random" other wordings like these.
+    confidence : float
+        In (0, 1).
+
+    Returns
+    -------
+    dict of str to PairedDifference
+        Keys ``f1``, ``sensitivity``, ``consistency``. For sensitivity a *negative* difference is the better one.
+
+    Examples
+    --------
+    >>> before = [[0, 1], [1, 0], [1, 1], [0, 0]]
+    >>> after = [[0, 0], [1, 1], [1, 1], [0, 0]]
+    >>> found = compare_scores(before, after, [0, 1, 1, 0], n_classes=3)["f1"]
+    >>> found.difference, found.low < 0 < found.high
+    (0.25, True)
+    """
+    prompts = read_pair(first, second, y, n_classes)
+    tail = read_tail(confidence)
+    n_rephrasings = prompts[0].shape[1]
+    statistic = difference_statistic(*(joint_statistic(answers) for answers in prompts))
+    found = known_of(scatter(statistic, n_rephrasings, read_wordings(wordings)), n_rephrasings)
+    return {name: _difference(found, place, SAMPLES_COUNT[place], tail) for place, name in enumerate(SCORES)}
+
+
+def mean_difference(
+    first_scores: ArrayLike, second_scores: ArrayLike, *, wordings: Wordings = "random", confidence: float = 0.95
+) -> PairedDifference:
+    """Test the difference of two means over answers, such as those of a metric's scores.
+
+    Parameters
+    ----------
+    first_scores, second_scores : (n_samples, n_rephrasings) float or bool
+        One number an answer, in [0, 1], of the two prompts.
+    wordings, confidence
+        As in `compare_scores`.
+
+    Returns
+    -------
+    PairedDifference
+        Second minus first.
+
+    Examples
+    --------
+    >>> round(mean_difference([[0.1, 0.2], [0.3, 0.2]], [[0.9, 0.8], [0.7, 0.8]]).difference, 2)
+    0.6
+    """
+    before = read_scores(first_scores, "first_scores")
+    after = read_scores(second_scores, "second_scores")
+    if before.shape != after.shape:
+        raise ValueError(f"second_scores has shape {after.shape}, and first_scores {before.shape}; both must be equal")
+    statistic = difference_statistic(mean_statistic(before), mean_statistic(after))
+    return _difference(scatter(statistic, before.shape[1], read_wordings(wordings)), 0, 1.0, read_tail(confidence))
+
+
+def _difference(found: Scatter, place: int, counts: float, tail: float) -> PairedDifference:
+    difference, variance = float(found.estimates[place]), float(found.variances[place])
+    if not np.isfinite(variance):
+        return PairedDifference(difference, -1.0, 1.0, 1.0)
+    error, df = float(np.sqrt(variance)), float(found.df[place])
+    reach = quantile(df, tail) * error
+    low, high = max(difference - reach, -1.0), min(difference + reach, 1.0)
+    thin = None
+    if found.is_thin[place]:
+        thin = float(counts * found.n_samples[place])
+        low = min(low, floor_low(difference, thin, tail, -1.0))
+        high = max(high, floor_high(difference, thin, tail, 1.0))
+    one_sided = PairedDifference(difference, float(low), float(high), 1.0, error, df, thin)
+    if abs(difference) <= ROUNDING:
+        return one_sided
+    return replace(one_sided, p_value=min(1.0, 2 * min(one_sided.p_above(), one_sided.p_below())))
+
+
+def read_pair(first: ArrayLike, second: ArrayLike, y: ArrayLike, n_classes: int) -> list[Answers]:
+    """The answers of two prompts to the same samples under the same wordings."""
+    pair = {"first": as_array(first, "first", (2, 3), SHAPE), "second": as_array(second, "second", (2, 3), SHAPE)}
+    for axis, side in enumerate(("samples", "rephrasings")):
+        ours, theirs = (array.shape[axis] for array in pair.values())
+        if ours != theirs:
+            raise ValueError(f"second has {theirs} {side} and first has {ours}; both must have the same")
+    return [read_answers(array, y, n_classes, name) for name, array in pair.items()]

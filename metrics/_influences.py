@@ -1,0 +1,101 @@
+"""What each sample adds to a score: scores linearised over samples, with all wordings or with one left out.
+
+The influence of sample i is the score's derivative by the weight of i. Influences sum to 0; the sum of their squares
+is the score's variance over samples (Hampel, 1974). That of F1 and S, which are means, is (x_i - mean) / N; that of C,
+whose pairs weigh n_y in a class of n_y samples, is 2 n_y (cbar_i - C) / B with B the number of ordered pairs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._numerics import class_differences, entropy, ratio
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from ._replicates import Answers
+
+    Linearised = tuple[NDArray[np.float64], NDArray[np.float64]]
+    """Estimates (k,) of some scores, and the influences (k, N) of the samples on each."""
+    Statistic = Callable[[int | None], Linearised]
+    """Scores with all wordings (None), or with one left out."""
+
+
+def joint_statistic(answers: Answers) -> Statistic:
+    """F1, S and pooled C. O(N C + Q C) for each wording that is left out, of probabilities O(N C log N)."""
+    n_samples, n_rephrasings, n_classes = answers.shape
+    mass = answers.mass.sum(axis=1, dtype=np.float64)
+    right = answers.right.sum(axis=1)
+    sizes = np.bincount(answers.classes)[answers.classes].astype(np.float64)
+    n_pairs = sizes.sum()
+
+    def at(without: int | None) -> Linearised:
+        n_answers = n_rephrasings - (without is not None)
+        rest = mass if without is None else mass - answers.mass[:, without]
+        table, n_draws = _table(rest.reshape(n_samples, n_classes), n_answers, hard=answers.hard)
+        shares_right = (right if without is None else right - answers.right[:, without]) / n_answers
+        entropies = np.minimum(entropy(table, n_draws) / np.log(n_classes), 1.0)
+        agreement = 1 - class_differences(table, n_draws, answers.classes) / sizes
+        f1, sensitivity = shares_right.mean(), entropies.mean()
+        consistency = (sizes * agreement).sum() / n_pairs
+        influences = [
+            (shares_right - f1) / n_samples,
+            (entropies - sensitivity) / n_samples,
+            2 * sizes * (agreement - consistency) / n_pairs,
+        ]
+        return np.array([f1, sensitivity, consistency]), np.array(influences)
+
+    return at
+
+
+def _table(mass: NDArray[np.float64], n_answers: int, *, hard: bool) -> tuple[NDArray[Any], int | None]:
+    if hard:
+        return np.rint(mass).astype(np.intp), n_answers
+    shares = np.maximum(mass, 0.0)  # a difference of sums may fall a hair below 0
+    return shares / shares.sum(axis=1, keepdims=True), None
+
+
+def mean_statistic(scores: NDArray[np.float64]) -> Statistic:
+    """The mean of one number an answer, (N, Q): a metric's scores, or whether an answer is N/A."""
+    total = scores.sum(axis=1)
+    n_samples, n_rephrasings = scores.shape
+
+    def at(without: int | None) -> Linearised:
+        rest = total if without is None else total - scores[:, without]
+        of_sample = rest / (n_rephrasings - (without is not None))
+        mean = of_sample.mean()
+        return np.array([mean]), (of_sample - mean)[None] / n_samples
+
+    return at
+
+
+def class_f1_statistic(chosen: NDArray[Any], y: NDArray[Any], labels: NDArray[Any]) -> Statistic:
+    """F1 of each of k labels, 2 TP / (2 TP + FP + FN); NaN where a label is neither true nor answered."""
+    true = (y == labels[:, None]).astype(np.float64)
+    answered = (chosen[None] == labels[:, None, None]).astype(np.float64)
+    total = answered.sum(axis=2)
+
+    def at(without: int | None) -> Linearised:
+        n_answers = chosen.shape[1] - (without is not None)
+        said = total if without is None else total - answered[:, :, without]
+        hits, claims = 2 * true * said, n_answers * true + said
+        n_claims = claims.sum(axis=1)
+        f1 = ratio(hits.sum(axis=1), n_claims)
+        return f1, ratio(hits - f1[:, None] * claims, n_claims[:, None])
+
+    return at
+
+
+def difference_statistic(first: Statistic, second: Statistic) -> Statistic:
+    """Second minus first, on the same samples and wordings."""
+
+    def at(without: int | None) -> Linearised:
+        before, after = first(without), second(without)
+        return after[0] - before[0], after[1] - before[1]
+
+    return at

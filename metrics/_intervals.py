@@ -1,0 +1,214 @@
+"""How sure scores are: intervals by linearisation over samples and jackknife over wordings, without replicates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ._influences import class_f1_statistic, joint_statistic, mean_statistic
+from ._inputs import read_choice, read_fraction, read_scores
+from ._replicates import SCORES, read_answers, read_either
+from ._scatter import WORDINGS, scatter
+from ._student import floor_high, floor_low, quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from ._scatter import Scatter, Wordings
+
+
+class Interval(NamedTuple):
+    """An estimate and its interval.
+
+    Attributes
+    ----------
+    estimate, low, high : float
+        low <= estimate <= high.
+    """
+
+    estimate: float
+    low: float
+    high: float
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """(low, high)."""
+        return self.low, self.high
+
+
+SAMPLES_COUNT = np.array([1.0, 1.0, 0.5])  # of F1, S, C: a sample of C stands in a pair twice (`_student`)
+_S = SCORES.index("sensitivity")
+
+
+def score_intervals(
+    predictions: ArrayLike,
+    y: ArrayLike,
+    n_classes: int,
+    *,
+    wordings: Wordings = "random",
+    confidence: float = 0.95,
+) -> dict[str, Interval]:
+    """Intervals of micro-F1, sensitivity and pooled consistency.
+
+    Linearised over samples, a jackknife over wordings, t quantiles with Satterthwaite's degrees of freedom: no
+    replicates, a hundred times as fast as `bootstrap_ci`, and the same numbers each time. Where hardly a sample
+    deviates, an end is never closer than with 3.69 further samples (of 95 %) that are all at the scale's end.
+
+    Parameters
+    ----------
+    predictions : (n_samples, n_rephrasings) int, or (n_samples, n_rephrasings, n_classes) float
+        Class numbers in [0, n_classes), N/A last; or probabilities.
+    y : (n_samples,) int
+        True labels in [0, n_classes).
+    n_classes : int
+        Number of classes C, N/A included.
+    wordings : "random" or "fixed"
+        What a new experiment would draw anew. Random: other samples, and other wordings like these. Fixed: other
+        samples under the very same wordings.
+    confidence : float
+        In (0, 1).
+
+    Returns
+    -------
+    dict of str to Interval
+        Keys ``f1``, ``sensitivity``, ``consistency``: of S and C_y at this number of wordings, cut to [0, 1]. From one
+        sample nothing is known, and from one wording nothing of S: [0, 1]. With one wording F1's and C_y's are over
+        samples alone.
+
+    References
+    ----------
+    Hampel, *The influence curve and its role in robust estimation*, 1974; Efron and Stein, *The jackknife estimate of
+    variance*, 1981; Satterthwaite, *An approximate distribution of estimates of variance components*, 1946.
+
+    Examples
+    --------
+    >>> predictions = [[0, 0, 1], [1, 1, 1], [1, 1, 1], [0, 1, 0]]
+    >>> interval = score_intervals(predictions, [0, 1, 1, 0], n_classes=3)["f1"]
+    >>> interval.estimate, interval.low < interval.estimate < interval.high
+    (0.8333333333333334, True)
+    """
+    answers = read_answers(predictions, y, n_classes)
+    tail = read_tail(confidence)
+    n_rephrasings = answers.shape[1]
+    found = scatter(joint_statistic(answers), n_rephrasings, read_wordings(wordings))
+    return dict(zip(SCORES, _intervals(known_of(found, n_rephrasings), SAMPLES_COUNT, tail), strict=True))
+
+
+def mean_interval(scores: ArrayLike, *, wordings: Wordings = "random", confidence: float = 0.95) -> Interval:
+    """The interval of a mean over answers: of a metric's scores, or of a share such as that of N/A.
+
+    Parameters
+    ----------
+    scores : (n_samples, n_rephrasings) float or bool
+        One number an answer, in [0, 1].
+    wordings, confidence
+        As in `score_intervals`.
+
+    Returns
+    -------
+    Interval
+        Cut to [0, 1].
+
+    Examples
+    --------
+    None of 100 answers to 20 samples is N/A: up to one in six may be.
+
+    >>> round(mean_interval([[0] * 5] * 20).high, 2)
+    0.16
+    """
+    array = read_scores(scores)
+    tail = read_tail(confidence)
+    found = scatter(mean_statistic(array), array.shape[1], read_wordings(wordings))
+    return _intervals(found, np.ones(1), tail)[0]
+
+
+def class_intervals(
+    predictions: ArrayLike,
+    y: ArrayLike,
+    n_classes: int,
+    *,
+    labels: Sequence[int] | None = None,
+    wordings: Wordings = "random",
+    confidence: float = 0.95,
+) -> list[dict[str, Interval]]:
+    """Intervals of each class's F1, sensitivity and consistency.
+
+    Parameters
+    ----------
+    predictions, y, n_classes, wordings, confidence
+        As in `score_intervals`.
+    labels : sequence of int, optional
+        The classes; by default all n_classes.
+
+    Returns
+    -------
+    list of dict of str to Interval
+        One a label, with those keys of ``f1``, ``sensitivity``, ``consistency`` that are defined: F1 where the label
+        is true or answered anywhere, S and C_y where the class has a sample.
+
+    Examples
+    --------
+    >>> first, second = class_intervals([[0, 0], [0, 0], [1, 0]], [0, 0, 1], n_classes=3, labels=[0, 1])
+    >>> round(first["f1"].estimate, 3), second["sensitivity"]
+    (0.889, Interval(estimate=1.0, low=0.0, high=1.0))
+    """
+    chosen, probabilities = read_either(predictions, n_classes)
+    answers = read_answers(predictions, y, n_classes)
+    tail = read_tail(confidence)
+    fixed = read_wordings(wordings)
+    truth = np.asarray(y)
+    wanted = np.arange(n_classes) if labels is None else np.asarray(labels)
+    source = chosen if probabilities is None else probabilities
+    n_rephrasings = answers.shape[1]
+    claimed = [((chosen == label).any(axis=1) | (truth == label)).sum() for label in wanted]
+    of_f1 = scatter(class_f1_statistic(chosen, truth, wanted), n_rephrasings, fixed, np.maximum(claimed, 1))
+    intervals = []
+    for label, f1 in zip(wanted, _intervals(of_f1, np.ones(len(wanted)), tail), strict=True):
+        of_class = {} if np.isnan(f1.estimate) else {"f1": f1}
+        if (truth == label).any():
+            members = read_answers(source[truth == label], truth[truth == label], n_classes)
+            found = known_of(scatter(joint_statistic(members), n_rephrasings, fixed), n_rephrasings)
+            joint = dict(zip(SCORES, _intervals(found, SAMPLES_COUNT, tail), strict=True))
+            of_class.update({name: joint[name] for name in ("sensitivity", "consistency")})
+        intervals.append(of_class)
+    return intervals
+
+
+def read_tail(confidence: float) -> float:
+    """The share of either tail."""
+    return (1 - read_fraction(confidence, "confidence")) / 2
+
+
+def read_wordings(wordings: str) -> str:
+    """Whether wordings are random or fixed."""
+    read_choice(wordings, "wordings", WORDINGS)
+    return wordings
+
+
+def known_of(found: Scatter, n_rephrasings: int) -> Scatter:
+    """The scatter of the joint scores, without S from one wording, under which nothing can change."""
+    if n_rephrasings == 1:
+        found.variances[_S] = np.inf
+    return found
+
+
+def _intervals(found: Scatter, samples_count: NDArray[np.float64], tail: float) -> list[Interval]:
+    """Intervals of scores in [0, 1]."""
+    return [_interval(found, place, counts, tail) for place, counts in enumerate(samples_count)]
+
+
+def _interval(found: Scatter, place: int, counts: float, tail: float) -> Interval:
+    estimate, variance = float(found.estimates[place]), float(found.variances[place])
+    if np.isnan(estimate):
+        return Interval(np.nan, np.nan, np.nan)
+    if not np.isfinite(variance):
+        return Interval(estimate, 0.0, 1.0)
+    reach = quantile(float(found.df[place]), tail) * np.sqrt(variance)
+    low, high = max(estimate - reach, 0.0), min(estimate + reach, 1.0)
+    if found.is_thin[place]:
+        n = counts * float(found.n_samples[place])
+        low, high = min(low, floor_low(estimate, n, tail, 0.0)), max(high, floor_high(estimate, n, tail, 1.0))
+    return Interval(estimate, float(low), float(high))

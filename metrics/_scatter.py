@@ -1,0 +1,108 @@
+"""How much scores scatter: linearised over samples, jackknifed over wordings.
+
+With u_i the influence of sample i and theta_-q the score without wording q,
+
+    V_samples  = N / (N - 1) sum_i u_i^2
+    V_wordings = (Q - 1) / Q sum_q (theta_-q - mean)^2
+    V_both     = N / (N - 1) (Q - 1) / Q sum_iq (u_i,-q - mean_q)^2
+    V          = V_samples + V_wordings - V_both
+
+V_both is what a sample's answer has of its own under a wording. It is in both other terms, and once is enough; for a
+mean this is the two-way analysis of variance. The t quantile has Satterthwaite's degrees of freedom, in which
+V_samples has 2 / (1 / m - 1 / N), where m = (sum u^2)^2 / sum u^4 says how many samples carry it: for a share
+near 0 or 1 that is the number of exceptions, and a variance of which three samples tell is not known as one of which
+hundreds do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from ._influences import Statistic
+
+    Wordings = Literal["random", "fixed"]
+
+WORDINGS = ("random", "fixed")
+FEW = 5.0  # carriers; with fewer, what was not seen decides, as where nothing varies
+NEGLIGIBLE = 1e-24  # of a variance: rounding of equal scores
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """How sure k scores are.
+
+    Attributes
+    ----------
+    estimates, variances, df : (k,) float64
+        Infinite variance: nothing is known, as from one sample.
+    is_thin : (k,) bool
+        Whether so few samples carry the variance that what was not seen decides.
+    n_samples : (k,) float64
+        How many samples count.
+    """
+
+    estimates: NDArray[np.float64]
+    variances: NDArray[np.float64]
+    df: NDArray[np.float64]
+    is_thin: NDArray[np.bool_]
+    n_samples: NDArray[np.float64]
+
+
+def scatter(statistic: Statistic, n_rephrasings: int, wordings: str, n_samples: ArrayLike | None = None) -> Scatter:
+    """Variances of scores over samples, and over wordings if they are random and more than one.
+
+    `n_samples` (k,) says how many samples count for each score; without it, all.
+    """
+    estimates, influences = statistic(None)
+    sizes = np.broadcast_to(np.float64(influences.shape[1]) if n_samples is None else n_samples, estimates.shape)
+    sizes = np.asarray(sizes, dtype=np.float64)
+    correction = np.divide(sizes, sizes - 1, out=np.full(sizes.shape, np.inf), where=sizes > 1)
+    squares = np.square(influences).sum(axis=1)
+    # one sample has no influence beside others, and 0 times infinity is no variance
+    of_samples = np.where(sizes > 1, np.where(sizes > 1, correction, 0) * squares, np.inf)
+    carriers = _carriers(influences, squares)
+    # 2 / (1 / m - 1 / N): the variance of a variance, by its kurtosis N / m
+    sample_df = np.clip(2 / np.maximum(1 / np.maximum(carriers, 1e-9) - 1 / sizes, 1e-9), 1, np.maximum(sizes - 1, 1))
+    is_thin = carriers < np.minimum(FEW, sizes)
+    if wordings == "fixed" or n_rephrasings == 1:
+        return Scatter(estimates, of_samples, sample_df, is_thin, sizes)
+    of_wordings, of_both = _over_wordings(statistic, n_rephrasings, influences.shape)
+    of_both *= np.where(sizes > 1, correction, 0)
+    variances = np.maximum(of_samples + of_wordings - of_both, np.maximum(of_samples, of_wordings))
+    parts = [(of_samples, sample_df), (of_wordings, n_rephrasings - 1.0)]
+    with np.errstate(invalid="ignore"):
+        shares = sum(np.square(np.where(variances > 0, part / variances, 0)) / df for part, df in parts)
+    df = np.divide(1.0, shares, out=sample_df.copy(), where=np.isfinite(variances) & (variances > NEGLIGIBLE))
+    return Scatter(estimates, variances, np.asarray(df), is_thin, sizes)
+
+
+def _carriers(influences: NDArray[np.float64], squares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How many samples carry a variance: from 1, if one alone deviates, to N; 0 if none does."""
+    fourth = np.power(influences, 4).sum(axis=1)
+    return np.asarray(np.divide(np.square(squares), fourth, out=np.zeros(len(squares)), where=squares > NEGLIGIBLE))
+
+
+def _over_wordings(
+    statistic: Statistic, n_rephrasings: int, shape: tuple[int, ...]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """V_wordings, and V_both less its factor N / (N - 1), each (k,): one wording at a time, to keep memory small."""
+    left_out = np.empty((n_rephrasings, shape[0]))
+    total, squares = np.zeros(shape), np.zeros(shape)
+    first = None
+    for wording in range(n_rephrasings):
+        left_out[wording], influences = statistic(wording)
+        # squares of distances from the first: no digits are lost where all are nearly the same
+        first = influences if first is None else first
+        total += influences - first
+        squares += np.square(influences - first)
+    factor = (n_rephrasings - 1) / n_rephrasings
+    apart = np.maximum(squares - np.square(total) / n_rephrasings, 0.0).sum(axis=1)
+    return factor * np.square(left_out - left_out.mean(axis=0)).sum(axis=0), factor * apart
