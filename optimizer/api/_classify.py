@@ -16,7 +16,7 @@ from psopt.metrics import hard_predictions, prediction_counts
 from psopt.models import ModelProvider, has_probabilities
 from psopt.models.chat import LMConfig, asks_in_chat
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
-from psopt.runs import PromptOptions, PromptSource, read_source
+from psopt.runs import PromptOptions, PromptSource, is_prompt_text, picked_prompt, read_source
 from psopt.search_spaces import Prompt
 from psopt.tasks import texts_of_records
 
@@ -68,7 +68,8 @@ def classify(
     texts : sequence of str or mapping
         Texts; where the prompt names several fields, mappings of column to value.
     prompt : Prompt or path
-        A prompt, or its file; one in a run directory is used with the run's model, data and rephrasings.
+        A prompt, its file, or a run directory, whose recommended prompt it is; one of a run is used with the run's
+        model, data and rephrasings.
     inputs : str or sequence of str, optional
         The columns that a row's text is made of; by default those of the run, or that the prompt names.
     labels : sequence of str, optional
@@ -116,7 +117,8 @@ def _source_of(prompt: Prompt | PromptSource | str | Path, options: PromptOption
         return prompt
     if isinstance(prompt, Prompt):
         return PromptSource(Path("prompt"), prompt, prompt.description, options=options or PromptOptions())
-    return read_source(prompt, options)
+    is_run = isinstance(prompt, Path) or (isinstance(prompt, str) and not is_prompt_text(prompt))
+    return read_source(picked_prompt(Path(prompt)) if is_run and Path(prompt).is_dir() else prompt, options)
 
 
 def _as_measured(source: PromptSource, lm: LMConfig | None) -> tuple[str, LMConfig]:

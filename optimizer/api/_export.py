@@ -13,6 +13,7 @@ from psopt.runs import (
     RunDirectory,
     asked_about,
     difference,
+    pick_note,
     price_line,
     read_baseline,
     read_entry,
@@ -65,7 +66,7 @@ class Exported:
 
 def export(
     run: str | Path,
-    pick: str = "knee",
+    pick: str = "recommended",
     *,
     form: WrittenForm = "own",
     verify: int = 0,
@@ -73,14 +74,15 @@ def export(
     cache_dir: str | Path | None = None,
     **lm_changes: Any,
 ) -> Exported:
-    """Hand a prompt of a run's front back in the format it came in, with fields unfilled.
+    """Hand a prompt of a run back in the format it came in, with fields unfilled; by default the recommended one.
 
     Parameters
     ----------
     run : path
         The run directory.
     pick : str
-        ``knee``, ``short``, ``f1``, ``sensitivity``, ``consistency``, an id, or ``max F1 with S <= .05`` and the like.
+        ``recommended``, ``knee``, ``short``, ``f1``, ``sensitivity``, ``consistency``, an id, or ``max F1 with S <=
+        .05`` and the like.
     form : str
         ``own``: as the prompt came, psopt's own form as text; ``text``: as it is shown; ``json``: to use with psopt;
         ``openai``: chat messages.
@@ -112,7 +114,7 @@ def export(
         written.text,
         written.suffix,
         difference(baseline, prompt, form, settings.get("prompt_file", "")),
-        _notes(prompt, written),
+        (*pick_note(directory.path, pick), *_notes(prompt, written)),
         CallPrice.of(baseline, model, texts),
         CallPrice.of(prompt, model, texts),
         verify_written(directory, prompt, written, verify, task, cache_dir, lm_changes) if verify else None,

@@ -1,15 +1,16 @@
-"""The end of a run: the front is scored on test, what its edits add is measured, and everything is written down."""
+"""The end of a run: the front is scored on test, the gate decides, and everything is written down."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from psopt.api._recommending import recommend
 from psopt.errors import BudgetReachedError
 from psopt.models import capabilities_of
 from psopt.report import write_report
 from psopt.runs import Run
-from psopt.search import knee, leave_one_out, score_on_test, scoring_order
+from psopt.search import knee, leave_one_out, nominees, score_on_test, scoring_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,16 +25,20 @@ _LEFT_OUT = 8  # edits whose contribution is measured where a further evaluation
 def finish(
     recorder: RunRecorder, search: Search, baseline: Prompt, stopped: BudgetReachedError | None
 ) -> tuple[Run, str]:
-    """Score the front on test, measure what edits contribute, and write the run's files; say if a limit was met."""
+    """Score the front on test, let the gate decide, measure what edits add, write it down; say if a limit was met."""
     settings = recorder.settings
     search.problem.observer.phase("scoring the front on test, under held-out rephrasings")
     on_val = search.front
     shortest = search.shortest
-    scored, unpaid = score_on_test(search, scoring_order(search.baseline, on_val, shortest), settings.seed)
+    nominated = nominees(search)
+    order = scoring_order(search.baseline, on_val, shortest, nominated)
+    scored, unpaid = score_on_test(search, order, settings.seed)
     start = scored[search.baseline.id]
     front = tuple(scored.get(candidate.id, candidate) for candidate in on_val)
     shortest = scored.get(shortest.id, shortest)
-    chosen = knee(front, start)
+    recommendation = recommend(recorder, search.problem.evaluator, start, [scored.get(of.id, of) for of in nominated])
+    tested = [scored[candidate.id] for candidate in nominated if candidate.id in scored]
+    chosen = next((of for of in (recommendation.prompt, *tested) if of.id != start.id), knee(front, start))
     if chosen.test is None:
         raise stopped or BudgetReachedError("the limit does not pay the knee's test")
     most = _most_left_out(recorder) if settings.leave_one_out or not stopped else 0  # if asked for, it is held back
@@ -41,14 +46,15 @@ def finish(
     if contributions is None:
         contributions = _contributions(chosen, baseline, search, most, settings.seed)
     reason = "budget" if stopped or unpaid else search.finish_reason
-    save = partial(recorder.save, start, front, reason, shortest, search.race_counts, search.diagnoses.sizes)
+    counts, sizes = search.race_counts, search.diagnoses.sizes
+    save = partial(recorder.save, start, front, reason, shortest, counts, sizes, recommendation)
     save()
-    recorder.save_prompts(start, front, shortest, search.diagnoses)
+    recorder.save_prompts(start, front, [shortest, *tested], chosen, search.diagnoses)
     recorder.save_for_report(search, contributions)
     recorder.save_proposals(search)
     save()  # again, with what the report has asked
     write_report(recorder.directory)
-    run = Run(recorder.directory.path, start, front, shortest, search.study, reason)
+    run = Run(recorder.directory.path, start, front, shortest, search.study, reason, recommendation)
     return run, _limit_met(stopped, unpaid) if stopped or unpaid else ""
 
 

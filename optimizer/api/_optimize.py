@@ -9,7 +9,7 @@ from psopt.api._run import run
 from psopt.models.chat import LMConfig
 from psopt.rephrasings import RephrasingOptions
 from psopt.runs import AskedSizes, DataOptions, PlanOptions, RunSettings, asked_for
-from psopt.search import SearchOptions
+from psopt.search import MARGIN, SearchOptions
 from psopt.search_spaces import SearchRestriction
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from psopt.api._prompts import AnyPrompt
     from psopt.runs import Effort, PromptOptions, Run
-    from psopt.search import Observer, RaceMode, SamplerName
+    from psopt.search import GateMode, Observer, RaceMode, SamplerName
     from psopt.tasks import Task
 
 
@@ -47,6 +47,8 @@ def optimize(
     proposer: str | None = None,
     parts: SearchRestriction | None = None,
     leave_one_out: int | None = None,
+    gate: GateMode = "sure",
+    gate_margin: float = MARGIN,
     lm: LMConfig | None = None,
     cache_dir: str | Path | None = None,
     resume: bool = False,
@@ -79,8 +81,8 @@ def optimize(
         See `RunSettings`; chosen by `effort` unless given.
     sampler, race
         See `SearchOptions`.
-    strategy, storage, study_name, proposer, leave_one_out
-        See `RunSettings`.
+    strategy, storage, study_name, proposer, leave_one_out, gate, gate_margin
+        See `RunSettings`; the gate decides what `Run.recommended` is.
     seed : int
         Seeds everything that is drawn; 0 is a seed.
     rephrasing : RephrasingOptions, optional
@@ -121,6 +123,8 @@ def optimize(
         lm=lm or LMConfig(),
         proposer=proposer,
         leave_one_out=leave_one_out,
+        gate=gate,
+        gate_margin=gate_margin,
         storage=storage,
         study_name=study_name,
         own_model=not by_name,

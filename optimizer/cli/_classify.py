@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from psopt.cli._flags import ModelFlags, OutputFlags, PromptFlags, verb
-from psopt.cli._options import CacheDir, Inputs, Seed, option
-from psopt.cli._typer import is_given
+from psopt.cli._options import CacheDir, Inputs, Pick, Seed, option
+from psopt.cli._typer import UsageError, is_given
 from psopt.cli._writing import as_json_text
 from psopt.errors import DataError, InputError
 
@@ -29,7 +29,10 @@ File = Annotated[
         help="Texts, one a line, or rows: a .csv, .tsv, .jsonl or .parquet file; - is standard input.",
     ),
 ]
-Prompt = Annotated[str, option("Prompt", "--prompt", "A prompt's JSON, or with --label your own prompt.", "P")]
+Prompt = Annotated[
+    str,
+    option("Prompt", "--prompt", "A run directory, a prompt's JSON, or with --label your own prompt.", "P"),
+]
 Labels = Annotated[
     list[str] | None,
     option("Prompt", "--label", "A label, for a prompt that does not know them; may be repeated.", "NAME"),
@@ -50,6 +53,7 @@ def classify(
     file: File = Path("-"),
     inputs: Inputs = None,
     prompt: Prompt,
+    pick: Pick = "recommended",
     reading: PromptFlags,
     labels: Labels = None,
     model: Model = None,
@@ -66,8 +70,8 @@ def classify(
     Where the prompt names several fields, standard input is a JSON object a line. With --json a row's columns stand
     beside its label.
 
-    A prompt of a run is used as the run used it: with its model, at its server, asked as it was, and with its
-    rephrasings.
+    Of a run directory it is the recommended prompt, or that of --pick. A prompt of a run is used as the run used it:
+    with its model, at its server, asked as it was, and with its rephrasings.
     """
     from psopt.api import classify as run_classification
     from psopt.api import input_columns, prompt_to_classify_with
@@ -76,7 +80,7 @@ def classify(
     from psopt.cli._reading import reading_bar
     from psopt.tasks import columns_of, is_data_file
 
-    (source,) = read_prompts([prompt], reading)
+    (source,) = read_prompts([_of_run(prompt, pick, silent=output.silent)], reading)
     if source.prompt is None and not labels:
         source.with_labels()  # raises
     columns = columns_of(file) if is_data_file(file) else ()
@@ -108,6 +112,20 @@ def classify(
     if not output.quiet and (note := _note(answers)):
         typer.echo(note, err=True)
     return 0
+
+
+def _of_run(prompt: str, pick: str, *, silent: bool) -> str | Path:
+    """The file of the prompt that --pick names, where --prompt is a run directory."""
+    from psopt.runs import is_prompt_text, pick_note, picked_prompt
+
+    if is_prompt_text(prompt) or not Path(prompt).is_dir():
+        if is_given("pick"):
+            raise UsageError(f"--pick picks a prompt of a run, and --prompt {prompt} is no run directory: leave it out")
+        return prompt
+    if not silent:
+        for line in pick_note(Path(prompt), pick):
+            typer.echo(line, err=True)
+    return picked_prompt(Path(prompt), pick)
 
 
 def _note(answers: list[Classified]) -> str:

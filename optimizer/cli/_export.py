@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from psopt.cli._flags import RequestFlags, verb
-from psopt.cli._options import CacheDir, MaxCalls, MaxCost, MaxTokensTotal, RunFolder, option
+from psopt.cli._options import CacheDir, MaxCalls, MaxCost, MaxTokensTotal, Pick, RunFolder, option
 from psopt.cli._writing import as_json_text, is_utf8, print_json
 from psopt.errors import InputError
 
@@ -17,15 +17,6 @@ if TYPE_CHECKING:
     from psopt.api import Exported
     from psopt.runs import WrittenForm
 
-Pick = Annotated[
-    str,
-    option(
-        "Prompt",
-        "--pick",
-        "knee, short, f1, sensitivity, consistency, a prompt's id, or 'max F1 with S <= .05' and the like.",
-        "WHICH",
-    ),
-]
 FormatName = Literal["json", "text", "dspy", "openai"]
 Format = Annotated[
     FormatName | None,
@@ -62,7 +53,7 @@ _MOST_SHOWN = 3  # answers that differ; the number of all is said
 def export(
     *,
     run: RunFolder,
-    pick: Pick = "knee",
+    pick: Pick = "recommended",
     form: Format = None,
     diff: Diff = False,
     verify: Verify = None,
@@ -75,7 +66,7 @@ def export(
     cache_dir: CacheDir = None,
     as_json: Json = False,
 ) -> int:
-    """Print a prompt of the front: in the format that it came in, as text to paste, or as JSON to use elsewhere.
+    """Print a run's prompt: in the format that it came in, as text to paste, or as JSON to use elsewhere.
 
     A prompt of your own comes back as the file that it was, with what was added to it and its fields unfilled; of
     psopt's own form the text is what stands before the sample.
@@ -124,6 +115,7 @@ def _entry(run: Path, exported: Exported, *, diff: bool) -> dict[str, Any]:
     data = {
         "run": str(run),
         **read_entry(run, exported.id),
+        "notes": list(exported.notes),
         "text": render_instructions(exported.prompt) if is_own else exported.text,
         "call": {"before": exported.before.to_dict(), "after": exported.after.to_dict()},
     }

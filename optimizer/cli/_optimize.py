@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 from psopt.cli._flags import DataFlags, ModelFlags, OutputFlags, PlannedFlags, PromptFlags, RephrasingFlags, verb
-from psopt.cli._options import DryRun, Model, Prompt, RaceName, option
+from psopt.cli._options import DryRun, Gate, GateMargin, Model, Prompt, RaceName, option
 from psopt.errors import InputError
 
 Sampler = Annotated[str, option("Search", "--sampler", "tpe, nsga2, gp or random.", "NAME")]
@@ -81,6 +81,8 @@ def optimize(
     planned: PlannedFlags,
     sampler: Sampler = "tpe",
     race: Race = "auto",
+    gate: Gate = "sure",
+    gate_margin: GateMargin = 0.01,
     out: Out = None,
     storage: Storage = None,
     study_name: StudyName = "",
@@ -96,7 +98,8 @@ def optimize(
 ) -> int:
     """Search for prompts that are right, insensitive to wording and consistent.
 
-    Writes a run directory with the Pareto front, scored on test under held-out rephrasings.
+    Writes a run directory with the Pareto front, scored on test under held-out rephrasings, and recommends one of its
+    prompts where tests show that it is no worse than yours and better in something; else it says to keep yours.
     """
     from psopt.cli._model_choice import model_to_search_with
     from psopt.cli._prompts import read_prompts, start_from
@@ -121,6 +124,8 @@ def optimize(
         model=asked,
         sampler=sampler,
         race=race,
+        gate=gate,
+        gate_margin=gate_margin,
         storage=storage,
         study_name=study_name,
         proposer=proposer,

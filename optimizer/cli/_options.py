@@ -220,8 +220,32 @@ ApiVersion = Annotated[
 ]
 Renegotiate = Annotated[bool, option("Model", "--renegotiate", "Find out anew what the server takes.")]
 
+Pick = Annotated[
+    str,
+    option(
+        "Prompt",
+        "--pick",
+        "recommended, knee, short, f1, sensitivity, consistency, a prompt's id, or 'max F1 with S <= .05' and such.",
+        "WHICH",
+    ),
+]
+
 # Search
 RaceName = Literal["auto", "on", "strict", "off"]
+GateName = Literal["sure", "likely", "off"]
+Gate = Annotated[
+    GateName,
+    option(
+        "Search",
+        "--gate",
+        "What a prompt must show on test to be recommended in place of yours: sure, by tests at 5 %; likely, by "
+        "estimates alone; off takes the knee as it is.",
+    ),
+]
+GateMargin = Annotated[
+    float,
+    option("Search", "--gate-margin", "By how much its F1 may be lower than yours, as a share.", "X", min=0, max=0.99),
+]
 _BY_EFFORT = "by --effort"
 EffortName = Literal["light", "medium", "heavy", "full"]
 EffortOption = Annotated[

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 from psopt.cli._flags import verb
-from psopt.cli._options import Json, RunFolder, option
+from psopt.cli._options import Json, Pick, RunFolder, option
 
 Figures = Annotated[
     Path | None,
@@ -23,13 +23,16 @@ Figures = Annotated[
 
 
 @verb("psopt report runs/trec-minilm --figures figures")
-def report(*, run: RunFolder, figures: Figures = None, as_json: Json = False) -> int:
-    """Rebuild report.html from a run directory, and print where it is."""
+def report(*, run: RunFolder, pick: Pick = "recommended", figures: Figures = None, as_json: Json = False) -> int:
+    """Rebuild report.html from a run directory, and print where it is.
+
+    It shows the prompt of --pick beside yours; where yours is recommended, the best that was found.
+    """
     from psopt.report import save_figures, write_report
     from psopt.runs import REPORT, RunDirectory
 
     directory = RunDirectory.open(run)
-    drawn = write_report(directory)
+    drawn = write_report(directory, pick)
     written = [directory.path / REPORT]
     if figures is not None:
         written += save_figures(drawn, figures)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import shlex
+import textwrap
 from typing import TYPE_CHECKING
 
 from psopt.evaluation import OBJECTIVES, na_lines, na_note
-from psopt.runs import MANIFEST, CallPrice, RunDirectory, asked_about, price_line
+from psopt.runs import MANIFEST, CallPrice, RunDirectory, asked_about, price_line, recommendation_lines
 from psopt.search import racing_line
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ def show_result(run: Run, console: Console, spent: str = "") -> None:
     for line in _notes(run, knee):
         console.print(line, style="yellow", markup=False, soft_wrap=True)
     console.print()
+    for line in _recommended(run):
+        console.print(line, style="bold", markup=False, soft_wrap=True)
     console.print("* the knee, the best compromise. Test: unseen samples, held-out rephrasings, 95 % intervals.")
     if run.short.id != knee.id:
         console.print("° the shortest prompt that is no worse than the knee by more than one standard error on val.")
@@ -45,9 +48,21 @@ def show_result(run: Run, console: Console, spent: str = "") -> None:
         console.print(spent, markup=False, soft_wrap=True)
     folder = shlex.quote(str(run.path))
     console.print(f"Report: {run.path / 'report.html'}", markup=False, soft_wrap=True)
-    how = "--pick knee --format text" if knee.prompt.template is None else "--diff"
-    console.print(f"Next: psopt export {folder} {how}", markup=False, soft_wrap=True)
+    console.print(f"Next: {_next(run, knee, folder)}", markup=False, soft_wrap=True)
     console.print(f"      psopt dashboard {folder}", markup=False, soft_wrap=True)
+
+
+def _recommended(run: Run) -> list[str]:
+    """What the gate has decided, in lines that a terminal holds."""
+    sentences = recommendation_lines(run.recommendation.to_dict()) if run.recommendation else []
+    return [line for sentence in sentences for line in textwrap.wrap(sentence, _WIDE, break_on_hyphens=False)]
+
+
+def _next(run: Run, knee: Candidate, folder: str) -> str:
+    """What to do next: take what is recommended, or look at what was found where that is the baseline."""
+    if run.recommended.id == run.baseline.id != knee.id:
+        return f"psopt export {folder} --pick knee --diff   # what was found, to look at"
+    return f"psopt export {folder} {'--format text' if knee.prompt.template is None else '--diff'}"
 
 
 def _prices(run: Run) -> dict[str, CallPrice]:

@@ -85,6 +85,8 @@ class Screen(Observer):
             self._say(f"Note: {task.info.note}", style="yellow")
         sizes = f"{len(task.train)} train, {len(task.val)} val, {len(task.test)} test"
         self._say(f"{task.name} ({task.info.source}): {len(task.labels)} labels, {sizes}")
+        if task.info.test_is_drawn:
+            self._say("The test samples are set aside by chance: nothing is chosen by them, and they decide at the end")
         self._say(f"Run directory: {folder}")
         for line in self._expectations:
             self._say(f"Expected: {line}", in_whole=False)

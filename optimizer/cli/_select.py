@@ -23,7 +23,7 @@ def select(*, run: RunFolder, query: Query = "knee", output: OutputFlags) -> int
 
     WISH is 'max F1 with S <= .05' and the like: the best by one measure among those that keep to bounds on others.
     Measures are F1, S, C and tokens (the prompt's length); they are those on val, so that test stays unseen by the
-    choice. Or: knee (the default), short, f1, sensitivity, consistency, an id.
+    choice. Or: knee (the default), recommended, short, f1, sensitivity, consistency, an id.
     """
     from psopt.runs import read_entry
 

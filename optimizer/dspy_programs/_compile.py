@@ -21,7 +21,7 @@ from psopt.errors import InputError
 from psopt.evaluation import Evaluator
 from psopt.models.chat import stay_here
 from psopt.proposals.llm import LLMProposer
-from psopt.runs import MANIFEST, DataOptions, free_folder, held
+from psopt.runs import MANIFEST, DataOptions, free_folder, held, recommendation_lines
 from psopt.search_spaces import Prompt
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Compiled:
     ----------
     run : Run
     programs : mapping of prompt id to dspy.Module
-        Of the baseline, the front and the shortest prompt.
+        Of the baseline, the front, the shortest and the recommended prompt.
     sensitivity_by_step : dict of step to float
     """
 
@@ -184,6 +184,8 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
     resume = (folder / MANIFEST).exists()
     with held(folder, resume=resume) as directory:
         run = search_in(directory, setup, resume=resume, force=compilation.force, observer=compilation.observer)
+    if run.recommendation:
+        compilation.observer.phase(recommendation_lines(run.recommendation.to_dict())[0])
     return Compiled(run, _write_programs(run, model), shares)
 
 
@@ -220,7 +222,7 @@ def _recorded_settings(settings: RunSettings, task: Task, model: ProgramModel) -
 
 def _write_programs(run: Run, model: ProgramModel) -> dict[str, Any]:
     """Write every program of the run to its directory, and return them by the id of their prompt."""
-    candidates = {candidate.id: candidate for candidate in (run.baseline, *run.front, run.short)}
+    candidates = {candidate.id: candidate for candidate in (run.baseline, *run.front, run.short, run.recommended)}
     programs = {
         prompt_id: model.apply(candidate.prompt, model.variants.original) for prompt_id, candidate in candidates.items()
     }

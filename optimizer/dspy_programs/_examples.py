@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from psopt.dspy_programs._outcome import Outcome
+
+
+_LEAST_TO_HALVE = 4
+_HALVED = 0  # seeds the halves: the same examples are set aside, whatever the seed of the search
 
 
 @dataclass(frozen=True)
@@ -104,7 +109,10 @@ def make_data(
 
 
 def split_examples(trainset: Any, valset: Any, testset: Any) -> dict[str, list[Any]]:
-    """Train, val and test; val is every other example of the trainset where there is none, and test is val."""
+    """Train, val and test; val is every other example of the trainset where there is none, and test a half of val.
+
+    That half is set aside: what is chosen on an example can't be confirmed by it.
+    """
     train = check_examples("trainset", trainset)
     if valset is None:
         if len(train) < 4:
@@ -112,4 +120,11 @@ def split_examples(trainset: Any, valset: Any, testset: Any) -> dict[str, list[A
         train, val = train[::2], train[1::2]
     else:
         val = check_examples("valset", valset)
-    return {"train": train, "val": val, "test": val if testset is None else check_examples("testset", testset)}
+    if testset is not None:
+        return {"train": train, "val": val, "test": check_examples("testset", testset)}
+    if len(val) < _LEAST_TO_HALVE:
+        return {"train": train, "val": val, "test": val}  # so few confirm nothing, whichever they are
+    order = random.Random(_HALVED).sample(range(len(val)), len(val))  # noqa: S311  # a draw, no secret
+    halves = (order[::2], order[1::2])
+    kept, confirming = ([val[place] for place in sorted(half)] for half in halves)
+    return {"train": train, "val": kept, "test": confirming}

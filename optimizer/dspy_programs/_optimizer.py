@@ -15,13 +15,13 @@ from psopt.errors import InputError
 from psopt.models import ModelProvider
 from psopt.models.chat import Budget, LMConfig
 from psopt.runs import DataOptions, RunSettings
-from psopt.search import SearchOptions
+from psopt.search import MARGIN, SearchOptions
 
 if TYPE_CHECKING:
     from psopt.dspy_programs._compile import Compiled
     from psopt.dspy_programs._metric import Metric
     from psopt.dspy_programs._outcome import Equivalence
-    from psopt.search import Observer
+    from psopt.search import GateMode, Observer
 
 Auto = Literal["light", "medium", "heavy"]
 # Trials and rephrasings. "medium" is what `psopt optimize` does by default; the others take a fifth and five times its
@@ -35,7 +35,8 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
 
     The instructions of every step are rephrased, and programs compared on how right (F1), insensitive (S) and
     consistent (C) they are under all of them. Notes, definitions and demonstrations are added where the program
-    is unstable, and searched for with Optuna. The whole Pareto front comes back on the program.
+    is unstable, and searched for with Optuna. What comes back has
+    passed the gate, or is the program as it was; the whole Pareto front is on it.
 
     Parameters
     ----------
@@ -74,11 +75,15 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
     storage : str, optional
         An Optuna storage in place of the run's own SQLite file.
     track_stats : bool
-        Leave `pareto_front`, `run` and `sensitivity_by_step` on the program.
+        Leave `front` (also as `pareto_front`), `run` and `sensitivity_by_step` on the program.
     max_calls : int, optional
         Most runs of the program; most requests where psopt's engine sends them.
     pick : str
-        Which program of the front is returned: ``knee``, ``short``, ``f1``, ``sensitivity`` or ``consistency``.
+        Which program is returned: ``recommended``, ``knee``, ``short``, ``f1``, ``sensitivity`` or ``consistency``.
+    gate : {"sure", "likely", "off"}
+        What a program must show on the testset to be recommended in place of yours; see `psopt.search.gate`.
+    gate_margin : float
+        By how much its F1 may be lower.
 
     Examples
     --------
@@ -106,7 +111,9 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         storage: str | None = None,
         track_stats: bool = True,
         max_calls: int | None = None,
-        pick: str = "knee",
+        pick: str = "recommended",
+        gate: GateMode = "sure",
+        gate_margin: float = MARGIN,
     ) -> None:
         super().__init__()
         if auto is not None:
@@ -132,6 +139,8 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         self.track_stats = track_stats
         self.max_calls = max_calls
         self.pick = pick
+        self.gate = gate
+        self.gate_margin = gate_margin
 
     def compile(
         self,
@@ -144,7 +153,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         observer: Observer | None = None,
         **kwargs: Any,
     ) -> Any:
-        """Return a better program of the same kind.
+        """Return a better program of the same kind; the student as it was where none has passed the gate.
 
         Parameters
         ----------
@@ -156,8 +165,8 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         valset : list of dspy.Example, optional
             What programs are compared on; by default every other example of `trainset`.
         testset : list of dspy.Example, optional
-            What the front is scored on at the end, under held-out rephrasings; by default `valset`, which the choice
-            has seen: then only the rephrasings are new.
+            What the front is scored on at the end, under held-out rephrasings, and what decides whether a program is
+            recommended; by default a half of the valset, which is set aside.
 
         Raises
         ------
@@ -202,6 +211,8 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
             rephrasings=self.num_rephrasings,
             storage=self.storage,
             program="python",
+            gate=self.gate,
+            gate_margin=self.gate_margin,
             lm=self.lm or LMConfig(),
         )
 
@@ -219,7 +230,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         if self.track_stats:
             better.run = run
             better.sensitivity_by_step = compiled.sensitivity_by_step
-            better.pareto_front = tuple(
+            better.front = better.pareto_front = tuple(
                 ProgramCandidate(
                     candidate.id, candidate.edits, candidate.val, candidate.test, compiled.programs[candidate.id]
                 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.errors import InputError
 from psopt.evaluation import Predictions
-from psopt.runs import CONTRIBUTIONS, FRONT, MANIFEST, PROPOSALS, SAMPLES, TRIALS, WEAK_SPOTS
+from psopt.runs import CONTRIBUTIONS, FRONT, MANIFEST, PROPOSALS, SAMPLES, TRIALS, WEAK_SPOTS, pick_entry
 from psopt.search_spaces import Prompt
 from psopt.tasks import Sample
 
@@ -26,21 +26,24 @@ class Contents:
     run : dict
         run.json.
     chosen : dict
-        Its entry of the knee.
+        The entry of the prompt that is shown beside the seed prompt.
+    name : str
+        What that is called: ``knee``, ``recommended``, ``short``, or by its id.
     prompts : dict of prompt id to Prompt
         The seed prompt, the front's and the short one.
     texts : dict of prompt id to text
         The same as they are written to be read.
     predictions : dict of name to Predictions
-        Of the seed prompt and of the knee, on test under the held-out rephrasings.
+        Of the seed prompt and of the chosen one, on test under the held-out rephrasings.
     failures, trials, contributions
-        weak_spots.json, and the lists of trials.json and contributions.json.
+        weak_spots.json, and the lists of trials.json and contributions.json; without what is of another prompt.
     left : dict of edit id to dict
         The edits of proposals.json that left the search, in its order.
     """
 
     run: dict[str, Any]
     chosen: dict[str, Any]
+    name: str
     prompts: dict[str, Prompt]
     texts: dict[str, str]
     predictions: dict[str, Predictions]
@@ -50,8 +53,8 @@ class Contents:
     left: dict[str, dict[str, Any]]
 
 
-def read_contents(directory: RunDirectory) -> Contents:
-    """Read a run's files.
+def read_contents(directory: RunDirectory, pick: str = "recommended") -> Contents:
+    """Read a run's files; `pick` says which prompt is shown beside the baseline, see `pick_shown`.
 
     Raises
     ------
@@ -68,21 +71,53 @@ def read_contents(directory: RunDirectory) -> Contents:
         if not (directory.path / name).is_file():
             raise InputError(f"{directory.path} has no {name}{_cure(directory)}")
     front = directory.read_json(FRONT)
-    shown = (run["baseline"], *front["prompts"], *([front["short"]] if front.get("short") else []))
-    chosen = next(entry for entry in run["front"] if entry["knee"])
+    beside = [front[name] for name in ("short", "recommended") if front.get(name)]
+    shown = (run["baseline"], *front["prompts"], *beside)
+    chosen = _chosen(run, front, pick)
+    name = _name_of(chosen, run, front)
     samples = directory.read_json(SAMPLES)
-    names = {"seed prompt": run["baseline"]["id"], "knee": chosen["id"]}
+    names = {"seed prompt": run["baseline"]["id"], name: chosen["id"]}
+    weak_spots = directory.read_json(WEAK_SPOTS)
+    contributions = directory.read_json(CONTRIBUTIONS)
+    knee_id = next(entry["id"] for entry in run["front"] if entry["knee"])
+    if weak_spots.get("prompt", knee_id) != chosen["id"]:
+        weak_spots["after"] = {}
     return Contents(
         run,
         chosen,
+        name,
         {entry["id"]: _prompt(directory, entry["id"]) for entry in shown},
         {entry["id"]: _prompt_text(directory, entry["id"]) for entry in shown},
         {name: _predictions(directory, prompt_id, samples) for name, prompt_id in names.items()},
-        directory.read_json(WEAK_SPOTS),
+        weak_spots,
         directory.read_json(TRIALS)["trials"],
-        directory.read_json(CONTRIBUTIONS)["left_out"],
+        contributions["left_out"] if contributions["prompt"] == chosen["id"] else [],
         _left(directory),
     )
+
+
+def _chosen(run: dict[str, Any], front: dict[str, Any], pick: str) -> dict[str, Any]:
+    """The entry of the prompt that is shown: where the baseline is recommended, the best that was found."""
+    recommended = front.get("recommended")
+    entries = [{"edits": [], "knee": False, **run["baseline"]}, *run["front"], run.get("short"), recommended]
+    by_id = {entry["id"]: entry for entry in reversed(entries) if entry}
+    picked = pick_entry(front["prompts"], pick, front.get("short"), recommended)["id"]
+    if pick == "recommended" and recommended and picked == run["baseline"]["id"]:
+        tested = [test["id"] for test in run["recommended"]["tests"]]
+        knee_id = next(entry["id"] for entry in run["front"] if entry["knee"])
+        picked = next((name for name in tested if name in by_id), knee_id)
+    if by_id[picked]["test"] is None:
+        raise InputError(f"prompt {picked} was not scored on test, and has nothing to report: pick another")
+    chosen: dict[str, Any] = by_id[picked]
+    return chosen
+
+
+def _name_of(chosen: dict[str, Any], run: dict[str, Any], front: dict[str, Any]) -> str:
+    if chosen["knee"]:
+        return "knee"
+    others = {(front.get(name) or {}).get("id"): name for name in ("short", "recommended")}
+    is_baseline = chosen["id"] == run["baseline"]["id"]
+    return str(chosen["id"] if is_baseline else others.get(chosen["id"], chosen["id"]))
 
 
 def _left(directory: RunDirectory) -> dict[str, dict[str, Any]]:

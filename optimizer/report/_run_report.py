@@ -13,7 +13,7 @@ from psopt.report._marked import PromptPanel
 from psopt.report._page import render_page
 from psopt.report._sample_figures import changed_samples, joint_view, sample_sensitivity
 from psopt.report._wording_figures import damage, enough, families, flips
-from psopt.runs import REPORT, CallPrice, asked_about, price_line
+from psopt.runs import REPORT, CallPrice, asked_about, price_line, recommendation_lines
 from psopt.search import racing_line
 
 if TYPE_CHECKING:
@@ -29,9 +29,13 @@ _MEASURES = (
 )
 
 
-def write_report(directory: RunDirectory) -> list[Figure]:
-    """Write report.html from the run's other files, every text in it escaped; return the figures that it shows."""
-    contents = read_contents(directory)
+def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Figure]:
+    """Write report.html from the run's other files, every text in it escaped; return the figures that it shows.
+
+    `pick` says which prompt is shown beside the baseline: as `psopt.runs.pick_entry` has it, and where the baseline is
+    recommended the best that was found.
+    """
+    contents = read_contents(directory, pick)
     gallery = _gallery(contents)
     figures = [figure for section in gallery.values() for figure in section]
     prices = _prices(contents, directory)
@@ -41,12 +45,14 @@ def write_report(directory: RunDirectory) -> list[Figure]:
         figures,
         run=contents.run,
         chosen=contents.chosen,
+        name=contents.name,
+        recommendation=_recommendation(contents.run),
         left=contents.left,
         headline=_headline(contents),
         facts=[
             *_prompt_facts(contents.run),
             *_facts(contents.run),
-            ("length", f"seed prompt → knee: {length.replace('->', '→')}"),
+            ("length", f"seed prompt → {contents.name}: {length.replace('->', '→')}"),
         ],
         na=_na(contents),
         front=_rows(contents.run),
@@ -79,7 +85,7 @@ def _gallery(contents: Contents) -> dict[str, list[Figure]]:
     prompts = contents.predictions
     if contents.chosen["id"] == run["baseline"]["id"]:
         prompts = {"seed prompt": prompts["seed prompt"]}
-    scores = {"seed prompt": run["baseline"]["test"], "knee": contents.chosen["test"]}
+    scores = {"seed prompt": run["baseline"]["test"], contents.name: contents.chosen["test"]}
     several = len(run["rephrasings"]["heldout"]) > 1
     sections: dict[str, list[Figure | None]] = {
         "front": [front_figure(run, contents.trials)],
@@ -127,6 +133,13 @@ def _headline(contents: Contents) -> list[dict[str, Any]]:
             }
         )
     return cards
+
+
+def _recommendation(run: dict[str, Any]) -> list[str]:
+    """What the gate has said; of a run without one, that there was none."""
+    if not run.get("recommended"):
+        return ["This run recommends no prompt, as those of psopt 0.1: no test has compared what is shown with yours."]
+    return recommendation_lines(run["recommended"])
 
 
 def _na(contents: Contents) -> dict[str, str]:
@@ -215,11 +228,14 @@ def _rows(run: dict[str, Any]) -> list[dict[str, Any]]:
     short = run.get("short")
     if short and short["id"] not in {row["id"] for row in rows}:
         rows.append({**short, "name": f"{short['id']} (short)"})
+    chosen = run.get("recommended", {}).get("id")
+    for row in rows:
+        row["recommended"] = row["id"] == chosen
     return rows
 
 
 def _weak_rows(contents: Contents) -> list[dict[str, Any]]:
-    """The most sensitive train samples before and after, with the knee's edits that were drawn from them."""
+    """The most sensitive train samples before and after, with the chosen prompt's edits that were drawn from them."""
     after = contents.failures["after"]
     rows: list[dict[str, Any]] = []
     if not after:  # a limit did not pay for it

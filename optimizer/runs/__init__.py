@@ -20,7 +20,7 @@ from psopt.runs._directory import (
     RunDirectory,
     free_folder,
 )
-from psopt.runs._front_file import front_entry, front_file, pick_entry, read_entry
+from psopt.runs._front_file import front_entry, front_file, pick_entry, pick_note, picked_prompt, read_entry
 from psopt.runs._holding import has_found_nothing, held
 from psopt.runs._manifest import manifest
 from psopt.runs._measured import Measured, measured, measured_in
@@ -29,6 +29,7 @@ from psopt.runs._prompt_fit import check_fits
 from psopt.runs._prompt_options import PromptOptions
 from psopt.runs._prompt_source import PromptSource, TaskPrompt, inputs_named
 from psopt.runs._reading_back import asks_the_same, read_back
+from psopt.runs._recommendation import Recommendation, n_looks, recommendation_lines
 from psopt.runs._recorder import RunRecorder
 from psopt.runs._run import Run
 from psopt.runs._same_prompt import check_same_prompt
@@ -50,6 +51,7 @@ from psopt.runs.planning import (
     asked_for,
     limits_of,
     resumed_from,
+    samples_needed,
     sized,
     with_changed_limits,
 )
@@ -82,6 +84,7 @@ __all__ = [
     "Planner",
     "PromptOptions",
     "PromptSource",
+    "Recommendation",
     "Run",
     "RunDirectory",
     "RunRecorder",
@@ -112,7 +115,10 @@ __all__ = [
     "measured_in",
     "messages_of",
     "n_evaluated",
+    "n_looks",
     "pick_entry",
+    "pick_note",
+    "picked_prompt",
     "price_line",
     "read_answers",
     "read_back",
@@ -120,8 +126,10 @@ __all__ = [
     "read_entry",
     "read_prompt",
     "read_source",
+    "recommendation_lines",
     "rephrasing_phases",
     "resumed_from",
+    "samples_needed",
     "sized",
     "study_name",
     "with_changed_limits",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import InputError
 from psopt.runs._directory import FRONT, MANIFEST, RunDirectory
 from psopt.runs._measured import measured_in
+from psopt.runs._recommendation import recommendation_lines
 from psopt.search import pick_one
 
 if TYPE_CHECKING:
@@ -36,8 +37,9 @@ def front_file(
     knee_id: str | None,
     shortest: Candidate | None = None,
     how: Callable[[Candidate], Measured] | None = None,
+    recommended: Candidate | None = None,
 ) -> dict[str, Any]:
-    """Build front.json's content: the front's prompts, whole, and the short one, which may be beside the front.
+    """Build front.json's content: the front's prompts, whole, the short and the recommended one, which may be beside.
 
     It holds nothing that differs between equal runs. `how` says how a candidate was measured.
     """
@@ -47,7 +49,12 @@ def front_file(
         return {**front_entry(candidate, knee_id), "prompt": candidate.prompt.to_dict(), **measured}
 
     prompts = [whole(candidate) for candidate in front]
-    return {"schema_version": SCHEMA_VERSION, "prompts": prompts, "short": whole(shortest) if shortest else None}
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "prompts": prompts,
+        "short": whole(shortest) if shortest else None,
+        "recommended": whole(recommended) if recommended else None,
+    }
 
 
 def scores_of(candidate: Candidate) -> dict[str, Any]:
@@ -56,7 +63,9 @@ def scores_of(candidate: Candidate) -> dict[str, Any]:
 
 
 def read_entry(run: Path, which: str) -> Mapping[str, Any]:
-    """Read one of a run's prompts: ``knee``, ``short``, the best of a measure, an id, or by a selection query.
+    """Read one of a run's prompts: ``recommended``, ``knee``, ``short``, the best of a measure, an id, or by a query.
+
+    Where a run recommends none, as those of psopt 0.1, the knee stands for it (see `pick_note`).
 
     The entry says how it was ``measured``, also in a run of psopt 0.1.
 
@@ -69,14 +78,32 @@ def read_entry(run: Path, which: str) -> Mapping[str, Any]:
     if not (directory.path / FRONT).exists():
         raise InputError(f"{run} has no front yet: go on with `psopt resume {run}`")
     front = directory.read_json(FRONT)
-    entry = pick_entry(front["prompts"], which, front.get("short"))
+    entry = pick_entry(front["prompts"], which, front.get("short"), front.get("recommended"))
     if "measured" in entry:
         return entry
     return {**entry, "measured": measured_in(directory.read_json(MANIFEST), entry["id"]).to_dict()}
 
 
+def picked_prompt(run: Path, which: str = "recommended") -> Path:
+    """The file of one of a run's prompts, picked as `read_entry` does."""
+    return run / "prompts" / f"{read_entry(run, which)['id']}.json"
+
+
+def pick_note(run: Path, which: str) -> list[str]:
+    """Say what a recommended prompt's recommendation comes to; nothing of one that was picked otherwise."""
+    directory = RunDirectory.open(run)
+    if which != "recommended" or not (directory.path / FRONT).exists():
+        return []
+    if directory.read_json(FRONT).get("recommended") is None:
+        return ["the run recommends no prompt, as those of psopt 0.1: this is its knee, which no test has compared"]
+    return recommendation_lines(directory.read_json(MANIFEST)["recommended"])[:1]
+
+
 def pick_entry(
-    entries: Sequence[Mapping[str, Any]], which: str, short: Mapping[str, Any] | None = None
+    entries: Sequence[Mapping[str, Any]],
+    which: str,
+    short: Mapping[str, Any] | None = None,
+    recommended: Mapping[str, Any] | None = None,
 ) -> Mapping[str, Any]:
     """Pick from front.json's prompts as `pick_one` says."""
     return pick_one(
@@ -86,6 +113,7 @@ def pick_entry(
         prompt_id=lambda entry: str(entry["id"]),
         value=_measured,
         shortest=short,
+        recommended=recommended,
     )
 
 

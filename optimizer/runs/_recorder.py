@@ -26,7 +26,8 @@ from psopt.runs._directory import (
 from psopt.runs._front_file import front_file
 from psopt.runs._manifest import manifest
 from psopt.runs._measured import measured
-from psopt.search import knee
+from psopt.runs._recommendation import Recommendation, n_looks
+from psopt.search import knee, untested
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +51,8 @@ class RunRecorder:
     started: float = field(default_factory=time.monotonic)
     before: dict[str, Any] = field(default_factory=dict)
     plan: dict[str, Any] | None = None
-    _tested: tuple[Candidate, tuple[Candidate, ...], Candidate] | None = None  # baseline, front, shortest: the end
+    # baseline, front, shortest, what is recommended: the end
+    _tested: tuple[Candidate, tuple[Candidate, ...], Candidate, Recommendation | None] | None = None
 
     def __post_init__(self) -> None:
         if (self.directory.path / MANIFEST).exists():
@@ -98,18 +100,26 @@ class RunRecorder:
 
     def _save_part(self, search: Search | None, reason: str) -> None:
         if self._tested:  # what failed came after the final test, whose scores only this process has
-            baseline, front, shortest = self._tested
+            baseline, front, shortest, recommendation = self._tested
             counts, sizes = (search.race_counts, search.diagnoses.sizes) if search else (None, ())
-            self.save(baseline, front, reason, shortest, counts, sizes)
+            self.save(baseline, front, reason, shortest, counts, sizes, recommendation)
             return
         if search is None or not search.candidates:
             self.save(None, (), reason)
             return
         front = search.front
-        self.save(search.candidates[0], front, reason, race=search.race_counts, diagnoses=search.diagnoses.sizes)
+        baseline = search.candidates[0]
+        kept = self._kept(baseline, reason)
+        self.save(baseline, front, reason, None, search.race_counts, search.diagnoses.sizes, kept)
         self.save_proposals(search)
-        for candidate in front:
+        for candidate in {candidate.id: candidate for candidate in (baseline, *front)}.values():
             self.directory.write_prompt(candidate.prompt, self._measured(candidate))
+
+    def _kept(self, baseline: Candidate, reason: str) -> Recommendation:
+        """What a run recommends that has ended before its prompts were tested: what there was."""
+        why = f"the run has ended ({reason}) before the prompts that it found were tested against it"
+        verdict = untested(self.settings.gate, self.settings.gate_margin, why)
+        return Recommendation(baseline, verdict, looks=n_looks(self.before, verdict))
 
     def save(
         self,
@@ -119,6 +129,7 @@ class RunRecorder:
         shortest: Candidate | None = None,
         race: RaceCounts | None = None,
         diagnoses: Sequence[DiagnosisSize] = (),
+        recommendation: Recommendation | None = None,
     ) -> None:
         """Write run.json and front.json as far as the run has come."""
         knee_id = knee(front, baseline).id if baseline and front else None
@@ -136,18 +147,21 @@ class RunRecorder:
             shortest,
             race,
         )
+        if recommendation:
+            content["recommended"] = recommendation.to_dict()
         if diagnoses:
             content["diagnoses"] = [size.to_dict() for size in diagnoses]
         if baseline is None:  # what an earlier part of the run found stays known
-            kept = ("baseline", "front", "short", "race", "diagnoses")
+            kept = ("baseline", "front", "short", "race", "diagnoses", "recommended")
             content |= {name: self.before[name] for name in kept if self.before.get(name)}
         if plan := self.plan or self.before.get("plan"):
             content["plan"] = plan
         self.directory.write_json(MANIFEST, content)
         if front:
-            self.directory.write_json(FRONT, front_file(front, knee_id, shortest, self._measured))
+            recommended = recommendation.prompt if recommendation else None
+            self.directory.write_json(FRONT, front_file(front, knee_id, shortest, self._measured, recommended))
         if baseline and shortest:
-            self._tested = (baseline, front, shortest)
+            self._tested = (baseline, front, shortest, recommendation)
 
     def _measured(self, candidate: Candidate) -> Measured:
         return measured(self.settings, self.task, self.evaluator, candidate)
@@ -171,15 +185,20 @@ class RunRecorder:
         self.directory.write_json(PROPOSALS, content)
 
     def save_prompts(
-        self, baseline: Candidate, front: tuple[Candidate, ...], shortest: Candidate, diagnoses: TrainDiagnoses
+        self,
+        baseline: Candidate,
+        front: tuple[Candidate, ...],
+        others: Sequence[Candidate],
+        shown: Candidate,
+        diagnoses: TrainDiagnoses,
     ) -> None:
-        """Write the prompts of the front and the baseline, their predictions, and the weak spots before and after."""
-        for candidate in {candidate.id: candidate for candidate in (baseline, *front, shortest)}.values():
+        """Write the baseline, the front and others, their predictions, and what was weak and is under the one shown."""
+        for candidate in {candidate.id: candidate for candidate in (baseline, *front, *others)}.values():
             self.directory.write_prompt(candidate.prompt, self._measured(candidate))
             splits: tuple[Split, ...] = ("val", "test") if candidate.test else ("val",)
             predictions = {str(split): self.evaluator.predictions(candidate.prompt, split) for split in splits}
             self.directory.write_predictions(candidate.prompt, predictions)
-        self.directory.write_json(WEAK_SPOTS, self._weak_spots(baseline, knee(front, baseline), diagnoses))
+        self.directory.write_json(WEAK_SPOTS, self._weak_spots(baseline, shown, diagnoses))
 
     def earlier_contributions(self, chosen: Candidate, most: int) -> dict[str, Any] | None:
         """What so many of the chosen prompt's edits contribute, where an earlier part of the run has found that out."""
@@ -219,8 +238,9 @@ class RunRecorder:
         try:
             before = diagnoses.predictions(baseline.prompt)
         except BudgetReachedError:
-            return {"before": Diagnosis({"sensitivity": ()}, ()).to_dict(), "after": {}}
-        content = {"before": diagnose_predictions(before, labelled=self.task.train).to_dict(), "after": {}}
+            return {"prompt": chosen.id, "before": Diagnosis({"sensitivity": ()}, ()).to_dict(), "after": {}}
+        diagnosis = diagnose_predictions(before, labelled=self.task.train)
+        content: dict[str, Any] = {"prompt": chosen.id, "before": diagnosis.to_dict(), "after": {}}
         try:
             after = diagnoses.alike(chosen.prompt)
         except BudgetReachedError:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import optuna
+    from psopt.runs._recommendation import Recommendation
     from psopt.search import Candidate
 
 
@@ -33,6 +34,8 @@ class Run:
     finish_reason : str
         ``trials`` (the total was reached), ``converged`` (the front did not move any more), ``exhausted`` (nothing new
         to try) or ``budget`` (a limit was reached).
+    recommendation : Recommendation or None
+        What the gate has decided, and the test that it rests on; None where a run was put together without it.
     """
 
     path: Path
@@ -41,10 +44,17 @@ class Run:
     short: Candidate
     study: optuna.Study
     finish_reason: str
+    recommendation: Recommendation | None = None
+
+    @property
+    def recommended(self) -> Candidate:
+        """The prompt to use: one that has passed the gate, else the baseline; the knee where there was no gate."""
+        return self.pick("recommended")
 
     def pick(self, which: str = "knee") -> Candidate:
-        """Pick ``knee``, ``short``, the best ``f1``, ``sensitivity`` or ``consistency``, an id, or by a wish.
+        """Pick ``recommended``, ``knee``, ``short``, the best by a measure, one by its id, or by a wish.
 
-        A wish is ``max F1 with S <= .05`` and the like.
+        Measures are ``f1``, ``sensitivity`` and ``consistency``; a wish is ``max F1 with S <= .05`` and the like.
         """
-        return pick(self.front, self.baseline, which, self.short)
+        recommended = self.recommendation.prompt if self.recommendation else None
+        return pick(self.front, self.baseline, which, self.short, recommended)

@@ -10,7 +10,7 @@ from psopt.errors import InputError
 from psopt.models.chat import LMConfig, without_header_values
 from psopt.rephrasings import RephrasingOptions, read_families
 from psopt.runs._data_options import DataOptions
-from psopt.search import SearchOptions, check_wordings
+from psopt.search import MARGIN, GateMode, SearchOptions, check_gate, check_wordings
 from psopt.search_spaces import Prompt, SearchRestriction, seed_prompt
 
 if TYPE_CHECKING:
@@ -22,7 +22,15 @@ _DATA = tuple(option.name for option in fields(DataOptions))
 _SEARCH = ("trials", "rounds", "sampler", "seed")
 # run.json of 0.1 has no such keys
 _ONLY_WHEN_SET = {"race": "auto"}
-_PLANNED = {"train_samples": None, "test_samples": None, "heldout": N_HELDOUT, "effort": "full", "limited_by": "user"}
+_PLANNED = {
+    "train_samples": None,
+    "test_samples": None,
+    "heldout": N_HELDOUT,
+    "effort": "full",
+    "limited_by": "user",
+    "gate": "sure",
+    "gate_margin": MARGIN,
+}
 _REPHRASING = ("rephraser", "judge", "keep_labels")
 
 
@@ -78,6 +86,10 @@ class RunSettings:
         where nothing was.
     limited_by : str
         Whose `lm.max_calls` is: the ``user``'s, or the ``effort``'s.
+    gate : str
+        What a prompt must show on test to be recommended: ``sure``, ``likely`` or ``off``; see `psopt.search.gate`.
+    gate_margin : float
+        By how much its F1 may be lower than the baseline's.
     """
 
     data: DataOptions
@@ -102,9 +114,12 @@ class RunSettings:
     heldout: int = N_HELDOUT
     effort: str = "full"
     limited_by: Literal["user", "effort"] = "user"
+    gate: GateMode = "sure"
+    gate_margin: float = MARGIN
 
     def __post_init__(self) -> None:
-        """Refuse two prompts to start from, and a race under one wording."""
+        """Refuse two prompts to start from, a race under one wording, and a gate that there is not."""
+        check_gate(self.gate, self.gate_margin)
         if self.prompt is not None and self.strategy != "simple":
             raise InputError(f"--strategy {self.strategy} makes a prompt, and --prompt is one: leave one of them out")
         if self.rephrasing.file is None:  # else it says how many there are, and the search looks

@@ -22,14 +22,31 @@ from psopt.search.distributed import (
     without_password,
     write_metadata,
 )
+from psopt.search.gating import (
+    MARGIN,
+    MARGIN_OF_S,
+    GateMode,
+    NomineeTest,
+    OneSided,
+    Verdict,
+    check_gate,
+    compare_nominee,
+    gate,
+    untested,
+)
 from psopt.search.growing import DiagnosisSize, TrainDiagnoses
 from psopt.search.racing import RaceCounts, StoppedCandidate, check_wordings, racing_line
 
 __all__ = [
+    "MARGIN",
+    "MARGIN_OF_S",
     "Candidate",
     "Contribution",
     "DiagnosisSize",
+    "GateMode",
+    "NomineeTest",
     "Observer",
+    "OneSided",
     "PromptNeed",
     "Propose",
     "RaceCounts",
@@ -43,9 +60,13 @@ __all__ = [
     "StoredStudy",
     "StudyMetadata",
     "TrainDiagnoses",
+    "Verdict",
+    "check_gate",
     "check_limits",
     "check_wordings",
+    "compare_nominee",
     "expected_diagnosis_calls",
+    "gate",
     "join_study",
     "knee",
     "leave_one_out",
@@ -60,6 +81,7 @@ __all__ = [
     "score_on_test",
     "scoring_order",
     "tokens_of_all_edits",
+    "untested",
     "without_password",
     "write_metadata",
 ]

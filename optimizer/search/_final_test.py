@@ -17,17 +17,18 @@ if TYPE_CHECKING:
     from psopt.search._search import Search
 
 
-def scoring_order(baseline: R, front: Sequence[R], shortest: R | None = None) -> list[R]:
+def scoring_order(baseline: R, front: Sequence[R], shortest: R | None = None, nominated: Sequence[R] = ()) -> list[R]:
     """Return who is scored on test, those first without whom the others are worth least.
 
-    The seed prompt, the knee, the best in F1, S and C, the shortest prompt, and the rest of the front by falling F1.
+    The seed prompt and those that are nominated, without whom the gate can say nothing, the knee, the best in F1, S and
+    C, the shortest prompt, and the rest of the front by falling F1.
     """
     best = [
         min(front, key=lambda candidate: (-candidate.val.f1, candidate.trial)),
         min(front, key=lambda candidate: (candidate.val.sensitivity, candidate.trial)),
         min(front, key=lambda candidate: (-candidate.val.consistency, candidate.trial)),
     ]
-    order = [baseline, knee(front, baseline), *best, *([shortest] if shortest else []), *front]
+    order = [baseline, *nominated, knee(front, baseline), *best, *([shortest] if shortest else []), *front]
     return list({candidate.id: candidate for candidate in order}.values())
 
 

@@ -120,7 +120,13 @@ def knee(front: Sequence[R], baseline: Ranked) -> R:
     return min(better or front, key=lambda candidate: float(np.linalg.norm((high - _gains(candidate)) / span)))
 
 
-def pick(front: Sequence[Candidate], baseline: Candidate, which: str, shortest: Candidate | None = None) -> Candidate:
+def pick(
+    front: Sequence[Candidate],
+    baseline: Candidate,
+    which: str,
+    shortest: Candidate | None = None,
+    recommended: Candidate | None = None,
+) -> Candidate:
     """Pick a candidate as `pick_one` says."""
     return pick_one(
         front,
@@ -129,6 +135,7 @@ def pick(front: Sequence[Candidate], baseline: Candidate, which: str, shortest: 
         prompt_id=lambda candidate: candidate.id,
         value=_measured,
         shortest=shortest,
+        recommended=recommended,
     )
 
 

@@ -1,4 +1,4 @@
-"""Picking one prompt of a front: the knee, the short one, the best by a measure, one by its id, or one by a query."""
+"""Picking one prompt of a front: the recommended one, the knee, the shortest, the best by a measure, by id or query."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ def pick_one(
     prompt_id: Callable[[T], str],
     value: Callable[[T, str], float],
     shortest: T | None = None,
+    recommended: T | None = None,
 ) -> T:
-    """Pick a prompt of a front; `shortest` may be beside it.
+    """Pick a prompt of a front; `shortest` and `recommended` may be beside it.
 
     Parameters
     ----------
     which : str
-        ``knee``, ``short`` (the knee where there is none), an objective's name, an id or its beginning, or a query (see
-        `read_selection`).
+        ``knee``, ``recommended`` or ``short`` (the knee where there is none), an objective's name, an id or its
+        beginning, or a query (see `read_selection`).
     knee, prompt_id, value : callables
         Give the knee, a prompt's id, and a prompt's measure on val.
 
@@ -45,17 +46,16 @@ def pick_one(
     everyone = front if shortest is None else [*front, shortest]
     if is_selection(which):
         return choose(read_selection(which), everyone, value)
-    if which == "short" and shortest is not None:
-        return shortest
-    if which in {"knee", "short"}:
-        return knee()
+    by_name = {"short": shortest, "recommended": recommended, "knee": None}
+    if which in by_name:
+        return by_name[which] or knee()
     if which in OBJECTIVES:
         sign = 1 if OBJECTIVES[which] == "maximize" else -1
         return max(front, key=lambda prompt: sign * value(prompt, which))
-    by_id = {prompt_id(prompt): prompt for prompt in everyone}
+    by_id = {prompt_id(prompt): prompt for prompt in (*everyone, *([recommended] if recommended else []))}
     named = (
         [prompt for name, prompt in by_id.items() if name.startswith(which)] if len(which) >= _LEAST_OF_AN_ID else []
     )
     if len(named) != 1:
-        raise UnknownNameError("prompt of the front", which, ["knee", *OBJECTIVES, *by_id])
+        raise UnknownNameError("prompt of the front", which, ["recommended", "knee", *OBJECTIVES, *by_id])
     return named[0]

@@ -123,9 +123,10 @@ class Reserve:
         order = scoring_order(search.baseline, search.leaders) if search.candidates else []
         front = [self._of(candidate.prompt, "test") for candidate in order if candidate.id != baseline.id]
         dearest = max([*front[:1], *coming], key=lambda need: need.expected.high, default=None)
-        must = [self._of(baseline, "test"), *([dearest] if dearest else [])]
-        shortest = front[:1]  # not known yet, and no longer than the knee
-        wanted = [need for need in [*front, *shortest, *coming] if need is not dearest]
+        # The gate needs its nominees: the knee, and the shortest, which is not known yet and no longer than the knee.
+        nominated = [*([dearest] if dearest else []), *front[:1]]
+        must = [self._of(baseline, "test"), *nominated]
+        wanted = [need for need in [*front, *coming] if need is not dearest]
         if order:
             wanted.insert(0, self._of_train(search, order[min(1, len(order) - 1)].prompt))  # for the report's "after"
         if not search.is_completing:

@@ -35,7 +35,14 @@ class TaskFields(TypedDict):
 
 
 def assemble(
-    name: str, described: TaskFile, splits: Splits, *, source: Source, note: str = "", label_column: str = ""
+    name: str,
+    described: TaskFile,
+    splits: Splits,
+    *,
+    source: Source,
+    note: str = "",
+    label_column: str = "",
+    test_is_drawn: bool = False,
 ) -> TaskFields:
     """Put the fields of a task together.
 
@@ -55,7 +62,7 @@ def assemble(
         train=splits.train,
         val=splits.val,
         test=splits.test,
-        info=DatasetInfo(name, source, _digest(splits), note),
+        info=DatasetInfo(name, source, _digest(splits), note, test_is_drawn),
         definitions=described.definitions,
         subclasses=described.subclasses,
         noun=noun,

@@ -36,3 +36,5 @@ class DatasetInfo:
     sha256: str
     note: str = ""
     """One plain line for the user, e.g. why the bundled sample takes the place of the real data."""
+    test_is_drawn: bool = False
+    """Whether test was set aside by chance, since the data mark none."""

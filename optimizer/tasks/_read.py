@@ -13,7 +13,7 @@ from psopt.tasks._columns import as_names
 from psopt.tasks._files import read_rows
 from psopt.tasks._read_builtin import read_builtin
 from psopt.tasks._samples import make_samples
-from psopt.tasks._splits import make_splits
+from psopt.tasks._splits import draws_test, make_splits
 from psopt.tasks._taskfile import TaskFile, read_task_file
 
 if TYPE_CHECKING:
@@ -52,7 +52,15 @@ def read_dataset(
     splits = make_splits(str(path), placed, separate_test, seed=seed)
     note = left_out(len(placed) + len(separate_test or ()), splits)
     name = described.name or path.stem
-    return assemble(name, described, splits, source="file", note=note, label_column=label_column)
+    return assemble(
+        name,
+        described,
+        splits,
+        source="file",
+        note=note,
+        label_column=label_column,
+        test_is_drawn=draws_test(placed, separate_test),
+    )
 
 
 def check_name(name: str) -> None:

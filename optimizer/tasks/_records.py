@@ -10,7 +10,7 @@ from psopt.errors import DataError
 from psopt.tasks._assemble import assemble, left_out
 from psopt.tasks._formats import Record
 from psopt.tasks._samples import make_samples
-from psopt.tasks._splits import make_splits
+from psopt.tasks._splits import draws_test, make_splits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,7 +28,15 @@ def fields_of_records(records: Iterable[Any], described: TaskFile, *, seed: int)
     placed, label_column = make_samples(source, rows, described.columns(), require_labels=True)
     splits = make_splits(source, placed, None, seed=seed)
     note = left_out(len(placed), splits)
-    return assemble(source, described, splits, source="memory", note=note, label_column=label_column)
+    return assemble(
+        source,
+        described,
+        splits,
+        source="memory",
+        note=note,
+        label_column=label_column,
+        test_is_drawn=draws_test(placed),
+    )
 
 
 def _row(source: str, number: int, record: Any) -> Record:

@@ -60,6 +60,12 @@ def make_splits(source: str, placed: Sequence[Placed], separate_test: Sequence[P
     return _draw(Splits(train, val, marked.test), seed)
 
 
+def draws_test(placed: Sequence[Placed], separate_test: Sequence[Placed] | None = None) -> bool:
+    """Whether test is set aside by chance: the data mark none, and have labels."""
+    marks_test = bool(separate_test) or any(split == "test" for _, split in placed)
+    return not marks_test and any(sample.label is not None for sample, _ in placed)
+
+
 def _unlabelled(source: str, placed: Sequence[Placed], separate_test: Sequence[Placed] | None) -> Splits:
     if separate_test:
         raise DataError(f"{source}: has no labels, so a test file is of no use; leave it out, or add a label column")

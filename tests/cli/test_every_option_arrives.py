@@ -97,6 +97,9 @@ OWN = {
     "--vote",
     "--heldout",
     "--show",
+    "--gate",
+    "--gate-margin",
+    "--pick",
 }
 ASKING = ("optimize", "diagnose", "compare", "check", "classify", "rephrase")
 RUN = ["--trials", "2", "--rounds", "1", "--samples", "12", "--rephrasings", "3"]

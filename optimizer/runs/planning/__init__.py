@@ -12,6 +12,7 @@ from psopt.runs.planning._power import (
     spread_of_run,
 )
 from psopt.runs.planning._resuming import resumed_from, with_changed_limits
+from psopt.runs.planning._samples_needed import samples_needed
 from psopt.runs.planning._sizes import FLOOR_TRIALS, FULL, AskedSizes, Sizes, path
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "path",
     "plausible_spread",
     "resumed_from",
+    "samples_needed",
     "sized",
     "smallest_difference",
     "spread_of_run",

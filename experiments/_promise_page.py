@@ -1,0 +1,82 @@
+"""The part of RESULTS.md on what is handed back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from _tables import table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Results = dict[str, Any]
+
+_MOST_WORSE, _LEAST_KEPT, _AT = 0.05, 0.9, 500  # what was to be reached, and where
+
+
+def promise(results: Results) -> str:
+    """Shares of worse prompts, and of the gain, cell by cell."""
+    head = (
+        "population", "val = test", "runs", "knee: F1 / S, true", "optimism of val", "worse: knee as it is", "likely",
+        "sure", "at most", "two nominees", "handed back: likely", "sure", "gain kept: likely", "sure", "two nominees",
+    )  # fmt: skip
+    cells = [*results["cells"], *results["searches"]]
+    return f"{verdict(results)}\n\n{table(head, [_row(cell) for cell in cells])}\n{_EXPLAINED}\n"
+
+
+_EXPLAINED = (
+    "Worse: the share of runs that hand back a prompt that is truly worse than the seed prompt by more than .01 in F1 "
+    "or in S; at most: the upper end of its 95 % interval (Clopper and Pearson). Likely and sure are the gate's modes, "
+    "with the knee as its nominee; two nominees: sure, with the shortest prompt as the second. Handed back: of all "
+    "runs, in place of the seed prompt. Gain kept: of the knees' true gain in F1 - S, where that is a point or more in "
+    "the mean."
+)
+
+
+def verdict(results: Results) -> str:
+    """Say whether what was to be reached is."""
+    sure = [(cell, cell["ways"]["sure"]) for cell in results["cells"]]
+    most = max(way["worse"] / cell["runs"] for cell, way in sure)
+    bound = max(way["worse_most"] for _, way in sure)
+    kept = [way["kept"] for cell, way in sure if cell["n"] == _AT and way["kept"] is not None and _has_good(cell)]
+    knees = max(cell["ways"]["always"]["worse"] / cell["runs"] for cell, _ in sure)
+    reached = "reached" if most <= _MOST_WORSE else "**not reached**"
+    text = (
+        f"A worse prompt was handed back in {most:.1%} of runs at most (upper bound {bound:.1%}; to reach: "
+        f"{_MOST_WORSE:.0%}, {reached}), where the knee as it is was worse in up to {knees:.0%}."
+    )
+    if kept:
+        held = "reached" if min(kept) >= _LEAST_KEPT else "**not reached**"
+        text += f" With {_AT} samples of val and of test {min(kept):.0%} or more of the gain was kept ({held})."
+    return text
+
+
+def _has_good(cell: Results) -> bool:
+    """Whether the knees are better in both: where they are worse in one, to hand them back is no gain."""
+    return bool(cell["population"] in {"small effects", "large effects"})
+
+
+def _row(cell: Results) -> Sequence[Any]:
+    ways, runs, knee = cell["ways"], cell["runs"], cell["knee"]
+    always, likely, sure = (ways[way] for way in ("always", "likely", "sure"))
+    two = ways.get("sure, two nominees")
+    return (
+        cell["population"],
+        cell["n"],
+        runs,
+        f"{100 * knee['f1']:+.1f} / {100 * knee['sensitivity']:+.1f}",
+        f"{100 * knee['optimism']:+.1f}",
+        *(_share(way["worse"], runs) for way in (always, likely, sure)),
+        f"{100 * sure['worse_most']:.1f} %",
+        _share(two["worse"], runs) if two else None,
+        *(_share(way["handed_back"], runs) for way in (likely, sure)),
+        *(_kept(way) for way in (likely, sure, two)),
+    )
+
+
+def _share(count: int, runs: int) -> str:
+    return f"{100 * count / runs:.1f} %"
+
+
+def _kept(way: Results | None) -> str | None:
+    return None if way is None or way["kept"] is None else f"{100 * way['kept']:.0f} %"

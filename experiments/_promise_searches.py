@@ -1,0 +1,80 @@
+"""Searches of psopt itself on simulated models, from proposals to the gate, with the truth from their probabilities."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import psopt
+from _paid import TradingModel
+from _promise_cells import Cell, Tally
+from psopt.models.sim import SimulatedModel
+from psopt.tasks import load_task
+
+if TYPE_CHECKING:
+    from psopt.search import Candidate
+    from psopt.tasks import Sample, Task
+
+SIZE = 100
+_TRAIN, _TRIALS, _Q = 200, 20, 10
+MODELS: dict[str, type[SimulatedModel]] = {"sim": SimulatedModel, "sim with trade-offs": TradingModel}
+
+
+def run_searches(name: str, n_searches: int) -> Cell:
+    """Search with one seed a run; samples of train, val and test are drawn anew from all of TREC's."""
+    cell = Cell(name, SIZE, ways={"always": Tally(), "likely": Tally(), "sure": Tally()})
+    for seed in range(n_searches):
+        task, rest = _drawn(seed)
+        model = MODELS[name](f"seed={seed}", _pool())
+        with tempfile.TemporaryDirectory() as folder:
+            run = psopt.optimize(
+                task, model=model, trials=_TRIALS, rephrasings=_Q, samples=_TRAIN, heldout=_Q, seed=seed,
+                leave_one_out=0, out=Path(folder) / "run",
+            )  # fmt: skip
+        _count(cell, run, model, [sample.text for sample in rest])
+    return cell
+
+
+@cache
+def _pool() -> Task:
+    return load_task("trec", seed=0)
+
+
+def _drawn(seed: int) -> tuple[Task, tuple[Sample, ...]]:
+    """A seed's task, and the samples that it does not hold: each text once."""
+    pool = _pool()
+    by_text = {sample.text: sample for sample in (*pool.train, *pool.val, *pool.test)}
+    samples = list(by_text.values())
+    order = np.random.default_rng([seed, 19]).permutation(len(samples))
+    drawn = [samples[index] for index in order]
+    ends = np.cumsum([_TRAIN, SIZE, SIZE])
+    train, val, test, rest = (tuple(part) for part in np.split(np.array(drawn, dtype=object), ends))
+    return replace(pool, train=train, val=val, test=test), rest
+
+
+def _count(cell: Cell, run: psopt.Run, model: SimulatedModel, texts: list[str]) -> None:
+    """Count what came of a search: the knee as it is, what the gate likes, what the run recommends."""
+    cell.runs += 1
+    knee = run.pick("knee")
+    if knee.id != run.baseline.id:
+        cell.optimism += knee.val.f1 - run.baseline.val.f1 - _gain(knee, run, model, texts)[0]
+    tests = run.recommendation.verdict.tests if run.recommendation else ()
+    handed_back: dict[str, Candidate] = {"always": knee, "sure": run.recommended}
+    by_id = {candidate.id: candidate for candidate in (*run.front, run.short, run.recommended)}
+    likely = next((test.id for test in tests if test.is_likely), None)
+    if likely is not None:
+        handed_back["likely"] = by_id[likely]
+    for way, candidate in handed_back.items():
+        if candidate.id != run.baseline.id:
+            cell.ways[way].add(*_gain(candidate, run, model, texts))
+
+
+def _gain(candidate: Candidate, run: psopt.Run, model: SimulatedModel, texts: list[str]) -> tuple[float, float]:
+    """True differences in F1 and in S, at the Q of the test."""
+    labels = model.true_labels(texts)
+    before, after = (model.expected_scores(of.prompt, texts, labels, _Q) for of in (run.baseline, candidate))
+    return after.f1 - before.f1, after.sensitivity - before.sensitivity

@@ -1,0 +1,47 @@
+"""Which prompt a run recommends: what the gate says of the nominees, from their answers on test."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from psopt.runs import Recommendation, n_looks, samples_needed
+from psopt.search import gate, untested
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from psopt.evaluation import Evaluator
+    from psopt.runs import RunRecorder
+    from psopt.search import Candidate, Verdict
+
+
+def recommend(
+    recorder: RunRecorder, evaluator: Evaluator, baseline: Candidate, nominated: Sequence[Candidate]
+) -> Recommendation:
+    """Put the nominees that are scored on test through the gate; all that it looks at is at hand."""
+    settings = recorder.settings
+    tested = {candidate.id: candidate for candidate in nominated if candidate.test is not None}
+    if nominated and not tested:
+        why = "the limit did not pay for a test of what was found"
+        verdict = untested(settings.gate, settings.gate_margin, why)
+    else:
+        verdict = gate(
+            evaluator.predictions(baseline.prompt, "test"),
+            {name: evaluator.predictions(candidate.prompt, "test") for name, candidate in tested.items()},
+            mode=settings.gate,
+            margin=settings.gate_margin,
+        )
+    prompt = tested[verdict.id] if verdict.id else baseline
+    needed = _samples_needed(evaluator, baseline, tested.values(), verdict) if verdict.verdict == "keep" else None
+    return Recommendation(prompt, verdict, needed, n_looks(recorder.before, verdict))
+
+
+def _samples_needed(
+    evaluator: Evaluator, baseline: Candidate, tested: Iterable[Candidate], verdict: Verdict
+) -> int | None:
+    """What it would take to be sure of the first nominee, where the gate was to be."""
+    if verdict.mode != "sure" or not verdict.tests:
+        return None
+    first = next(iter(tested))
+    before, after = (evaluator.predictions(candidate.prompt, "test") for candidate in (baseline, first))
+    return samples_needed(before, after, verdict.tests[0], verdict.margin)

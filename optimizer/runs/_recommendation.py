@@ -1,0 +1,119 @@
+"""What a run recommends: the prompt, and the test that it rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from psopt.search import Candidate, Verdict
+
+
+@dataclass(frozen=True, eq=False)
+class Recommendation:
+    """What the gate has made of a run.
+
+    Attributes
+    ----------
+    prompt : Candidate
+        What is handed back: a nominee, or the baseline.
+    verdict : Verdict
+        What the gate said, and its tests.
+    samples_needed : int or None
+        Where the baseline is kept: with about how many test samples the gate would pass the best nominee in 80 % of
+        cases, if it is as good as it looks. None where no number of samples would do.
+    looks : int
+        How many times test has decided in this run, this time included: of each the error holds, not of all together.
+    """
+
+    prompt: Candidate
+    verdict: Verdict
+    samples_needed: int | None = None
+    looks: int = 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as run.json keeps it."""
+        return {
+            **self.verdict.to_dict(),
+            "id": self.prompt.id,
+            "samples_needed": self.samples_needed,
+            "looks": self.looks,
+        }
+
+
+def n_looks(before: Mapping[str, Any], verdict: Verdict) -> int:
+    """How many times test has decided, by the run.json of the part before: a new nominee is a new look.
+
+    >>> from psopt.search import untested
+    >>> n_looks({}, untested("sure", 0.01, "no test"))
+    1
+    """
+    earlier = before.get("recommended") or {}
+    tested = {test["id"] for test in earlier.get("tests", ())}
+    is_new = bool(tested) and not {test.id for test in verdict.tests} <= tested
+    return int(earlier.get("looks", 1)) + is_new
+
+
+def recommendation_lines(data: Mapping[str, Any]) -> list[str]:
+    """Say what run.json's `recommended` comes to, as the screen and the report show it."""
+    tests = data["tests"]
+    lines = [_sentence(data, tests)]
+    if tests:
+        names = ", ".join(["the baseline", *(test["id"] for test in tests)])
+        lines.append(
+            f"The gate has looked at the test scores of {names}: those of what it chose are a little too good."
+        )
+    if data.get("looks", 1) > 1:
+        lines.append(f"This was look {data['looks']} at the same test samples: the error holds of each look alone.")
+    return lines
+
+
+def _sentence(data: Mapping[str, Any], tests: list[Mapping[str, Any]]) -> str:
+    chosen = next((test for test in tests if test["id"] == data["id"]), None)
+    if chosen is not None:
+        return _of_chosen(data, chosen)
+    if not tests:
+        return f"Keep yours: {data['reason']}."
+    best = tests[0]
+    if best["lost"]:
+        return f"Keep yours. The best found is wrong on what is pinned: {', '.join(best['lost'])}."
+    differences = _differences(best)
+    if data["samples_needed"]:
+        needed = f"about {data['samples_needed']:,} test samples would settle it"
+        return f"Keep yours. The best found may be better ({differences}): {needed}."
+    if _looks_better(best):
+        return (
+            f"Keep yours. The best found may be better ({differences}): more test samples alone would not settle it, "
+            "more held-out wordings might."
+        )
+    return f"Keep yours. The best found looks no better on test ({differences})."
+
+
+def _of_chosen(data: Mapping[str, Any], test: Mapping[str, Any]) -> str:
+    differences = _differences(test)
+    if data["mode"] == "off":
+        return f"Not tested (--gate off): {test['id']} is the knee as val has it; on test {differences}."
+    if data["mode"] == "likely":
+        return (
+            f"Likely better: {test['id']} ({differences}). F1 is no lower on test and F1 - S + C is higher; "
+            "that is an estimate, and no test stands behind it (--gate likely)."
+        )
+    return (
+        f"Recommended: {test['id']} ({differences}). Tested at {100 * data['alpha']:g} %: F1 is not lower by "
+        f"{100 * data['margin']:g} and S not higher by 1, and at least one of them is better."
+    )
+
+
+def _differences(test: Mapping[str, Any]) -> str:
+    return "; ".join(f"{name} {_difference(test[key])}" for key, name in (("f1", "F1"), ("sensitivity", "S")))
+
+
+def _difference(measure: Mapping[str, float]) -> str:
+    difference, low, high = (100 * measure[name] for name in ("difference", "low", "high"))
+    return f"{difference:+.1f}, {low:+.1f} to {high:+.1f}"
+
+
+def _looks_better(test: Mapping[str, Any]) -> bool:
+    return bool(test["f1"]["difference"] > 0 or test["sensitivity"]["difference"] < 0)

@@ -1,0 +1,18 @@
+"""The gate: test samples and held-out wordings that nothing has looked at decide which prompt is handed back."""
+
+from psopt.search.gating._gate import ALPHA, MARGIN, GateMode, Verdict, check_gate, gate, untested
+from psopt.search.gating._nominee_test import MARGIN_OF_S, NomineeTest, OneSided, compare_nominee
+
+__all__ = [
+    "ALPHA",
+    "MARGIN",
+    "MARGIN_OF_S",
+    "GateMode",
+    "NomineeTest",
+    "OneSided",
+    "Verdict",
+    "check_gate",
+    "compare_nominee",
+    "gate",
+    "untested",
+]

@@ -1,0 +1,132 @@
+"""Which prompt is handed back: a nominee that has passed, else the baseline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from psopt.errors import InputError, UnknownNameError
+from psopt.search.gating._holm import holm
+from psopt.search.gating._nominee_test import NomineeTest, compare_nominee
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from psopt.evaluation import Predictions
+
+GateMode = Literal["sure", "likely", "off"]
+ALPHA = 0.05
+"""How often the gate may hand back a prompt that is truly worse: Fisher's convention."""
+MARGIN = 0.01
+"""By how much F1 may be lower before that counts as worse: a point, which nobody would notice. Chosen, not measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the gate says.
+
+    Attributes
+    ----------
+    verdict : str
+        ``better``: a nominee has passed; ``keep``: none has, so the baseline stays; ``untested``: nobody asked for a
+        test (``--gate off``).
+    id : str or None
+        The prompt's; None stands for the baseline.
+    mode : str
+    tests : tuple of NomineeTest
+        One a nominee, in their order.
+    margin, alpha : float
+    reason : str
+        Why nothing was tested; empty where nominees were.
+    n_samples, n_wordings : int
+        What was tested on.
+    """
+
+    verdict: Literal["better", "keep", "untested"]
+    id: str | None
+    mode: GateMode
+    tests: tuple[NomineeTest, ...] = ()
+    margin: float = MARGIN
+    alpha: float = ALPHA
+    reason: str = ""
+    n_samples: int = 0
+    n_wordings: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON data."""
+        data = {part.name: getattr(self, part.name) for part in fields(self)}
+        return {**data, "tests": [test.to_dict() for test in self.tests]}
+
+
+def gate(
+    baseline: Predictions,
+    nominees: Mapping[str, Predictions],
+    *,
+    mode: GateMode = "sure",
+    margin: float = MARGIN,
+    alpha: float = ALPHA,
+    pinned: Collection[str] = (),
+) -> Verdict:
+    """Decide from answers on test, under held-out wordings, which of several prompts is handed back.
+
+    A nominee passes ``sure`` if by one-sided tests it is not worse than the baseline by the margin in F1, not worse by
+    .01 in S, and better in one of them. Of several that pass, the first in their order is handed back. The level is
+    Holm's: the chance that a prompt is handed back that is truly worse by more than that is at most `alpha`, whatever
+    the order and the number of nominees.
+
+    A nominee passes ``likely`` if its F1 is no lower and F1 - S + C is higher, by the estimates alone: that is no test.
+
+    Parameters
+    ----------
+    baseline : Predictions
+    nominees : mapping of id to Predictions
+        In the order in which they are preferred; chosen without a look at these samples.
+    mode : {"sure", "likely", "off"}
+        ``off`` hands back the first nominee as it is.
+    margin : float
+        By how much F1 may be lower.
+    alpha : float
+    pinned : collection of str
+        Ids of samples that a nominee must answer rightly wherever the baseline does.
+
+    Raises
+    ------
+    InputError
+        If the mode or the margin makes no sense.
+    """
+    check_gate(mode, margin)
+    tests = [compare_nominee(name, baseline, answers, margin, pinned) for name, answers in nominees.items()]
+    judged = tuple(_judged(tests, mode, alpha))
+    verdict = Verdict("keep", None, mode, judged, margin, alpha, "", len(baseline.samples), baseline.n_rephrasings)
+    if not judged:
+        return replace(verdict, reason="no other prompt was found")
+    if mode == "off":
+        return replace(verdict, verdict="untested", id=judged[0].id)
+    chosen = next((test.id for test in judged if test.passed), None)
+    return replace(verdict, verdict="better" if chosen else "keep", id=chosen)
+
+
+def untested(mode: GateMode, margin: float, reason: str) -> Verdict:
+    """What is said where no nominee has answers on test: the baseline stays."""
+    return Verdict("keep", None, mode, (), margin, reason=reason)
+
+
+def check_gate(mode: str, margin: float) -> None:
+    """Refuse a mode that there is not, and a margin outside [0, 1).
+
+    Raises
+    ------
+    InputError
+    """
+    if mode not in get_args(GateMode):
+        raise UnknownNameError("gate", mode, get_args(GateMode))
+    if not 0 <= margin < 1:
+        raise InputError(f"the gate's margin must be 0 or more and below 1, not {margin:g}: .01 is one point of F1")
+
+
+def _judged(tests: list[NomineeTest], mode: GateMode, alpha: float) -> list[NomineeTest]:
+    """The tests with what came of them. One that has lost a pinned sample does not pass, and takes up its level."""
+    if mode != "sure":
+        return [replace(test, passed=test.is_likely) for test in tests]
+    levels = holm([1.0 if test.lost else test.p_value for test in tests], alpha)
+    return [replace(test, passed=passed, level=level) for test, (passed, level) in zip(tests, levels, strict=True)]

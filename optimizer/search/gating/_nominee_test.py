@@ -1,0 +1,136 @@
+"""What the gate finds out about one nominee: whether it is no worse than the baseline, and better in something."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from psopt.evaluation import compare_paired
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from psopt.evaluation import Predictions
+    from psopt.metrics import PairedDifference
+
+MARGIN_OF_S = 0.01  # as that of F1 by default: a point of either is what nobody would notice. Chosen, not measured
+_N_CHANCES = 2  # better in F1 or in S: either is enough, so each is held against half of the level (Bonferroni)
+
+
+@dataclass(frozen=True, slots=True)
+class OneSided:
+    """A nominee's difference from the baseline in one measure, nominee minus baseline, and its one-sided p-values.
+
+    Attributes
+    ----------
+    difference, low, high : float
+        With its two-sided 95 % interval.
+    not_worse : float
+        Of "worse by the margin or more".
+    better : float
+        Of "no better".
+    is_thin : bool
+        Whether so few samples differ that those not seen decide (see `psopt.metrics.PairedDifference`).
+    """
+
+    difference: float
+    low: float
+    high: float
+    not_worse: float
+    better: float
+    is_thin: bool = False
+
+    @classmethod
+    def of_f1(cls, paired: PairedDifference, margin: float) -> OneSided:
+        """Of a measure that is the better the higher."""
+        p_values = (paired.p_above(-margin), paired.p_above(0.0))
+        return cls(paired.difference, paired.low, paired.high, *p_values, paired.thin is not None)
+
+    @classmethod
+    def of_sensitivity(cls, paired: PairedDifference, margin: float) -> OneSided:
+        """Of a measure that is the better the lower."""
+        p_values = (paired.p_below(margin), paired.p_below(0.0))
+        return cls(paired.difference, paired.low, paired.high, *p_values, paired.thin is not None)
+
+    def to_dict(self) -> dict[str, float]:
+        """Return it as plain JSON data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class NomineeTest:
+    """A nominee against the baseline, on test under held-out wordings.
+
+    Attributes
+    ----------
+    id : str
+    f1, sensitivity : OneSided
+    consistency : float
+        The difference in C, of which nothing is asked.
+    lost : tuple of str
+        Ids of pinned samples that the baseline answers rightly under a wording under which the nominee does not.
+    passed : bool
+    level : float
+        What `p_value` was held against.
+    """
+
+    id: str
+    f1: OneSided
+    sensitivity: OneSided
+    consistency: float
+    lost: tuple[str, ...] = ()
+    passed: bool = False
+    level: float = 0.0
+
+    @property
+    def p_value(self) -> float:
+        """Of "worse by a margin in F1 or in S, or better in neither": the largest of the three, uncorrected.
+
+        All three must pass (an intersection-union test: Berger, Technometrics 1982).
+        """
+        better = min(1.0, _N_CHANCES * min(self.f1.better, self.sensitivity.better))
+        return max(self.f1.not_worse, self.sensitivity.not_worse, better)
+
+    @property
+    def is_likely(self) -> bool:
+        """Whether F1 is no lower and F1 - S + C higher, by the estimates alone, and nothing pinned is lost."""
+        return self.f1.difference >= 0 and self.gain > 0 and not self.lost
+
+    @property
+    def gain(self) -> float:
+        """The difference in F1 - S + C."""
+        return self.f1.difference - self.sensitivity.difference + self.consistency
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON data."""
+        return {
+            "id": self.id,
+            "passed": self.passed,
+            "p_value": self.p_value,
+            "level": self.level,
+            "f1": self.f1.to_dict(),
+            "sensitivity": self.sensitivity.to_dict(),
+            "consistency": self.consistency,
+            "lost": list(self.lost),
+        }
+
+
+def compare_nominee(
+    nominee_id: str, baseline: Predictions, nominee: Predictions, margin: float, pinned: Collection[str] = ()
+) -> NomineeTest:
+    """Compare a nominee with the baseline on the same samples and wordings."""
+    paired = compare_paired(baseline, nominee)
+    return NomineeTest(
+        nominee_id,
+        OneSided.of_f1(paired["f1"], margin),
+        OneSided.of_sensitivity(paired["sensitivity"], MARGIN_OF_S),
+        paired["consistency"].difference,
+        _lost(baseline, nominee, pinned),
+    )
+
+
+def _lost(baseline: Predictions, nominee: Predictions, pinned: Collection[str]) -> tuple[str, ...]:
+    worse = np.any(baseline.right & ~nominee.right, axis=1).tolist()
+    samples = zip(baseline.samples, worse, strict=True)
+    return tuple(sample.id for sample, is_worse in samples if is_worse and sample.id in pinned)

@@ -1,0 +1,137 @@
+"""What a run recommends: the words, the samples that would settle it, and what is picked where there is nothing."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from psopt.evaluation import Predictions
+from psopt.runs import RunSettings, n_looks, pick_note, picked_prompt, read_entry, recommendation_lines, samples_needed
+from psopt.runs._data_options import DataOptions
+from psopt.search import gate, pick_one, untested
+from psopt.tasks import Sample
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LABELS = ("a", "b")
+
+
+def predictions(n: int, share: float, seed: int) -> Predictions:
+    """Each sample is right under all 10 wordings or under none."""
+    samples = tuple(Sample(f"s{index}", "", LABELS[index % 2]) for index in range(n))
+    truth = np.arange(n) % 2
+    is_right = np.random.default_rng(seed).random(n) < share
+    array = np.where(is_right, truth, 1 - truth)[:, None].repeat(10, axis=1)
+    rng = np.random.default_rng(seed + 5)
+    turned = rng.random(array.shape) < 0.02
+    return Predictions(np.where(turned, 1 - array, array), samples, LABELS)
+
+
+def data_of(verdict: Any, prompt_id: str, **more: Any) -> dict[str, Any]:
+    return {**verdict.to_dict(), "id": prompt_id, "samples_needed": None, "looks": 1, **more}
+
+
+def test_more_samples_are_needed_where_the_test_has_missed_and_they_would_do() -> None:
+    before, after = predictions(120, 0.6, 3), predictions(120, 0.7, 4)
+    verdict = gate(before, {"new": after})
+    assert verdict.verdict == "keep"
+    (test,) = verdict.tests
+    needed = samples_needed(before, after, test, 0.01)
+    assert needed is not None
+    assert needed > 120
+    assert gate(predictions(3 * needed, 0.6, 3), {"new": predictions(3 * needed, 0.7, 4)}).verdict == "better"
+    closer = replace(test, sensitivity=replace(test.sensitivity, difference=0.0))
+    with_less = samples_needed(before, after, closer, 0.01)
+    assert with_less is None or with_less > 2 * needed  # half the way to the margin takes about four times the samples
+    worse = replace(test, f1=replace(test.f1, difference=-0.05))
+    assert samples_needed(before, after, worse, 0.01) is None
+
+
+def test_where_no_sample_shakes_it_takes_enough_of_them_to_believe_it() -> None:
+    before, after = predictions(100, 0.6, 1), predictions(100, 0.9, 1)
+    steady = [replace(of, array=of.array[:, :1].repeat(10, axis=1)) for of in (before, after)]
+    verdict = gate(steady[0], {"new": steady[1]})
+    assert verdict.verdict == "keep"
+    assert verdict.tests[0].sensitivity.is_thin
+    assert samples_needed(steady[0], steady[1], verdict.tests[0], 0.01) == 300  # -ln(.05) / .01
+
+
+def test_the_words_say_what_was_tested_and_what_it_would_take() -> None:
+    before = predictions(400, 0.5, 1)
+    good = gate(before, {"new": predictions(400, 0.9, 1)})
+    first, second = recommendation_lines(data_of(good, "new"))
+    assert first.startswith("Recommended: new (F1 +")
+    assert "Tested at 5 %" in first
+    assert "the baseline, new" in second
+    few = gate(predictions(60, 0.6, 1), {"new": predictions(60, 0.68, 2)})
+    keep = recommendation_lines(data_of(few, "old", samples_needed=340))[0]
+    assert keep.startswith("Keep yours. The best found may be better (F1 ")
+    assert keep.endswith("about 340 test samples would settle it.")
+    nothing = recommendation_lines(data_of(gate(before, {"new": predictions(400, 0.3, 1)}), "old"))[0]
+    assert nothing.startswith("Keep yours. The best found looks no better on test (F1 -")
+    off = recommendation_lines(data_of(gate(before, {"new": before}, mode="off"), "new"))[0]
+    assert off.startswith("Not tested (--gate off): new is the knee")
+    likely = recommendation_lines(data_of(gate(before, {"new": predictions(400, 0.9, 1)}, mode="likely"), "new"))[0]
+    assert likely.startswith("Likely better: new")
+    assert "no test stands behind it" in likely
+    assert recommendation_lines(data_of(untested("sure", 0.01, "the run has ended"), "old")) == [
+        "Keep yours: the run has ended."
+    ]
+
+
+def test_a_second_look_at_test_is_counted_and_said() -> None:
+    before = predictions(60, 0.6, 1)
+    first = gate(before, {"new": predictions(60, 0.7, 2)})
+    kept = {"recommended": data_of(first, "old")}
+    assert n_looks({}, first) == 1
+    assert n_looks(kept, first) == 1  # the same nominee is no new look
+    assert n_looks(kept, gate(before, {"newer": predictions(60, 0.7, 3)})) == 2
+    assert "look 2" in recommendation_lines(data_of(first, "old", looks=2))[-1]
+
+
+def entry(prompt_id: str, *, knee: bool) -> dict[str, Any]:
+    return {"id": prompt_id, "knee": knee, "val": {"f1": 0.5}, "measured": {"model": "minilm"}}
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    front = {"prompts": [entry("bbbb2222", knee=True)], "short": None, "recommended": entry("aaaa1111", knee=False)}
+    recommended = data_of(untested("sure", 0.01, "no other prompt was found"), "aaaa1111")
+    (tmp_path / "front.json").write_text(json.dumps(front))
+    (tmp_path / "run.json").write_text(json.dumps({"schema_version": 1, "recommended": recommended}))
+    return tmp_path
+
+
+def test_the_recommended_prompt_is_picked_which_may_be_the_baseline(run: Path) -> None:
+    assert read_entry(run, "recommended")["id"] == "aaaa1111"
+    assert read_entry(run, "aaaa")["id"] == "aaaa1111"
+    assert read_entry(run, "knee")["id"] == "bbbb2222"
+    assert picked_prompt(run).name == "aaaa1111.json"
+    assert pick_note(run, "recommended") == ["Keep yours: no other prompt was found."]
+    assert pick_note(run, "knee") == []
+
+
+def test_where_a_run_recommends_nothing_the_knee_is_picked_and_that_is_said(run: Path) -> None:
+    front = json.loads((run / "front.json").read_text())
+    del front["recommended"]
+    (run / "front.json").write_text(json.dumps(front))
+    assert read_entry(run, "recommended")["id"] == "bbbb2222"
+    assert "this is its knee" in pick_note(run, "recommended")[0]
+
+
+def test_a_pick_of_what_is_recommended_falls_back_to_the_knee() -> None:
+    given: Any = {"knee": lambda: "knee", "prompt_id": str, "value": lambda *_: 0.0}
+    assert pick_one(["other", "knee"], "recommended", **given) == "knee"
+    assert pick_one(["other", "knee"], "recommended", recommended="mine", **given) == "mine"
+
+
+def test_settings_keep_the_gate_and_those_of_0_1_have_the_usual_one() -> None:
+    usual = RunSettings(DataOptions("trec"))
+    assert "gate" not in usual.to_dict()
+    assert RunSettings.from_dict(usual.to_dict()).gate == "sure"
+    chosen = RunSettings.from_dict(replace(usual, gate="likely", gate_margin=0.02).to_dict())
+    assert (chosen.gate, chosen.gate_margin) == ("likely", 0.02)

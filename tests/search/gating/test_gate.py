@@ -1,0 +1,128 @@
+"""A prompt takes the place of the baseline only where test shows that it is no worse, and better in something."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from psopt.errors import InputError
+from psopt.evaluation import Predictions
+from psopt.search import gate, untested
+from psopt.search.gating._holm import holm
+from psopt.tasks import Sample
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LABELS = ("a", "b", "c")
+N, Q = 400, 6
+SAMPLES = tuple(Sample(f"s{index}", "", LABELS[index % 3]) for index in range(N))
+TRUTH = np.arange(N) % 3
+
+
+def answers(steady: float, shaking: float = 0.0, n: int = N, seed: int = 0) -> Predictions:
+    """A share of samples is steadily right, a share right under every other wording, the rest steadily wrong.
+
+    Samples fall into these parts by chance, but a prompt with a larger share is right on all that a lesser one is.
+    """
+    place = np.random.default_rng(seed).random(N)[:n, None]
+    every_other = np.arange(Q)[None, :] % 2 == 0
+    is_right: NDArray[np.bool_] = (place < steady) | ((place < steady + shaking) & every_other)
+    return Predictions(np.where(is_right, TRUTH[:n, None], (TRUTH[:n, None] + 1) % 3), SAMPLES[:n], LABELS)
+
+
+BASELINE = answers(0.6, 0.1)
+BETTER = answers(0.75, 0.02)
+STILL_BETTER = answers(0.85)
+
+
+def test_one_that_is_clearly_better_is_handed_back() -> None:
+    verdict = gate(BASELINE, {"knee": BETTER})
+    assert (verdict.verdict, verdict.id) == ("better", "knee")
+    assert (verdict.n_samples, verdict.n_wordings) == (N, Q)
+    (test,) = verdict.tests
+    assert test.level == 0.05
+    assert test.f1.difference == pytest.approx(BETTER.right.mean() - BASELINE.right.mean())
+    assert test.f1.low < test.f1.difference < test.f1.high
+
+
+def test_of_several_that_pass_the_first_in_their_order_is_handed_back() -> None:
+    assert gate(BASELINE, {"knee": BETTER, "short": STILL_BETTER}).id == "knee"
+    assert gate(BASELINE, {"short": STILL_BETTER, "knee": BETTER}).id == "short"
+    assert gate(BASELINE, {"knee": answers(0.5), "short": BETTER}).id == "short"
+
+
+@pytest.mark.parametrize(
+    ("nominee", "why"),
+    [
+        (BASELINE, "better in neither"),
+        (answers(0.5, 0.1), "F1 is lower"),
+        (answers(0.62), "F1 lower by 3, though S is better"),
+        (answers(0.6, 0.3), "S is higher, though F1 is better"),
+        (answers(0.75, 0.02, seed=1), "it may be as well chance: other samples are right"),
+    ],
+)
+def test_else_the_baseline_stays(nominee: Predictions, why: str) -> None:
+    if "chance" in why:
+        few = {"n": 40}
+        verdict = gate(answers(0.6, 0.1, **few), {"knee": answers(0.75, 0.02, seed=1, **few)})
+    else:
+        verdict = gate(BASELINE, {"knee": nominee})
+    assert (verdict.verdict, verdict.id) == ("keep", None), why
+    assert verdict.tests[0].p_value > 0.05
+
+
+def test_a_wider_margin_lets_more_pass() -> None:
+    nominee = answers(0.63)
+    assert gate(BASELINE, {"knee": nominee}).verdict == "keep"
+    assert gate(BASELINE, {"knee": nominee}, margin=0.06).verdict == "better"
+
+
+def test_a_pinned_sample_must_stay_right() -> None:
+    baseline, nominee = answers(0.6, 0.1), answers(0.75, 0.02)
+    array = nominee.array.copy()
+    place = int(np.flatnonzero(baseline.right.all(axis=1))[0])
+    array[place, 3] = (TRUTH[place] + 1) % 3
+    nominee = Predictions(array, SAMPLES, LABELS)
+    assert gate(baseline, {"knee": nominee}).id == "knee"
+    verdict = gate(baseline, {"knee": nominee, "short": STILL_BETTER}, pinned=[f"s{place}"])
+    assert verdict.id == "short"
+    assert [test.lost for test in verdict.tests] == [(f"s{place}",), ()]
+    assert verdict.tests[1].level == 0.025  # who is refused has taken up a part of the level all the same
+
+
+def test_likely_goes_by_the_estimates_and_off_by_nothing() -> None:
+    few: Any = {"n": 30}
+    baseline, nominee, worse = answers(0.6, 0.1, **few), answers(0.68, 0.06, **few), answers(0.4, **few)
+    assert gate(baseline, {"knee": nominee}).verdict == "keep"
+    assert gate(baseline, {"knee": nominee}, mode="likely").id == "knee"
+    assert gate(baseline, {"knee": worse}, mode="likely").verdict == "keep"
+    off = gate(baseline, {"knee": worse, "short": nominee}, mode="off")
+    assert (off.verdict, off.id) == ("untested", "knee")
+
+
+def test_where_there_is_nobody_the_baseline_stays_and_why_is_said() -> None:
+    assert gate(BASELINE, {}).reason == "no other prompt was found"
+    assert untested("sure", 0.01, "the limit did not pay").verdict == "keep"
+
+
+def test_what_makes_no_sense_is_refused() -> None:
+    with pytest.raises(InputError, match="likely, off, sure"):
+        gate(BASELINE, {}, mode="maybe")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="margin must be 0 or more"):
+        gate(BASELINE, {}, margin=-0.1)
+
+
+def test_holm_steps_down_and_stops() -> None:
+    # alpha .05 and three tests: .0167, .025, .05
+    assert [passed for passed, _ in holm([0.02, 0.01, 0.04], 0.05)] == [True, True, True]
+    assert [passed for passed, _ in holm([0.03, 0.01, 0.04], 0.05)] == [False, True, False]
+    assert [passed for passed, _ in holm([0.02, 0.02, 0.02], 0.05)] == [False, False, False]
+    assert holm([], 0.05) == []
+
+
+def test_the_verdict_is_plain_json() -> None:
+    data = gate(BASELINE, {"knee": BETTER, "short": STILL_BETTER}).to_dict()
+    assert [test["id"] for test in data["tests"]] == ["knee", "short"]
+    assert set(data["tests"][0]["f1"]) == {"difference", "low", "high", "not_worse", "better", "is_thin"}
