@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     Results = dict[str, Any]
 
+_AS_PSOPT = "sure, two nominees"  # the knee and the shortest: `psopt.search.nominees`
 _MOST_WORSE, _LEAST_KEPT, _AT = 0.05, 0.9, 500  # what was to be reached, and where
 
 
@@ -35,20 +36,41 @@ _EXPLAINED = (
 
 def verdict(results: Results) -> str:
     """Say whether what was to be reached is."""
-    sure = [(cell, cell["ways"]["sure"]) for cell in results["cells"]]
-    most = max(way["worse"] / cell["runs"] for cell, way in sure)
-    bound = max(way["worse_most"] for _, way in sure)
-    kept = [way["kept"] for cell, way in sure if cell["n"] == _AT and way["kept"] is not None and _has_good(cell)]
-    knees = max(cell["ways"]["always"]["worse"] / cell["runs"] for cell, _ in sure)
-    reached = "reached" if most <= _MOST_WORSE else "**not reached**"
+    figures = headline(results)
+    reached = "reached" if figures["worse"] <= _MOST_WORSE else "**not reached**"
+    bounds = f"upper bound {figures['bound']:.1%}; to reach: {_MOST_WORSE:.0%}, {reached}"
     text = (
-        f"A worse prompt was handed back in {most:.1%} of runs at most (upper bound {bound:.1%}; to reach: "
-        f"{_MOST_WORSE:.0%}, {reached}), where the knee as it is was worse in up to {knees:.0%}."
+        f"With two nominees, as psopt has them, a worse prompt was handed back in {figures['worse']:.1%} of a cell's "
+        f"runs at most ({bounds}), where the knee as it is was worse in up to {figures['knees']:.0%}."
     )
-    if kept:
-        held = "reached" if min(kept) >= _LEAST_KEPT else "**not reached**"
-        text += f" With {_AT} samples of val and of test {min(kept):.0%} or more of the gain was kept ({held})."
+    if figures["kept"] is not None:
+        held = "reached" if figures["kept"] >= _LEAST_KEPT else "**not reached**"
+        text += f" With {_AT} samples of val and of test {figures['kept']:.0%} or more of the gain was kept ({held})."
     return text
+
+
+def readme_line(results: Results) -> str:
+    """The line in the README, which a test compares."""
+    figures = headline(results)
+    runs = results["cells"][0]["runs"]
+    size = f"{len(results['cells'])} x {runs:,} simulated runs with known truth"
+    return (
+        f"In {size} (`make promise`) a worse prompt was handed back in at most {figures['worse']:.1%} of a setting's "
+        f"runs; the best on val was worse in up to {figures['knees']:.0%}. With {_AT} samples of val and of test "
+        f"{figures['kept']:.0%} of the gain was kept."
+    )
+
+
+def headline(results: Results) -> dict[str, Any]:
+    """The worst cell, and the least that was kept where there was something to gain."""
+    gated = [(cell, cell["ways"][_AS_PSOPT]) for cell in results["cells"]]
+    kept = [way["kept"] for cell, way in gated if cell["n"] == _AT and way["kept"] is not None and _has_good(cell)]
+    return {
+        "worse": max(way["worse"] / cell["runs"] for cell, way in gated),
+        "bound": max(way["worse_most"] for _, way in gated),
+        "knees": max(cell["ways"]["always"]["worse"] / cell["runs"] for cell, _ in gated),
+        "kept": min(kept, default=None),
+    }
 
 
 def _has_good(cell: Results) -> bool:

@@ -20,12 +20,23 @@ import argparse
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 from _promise_cells import KINDS, Q, run_cell
 from _promise_searches import MODELS, SIZE, run_searches
 from _setting import HERE, rounded
 
 SIZES = (50, 100, 200, 500)
+
+
+def content_of(cells: list[Any], searches: list[Any], runs: int) -> dict[str, Any]:
+    """What the JSON holds."""
+    n_searches = f"; {searches[0]['runs']} searches a model at {SIZE} samples" if searches else ""
+    return {
+        "setting": {"words": f"Q = {Q}; {runs} runs a cell, one seed each{n_searches}."},
+        "cells": cells,
+        "searches": searches,
+    }
 
 
 def main() -> None:
@@ -43,8 +54,7 @@ def main() -> None:
             cells.append(run_cell(kind, n, words.runs).to_dict())
             print(f"{kind}, {n}: {time.monotonic() - begun:.0f} s", flush=True)
     searches = [run_searches(model, words.searches).to_dict() for model in MODELS if words.searches]
-    setting = f"Q = {Q}; {words.runs} runs a cell, one seed each; {words.searches} searches a model at {SIZE} samples."
-    content = {"setting": {"words": setting}, "cells": cells, "searches": searches}
+    content = content_of(cells, searches, words.runs)
     words.results.mkdir(parents=True, exist_ok=True)
     (words.results / "promise.json").write_text(json.dumps(rounded(content), indent=1) + "\n", "utf-8")
 

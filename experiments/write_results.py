@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from _claims import CLAIMS
+from _promise_page import promise
 from _racing_page import racing
 from _setting import HERE
 from _tables import table
@@ -54,6 +55,8 @@ def claims(results: Results) -> str:
 def about(results: Results) -> str:
     """The setting, in a line."""
     setting = results["setting"]
+    if "words" in setting:
+        return f"{setting['words']}\n"
     sources = ", ".join(f"{name} ({source})" for name, source in setting["sources"].items())
     line = f"{sources}; {', '.join(setting['models'])}; Q = {setting['rephrasings']}; at most {setting['samples']} "
     return line + f"samples; seeds {', '.join(map(str, setting['seeds']))}.\n"
@@ -208,6 +211,7 @@ def transfer(results: Results) -> str:
 
 
 SECTIONS = {
+    "promise": ("The promise: what is handed back is not worse", promise),
     "table1": ("Tables 1 and 2: strategies", table1),
     "appendix_a": ("Appendix A: noise", appendix_a),
     "appendix_b": ("Appendix B: mending from sensitivity", fixes),

@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
+from psopt.metrics import micro_f1, prediction_counts, sensitivity
 from psopt.testing import FakeServer
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ BESIDES = (
     "groups_on_trec.py",
     "meaning_threshold.py",
     "minilm_constants.py",
+    "promise.py",
     "proposal_constants.py",
     "racing.py",
     "write_results.py",
@@ -73,6 +76,47 @@ def test_the_same_script_asks_a_server(run: Any) -> None:
         assert server.counts()["requests"] == 3 * 10 * 3  # strategies, samples, wordings
     assert [row["model"] for row in found["rows"]] == ["openai/test"] * 3
     assert all(0 <= row["f1"] <= 1 for row in found["rows"])
+
+
+def test_the_promise_is_counted_with_known_truths(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = run("promise.py", "--runs", "3", "--searches", "0", "--sizes", "60")
+    kinds = [cell["population"] for cell in found["cells"]]
+    assert {"no effect", "harmful", "small effects", "large effects"} <= set(kinds)
+    for cell in found["cells"]:
+        for way in cell["ways"].values():
+            assert 0 <= way["worse"] <= way["handed_back"] <= cell["runs"] == 3
+            assert way["worse"] / 3 <= way["worse_most"] <= 1
+    by_kind = dict(zip(kinds, found["cells"], strict=True))
+    assert by_kind["F1 just lower, S better"]["ways"]["always"]["worse"] == 3
+    assert by_kind["large effects"]["ways"]["sure"]["worse"] == 0
+    assert by_kind["large effects"]["ways"]["always"]["gain"] > 0.1
+    assert "a worse prompt was handed back in" in page(tmp_path / "results", tmp_path, monkeypatch)
+
+
+def test_the_readme_says_what_was_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(EXPERIMENTS)
+    from _promise_page import readme_line  # type: ignore[import-not-found]
+
+    counted = readme_line(json.loads((EXPERIMENTS / "results" / "promise.json").read_text("utf-8")))
+    readme = (EXPERIMENTS.parent / "README.md").read_text("utf-8")
+    assert counted in " ".join(readme.split())
+
+
+def test_true_scores_are_what_many_answers_come_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(EXPERIMENTS)
+    from _promise_population import LABELS, N_EDITS, Draw, Population  # type: ignore[import-not-found]
+
+    rng = np.random.default_rng(0)
+    population = Population(np.full(N_EDITS, 0.02), np.full(N_EDITS, 0.02))
+    prompt = np.arange(N_EDITS) < 6
+    f1, s = population.truth(prompt, 5)
+    scores = []
+    for _ in range(40):  # wordings are drawn anew, for they move all samples at once
+        draw = Draw.of(rng, 500, 5)
+        answers = draw.answers(population, prompt[None])[0]
+        scores.append((micro_f1(answers, draw.truth), sensitivity(prediction_counts(answers, len(LABELS) + 1))))
+    means, errors = np.mean(scores, axis=0), np.std(scores, axis=0) / np.sqrt(len(scores))
+    assert (np.abs(means - (f1, s)) < 4 * errors).all()
 
 
 def test_the_page_of_results_is_what_the_json_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ import pytest
 dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
 
 from psopt import SensitivityOptimizer  # noqa: E402
-from psopt.dspy_programs._examples import make_data  # noqa: E402
+from psopt.dspy_programs._examples import make_data, split_examples  # noqa: E402
 from psopt.dspy_programs._find_outcome import find_outcome, labels_of  # noqa: E402
 from psopt.dspy_programs._instruction_variants import by_rules, rephrase_instructions  # noqa: E402
 from psopt.dspy_programs._model import ProgramModel  # noqa: E402
@@ -35,9 +35,30 @@ def engine_of(lm: Any) -> Any:
 
 
 def compiled(program: Any, tmp_path: Path, lm: Any = None, compile_with: Any = None, **options: Any) -> Any:
-    given = {"num_trials": 8, "num_rephrasings": 6, "log_dir": tmp_path / "run", "num_threads": 2, **options}
+    """Compile with few examples, which would let nothing pass the gate: the knee, unless the options say otherwise."""
+    given = {"num_trials": 8, "num_rephrasings": 6, "log_dir": tmp_path / "run", "num_threads": 2, "gate": "off"}
     with dspy.context(lm=lm or keyword_lm()):
-        return SensitivityOptimizer(**given).compile(program, trainset=TRAIN, valset=VAL, **(compile_with or {}))
+        optimizer = SensitivityOptimizer(**{**given, **options})
+        return optimizer.compile(program, trainset=TRAIN, valset=VAL, **{"testset": VAL, **(compile_with or {})})
+
+
+def test_without_proof_the_program_that_was_given_comes_back_and_the_front_beside_it(tmp_path: Path) -> None:
+    program = predict()
+    better = compiled(program, tmp_path, num_trials=3, gate="sure", compile_with={"testset": TEST})
+    assert better.run.recommendation.verdict.verdict == "keep"
+    assert better.run.recommended.id == better.run.baseline.id
+    assert better.signature.instructions == program.signature.instructions
+    assert better.front is better.pareto_front
+    assert {candidate.id for candidate in better.front} == {candidate.id for candidate in better.run.front}
+
+
+def test_without_a_testset_a_half_of_the_valset_is_set_aside() -> None:
+    splits = split_examples(TRAIN, VAL, None)
+    questions = {name: [example.question for example in of_split] for name, of_split in splits.items()}
+    assert sorted(questions["val"] + questions["test"]) == sorted(example.question for example in VAL)
+    assert abs(len(splits["val"]) - len(splits["test"])) <= 1
+    assert split_examples(TRAIN, VAL, None) == splits
+    assert split_examples(TRAIN, VAL, TEST)["val"] == VAL
 
 
 @pytest.mark.parametrize("make", [predict, chain_of_thought, two_steps])
@@ -191,7 +212,7 @@ def test_free_text_is_measured_by_what_means_the_same(tmp_path: Path) -> None:
         topic: str = dspy.OutputField()
 
     given = [dspy.Example(question=one.question, topic=one.question[:4]).with_inputs("question") for one in TRAIN]
-    optimizer = SensitivityOptimizer(4, 6, equivalence=same, label_field="topic", log_dir=tmp_path / "run")
+    optimizer = SensitivityOptimizer(4, 6, equivalence=same, label_field="topic", log_dir=tmp_path / "run", gate="off")
     with dspy.context(lm=keyword_lm()):
         better = optimizer.compile(dspy.Predict(Kind), trainset=given[:10], valset=given[10:])
     baseline, best = better.run.baseline.val, better.run.pick().val
