@@ -7,7 +7,7 @@ SETUP := $(VENV)/.set-up
 SOURCES := $(shell find optimizer metrics search_spaces -name '*.py' -o -name '*.toml' -o -name '*.label' -o -name '*.jsonl' -o -name '*.json' -o -name '*.html')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-servers lint types wheel docs docs-commands check constraints bench-metrics bench-models bench-estimates bench-workers promise experiments debian clean
+.PHONY: help setup run test test-servers lint types wheel docs docs-commands check constraints bench-metrics bench-models bench-estimates bench-workers bench-coverage promise experiments debian clean
 
 help:  ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -74,6 +74,9 @@ bench-estimates: $(SETUP)  ## Compare what runs take with what --dry-run has sai
 
 bench-workers: $(SETUP)  ## Time 1, 2 and 4 workers on one study
 	$(BIN)/python benchmarks/workers.py
+
+bench-coverage: $(SETUP)  ## Count how often intervals hold the truth and tests err: benchmarks/coverage.md
+	$(BIN)/python benchmarks/coverage.py
 
 promise: $(SETUP)  ## Count how often a worse prompt is handed back, and what of the gain is kept; takes half an hour
 	$(BIN)/python experiments/promise.py

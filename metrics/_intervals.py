@@ -10,7 +10,7 @@ from ._influences import class_f1_statistic, joint_statistic, mean_statistic
 from ._inputs import read_choice, read_fraction, read_scores
 from ._replicates import SCORES, read_answers, read_either
 from ._scatter import WORDINGS, scatter
-from ._student import floor_high, floor_low, quantile
+from ._student import floor_high, floor_low, logit_ends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -206,9 +206,8 @@ def _interval(found: Scatter, place: int, counts: float, tail: float) -> Interva
         return Interval(np.nan, np.nan, np.nan)
     if not np.isfinite(variance):
         return Interval(estimate, 0.0, 1.0)
-    reach = quantile(float(found.df[place]), tail) * np.sqrt(variance)
-    low, high = max(estimate - reach, 0.0), min(estimate + reach, 1.0)
+    low, high = logit_ends(estimate, float(np.sqrt(variance)), float(found.plain_df[place]), tail)
     if found.is_thin[place]:
         n = counts * float(found.n_samples[place])
         low, high = min(low, floor_low(estimate, n, tail, 0.0)), max(high, floor_high(estimate, n, tail, 1.0))
-    return Interval(estimate, float(low), float(high))
+    return Interval(estimate, low, high)

@@ -41,8 +41,10 @@ class Scatter:
 
     Attributes
     ----------
-    estimates, variances, df : (k,) float64
+    estimates, variances : (k,) float64
         Infinite variance: nothing is known, as from one sample.
+    df, plain_df : (k,) float64
+        Degrees of freedom; plain ones have N - 1 for the samples, however few carry the variance.
     is_thin : (k,) bool
         Whether so few samples carry the variance that what was not seen decides.
     n_samples : (k,) float64
@@ -52,6 +54,7 @@ class Scatter:
     estimates: NDArray[np.float64]
     variances: NDArray[np.float64]
     df: NDArray[np.float64]
+    plain_df: NDArray[np.float64]
     is_thin: NDArray[np.bool_]
     n_samples: NDArray[np.float64]
 
@@ -72,16 +75,28 @@ def scatter(statistic: Statistic, n_rephrasings: int, wordings: str, n_samples: 
     # 2 / (1 / m - 1 / N): the variance of a variance, by its kurtosis N / m
     sample_df = np.clip(2 / np.maximum(1 / np.maximum(carriers, 1e-9) - 1 / sizes, 1e-9), 1, np.maximum(sizes - 1, 1))
     is_thin = carriers < np.minimum(FEW, sizes)
+    plain_df = np.maximum(sizes - 1, 1)
     if wordings == "fixed" or n_rephrasings == 1:
-        return Scatter(estimates, of_samples, sample_df, is_thin, sizes)
+        return Scatter(estimates, of_samples, sample_df, plain_df, is_thin, sizes)
     of_wordings, of_both = _over_wordings(statistic, n_rephrasings, influences.shape)
     of_both *= np.where(sizes > 1, correction, 0)
     variances = np.maximum(of_samples + of_wordings - of_both, np.maximum(of_samples, of_wordings))
-    parts = [(of_samples, sample_df), (of_wordings, n_rephrasings - 1.0)]
-    with np.errstate(invalid="ignore"):
-        shares = sum(np.square(np.where(variances > 0, part / variances, 0)) / df for part, df in parts)
-    df = np.divide(1.0, shares, out=sample_df.copy(), where=np.isfinite(variances) & (variances > NEGLIGIBLE))
-    return Scatter(estimates, variances, np.asarray(df), is_thin, sizes)
+    df, plain_df = (
+        _satterthwaite(variances, [(of_samples, of_df), (of_wordings, np.full(sizes.shape, n_rephrasings - 1.0))])
+        for of_df in (sample_df, plain_df)
+    )
+    return Scatter(estimates, variances, df, plain_df, is_thin, sizes)
+
+
+def _satterthwaite(
+    variances: NDArray[np.float64], parts: list[tuple[NDArray[np.float64], NDArray[np.float64]]]
+) -> NDArray[np.float64]:
+    """Degrees of freedom of a sum of variances, from its parts and theirs; those of the first where nothing varies."""
+    known = np.isfinite(variances) & (variances > NEGLIGIBLE)
+    shares = np.zeros(variances.shape)
+    for part, df in parts:
+        shares += np.square(np.divide(part, variances, out=np.zeros(part.shape), where=known)) / df
+    return np.asarray(np.divide(1.0, shares, out=parts[0][1].copy(), where=known))
 
 
 def _carriers(influences: NDArray[np.float64], squares: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ._inputs import read_choice, read_counts
-from ._numerics import entropy, miller_madow
+from ._numerics import entropy, jackknifed_entropy, miller_madow
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def sample_sensitivity(
-    counts: ArrayLike, *, normalize: bool = True, correction: Literal["miller-madow"] | None = None
+    counts: ArrayLike, *, normalize: bool = True, correction: Literal["miller-madow", "jackknife"] | None = None
 ) -> NDArray[np.float64]:
     """Sensitivity of each sample: the entropy of its answers over the rephrasings.
 
@@ -28,9 +28,12 @@ def sample_sensitivity(
         Integers: counts, from `prediction_counts`. Floats: p_tau, from `prediction_distribution`.
     normalize : bool
         Divide by ln C, N/A counted as a class, so that S lies in [0, 1]. False: nats.
-    correction : "miller-madow" or None
-        Add (m - 1) / (2 Q), with m the classes seen: the entropy of Q answers is biased low. Needs counts. A
-        corrected, normalised value may pass 1; it is not cut, which would bring a bias back.
+    correction : "miller-madow", "jackknife" or None
+        The entropy of Q answers is biased low: estimate it at infinitely many wordings. Miller and Madow add
+        (m - 1) / (2 Q), with m the classes seen; the jackknife, from 2 answers on, makes good more of what is missing:
+        of S at infinitely many wordings the plain value reaches 69 to 77 % at Q = 10, Miller and Madow's 78 to 85 %,
+        the jackknife's 85 to 91 % (Q = 5: 57 to 64, 68 to 76, 77 to 86 %), simulated as in benchmarks/coverage.py.
+        Needs counts. A corrected, normalised value may pass 1; it is not cut, which would bring a bias back.
 
     Returns
     -------
@@ -39,28 +42,34 @@ def sample_sensitivity(
 
     References
     ----------
-    E25, eq. (3). Miller (1955) for the correction.
+    E25, eq. (3). Miller (1955) and Zahl (1977) for the corrections.
 
     Examples
     --------
     >>> sample_sensitivity([[4, 0], [2, 2]])
     array([0., 1.])
     """
-    read_choice(correction, "correction", (None, "miller-madow"))
+    read_choice(correction, "correction", (None, "miller-madow", "jackknife"))
     table, n_rephrasings = read_counts(counts)
-    nats = entropy(table, n_rephrasings)
-    if correction is not None:
-        if n_rephrasings is None:
-            raise ValueError("correction needs counts (integers): probabilities don't tell how many answers")
-        nats += miller_madow(table, n_rephrasings)
+    nats = entropy(table, n_rephrasings) if correction is None else _corrected(table, n_rephrasings, correction)
     if not normalize:
         return nats
     nats /= np.log(table.shape[1])
     return nats if correction else np.minimum(nats, 1.0)  # uniform rows pass 1 by rounding
 
 
+def _corrected(table: NDArray[Any], n_rephrasings: int | None, correction: str) -> NDArray[np.float64]:
+    if n_rephrasings is None:
+        raise ValueError("correction needs counts (integers): probabilities don't tell how many answers")
+    if correction == "miller-madow":
+        return entropy(table, n_rephrasings) + miller_madow(table, n_rephrasings)
+    if n_rephrasings < 2:
+        raise ValueError("correction is 'jackknife', and counts holds one answer a sample; it needs 2 or more")
+    return jackknifed_entropy(table, n_rephrasings)
+
+
 def sensitivity(
-    counts: ArrayLike, *, normalize: bool = True, correction: Literal["miller-madow"] | None = None
+    counts: ArrayLike, *, normalize: bool = True, correction: Literal["miller-madow", "jackknife"] | None = None
 ) -> float:
     """Sensitivity of a prompt: the mean of `sample_sensitivity`. Lower is better.
 

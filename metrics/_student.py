@@ -18,6 +18,21 @@ def quantile(df: float, tail: float) -> float:
     return float(-stdtrit(df, tail))
 
 
+def logit_ends(estimate: float, error: float, df: float, tail: float) -> tuple[float, float]:
+    """The ends of an interval of a score in [0, 1], t quantiles away on the logit scale.
+
+    A score near an end of the scale scatters lopsidedly; the error on the logit scale is error / (x (1 - x)).
+    """
+    spread = estimate * (1 - estimate)
+    if error == 0 or spread <= 0:
+        return estimate, estimate
+    from scipy.special import expit, logit
+
+    middle, reach = logit(estimate), quantile(df, tail) * error / spread
+    # rounding there and back must not put the estimate outside
+    return min(float(expit(middle - reach)), estimate), max(float(expit(middle + reach)), estimate)
+
+
 def upper_tail(t: float, df: float) -> float:
     """The share of the distribution that lies above t."""
     from scipy.special import stdtr

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.api._measure import measure
 from psopt.errors import InputError
@@ -22,8 +22,15 @@ if TYPE_CHECKING:
     from psopt.runs import PromptOptions
     from psopt.tasks import Task
 
+End = Literal["estimate", "bad", "good"]
+"""Which of a score's figures must keep to its bound: the estimate, or an end of its 95 % interval."""
+
 _BOUNDS = {"max_sensitivity": "sensitivity", "min_f1": "f1", "min_consistency": "consistency", "max_na_rate": "na_rate"}
 RESTS_ON_NA = "rests_on_na"
+_ONE_WORDING = (
+    "S can't be checked under one wording: nothing can change there, S is 0 whatever the prompt; "
+    "give --rephrasings 2 or more (10 is the default), or leave --max-sensitivity out"
+)
 _NEED_ANSWERS = frozenset({"max_sensitivity", "min_consistency"})
 
 
@@ -36,15 +43,27 @@ class Threshold:
     option : str
         ``max_sensitivity``, ``min_f1``, ``min_consistency``, ``max_na_rate``, or ``rests_on_na``: that is missed where
         S or C are bounded, more answers than `MOST_NA` name no label, and no ``max_na_rate`` says how many may.
-    bound, value : float
+    bound : float
+    value : float
+        What must keep to the bound: the estimate, or an end of the interval.
     note : str
         What is said of ``rests_on_na``.
+    estimate : float or None
+        None of ``rests_on_na``, as the other figures.
+    interval : (low, high) or None
+        95 %.
+    n_samples, n_rephrasings : int or None
+        What it was measured on.
     """
 
     option: str
     bound: float
     value: float
     note: str = ""
+    estimate: float | None = None
+    interval: tuple[float, float] | None = None
+    n_samples: int | None = None
+    n_rephrasings: int | None = None
 
     @property
     def met(self) -> bool:
@@ -58,29 +77,38 @@ class Threshold:
             return f"{'ok' if self.met else 'missed'}: {self.note}"
         sign = ("<=" if self.met else ">") if self.option.startswith("max") else (">=" if self.met else "<")
         name = _BOUNDS[self.option].replace("_", " ")
-        return f"{'ok' if self.met else 'missed'}: {name} {self.value:.4f} {sign} {self.bound:g}"
+        return f"{'ok' if self.met else 'missed'}: {name} {self.value:.4f} {sign} {self.bound:g}{self._measured()}"
+
+    def _measured(self) -> str:
+        """What was measured, and on what."""
+        if self.interval is None or self.estimate is None:
+            return ""
+        low, high = self.interval
+        of = f" of {self.estimate:.4f}" if self.value != self.estimate else ""
+        return f" (95 %{of}: {low:.4f} to {high:.4f}; {self.n_samples} samples x {self.n_rephrasings} wordings)"
 
 
-def thresholds(scores: Scores, bounds: Mapping[str, float | None], *, use_ci_bound: bool = False) -> list[Threshold]:
+def thresholds(scores: Scores, bounds: Mapping[str, float | None], *, end: End = "estimate") -> list[Threshold]:
     """Hold scores against bounds.
 
     Parameters
     ----------
     scores : Scores
-        With intervals, if `use_ci_bound`.
+        With intervals, if an end of theirs is asked for.
     bounds : dict of option to float or None
-    use_ci_bound : bool
-        Ask that the bad end of the 95 % interval keeps to the bound, not just the estimate.
+    end : "estimate", "bad" or "good"
+        What must keep to the bound: the estimate; the bad end of the 95 % interval, so that a prompt that only just
+        keeps to it passes in few cases; or its good end, so that one that only just does so fails in few.
 
     Raises
     ------
     InputError
-        If no bound is given.
+        If no bound is given, or one of S where there is one wording.
     """
     given = _check_given(bounds)
-    held = [
-        Threshold(option, bound, _value(scores, option, use_ci_bound=use_ci_bound)) for option, bound in given.items()
-    ]
+    if "max_sensitivity" in given and scores.n_rephrasings == 1:
+        raise InputError(_ONE_WORDING)
+    held = [_threshold(scores, option, bound, end) for option, bound in given.items()]
     if _NEED_ANSWERS & given.keys() and "max_na_rate" not in given and rests_on_na(scores.na_rate):
         held.append(Threshold(RESTS_ON_NA, MOST_NA, scores.na_rate, na_note(scores.na_rate, scores.na_kinds)))
     return held
@@ -95,12 +123,21 @@ def _check_given(bounds: Mapping[str, float | None]) -> dict[str, float]:
     return given
 
 
-def _value(scores: Scores, option: str, *, use_ci_bound: bool) -> float:
+def _threshold(scores: Scores, option: str, bound: float, end: End) -> Threshold:
     name = _BOUNDS[option]
-    if use_ci_bound and name in scores.ci:
-        low, high = scores.ci[name]
-        return high if option.startswith("max") else low
-    return float(getattr(scores, name))
+    estimate = value = float(getattr(scores, name))
+    interval = scores.ci.get(name)
+    if interval is not None and end != "estimate":
+        value = interval[1] if option.startswith("max") == (end == "bad") else interval[0]
+    return Threshold(
+        option,
+        bound,
+        value,
+        estimate=estimate,
+        interval=interval,
+        n_samples=scores.n_samples,
+        n_rephrasings=scores.n_rephrasings,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +164,7 @@ def check(
     min_consistency: float | None = None,
     max_na_rate: float | None = None,
     use_ci_bound: bool = False,
+    alarm: bool = False,
     rephrasings: int = 10,
     rephrasing: RephrasingOptions | None = None,
     split: SplitChoice = "test",
@@ -144,7 +182,10 @@ def check(
     max_sensitivity, min_f1, min_consistency, max_na_rate : float, optional
         At least one; in [0, 1].
     use_ci_bound : bool
-        Ask that the bad end of the 95 % interval keeps to the bounds, not just the estimate.
+        Ask that the bad end of the 95 % interval keeps to the bounds, not just the estimate. A prompt exactly at a
+        bound then passes in at most 5 % of the cases (measured: benchmarks/coverage.md).
+    alarm : bool
+        Ask it of the good end only: a prompt exactly at a bound fails in at most 5 % of the cases.
     task, prompt, prompt_options, model, rephrasings, rephrasing, split, samples, strategy, seed, lm, cache_dir
         See `measure`.
     on_progress
@@ -153,8 +194,10 @@ def check(
     Raises
     ------
     PsoptError
-        If no bound is given, or an argument or the task can't be used.
+        If no bound is given, one of S for a single wording, or an argument or the task can't be used.
     """
+    if use_ci_bound and alarm:
+        raise InputError("use_ci_bound asks for the bad end of the interval, and alarm for the good one: give one")
     bounds = {
         "max_sensitivity": max_sensitivity,
         "min_f1": min_f1,
@@ -162,6 +205,8 @@ def check(
         "max_na_rate": max_na_rate,
     }
     _check_given(bounds)
+    if max_sensitivity is not None and rephrasings == 1:
+        raise InputError(_ONE_WORDING)
     predictions = measure(
         task,
         prompt,
@@ -178,4 +223,5 @@ def check(
         on_progress=on_progress,
     )
     scores = score(predictions, intervals=True, seed=seed)
-    return CheckResult(scores, tuple(thresholds(scores, bounds, use_ci_bound=use_ci_bound)))
+    end: End = "bad" if use_ci_bound else "good" if alarm else "estimate"
+    return CheckResult(scores, tuple(thresholds(scores, bounds, end=end)))

@@ -34,6 +34,7 @@ MaxNaRate = Annotated[
     ),
 ]
 Sure = Annotated[bool, option("Bounds", "--sure", "Ask it of the bad end of the 95 % interval, not of the estimate.")]
+Alarm = Annotated[bool, option("Bounds", "--alarm", "Ask it of the good end: fail only where a bound is surely missed")]
 
 
 @verb("psopt check --dataset tickets.csv --prompt p.json --max-sensitivity 0.1 --min-f1 0.8")
@@ -47,6 +48,7 @@ def check(
     min_consistency: MinConsistency = None,
     max_na_rate: MaxNaRate = None,
     sure: Sure = False,
+    alarm: Alarm = False,
     split: HeldoutSplit = "test",
     model: PromptModel = None,
     measuring: MeasuringFlags,
@@ -65,6 +67,7 @@ def check(
     from psopt.cli._prompts import prompt_for_task, read_prompts
     from psopt.cli._reading import reading_bar
     from psopt.cli._settings import load_data, measure_options
+    from psopt.evaluation import note_size
 
     bounds: dict[str, Any] = {
         "max_sensitivity": max_sensitivity,
@@ -74,6 +77,8 @@ def check(
     }
     if all(bound is None for bound in bounds.values()):
         raise UsageError("nothing to check: give --max-sensitivity, --min-f1, --min-consistency or --max-na-rate")
+    if sure and alarm:
+        raise UsageError("--sure asks for the bad end of the interval, and --alarm for the good one: give one of them")
     sources = read_prompts([prompt] if prompt else [], reading)
     task = load_data(data, measuring.seed, sources, require_labels=True, silent=output.silent)
     choice = choose_model(model, lm, sources, silent=True)
@@ -89,6 +94,7 @@ def check(
             checked,
             model=choice.model,
             use_ci_bound=sure,
+            alarm=alarm,
             on_progress=on_progress,
             **bounds,
             **options.keywords(),
@@ -101,6 +107,7 @@ def check(
         if not (output.quiet and threshold.met):
             typer.echo(str(threshold), err=not threshold.met)
     if not output.quiet:
+        typer.echo(f"Note: {note_size(result.scores)}", err=True)
         _note_na(result.scores, told=any(threshold.option == RESTS_ON_NA for threshold in result.thresholds))
     return 0 if result.met else 1
 

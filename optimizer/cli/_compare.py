@@ -82,7 +82,7 @@ def compare(
 
 
 def _show(console: Console, contenders: list[ComparisonResult]) -> None:
-    from psopt.evaluation import OBJECTIVES, na_lines
+    from psopt.evaluation import OBJECTIVES, na_lines, note_size
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -95,6 +95,7 @@ def _show(console: Console, contenders: list[ComparisonResult]) -> None:
     for contender in contenders:
         table.add_row(Text(contender.prompt), Text(contender.model), *(_score(contender, name) for name in OBJECTIVES))
     console.print(table)
+    console.print(note_size(contenders[0].scores, limit=False), markup=False)
     for contender in contenders:
         for line in na_lines(contender.scores.to_dict()):
             console.print(f"{contender.prompt} under {contender.model}: {line}", style="yellow", markup=False)

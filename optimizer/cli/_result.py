@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from psopt.evaluation import OBJECTIVES, na_lines, na_note
 from psopt.runs import MANIFEST, CallPrice, RunDirectory, asked_about, price_line, recommendation_lines
-from psopt.search import racing_line
+from psopt.search import racing_line, size_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +36,9 @@ def show_result(run: Run, console: Console, spent: str = "") -> None:
     console.print()
     for line in _recommended(run):
         console.print(line, style="bold", markup=False, soft_wrap=True)
-    console.print("* the knee, the best compromise. Test: unseen samples, held-out rephrasings, 95 % intervals.")
+    console.print("* the knee, the best compromise. Test: unseen samples, held-out rephrasings.")
+    for line in size_lines({"seed prompt": run.baseline, "knee": knee}):
+        console.print(line, markup=False, soft_wrap=True)
     if run.short.id != knee.id:
         console.print("° the shortest prompt that is no worse than the knee by more than one standard error on val.")
     before, after = prices[run.baseline.id], prices[knee.id]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from psopt.evaluation import na_examples, na_kinds, readable_sensitivity
+from psopt.evaluation import na_examples, na_kinds, readable_sensitivity, sensitivity_limit
 
 if TYPE_CHECKING:
     from psopt.diagnosis._diagnosis import Diagnosis
@@ -52,6 +52,7 @@ class PromptReport:
         readable = readable_sensitivity(self.predictions)
         return {
             "sensitivity": self.sensitivity,
+            "sensitivity_limit": sensitivity_limit(self.predictions),
             **({} if readable is None else {"sensitivity_readable": readable}),
             "na_rate": self.na_rate,
             "na_kinds": na_kinds(self.predictions),

@@ -8,9 +8,11 @@ from psopt.evaluation._paired import OBJECTIVES, compare_paired, verdict
 from psopt.evaluation._partial_answers import PartialAnswers
 from psopt.evaluation._predictions import NA, Predictions
 from psopt.evaluation._readable import readable_sensitivity
-from psopt.evaluation._scores import Scores, score
+from psopt.evaluation._scores import Scores, score, sensitivity_limit
+from psopt.evaluation._size_note import INTERVALS, intervals_note, note_size
 
 __all__ = [
+    "INTERVALS",
     "MOST_NA",
     "NA",
     "OBJECTIVES",
@@ -22,15 +24,18 @@ __all__ = [
     "Split",
     "compare_paired",
     "evaluate",
+    "intervals_note",
     "kind_array",
     "na_examples",
     "na_kinds",
     "na_lines",
     "na_note",
     "no_labels",
+    "note_size",
     "readable_sensitivity",
     "rephrased_prompts",
     "rests_on_na",
     "score",
+    "sensitivity_limit",
     "verdict",
 ]

@@ -90,6 +90,12 @@ class Scores:
         95 % intervals of f1, sensitivity, consistency and na_rate over samples and rephrasings; empty where not asked.
     constant : str or None
         The only class ever predicted, where there is just one: such a prompt has S = 0 and C = 1 for nothing.
+    n_samples, n_rephrasings : int or None
+        N and Q, without which S says little; None in runs from before 0.2.
+    sensitivity_limit : float or None
+        S estimated at infinitely many wordings, jackknifed: it may pass 1. None from one wording, and of probabilities.
+    consistency_no_self_pairs : float or None
+        C without each sample's pair with itself, which makes C comparable between different N; None without a pair.
     per_family : dict of family to FamilyScores
         Where the rephrasings are of several families: what the model is sensitive to.
     """
@@ -106,6 +112,10 @@ class Scores:
     na_kinds: dict[str, int] = field(default_factory=dict)
     na_examples: dict[str, NaExample] = field(default_factory=dict)
     sensitivity_readable: float | None = None
+    n_samples: int | None = None
+    n_rephrasings: int | None = None
+    sensitivity_limit: float | None = None
+    consistency_no_self_pairs: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scores as plain JSON data, as run.json holds them; S among readable answers only where N/A is."""
@@ -149,7 +159,18 @@ def score(
         na_kinds=na_kinds(predictions),
         na_examples=na_examples(predictions),
         sensitivity_readable=readable_sensitivity(predictions),
+        n_samples=len(predictions.samples),
+        n_rephrasings=predictions.n_rephrasings,
+        sensitivity_limit=sensitivity_limit(predictions),
+        consistency_no_self_pairs=_number(consistency(p_tau, truth, self_pairs=False)),
     )
+
+
+def sensitivity_limit(predictions: Predictions) -> float | None:
+    """Estimate S at infinitely many wordings; None from one wording, and of probabilities or unequally many answers."""
+    if predictions.probabilities is not None or not predictions.is_whole or predictions.n_rephrasings == 1:
+        return None
+    return sensitivity(predictions.counts, correction="jackknife")
 
 
 def _f1(predictions: Predictions) -> float:

@@ -55,6 +55,7 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
             ("length", f"seed prompt → {contents.name}: {length.replace('->', '→')}"),
         ],
         na=_na(contents),
+        without_self_pairs=_without_self_pairs(contents),
         front=_rows(contents.run),
         prompts=_panels(contents),
         prices=prices,
@@ -140,6 +141,20 @@ def _recommendation(run: dict[str, Any]) -> list[str]:
     if not run.get("recommended"):
         return ["This run recommends no prompt, as those of psopt 0.1: no test has compared what is shown with yours."]
     return recommendation_lines(run["recommended"])
+
+
+def _without_self_pairs(contents: Contents) -> str:
+    """C without the pairs of a sample with itself, where val and test have different N; none in runs of 0.1."""
+    evaluated = contents.run["dataset"]["evaluated"]
+    if evaluated["val"] == evaluated["test"]:
+        return ""
+    shown = {"seed prompt": contents.run["baseline"], "the chosen one": contents.chosen}
+    parts = []
+    for name, row in shown.items():
+        val, test = ((row[split] or {}).get("consistency_no_self_pairs") for split in ("val", "test"))
+        if val is not None and test is not None:
+            parts.append(f"{name} {100 * val:.1f} on val and {100 * test:.1f} on test")
+    return "; ".join(dict.fromkeys(parts))
 
 
 def _na(contents: Contents) -> dict[str, str]:

@@ -13,6 +13,7 @@ from psopt.search._problem import Propose, SearchProblem
 from psopt.search._prompt_growth import tokens_of_all_edits
 from psopt.search._reserve import PromptNeed, Reserve
 from psopt.search._search import Search
+from psopt.search._size_lines import size_lines
 from psopt.search._study import join_study, open_study
 from psopt.search.distributed import (
     StoredStudy,
@@ -80,6 +81,7 @@ __all__ = [
     "read_metadata",
     "score_on_test",
     "scoring_order",
+    "size_lines",
     "tokens_of_all_edits",
     "untested",
     "without_password",

@@ -22,6 +22,7 @@ def assert_robust(
     min_consistency: float | None = None,
     max_na_rate: float | None = None,
     sure: bool = False,
+    alarm: bool = False,
     options: MeasureOptions | None = None,
 ) -> Scores:
     """Assert that a prompt keeps to bounds under rephrasings; returns its scores.
@@ -35,6 +36,8 @@ def assert_robust(
         At least one; in [0, 1].
     sure : bool
         Ask it of the bad end of the 95 % interval.
+    alarm : bool
+        Ask it of the good end: fail only where a bound is surely missed.
     options : MeasureOptions, optional
         By default 10 held-out rephrasings and at most 500 samples of test.
 
@@ -52,6 +55,7 @@ def assert_robust(
         min_consistency=min_consistency,
         max_na_rate=max_na_rate,
         use_ci_bound=sure,
+        alarm=alarm,
         **(options or MeasureOptions()).keywords(),
     )
     missed = [str(threshold) for threshold in result.thresholds if not threshold.met]

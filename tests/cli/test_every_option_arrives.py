@@ -94,6 +94,7 @@ OWN = {
     "--min-consistency",
     "--max-na-rate",
     "--sure",
+    "--alarm",
     "--vote",
     "--heldout",
     "--show",
