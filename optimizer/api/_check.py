@@ -85,7 +85,7 @@ class Threshold:
             return ""
         low, high = self.interval
         of = f" of {self.estimate:.4f}" if self.value != self.estimate else ""
-        return f" (95 %{of}: {low:.4f} to {high:.4f}; {self.n_samples} samples x {self.n_rephrasings} wordings)"
+        return f" (95 %{of}: {low:.4f} to {high:.4f}, {self.n_samples} samples x {self.n_rephrasings} wordings)"
 
 
 def thresholds(scores: Scores, bounds: Mapping[str, float | None], *, end: End = "estimate") -> list[Threshold]:
