@@ -13,6 +13,7 @@ from psopt.search import MARGIN, SearchOptions
 from psopt.search_spaces import SearchRestriction
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
 
     from psopt.api._prompts import AnyPrompt
@@ -49,6 +50,7 @@ def optimize(
     leave_one_out: int | None = None,
     gate: GateMode = "sure",
     gate_margin: float = MARGIN,
+    pinned: Collection[str] = (),
     lm: LMConfig | None = None,
     cache_dir: str | Path | None = None,
     resume: bool = False,
@@ -81,7 +83,7 @@ def optimize(
         See `RunSettings`; chosen by `effort` unless given.
     sampler, race
         See `SearchOptions`.
-    strategy, storage, study_name, proposer, leave_one_out, gate, gate_margin
+    strategy, storage, study_name, proposer, leave_one_out, gate, gate_margin, pinned
         See `RunSettings`; the gate decides what `Run.recommended` is.
     seed : int
         Seeds everything that is drawn; 0 is a seed.
@@ -125,6 +127,7 @@ def optimize(
         leave_one_out=leave_one_out,
         gate=gate,
         gate_margin=gate_margin,
+        pinned=tuple(pinned),
         storage=storage,
         study_name=study_name,
         own_model=not by_name,

@@ -30,6 +30,7 @@ def recommend(
             {name: evaluator.predictions(candidate.prompt, "test") for name, candidate in tested.items()},
             mode=settings.gate,
             margin=settings.gate_margin,
+            pinned=settings.pinned,
         )
     prompt = tested[verdict.id] if verdict.id else baseline
     needed = _samples_needed(evaluator, baseline, tested.values(), verdict) if verdict.verdict == "keep" else None

@@ -15,7 +15,16 @@ from psopt.models.chat import asks_in_chat
 from psopt.proposals import propose_edits
 from psopt.rephrasings import to_file
 from psopt.runs import ARTIFACTS, STUDY, RunRecorder, study_name
-from psopt.search import Observer, Reserve, Search, SearchProblem, StudyMetadata, open_study, write_metadata
+from psopt.search import (
+    Observer,
+    Reserve,
+    Search,
+    SearchProblem,
+    StudyMetadata,
+    check_pinned,
+    open_study,
+    write_metadata,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,13 +79,14 @@ def search_in(
     Raises
     ------
     InputError
-        If a run is to be resumed that was about something else, unless `force`.
+        If a run is to be resumed that was about something else, unless `force`, or a pinned sample is none of test.
     BudgetReachedError
         If a limit ends it. What was found is scored on test first, as far as that is paid for, and stands in the
         error's `run`.
     """
     observer = observer or Observer()
     settings = setup.settings
+    check_pinned(settings.pinned, setup.evaluator.samples["test"])
     setup.evaluator.show_progress(observer.answers)
     observer.budget = setup.evaluator.budget
     recorder = RunRecorder(directory, setup.task, settings, setup.evaluator, plan=setup.plan)

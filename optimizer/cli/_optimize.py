@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 from psopt.cli._flags import DataFlags, ModelFlags, OutputFlags, PlannedFlags, PromptFlags, RephrasingFlags, verb
-from psopt.cli._options import DryRun, Gate, GateMargin, Model, Prompt, RaceName, option
+from psopt.cli._options import DryRun, Gate, GateMargin, Model, Pin, Prompt, RaceName, option
 from psopt.errors import InputError
 
 Sampler = Annotated[str, option("Search", "--sampler", "tpe, nsga2, gp or random.", "NAME")]
@@ -83,6 +83,7 @@ def optimize(
     race: Race = "auto",
     gate: Gate = "sure",
     gate_margin: GateMargin = 0.01,
+    pin: Pin = None,
     out: Out = None,
     storage: Storage = None,
     study_name: StudyName = "",
@@ -126,6 +127,7 @@ def optimize(
         race=race,
         gate=gate,
         gate_margin=gate_margin,
+        pinned=tuple(pin or ()),
         storage=storage,
         study_name=study_name,
         proposer=proposer,

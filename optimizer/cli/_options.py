@@ -246,6 +246,10 @@ GateMargin = Annotated[
     float,
     option("Search", "--gate-margin", "By how much its F1 may be lower than yours, as a share.", "X", min=0, max=0.99),
 ]
+Pin = Annotated[
+    list[str] | None,
+    option("Search", "--pin", "Id of a test sample that must stay right; may be repeated.", "ID"),
+]
 _BY_EFFORT = "by --effort"
 EffortName = Literal["light", "medium", "heavy", "full"]
 EffortOption = Annotated[

@@ -30,6 +30,7 @@ _PLANNED = {
     "limited_by": "user",
     "gate": "sure",
     "gate_margin": MARGIN,
+    "pinned": (),
 }
 _REPHRASING = ("rephraser", "judge", "keep_labels")
 
@@ -90,6 +91,8 @@ class RunSettings:
         What a prompt must show on test to be recommended: ``sure``, ``likely`` or ``off``; see `psopt.search.gate`.
     gate_margin : float
         By how much its F1 may be lower than the baseline's.
+    pinned : tuple of str
+        Ids of test samples that it must answer rightly wherever the baseline does.
     """
 
     data: DataOptions
@@ -116,6 +119,7 @@ class RunSettings:
     limited_by: Literal["user", "effort"] = "user"
     gate: GateMode = "sure"
     gate_margin: float = MARGIN
+    pinned: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse two prompts to start from, a race under one wording, and a gate that there is not."""
@@ -159,6 +163,7 @@ class RunSettings:
             parts = SearchRestriction.from_dict(rest.pop("parts", {}))
             lm = LMConfig.from_dict(rest.pop("lm", {}))
             prompt = rest.pop("prompt", None)
+            rest["pinned"] = tuple(rest.get("pinned", ()))
             return cls(
                 data=DataOptions.from_dict(_taken(rest, _DATA)),
                 rephrasing=RephrasingOptions(

@@ -100,6 +100,7 @@ OWN = {
     "--show",
     "--gate",
     "--gate-margin",
+    "--pin",
     "--pick",
 }
 ASKING = ("optimize", "diagnose", "compare", "check", "classify", "rephrase")

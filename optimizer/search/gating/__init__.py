@@ -1,6 +1,6 @@
 """The gate: test samples and held-out wordings that nothing has looked at decide which prompt is handed back."""
 
-from psopt.search.gating._gate import ALPHA, MARGIN, GateMode, Verdict, check_gate, gate, untested
+from psopt.search.gating._gate import ALPHA, MARGIN, GateMode, Verdict, check_gate, check_pinned, gate, untested
 from psopt.search.gating._nominee_test import MARGIN_OF_S, NomineeTest, OneSided, compare_nominee
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "OneSided",
     "Verdict",
     "check_gate",
+    "check_pinned",
     "compare_nominee",
     "gate",
     "untested",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from psopt.errors import InputError, UnknownNameError
+from psopt.errors import InputError, UnknownNameError, nearest
 from psopt.search.gating._holm import holm
 from psopt.search.gating._nominee_test import NomineeTest, compare_nominee
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from psopt.evaluation import Predictions
+    from psopt.tasks import Sample
 
 GateMode = Literal["sure", "likely", "off"]
 ALPHA = 0.05
@@ -72,7 +73,10 @@ def gate(
     A nominee passes ``sure`` if by one-sided tests it is not worse than the baseline by the margin in F1, not worse by
     .01 in S, and better in one of them. Of several that pass, the first in their order is handed back. The level is
     Holm's: the chance that a prompt is handed back that is truly worse by more than that is at most `alpha`, whatever
-    the order and the number of nominees.
+    the order and the number of nominees, and the first one that fails does not bar the others. A nominee more costs
+    with few samples and pays with many: in simulations (`make promise`, small effects, Q = 10, 300 runs each) the knee
+    alone kept 23, 44, 69 and 93 % of the true gain with 50, 100, 200 and 500 samples of val and of test, the knee and
+    the shortest together 19, 39, 70 and 94 %.
 
     A nominee passes ``likely`` if its F1 is no lower and F1 - S + C is higher, by the estimates alone: that is no test.
 
@@ -122,6 +126,21 @@ def check_gate(mode: str, margin: float) -> None:
         raise UnknownNameError("gate", mode, get_args(GateMode))
     if not 0 <= margin < 1:
         raise InputError(f"the gate's margin must be 0 or more and below 1, not {margin:g}: .01 is one point of F1")
+
+
+def check_pinned(pinned: Collection[str], samples: Collection[Sample]) -> None:
+    """Refuse a pinned sample that is not among those of test, which the gate looks at.
+
+    Raises
+    ------
+    InputError
+        Naming it.
+    """
+    ids = {sample.id for sample in samples}
+    for name in pinned:
+        if name not in ids:
+            hint = nearest(name, ids) or f": their ids are such as {', '.join(sorted(ids)[:3])}"
+            raise InputError(f"the pinned sample {name!r} is none of the {len(ids)} test samples{hint}")
 
 
 def _judged(tests: list[NomineeTest], mode: GateMode, alpha: float) -> list[NomineeTest]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from psopt.errors import InputError
 from psopt.evaluation import Predictions
-from psopt.search import gate, untested
+from psopt.search import check_pinned, gate, untested
 from psopt.search.gating._holm import holm
 from psopt.tasks import Sample
 
@@ -112,6 +112,8 @@ def test_what_makes_no_sense_is_refused() -> None:
         gate(BASELINE, {}, mode="maybe")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="margin must be 0 or more"):
         gate(BASELINE, {}, margin=-0.1)
+    with pytest.raises(InputError, match="'s400' is none of the 400 test samples"):
+        check_pinned(["s1", "s400"], SAMPLES)
 
 
 def test_holm_steps_down_and_stops() -> None:
