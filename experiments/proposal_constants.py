@@ -13,6 +13,7 @@ import psopt
 from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import evaluate, score
 from psopt.models import ModelProvider
+from psopt.proposals import PhraseEvidence, _phrase_evidence, propose_edits
 from psopt.proposals.rules import (
     _definitions,
     _examples,
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 LAYERS = (("typical",), ("typical",) * 4, ("borderline",), ("weak spot",), ("weak spot",) * 4, _examples.EXAMPLE_LAYERS)
 
+EVIDENCE = {"LEAST_SHARE": (0.0, 0.005, 0.01, 0.02), "LEAST_PURITY": (0.4, 0.5, 0.6, 0.7)}
+
 
 def main() -> None:
     task = psopt.load_task("trec", strict_data=True)
@@ -43,21 +46,27 @@ def main() -> None:
     model = ModelProvider().answering("minilm", task)
     bare = seed_prompt(task)
     on_train = evaluate(model, bare, rephrasings, train)
-    clusters = diagnose_predictions(on_train, labelled=task.train).clusters
+    diagnosis = diagnose_predictions(on_train, labelled=task.train)
+    clusters = diagnosis.clusters
+    evidence = PhraseEvidence.of(task)
 
     def show(name: str, edits: list[Edit]) -> None:
         scores = score(evaluate(model, apply_edits(bare, edits), rephrasings, val))
         figures = f"{scores.f1:.3f} {scores.sensitivity:.3f} {scores.consistency:.3f}"
         print(f"{name:50s} {len(edits):3d} edits  {figures}")
 
-    phrases = partial(definitions_from_phrases, task, on_train)
+    phrases = partial(definitions_from_phrases, task, on_train, evidence)
     subclasses = partial(definitions_from_subclasses, task, on_train)
     constants: tuple[Constant, ...] = (
         (_definitions, "_MOST_PHRASES", (2, 4, 6, 8, 12), phrases),
         (_definitions, "_LEAST_PURITY", (0.6, 0.7, 0.8, 0.9), phrases),
-        (_definitions, "_MOST_TEXTS", (500, 1000, 2000, 5000), phrases),
         (_definitions, "_MOST_SUBCLASSES", (5, 10, 20, 40), subclasses),
-        (_definitions, "_MOST_CLUSTERS", (1, 2, 4, 8, 12), partial(definitions_from_clusters, on_train, clusters)),
+        (
+            _definitions,
+            "_MOST_CLUSTERS",
+            (1, 2, 4, 8, 12),
+            partial(definitions_from_clusters, on_train, clusters, evidence),
+        ),
         (_examples, "_DIVERSITY", (0.0, 0.25, 0.5, 0.75, 1.0), partial(examples_from_train, on_train)),
         (_examples, "_LONGEST_EXAMPLE", (50, 100, 400), partial(examples_from_train, on_train)),
     )
@@ -68,8 +77,20 @@ def main() -> None:
             setattr(module, name, value)
             show(f"{name} {value}{'*' if value == chosen else ''}", propose())
         setattr(module, name, chosen)
+    show_evidence(show, lambda: propose_edits(task, bare, on_train, diagnosis))
     for layers in LAYERS:
         show(", ".join(layers), examples_from_train(on_train, layers))
+
+
+def show_evidence(show: Callable[[str, list[Edit]], None], propose: Callable[[], list[Edit]]) -> None:
+    """Show notes by what a phrase needs in train to be quoted."""
+    for name, values in EVIDENCE.items():
+        chosen = getattr(_phrase_evidence, name)
+        for value in values:
+            setattr(_phrase_evidence, name, value)
+            notes = [edit for edit in propose() if edit.kind == "note"]
+            show(f"{name} {value}{'*' if value == chosen else ''}", notes)
+        setattr(_phrase_evidence, name, chosen)
 
 
 if __name__ == "__main__":

@@ -9,8 +9,9 @@ from psopt.diagnosis._nameable_groups import NameableGroups
 from psopt.diagnosis._phrase_index import PhraseIndex
 from psopt.diagnosis._prompt_report import PromptReport
 from psopt.diagnosis._severity import severity
-from psopt.diagnosis._slices import FailureSlice, find_slices
+from psopt.diagnosis._slices import FailureSlice, Signs, find_slices
 from psopt.diagnosis._slices_by_meaning import Embed, find_slices_by_meaning
+from psopt.diagnosis._suspect_labels import suspect_labels
 
 __all__ = [
     "AnswerCluster",
@@ -23,6 +24,7 @@ __all__ = [
     "NameableGroups",
     "PhraseIndex",
     "PromptReport",
+    "Signs",
     "carried_by",
     "diagnose_predictions",
     "distinctive_words",
@@ -32,4 +34,5 @@ __all__ = [
     "find_slices_by_meaning",
     "joint_view",
     "severity",
+    "suspect_labels",
 ]

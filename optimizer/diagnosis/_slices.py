@@ -7,7 +7,7 @@ The constants were measured on TREC's train with minilm's seed prompt: slices fo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from psopt.diagnosis._phrase_index import PhraseIndex
@@ -90,8 +90,19 @@ class FailureSlice:
         return "; ".join(map(_readable, self.phrases))
 
 
+class Signs(Protocol):
+    """Which phrases are signs of which class: (n_phrases, n_labels) bool."""
+
+    def __call__(self, phrases: Sequence[str], /) -> NDArray[np.bool_]: ...
+
+
 def find_slices(
-    predictions: Predictions, view: View, *, most: int = 12, labelled: Sequence[Sample] = ()
+    predictions: Predictions,
+    view: View,
+    *,
+    most: int = 12,
+    labelled: Sequence[Sample] = (),
+    signs: Signs | None = None,
 ) -> tuple[FailureSlice, ...]:
     """Find what failing samples have in common, the slice that covers most severity first.
 
@@ -103,10 +114,12 @@ def find_slices(
     ----------
     labelled : sequence of Sample, optional
         More labelled samples (all of train) from which to tell how surely a phrase means a class.
+    signs : callable, optional
+        Names the slices by phrases alone that it takes for signs of their class.
     """
     if not predictions.is_labelled:
         return _unlabelled_slices(predictions, most)
-    cover = _GreedyCover(predictions, view, labelled or predictions.samples)
+    cover = _GreedyCover(predictions, view, labelled or predictions.samples, signs)
     slices: list[FailureSlice] = []
     while len(slices) < most:
         failing = cover.next_slice()
@@ -119,7 +132,9 @@ def find_slices(
 class _GreedyCover:
     """The state of the greedy cover: how much severity is not covered yet."""
 
-    def __init__(self, predictions: Predictions, view: View, labelled: Sequence[Sample]) -> None:
+    def __init__(
+        self, predictions: Predictions, view: View, labelled: Sequence[Sample], signs: Signs | None = None
+    ) -> None:
         self._predictions = predictions
         self._view = view
         self._truth = predictions.truth
@@ -130,6 +145,9 @@ class _GreedyCover:
         self._one_hot = np.eye(n_labels)[self._truth]
         labels = np.array([predictions.labels.index(sample.label) for sample in labelled])
         self._purity = self._index.purity([sample.text for sample in labelled], labels, n_labels)
+        self._is_sign = self._purity >= LEAST_PURITY
+        if signs is not None:
+            self._is_sign &= signs(self._index.phrases)
 
     def next_slice(self) -> FailureSlice | None:
         """The best slice of what is not covered yet, or None."""
@@ -147,7 +165,7 @@ class _GreedyCover:
         covered = np.asarray(shown.T @ (self._uncovered[:, None] * self._one_hot))
         lost = np.asarray(shown.T @ (self._right[:, None] * (1 - self._one_hot)))
         members = np.asarray(shown.T @ ((self._uncovered[:, None] > 0) * self._one_hot))
-        possible = (self._purity >= LEAST_PURITY) & (members >= LEAST_MEMBERS)
+        possible = self._is_sign & (members >= LEAST_MEMBERS)
         return np.where(possible, (covered - lost) * self._purity, -np.inf)
 
     def _siblings(self, phrase: int, label: int, benefit: NDArray[np.float64]) -> list[int]:

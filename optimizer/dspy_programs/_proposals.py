@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.dspy_programs._step_sensitivity import layers_by_step
-from psopt.proposals import EXAMPLE_LAYERS, examples_from_train, propose_edits
+from psopt.proposals import EXAMPLE_LAYERS, ProposalChecks, examples_from_train, propose_edits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,13 +44,14 @@ class ProgramProposals:
 
     def _demonstrations(self, task: Task, prompt: Prompt, predictions: Predictions, pool: Sequence[Edit]) -> list[Edit]:
         usable = self._usable(task, predictions)
+        checks = ProposalChecks.of(task, prompt) if predictions.is_labelled else None
         layers = layers_by_step(self.shares, self.model.outcome.step, len(EXAMPLE_LAYERS))
         edits: list[Edit] = []
         for step, n_layers in layers.items():
             own = step if len(self.model.steps) > 1 else ""
             taken = {example.text for example in prompt.examples if example.step in {"", own}}
             taken |= {edit.text for edit in pool if edit.kind == "example" and edit.step in {"", own}}
-            chosen = examples_from_train(usable, EXAMPLE_LAYERS[:n_layers], taken=taken)
+            chosen = examples_from_train(usable, EXAMPLE_LAYERS[:n_layers], taken=taken, checks=checks)
             shown = [edit for edit in chosen if self.model.demonstration(step, edit.text) is not None]
             edits += [replace(edit, step=own, bundle=f"{own} {edit.bundle}".strip()) for edit in shown]
         return edits

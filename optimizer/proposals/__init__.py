@@ -1,6 +1,8 @@
 """Proposals: edits that may improve what a diagnosis found, drawn from train only; by `rules`, or by an `llm`."""
 
+from psopt.proposals._checks import ProposalChecks
 from psopt.proposals._near_equal import without_near_equals
+from psopt.proposals._phrase_evidence import PhraseEvidence
 from psopt.proposals._pool import propose_edits
 from psopt.proposals.rules import (
     EXAMPLE_LAYERS,
@@ -13,6 +15,8 @@ from psopt.proposals.rules import (
 
 __all__ = [
     "EXAMPLE_LAYERS",
+    "PhraseEvidence",
+    "ProposalChecks",
     "examples_from_train",
     "merged_edit",
     "merged_notes",

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from psopt.diagnosis import find_slices
+from psopt.proposals._checks import ProposalChecks
+from psopt.proposals._topics import NoteTopics, one_a_topic
 from psopt.proposals.rules import (
     definitions_from_clusters,
     definitions_from_phrases,
@@ -17,8 +20,9 @@ from psopt.templates import template_marks
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.diagnosis import Diagnosis
+    from psopt.diagnosis import Diagnosis, FailureSlice
     from psopt.evaluation import Predictions
+    from psopt.proposals._phrase_evidence import PhraseEvidence
     from psopt.search_spaces import Edit, Prompt
     from psopt.tasks import Task
 
@@ -29,17 +33,39 @@ def propose_edits(
     """Propose edits for a prompt from its diagnosis on train, those with most to gain first.
 
     Every edit names the train samples it was drawn from. What the prompt already holds is not proposed, and no example
-    that is in the pool; nor, for a template, what would read as a part of it once it is exported.
+    that is in the pool; no second note of a topic, and nothing against which `ProposalChecks` speak; nor, for a
+    template, what would read as a part of it once it is exported.
     """
-    notes = notes_from_slices(diagnosis.slices, task.noun)
+    checks = ProposalChecks.of(task, prompt)
+    evidence = checks.evidence
+    notes = notes_from_slices(_slices_by_signs(predictions, diagnosis, evidence), task.noun)
     definitions = definitions_from_task(task, predictions)
     definitions += definitions_from_subclasses(task, predictions)
-    definitions += definitions_from_clusters(predictions, diagnosis.clusters)
-    definitions += definitions_from_phrases(task, predictions)
+    definitions += definitions_from_clusters(predictions, diagnosis.clusters, evidence)
+    definitions += definitions_from_phrases(task, predictions, evidence)
     shown = {example.text for example in prompt.examples} | {edit.text for edit in pool if edit.kind == "example"}
-    edits = definitions + notes + examples_from_train(predictions, taken=shown)
-    new = [edit for edit in edits if not _holds(prompt, edit) and not _is_ambiguous(prompt, edit)]
+    edits = definitions + notes + examples_from_train(predictions, taken=shown, checks=checks)
+    refused = checks.against_edits(edits)
+    new = [
+        edit
+        for edit in edits
+        if edit.id not in refused and not _holds(prompt, edit) and not _is_ambiguous(prompt, edit)
+    ]
+    new = one_a_topic(new, NoteTopics(task, pool, prompt.notes))
     return sorted(new, key=lambda edit: (-edit.gain, edit.id))
+
+
+def _slices_by_signs(predictions: Predictions, diagnosis: Diagnosis, evidence: PhraseEvidence) -> list[FailureSlice]:
+    """The slices of the diagnosed views, named by nothing but what train shows to be signs of their classes.
+
+    They are found anew: a slice that a chance phrase names would hide those that others could name.
+    """
+    views = dict.fromkeys(failing.view for failing in diagnosis.slices if failing.how == "phrases")
+    return [
+        failing
+        for view in views
+        for failing in find_slices(predictions, view, labelled=evidence.samples, signs=evidence.is_sign)
+    ]
 
 
 def _holds(prompt: Prompt, edit: Edit) -> bool:

@@ -7,7 +7,7 @@ from psopt.tasks._header import columns_of
 from psopt.tasks._load import load_task
 from psopt.tasks._origin import DatasetStatus, list_datasets
 from psopt.tasks._row import Row, columns_of_row, fields_of, inputs_of
-from psopt.tasks._row_phrases import sample_phrases, sample_shows, shown_words
+from psopt.tasks._row_phrases import sample_phrases, sample_shows, shown_words, written_sample_phrases
 from psopt.tasks._strata import subset
 from psopt.tasks._task import Task
 from psopt.tasks._texts import InputColumns, is_data_file, texts_of_file, texts_of_lines, texts_of_records
@@ -35,4 +35,5 @@ __all__ = [
     "texts_of_file",
     "texts_of_lines",
     "texts_of_records",
+    "written_sample_phrases",
 ]

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from psopt.tasks._row import Row, inputs_of
-from psopt.text import field_and_phrase, phrase_of_field, phrases_of, shows
+from psopt.text import field_and_phrase, phrase_of_field, phrases_of, shows, written_phrases
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def sample_phrases(text: str) -> set[str]:
@@ -16,12 +21,21 @@ def sample_phrases(text: str) -> set[str]:
     >>> sorted(sample_phrases(row))
     ['bill', 'body: ^hi', 'body: hi', 'hi', 'subject: ^bill', 'subject: bill']
     """
+    return _by_field(text, phrases_of)
+
+
+def written_sample_phrases(text: str) -> set[str]:
+    """Return every phrase that a sample shows as it is written: across no sign and no border of fields."""
+    return _by_field(text, written_phrases)
+
+
+def _by_field(text: str, phrases_in: Callable[[str], set[str]]) -> set[str]:
     inputs = inputs_of(text)
     if not inputs:
-        return phrases_of(text)
+        return phrases_in(text)
     phrases = set()
     for name, value in inputs.items():
-        for phrase in phrases_of(value):
+        for phrase in phrases_in(value):
             phrases.add(phrase_of_field(name, phrase))
             if not phrase.startswith("^"):
                 phrases.add(phrase)

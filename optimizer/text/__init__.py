@@ -1,6 +1,6 @@
-"""Finding things in texts: phrases, labels that are mentioned, lines that have changed."""
+"""Finding things in texts: phrases, topics, what is private, labels that are mentioned, lines that have changed."""
 
-from psopt.text._label_mentions import LabelMention, label_mentions, names_label
+from psopt.text._label_mentions import LabelMention, label_mentions, names_label, quoted_cues
 from psopt.text._line_changes import line_changes, unified_diff
 from psopt.text._phrases import (
     ARTICLES,
@@ -11,21 +11,33 @@ from psopt.text._phrases import (
     shows,
     words_of,
 )
+from psopt.text._private_text import holds_private_text, private_pieces, private_words
 from psopt.text._statements import Statements, statements
+from psopt.text._topic_words import LIGHT_WORDS, tells_a_topic, topic_words
+from psopt.text._written_phrases import without_markup, written_phrases
 
 __all__ = [
     "ARTICLES",
     "FUNCTION_WORDS",
+    "LIGHT_WORDS",
     "LabelMention",
     "Statements",
     "field_and_phrase",
+    "holds_private_text",
     "label_mentions",
     "line_changes",
     "names_label",
     "phrase_of_field",
     "phrases_of",
+    "private_pieces",
+    "private_words",
+    "quoted_cues",
     "shows",
     "statements",
+    "tells_a_topic",
+    "topic_words",
     "unified_diff",
+    "without_markup",
     "words_of",
+    "written_phrases",
 ]

@@ -76,7 +76,7 @@ def _mention(sentence: str, labels: Sequence[str]) -> LabelMention | None:
         named = _named(_FIELD.sub(" ", unquoted), labels)
     if len(named) != 1:
         return None
-    cues = _cues(sentence)
+    cues = quoted_cues(sentence)
     without_label = _label_pattern(labels[named[0]]).sub(" ", sentence)
     topic = ", ".join(field_and_phrase(cue)[1].removeprefix("^") for cue in cues) or " ".join(without_label.split())
     return LabelMention(named[0], topic, cues)
@@ -91,8 +91,14 @@ def _label_pattern(label: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){re.escape(label)}(?!\w)")
 
 
-def _cues(sentence: str) -> tuple[str, ...]:
-    """Quoted phrases; what stands between two quotations says where the latter is a cue, or nothing new."""
+def quoted_cues(sentence: str) -> tuple[str, ...]:
+    """Return the phrases that a sentence quotes, as cues (see `LabelMention`).
+
+    What stands between two quotations says where the latter is a cue, or nothing new.
+
+    >>> quoted_cues('It begins with "when", or its body contains "refund".')
+    ('^when', 'refund')
+    """
     cues = []
     opens = False
     field = ""

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 LONGEST_PHRASE = 3
 ARTICLES = frozenset({"a", "an", "the"})
@@ -40,11 +40,12 @@ def phrases_of(text: str) -> set[str]:
     >>> sorted(phrases_of("Who won ?"))
     ['^who', '^who won', 'who', 'who won', 'won']
     """
-    return set(_phrases(words_of(text)))
+    return set(phrases_of_words(words_of(text)))
 
 
-def _phrases(words: list[str]) -> Iterator[str]:
-    for length in range(1, LONGEST_PHRASE + 1):
+def phrases_of_words(words: Sequence[str], longest: int = LONGEST_PHRASE) -> Iterator[str]:
+    """Yield every phrase of consecutive words, the first ones also as what the words begin with."""
+    for length in range(1, longest + 1):
         for start in range(len(words) - length + 1):
             phrase = " ".join(words[start : start + length])
             yield phrase

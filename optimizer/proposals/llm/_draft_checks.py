@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from psopt.proposals._checks import ProposalChecks
 from psopt.templates import template_marks
 from psopt.text import names_label, words_of
 
@@ -49,16 +50,21 @@ class DraftChecks:
         or more share, and is shorter, is a way of asking, and may be quoted.
     in_template : bool
         Whether drafts are for a template of the user's own, in whose file a name in braces would be read as a field.
+    of_every_edit : ProposalChecks or None
+        What must be true of edits by rule too; None where no train tells it.
     """
 
     labels: tuple[str, ...]
     texts: tuple[str, ...]
     in_template: bool = False
+    of_every_edit: ProposalChecks | None = None
 
     @classmethod
     def of(cls, task: Task, *, in_template: bool = False) -> DraftChecks:
         """The checks for a task's labels and its texts of train."""
-        return cls(tuple(task.labels), tuple(sample.text for sample in task.train), in_template)
+        return cls(
+            tuple(task.labels), tuple(sample.text for sample in task.train), in_template, ProposalChecks.of(task)
+        )
 
     def read(self, written: str, field: str, label: str, taken: Iterable[str]) -> str:
         """Return the text of a draft that passes all checks.
@@ -90,6 +96,8 @@ class DraftChecks:
             raise DraftError(f"holds {marks[0]}, which reads as a field")
         if copied := self._copied(text):
             raise DraftError(f"copies a sample: {copied!r}")
+        if self.of_every_edit and (objection := self.of_every_edit.against_statement(field, label, text)):
+            raise DraftError(objection)
         if words_of(text) in [words_of(other) for other in taken]:
             raise DraftError("a duplicate")
         return text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from psopt.proposals._topics import NoteTopics
 from psopt.proposals.llm._draft_checks import DraftChecks, DraftError
 from psopt.proposals.llm._requests import definition_request, merge_request, note_request, subclass_request
 from psopt.proposals.rules._merging import merged_edit, notes_by_label
@@ -78,10 +79,11 @@ class LLMProposer:
         requests += [definition_request(prompt, label, predictions) for label in self._weak_labels(predictions)]
         requests += [subclass_request(prompt, cluster, predictions) for cluster in self._confused_clusters(diagnosis)]
         edits: dict[str, Edit] = {edit.id: edit for edit in pool}
+        topics = NoteTopics(task, pool, prompt.notes)
         new: list[Edit] = []
         for number in range(self.n_drafts):
             for request, draft in zip(requests, self._drafts(requests, number), strict=True):
-                edit = self._checked(request, draft, checks, list(edits.values()))
+                edit = self._checked(request, draft, checks, list(edits.values()), topics)
                 if edit is not None and edit.id not in edits:
                     edits[edit.id] = edit
                     new.append(edit)
@@ -106,11 +108,20 @@ class LLMProposer:
         temperature = _LATER_TEMPERATURE if number else 0.0
         return self.writer.write(conversations, temperature=temperature, sample=number) if requests else []
 
-    def _checked(self, request: DraftRequest, draft: str, checks: DraftChecks, pool: Sequence[Edit]) -> Edit | None:
+    def _checked(
+        self,
+        request: DraftRequest,
+        draft: str,
+        checks: DraftChecks,
+        pool: Sequence[Edit],
+        topics: NoteTopics | None = None,
+    ) -> Edit | None:
         """The edit of a draft; None, with the reason taken down, where it is refused."""
         author = self.writer.name
         try:
             text = checks.read(draft, request.kind, request.label, [edit.text for edit in pool])
+            if topics and request.kind == "note":
+                _take_topic(text, topics)
         except DraftError as error:
             refused = RefusedDraft(request.kind, request.label, request.topic, author, draft[:_KEPT], str(error))
             self.refused.append(refused)
@@ -135,3 +146,9 @@ class LLMProposer:
         }
         weak = [label for label, n in sorted(n_wrong.items(), key=lambda item: -item[1]) if n]
         return weak[: self.most_slices]
+
+
+def _take_topic(text: str, topics: NoteTopics) -> None:
+    if topics.is_taken(text):
+        raise DraftError("is about what another note is about")
+    topics.take(text)

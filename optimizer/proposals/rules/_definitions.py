@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.diagnosis import PhraseIndex
 from psopt.search_spaces import Edit, Provenance
 from psopt.text import field_and_phrase, phrase_of_field
 
@@ -20,7 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psopt.diagnosis import AnswerCluster
     from psopt.evaluation import Predictions
-    from psopt.tasks import Sample, Task
+    from psopt.proposals._phrase_evidence import PhraseEvidence
+    from psopt.tasks import Task
 
 # Of TREC's 50 subclasses 5 give .521 / .095, 10 .557 / .084, 20 .571 / .093, all that are ever wrong (35) .586 / .081:
 # each helps a little, so the number is for the prompt's length and the size of the search.
@@ -29,10 +29,7 @@ _MOST_SUBCLASSES = 10
 _MOST_CLUSTERS = 8
 # 2 give .588 / .087, 4 .578 / .081, 6 .582 / .074, 8 .596 / .075, 12 .603 / .076: S stops falling at six.
 _MOST_PHRASES = 6
-# .6 gives .581 / .069, .7 .586 / .074, .8 .582 / .074, .9 .566 / .080 and leaves a label without any.
-_LEAST_PURITY = 0.8
-# 500 texts give .554 and phrases for four labels of six, 1000 and 2000 .568, 5000 .582 in 1.5 s: more is slow.
-_MOST_TEXTS = 5000
+_LEAST_PURITY = 0.7
 _N_CITED = 3  # texts named as the source of a phrase
 
 
@@ -63,29 +60,32 @@ def _of_wrong(label: str, text: str, topic: str, members: NDArray[np.bool_], pre
     return [Edit("definition", label, text, Provenance("task", "accuracy", topic, ids), gain)] if ids else []
 
 
-def definitions_from_clusters(predictions: Predictions, clusters: Sequence[AnswerCluster]) -> list[Edit]:
-    """Offer to say that a label covers what its wrongly answered clusters share, where a phrase names that."""
+def definitions_from_clusters(
+    predictions: Predictions, clusters: Sequence[AnswerCluster], evidence: PhraseEvidence | None = None
+) -> list[Edit]:
+    """Offer to say that a label covers what its wrongly answered clusters share, where a phrase names that.
+
+    With `evidence`, by phrases alone that it takes for signs of the label.
+    """
     wrong = dict(zip((sample.id for sample in predictions.samples), predictions.share_wrong, strict=True))
     edits = []
     for cluster in clusters:
-        if cluster.phrases and cluster.answered != cluster.label:
+        phrases = [
+            phrase for phrase in cluster.phrases if evidence is None or _is_sign(phrase, cluster.label, evidence)
+        ]
+        if phrases and cluster.answered != cluster.label:
             named = cluster.samples[: cluster.n_named]
             gain = float(sum(wrong[sample] for sample in named) / len(wrong))
             origin = Provenance("rules", "consistency", f"{cluster.label}: answered {cluster.answered}", named)
-            edits.append(Edit("definition", cluster.label, f"also {_listed(cluster.phrases)}", origin, gain))
+            edits.append(Edit("definition", cluster.label, f"also {_listed(phrases)}", origin, gain))
     return sorted(edits, key=lambda edit: -edit.gain)[:_MOST_CLUSTERS]
 
 
-def definitions_from_phrases(task: Task, predictions: Predictions) -> list[Edit]:
+def definitions_from_phrases(task: Task, predictions: Predictions, evidence: PhraseEvidence) -> list[Edit]:
     """Define each label by the phrases that, in train, mean that label and little else."""
-    train = [sample for sample in task.train if sample.label is not None][:_MOST_TEXTS]
-    # As rare as one in 400, so that the index of a large train set stays small; three, so that it is no chance.
-    index = PhraseIndex.of([sample.text for sample in train], min_texts=max(3, len(train) // 400))
-    if not index.phrases:
-        return []
     edits = []
     for number, label in enumerate(task.labels):
-        phrases, ids = _typical_phrases(index, train, label)
+        phrases, ids = _typical_phrases(evidence, number)
         if phrases:
             origin = Provenance("rules", "accuracy", f"{label}: wordings", ids)
             gain = float(predictions.share_wrong[predictions.truth == number].sum() / len(predictions.samples))
@@ -93,27 +93,36 @@ def definitions_from_phrases(task: Task, predictions: Predictions) -> list[Edit]
     return edits
 
 
-def _typical_phrases(index: PhraseIndex, train: Sequence[Sample], label: str) -> tuple[list[str], tuple[str, ...]]:
+def _typical_phrases(evidence: PhraseEvidence, label: int) -> tuple[list[str], tuple[str, ...]]:
     """Cover the label's texts greedily by pure phrases; return these and a few texts that show them."""
-    own = np.array([sample.label == label for sample in train], dtype=float)
-    shown = index.shown
-    n_texts = np.asarray(shown.sum(axis=0)).ravel()
-    # Two texts of no label are added, as in `PhraseIndex.purity`: three of three says less than thirty of thirty.
-    is_pure = np.asarray(shown.T @ own) / (n_texts + 2) >= _LEAST_PURITY
+    own = np.array([sample.label == evidence.labels[label] for sample in evidence.samples], dtype=bool)
+    pure = [
+        phrase
+        for phrase, labels in evidence.signs.items()
+        if phrase in evidence.plainest and label in labels and evidence.lower[phrase][label] >= _LEAST_PURITY
+    ]
+    # Of phrases that the same texts show, the one of fewest words says it.
+    pure.sort(key=lambda phrase: (len(field_and_phrase(phrase)[1].split()), phrase))
     uncovered = own.copy()
     phrases: list[str] = []
     ids: list[str] = []
-    for _ in range(_MOST_PHRASES):
-        n_covered = np.where(is_pure, np.asarray(shown.T @ uncovered), 0)
-        best = int(n_covered.argmax())
-        if n_covered[best] < 2:
+    while pure and len(phrases) < _MOST_PHRASES:
+        members = [evidence.holders[phrase][uncovered[evidence.holders[phrase]]] for phrase in pure]
+        best = max(range(len(pure)), key=lambda index: len(members[index]))
+        if len(members[best]) < 2:
             break
-        field, alone = field_and_phrase(index.phrases[best])
+        field, alone = field_and_phrase(pure[best])
         phrases.append(phrase_of_field(field, alone.removeprefix("^")))
-        members = (shown[:, [best]].toarray().ravel() > 0) & (uncovered > 0)
-        ids += [train[member].id for member in np.flatnonzero(members)[:_N_CITED]]
-        uncovered[members] = 0
+        ids += [evidence.samples[member].id for member in members[best][:_N_CITED]]
+        uncovered[members[best]] = False
     return phrases, tuple(ids)
+
+
+def _is_sign(phrase: str, label: str, evidence: PhraseEvidence) -> bool:
+    """Whether a phrase, wherever it stands or at the beginning, is a sign of a label."""
+    field, alone = field_and_phrase(phrase)
+    place = evidence.labels.index(label)
+    return any(place in evidence.signs.get(name, ()) for name in (phrase, phrase_of_field(field, f"^{alone}")))
 
 
 def _listed(phrases: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.diagnosis import severity
+from psopt.diagnosis import severity, suspect_labels
 from psopt.search_spaces import WEAK_SPOT, Edit, Provenance
 from psopt.tasks import columns_of_row, shown_words
 from psopt.text import words_of
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from psopt.evaluation import Predictions
+    from psopt.proposals._checks import ProposalChecks
     from psopt.tasks import Sample
 
     Vector = NDArray[np.float64]
@@ -36,7 +37,11 @@ _DIVERSITY = 0.5
 
 
 def examples_from_train(
-    predictions: Predictions, layers: Sequence[str] = EXAMPLE_LAYERS, *, taken: Set[str] = frozenset()
+    predictions: Predictions,
+    layers: Sequence[str] = EXAMPLE_LAYERS,
+    *,
+    taken: Set[str] = frozenset(),
+    checks: ProposalChecks | None = None,
 ) -> list[Edit]:
     """Choose one sample of each label for every layer, unlike those already chosen for the label.
 
@@ -52,10 +57,13 @@ def examples_from_train(
         right by the smallest majority of rephrasings, ``weak spot`` ones are most unstable.
     taken : set of str
         Texts that the prompt or the pool holds already.
+    checks : ProposalChecks, optional
+        With them no sample is chosen against which something speaks, and none whose label is suspect.
     """
     samples = predictions.samples
     vectors = _vectors(samples)
     fitness = _fitness(predictions, vectors)
+    is_fit = _Fit(predictions, checks)
     chosen: dict[str, list[int]] = {label: [] for label in predictions.labels}
     for index, sample in enumerate(samples):
         if sample.text in taken:
@@ -65,7 +73,7 @@ def examples_from_train(
         layer = []
         for truth, label in enumerate(predictions.labels):
             own = predictions.truth == truth
-            best = _next(fitness[kind], own, chosen[label], vectors, samples)
+            best = _next(fitness[kind], own, chosen[label], vectors, is_fit)
             if best is not None:
                 chosen[label].append(best)
                 layer.append((label, samples[best]))
@@ -74,16 +82,34 @@ def examples_from_train(
     return edits
 
 
-def _next(
-    fitness: Vector, own: NDArray[np.bool_], chosen: list[int], vectors: Vector, samples: Sequence[Sample]
-) -> int | None:
-    """The fittest sample, less its likeness to what is chosen; None where none is fit."""
-    fits = own & (fitness > 0) & np.array([len(sample.text) <= _LONGEST_EXAMPLE for sample in samples])
+class _Fit:
+    """Which samples may be shown, found out one by one: few are ever asked about."""
+
+    def __init__(self, predictions: Predictions, checks: ProposalChecks | None) -> None:
+        self._samples = predictions.samples
+        self._checks = checks
+        self._known: dict[int, bool] = {}
+        self.candidates = np.array([len(sample.text) <= _LONGEST_EXAMPLE for sample in self._samples])
+        if checks is not None:
+            self.candidates &= ~suspect_labels(predictions, labelled=checks.task.train)
+
+    def __call__(self, index: int) -> bool:
+        """Whether a sample may be shown."""
+        if self._checks is None:
+            return True
+        if index not in self._known:
+            self._known[index] = self._checks.against_example(self._samples[index]) is None
+        return self._known[index]
+
+
+def _next(fitness: Vector, own: NDArray[np.bool_], chosen: list[int], vectors: Vector, is_fit: _Fit) -> int | None:
+    """The fittest sample that may be shown, less its likeness to what is chosen; None where none is fit."""
+    fits = own & (fitness > 0) & is_fit.candidates
     fits[chosen] = False
-    if not fits.any():
-        return None
     alike = (vectors @ vectors[chosen].T).max(axis=1) if chosen else np.zeros(len(fitness))
-    return int(np.where(fits, fitness - _DIVERSITY * alike, -np.inf).argmax())
+    merit = np.where(fits, fitness - _DIVERSITY * alike, -np.inf)
+    in_order = np.argsort(-merit, kind="stable")[: int(fits.sum())]
+    return next((int(index) for index in in_order if is_fit(int(index))), None)
 
 
 def _fitness(predictions: Predictions, vectors: Vector) -> dict[str, Vector]:

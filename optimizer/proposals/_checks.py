@@ -1,0 +1,144 @@
+"""What must be true of every edit, whoever proposes it: the rules or a language model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from psopt.proposals._near_copies import NearCopies
+from psopt.proposals._phrase_evidence import PhraseEvidence
+from psopt.tasks import Row, inputs_of, shown_words
+from psopt.text import (
+    field_and_phrase,
+    holds_private_text,
+    label_mentions,
+    private_pieces,
+    quoted_cues,
+    tells_a_topic,
+    without_markup,
+    words_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from psopt.search_spaces import Edit, Prompt
+    from psopt.tasks import Sample, Task
+
+_LONGEST_COUNTED = 3  # words of a phrase that train was counted for
+_MOSTLY = 0.5  # an input that so many samples fill in belongs to what a sample is
+
+
+@dataclass(frozen=True, eq=False)
+class ProposalChecks:
+    """Says what speaks against an edit.
+
+    Attributes
+    ----------
+    task : Task
+    evidence : PhraseEvidence
+        What train tells of phrases.
+    columns : tuple of str
+        Further columns that the prompt's template shows.
+    """
+
+    task: Task
+    evidence: PhraseEvidence
+    columns: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, task: Task, prompt: Prompt | None = None) -> ProposalChecks:
+        """The checks for a task's train, and for a prompt that shows its samples."""
+        template = prompt.template if prompt else None
+        return cls(task, PhraseEvidence.of(task), tuple(template.fields) if template else ())
+
+    def against_statement(self, kind: str, label: str, text: str) -> str | None:
+        """Say what speaks against a note or a definition: it tells of somebody, or quotes what is no sign of a label.
+
+        Phrases that a sentence quotes as signs of one label must have been written in enough texts of it, purely
+        enough, and tell a topic; see `PhraseEvidence`. A sentence of a note that names several labels is not judged.
+        """
+        if private := self._private(text):
+            return f"holds private text: {private!r}"
+        if kind == "definition":
+            cues = [(label, cue) for cue in quoted_cues(text)]
+        else:
+            mentions = label_mentions(text, self.task.labels)
+            cues = [(self.task.labels[mention.label], cue) for mention in mentions for cue in mention.cues]
+        objections = (self._against_cue(about, cue) for about, cue in cues)
+        return next((objection for objection in objections if objection), None)
+
+    def against_edits(self, edits: Iterable[Edit]) -> set[str]:
+        """The ids of notes and definitions against which something speaks; what the task itself defines may stand."""
+        return {
+            edit.id
+            for edit in edits
+            if edit.kind != "example"
+            and edit.provenance.author != "task"
+            and self.against_statement(edit.kind, edit.label, edit.text)
+        }
+
+    def against_example(self, sample: Sample) -> str | None:
+        """Say what speaks against showing a sample: it is empty, tells of somebody, or stands in val or test too."""
+        if not words_of(without_markup(shown_words(sample.text))):
+            return "is empty"
+        inputs = inputs_of(sample.text)
+        if missing := [name for name in self._usual_inputs if not words_of(without_markup(inputs.get(name, "")))]:
+            return f"has no {missing[0]}"
+        shown = [shown_words(sample.text)]
+        if isinstance(sample.text, Row):
+            shown += [sample.text.fields.get(name, "") for name in self.columns]
+        if any(map(holds_private_text, shown)):
+            return "holds private text"
+        if self._held.holds(sample.text):
+            return "is nearly a text of val or test"
+        return None
+
+    def _private(self, text: str) -> str | None:
+        piece = next(private_pieces(text), None)
+        if piece is not None:
+            return piece
+        own = {word for label in self.task.labels for word in words_of(label)}
+        return next((word for word in words_of(text) if word in self.evidence.private and word not in own), None)
+
+    def _against_cue(self, label: str, cue: str) -> str | None:
+        field, alone = field_and_phrase(cue)
+        words = alone.removeprefix("^")
+        if words in {" ".join(words_of(name)) for name in self.task.labels}:
+            return None if words == " ".join(words_of(label)) else f"calls {words!r} a sign of {label}"
+        place = self.task.labels.index(label)
+        if len(words.split()) > _LONGEST_COUNTED:
+            is_shown = all(self._n_texts(run, place) >= self.evidence.least[place] for run in _parts(words.split()))
+            return None if is_shown else self._too_few(words, label, place)
+        if not tells_a_topic(alone):
+            return f"quotes {words!r}, which tells no topic"
+        if any(place in self.evidence.signs.get(name, ()) for name in (cue, alone)):
+            return None
+        if max(self._n_texts(cue, place), self._n_texts(alone, place) if field else 0) < self.evidence.least[place]:
+            return self._too_few(words, label, place)
+        return f"quotes {words!r}, which is no sure sign of {label}"
+
+    def _too_few(self, words: str, label: str, place: int) -> str:
+        return f"quotes {words!r}, which fewer than {self.evidence.least[place]} texts of {label} show so"
+
+    def _n_texts(self, phrase: str, place: int) -> int:
+        counts = self.evidence.counts.get(phrase)
+        return 0 if counts is None else int(counts[place])
+
+    @cached_property
+    def _held(self) -> NearCopies:
+        return NearCopies(sample.text for sample in (*self.task.val, *self.task.test))
+
+    @cached_property
+    def _usual_inputs(self) -> tuple[str, ...]:
+        rows = [inputs_of(sample.text) for sample in self.task.train]
+        names = dict.fromkeys(name for row in rows for name in row)
+        return tuple(
+            name for name in names if sum(bool(row.get(name, "").strip()) for row in rows) >= _MOSTLY * len(rows)
+        )
+
+
+def _parts(words: Sequence[str]) -> list[str]:
+    last = len(words) - _LONGEST_COUNTED
+    return [" ".join(words[start : start + _LONGEST_COUNTED]) for start in range(last + 1)]

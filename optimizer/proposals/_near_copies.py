@@ -1,0 +1,58 @@
+"""Near copies of texts that edits must not have seen: an example that is one would tell its answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from psopt.tasks import shown_words
+from psopt.text import without_markup, words_of
+from scipy import sparse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+NEAR_COPY = 0.8
+_QUOTES = 0.9
+_LEAST_QUOTED = 8  # distinct words; fewer are a way of asking ("what is the capital of .."), and no text of its own
+
+
+class NearCopies:
+    """Finds out whether a text is nearly one of others, by the words that both hold.
+
+    A near copy shares four fifths of all distinct words of the two (Jaccard's index), or holds, or stands in, the other
+    but for a tenth of the shorter one's words, where these are eight or more: a mail that quotes another. Order and
+    repetition do not count.
+
+    It takes a second for 50,000 texts of 50 words, and a few milliseconds for each text that is asked about.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._columns: dict[str, int] = {}
+        indices: list[int] = []
+        ends = [0]
+        for text in texts:
+            indices += [self._columns.setdefault(word, len(self._columns)) for word in _words(text)]
+            ends.append(len(indices))
+        shape = (len(ends) - 1, len(self._columns))
+        ones = np.ones(len(indices), dtype=np.int32)
+        self._sizes = np.diff(ends)
+        self._shown = sparse.csr_array((ones, indices, ends), shape=shape).tocsc()
+
+    def holds(self, text: str) -> bool:
+        """Tell whether one of the texts is nearly this one."""
+        words = _words(text)
+        columns = [self._columns[word] for word in words if word in self._columns]
+        if not columns:
+            return False
+        shared: NDArray[np.int64] = np.asarray(self._shown[:, columns].sum(axis=1)).ravel()
+        either = self._sizes + len(words) - shared
+        shorter = np.minimum(self._sizes, len(words))
+        quotes = (shorter >= _LEAST_QUOTED) & (shared >= _QUOTES * shorter)
+        return bool(((shared >= NEAR_COPY * either) | quotes).any())
+
+
+def _words(text: str) -> set[str]:
+    return set(words_of(without_markup(shown_words(text))))

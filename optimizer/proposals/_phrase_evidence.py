@@ -1,0 +1,184 @@
+"""What train tells of phrases: which one may be quoted as a sign of which class.
+
+How the constants were looked at: ``experiments/proposal_constants.py``.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from psopt.tasks import shown_words, subset, written_sample_phrases
+from psopt.text import field_and_phrase, phrase_of_field, private_words, tells_a_topic, words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+    from psopt.tasks import Sample, Task
+
+_MOST_TEXTS = 5_000  # stratified by class
+LEAST_TEXTS = 3  # of a class, however small it is: two that share a phrase may be one person's
+LEAST_SHARE = 0.01  # of a class's texts
+LEAST_PURITY = 0.5  # more likely that class than all others together
+_TAIL = 0.05  # of the interval of purity, at its lower end
+_FALSE_DISCOVERIES = 0.1
+_AS_SURE = 0.05  # of purity, for which a note is better said in fewer words; chosen by judgement, not measured
+
+
+@dataclass(frozen=True, eq=False)
+class PhraseEvidence:
+    """Phrases and the distinct texts of train that show them as they are written.
+
+    Texts that differ in names and the like alone are one text: a letter sent thirty times is one piece of evidence.
+
+    Attributes
+    ----------
+    labels : tuple of str
+    counts : mapping of phrase to (C,) int
+        How many texts of each class show it; phrases that fewer than `LEAST_TEXTS` show are left out.
+    lower : mapping of phrase to (C,) float
+        The purity that it has at least: the lower end of Jeffreys' 95 % interval (one-sided) of a class's share.
+    least : (C,) int
+        How many texts of a class must show a phrase: 1 % of its texts, three at least, so that what is quoted is about
+        a part of the class and not about a few senders.
+    signs : mapping of phrase to set of int
+        The classes that a phrase is a sign of: as often as `least`, of a purity surely over one half, and surely more
+        often than the class itself is met (false discovery rate of 10 %, Benjamini and Hochberg, over all phrases and
+        classes that were looked at).
+    plainest : frozenset of str
+        Of the signs those that no shorter phrase, which they imply, could stand for: one as sure but for .05.
+    private : frozenset of str
+        Words that are private in train.
+    samples : tuple of Sample
+        The distinct ones.
+    holders : mapping of phrase to array of int
+        Which of the distinct samples show a phrase, of those that are a sign of any class.
+    """
+
+    labels: tuple[str, ...]
+    counts: dict[str, NDArray[np.int64]]
+    lower: dict[str, NDArray[np.float64]]
+    least: NDArray[np.int64]
+    signs: dict[str, frozenset[int]]
+    plainest: frozenset[str]
+    private: frozenset[str]
+    samples: tuple[Sample, ...]
+    holders: dict[str, NDArray[np.int64]]
+
+    @classmethod
+    def of(cls, task: Task) -> PhraseEvidence:
+        """Look at a task's train."""
+        labelled = [sample for sample in task.train if sample.label is not None]
+        samples = subset(labelled, _MOST_TEXTS, seed=0) if labelled else ()
+        private = private_words(shown_words(sample.text) for sample in samples)
+        distinct = _distinct(samples, private)
+        truth = np.array([task.labels.index(str(sample.label)) for sample in distinct], dtype=np.int64)
+        sizes = np.bincount(truth, minlength=len(task.labels))
+        holders = _holders(distinct)
+        counts = {phrase: np.bincount(truth[rows], minlength=len(sizes)) for phrase, rows in holders.items()}
+        phrases = [phrase for phrase in counts if tells_a_topic(phrase) and private.isdisjoint(words_of(phrase))]
+        table = np.array([counts[phrase] for phrase in phrases], dtype=np.int64).reshape(-1, len(sizes))
+        least = np.maximum(LEAST_TEXTS, np.ceil(LEAST_SHARE * sizes)).astype(np.int64)
+        lower = lower_purity(table)
+        is_sign = (table >= least) & (lower >= LEAST_PURITY) & _is_more_than_chance(table, sizes)
+        is_sign &= ~_names_another(phrases, task.labels)
+        signs = {
+            phrases[row]: frozenset(map(int, np.flatnonzero(is_sign[row]))) for row in np.flatnonzero(is_sign.any(1))
+        }
+        bounds = dict(zip(phrases, lower, strict=True))
+        return cls(
+            labels=tuple(task.labels),
+            counts=counts,
+            lower=bounds,
+            least=least,
+            signs=signs,
+            plainest=frozenset(phrase for phrase in signs if not _has_plainer(phrase, signs, bounds)),
+            private=private,
+            samples=tuple(distinct),
+            holders={phrase: holders[phrase] for phrase in signs},
+        )
+
+    def is_sign(self, phrases: Sequence[str]) -> NDArray[np.bool_]:
+        """Which phrases are plainest signs of which class: (n_phrases, C) bool; see `psopt.diagnosis.Signs`."""
+        marked = np.zeros((len(phrases), len(self.labels)), dtype=bool)
+        for row, phrase in enumerate(phrases):
+            if phrase in self.plainest:
+                marked[row, list(self.signs[phrase])] = True
+        return marked
+
+
+def lower_purity(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The lower end of Jeffreys' interval of each class's share of texts: (n, C) in [0, 1).
+
+    Three of three are .57, five of five .70, thirty of thirty .94 (one-sided, 95 %). Its coverage is near 95 % for few
+    texts too (Brown, Cai and DasGupta, 2001).
+    """
+    from scipy.special import betaincinv
+
+    others = counts.sum(axis=1, keepdims=True) - counts
+    return np.where(counts > 0, betaincinv(counts + 0.5, others + 0.5, _TAIL), 0.0)
+
+
+def _is_more_than_chance(counts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Where a class is met more often beside a phrase than without one, by Benjamini and Hochberg's procedure."""
+    from scipy.stats import binom
+
+    n = counts.sum(axis=1, keepdims=True)
+    p = binom.sf(counts - 1, n, sizes / max(1, sizes.sum()))
+    in_order = np.sort(p, axis=None)
+    passed = np.flatnonzero(in_order <= _FALSE_DISCOVERIES * np.arange(1, p.size + 1) / max(1, p.size))
+    return np.asarray(p <= (in_order[passed[-1]] if len(passed) else -1.0))
+
+
+def _names_another(phrases: Sequence[str], labels: Sequence[str]) -> NDArray[np.bool_]:
+    """Where a phrase holds the name of another class than the one that it would be a sign of."""
+    names = [f" {' '.join(words_of(label))} " for label in labels]
+    named = np.zeros((len(phrases), len(labels)), dtype=bool)
+    for row, phrase in enumerate(phrases):
+        spaced = f" {field_and_phrase(phrase)[1].removeprefix('^')} "
+        named[row] = [name in spaced for name in names]
+    return np.asarray(named.sum(axis=1, keepdims=True) > named)
+
+
+def _has_plainer(phrase: str, signs: Mapping[str, frozenset[int]], lower: Mapping[str, NDArray[np.float64]]) -> bool:
+    """Whether a shorter phrase, or the same of the whole text, says what this one says of all its classes."""
+    return any(
+        signs.get(other, frozenset()) >= signs[phrase]
+        and all(lower[other][label] >= lower[phrase][label] - _AS_SURE for label in signs[phrase])
+        for other in _implied(phrase)
+    )
+
+
+def _implied(phrase: str) -> Iterator[str]:
+    """The phrases that every text shows which shows this one."""
+    field, alone = field_and_phrase(phrase)
+    words = alone.removeprefix("^").split()
+    parts = [(start, end) for start in range(len(words)) for end in range(start + 1, len(words) + 1)]
+    for start, end in parts:
+        part = " ".join(words[start:end])
+        forms = [part, f"^{part}"] if alone.startswith("^") and start == 0 else [part]
+        for form in forms:
+            names = [phrase_of_field(field, form), *([form] if not form.startswith("^") else [])]
+            yield from (name for name in names if name != phrase)
+
+
+def _holders(samples: Iterable[Sample]) -> dict[str, NDArray[np.int64]]:
+    """Which samples show each phrase, of those that enough do."""
+    rows: dict[str, list[int]] = defaultdict(list)
+    for row, sample in enumerate(samples):
+        for phrase in written_sample_phrases(sample.text):
+            rows[phrase].append(row)
+    frequent = sorted(phrase for phrase in rows if len(rows[phrase]) >= LEAST_TEXTS)
+    return {phrase: np.array(rows[phrase], dtype=np.int64) for phrase in frequent}
+
+
+def _distinct(samples: Iterable[Sample], private: frozenset[str]) -> list[Sample]:
+    """The first of samples of one class that have the same words, but for what is private."""
+    first: dict[tuple[str | None, ...], Sample] = {}
+    for sample in samples:
+        words = [word for word in words_of(shown_words(sample.text)) if word not in private]
+        first.setdefault((sample.label, *(words or [sample.text])), sample)
+    return list(first.values())

@@ -1,0 +1,245 @@
+"""Prompts that one would not ship: none of what was met in 0.1's is proposed for tickets as they come."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import psopt
+import pytest
+from psopt.diagnosis import diagnose_predictions, suspect_labels
+from psopt.evaluation import evaluate
+from psopt.models.sim import SimulatedModel
+from psopt.proposals import propose_edits
+from psopt.proposals._near_copies import NearCopies
+from psopt.proposals.llm import DraftChecks
+from psopt.proposals.llm._draft_checks import DraftError
+from psopt.search_spaces import seed_prompt
+from psopt.tasks import Sample, Task, inputs_of, shown_words
+from psopt.text import FUNCTION_WORDS, label_mentions
+
+from tests.messy_tickets import NAMES, SENTIMENT, SIZES, messy_tickets
+
+REPHRASINGS = [f"wording {number}" for number in range(6)]
+FEWEST = 3  # texts of a class that show what is quoted
+PRIVATE = re.compile(r"@|\d{4,}|Baker Street|" + "|".join(name for names in NAMES for name in names.split()), re.I)
+
+
+@pytest.fixture(scope="module")
+def tickets() -> Task:
+    return Task.from_records(messy_tickets(), inputs=("subject", "body"), label_column="team", noun="mail")
+
+
+@pytest.fixture(scope="module")
+def on_train(tickets: Task) -> Any:
+    model = SimulatedModel("accuracy=0.6,wobble=0.4", tickets)
+    return evaluate(model, seed_prompt(tickets), REPHRASINGS, tickets.train)
+
+
+@pytest.fixture(scope="module")
+def edits(tickets: Task, on_train: Any) -> Any:
+    diagnosis = diagnose_predictions(on_train, labelled=tickets.train)
+    proposed = propose_edits(tickets, seed_prompt(tickets), on_train, diagnosis)
+    assert {edit.kind for edit in proposed} == {"note", "definition", "example"}
+    return proposed
+
+
+@pytest.fixture(scope="module")
+def reader(tickets: Task) -> DraftChecks:
+    return DraftChecks.of(tickets)
+
+
+def quoted(edits: Any, labels: Any) -> list[tuple[str, str, str]]:
+    """(label, field or empty, phrase) of every phrase that notes quote and rules' definitions list."""
+    phrases = []
+    for edit in edits:
+        if edit.kind == "note":
+            (mention,) = label_mentions(edit.text, labels)
+            fielded = [cue.rpartition(": ")[::2] for cue in mention.cues]
+            phrases += [(edit.label, field, phrase) for field, phrase in fielded]
+        elif edit.kind == "definition":
+            for part in re.sub(r"^(typical wordings: |also )", "", edit.text).split("; "):
+                plain, _, field = part.partition(" (in ")
+                phrases += [(edit.label, field.rstrip(")"), phrase) for phrase in plain.split(", ")]
+    return phrases
+
+
+def shows_as_written(text: str, field: str, phrase: str) -> bool:
+    """Whether a field, any one if none is named, has a phrase character by character, but for case."""
+    values = [value for name, value in inputs_of(text).items() if field in ("", name)] or [text]
+    words = re.escape(phrase.removeprefix("^")).replace(r"\ ", " +")
+    pattern = rf"\A\W*{words}\b" if phrase.startswith("^") else rf"\b{words}\b"
+    return any(re.search(pattern, value, re.I) for value in values)
+
+
+def test_tickets_are_as_messy_as_they_come(tickets: Task) -> None:
+    samples = (*tickets.train, *tickets.val, *tickets.test)
+    assert max(SIZES.values()) == 40 * min(SIZES.values())
+    wrong = sum(sample.text.fields["was"] != sample.label for sample in samples)  # type: ignore[attr-defined]
+    assert 0.02 < wrong / len(samples) < 0.05
+    assert any("<br/>" in sample.text for sample in samples)
+    assert any(not inputs_of(sample.text)["body"].strip() for sample in samples)
+    assert sum(bool(PRIVATE.search(sample.text)) for sample in samples) > len(samples) / 3
+
+
+def test_no_phrase_is_of_function_words_alone(edits: Any, tickets: Task) -> None:
+    """Met: 'contains "since" or "screen"', 'do people'."""
+    phrases = [phrase for _, _, phrase in quoted(edits, tickets.labels)]
+    assert phrases
+    assert not {"since", "screen", "do people", "the screen", "people"}.intersection(phrases)
+    assert not [phrase for phrase in phrases if FUNCTION_WORDS.issuperset(phrase.removeprefix("^").split())]
+
+
+def test_every_phrase_stands_in_texts_of_its_class_as_written(edits: Any, tickets: Task) -> None:
+    """Met: 'begins with "subject re delivery"', which no text has, of a field's name and its content."""
+    for label, field, phrase in quoted(edits, tickets.labels):
+        texts = [sample.text for sample in tickets.train if sample.label == label]
+        assert sum(shows_as_written(text, field, phrase) for text in texts) >= FEWEST, (label, field, phrase)
+        assert not {"subject", "body", "br", "nbsp", "div", "p"}.intersection(phrase.removeprefix("^").split())
+
+
+def test_every_phrase_is_surely_of_its_class(edits: Any, tickets: Task) -> None:
+    """Met: 'typical wordings: dollars nobody told', of what some happened to say."""
+    for label, field, phrase in quoted(edits, tickets.labels):
+        shown = [sample for sample in tickets.train if shows_as_written(sample.text, field, phrase)]
+        assert np.mean([sample.label == label for sample in shown]) > 0.7, (label, field, phrase)
+        assert not {"dollars", "nobody", "told"}.intersection(phrase.split())
+
+
+def test_no_two_notes_are_about_the_same(edits: Any, tickets: Task) -> None:
+    """Met: near-equal notes side by side."""
+    notes = [edit for edit in edits if edit.kind == "note"]
+    matched = [
+        {
+            sample.id
+            for sample in tickets.train
+            for _, *cue in quoted([note], tickets.labels)
+            if shows_as_written(sample.text, *cue)
+        }
+        for note in notes
+    ]
+    for first, own in enumerate(matched):
+        for second, other in enumerate(matched[:first]):
+            if notes[first].label == notes[second].label:
+                assert len(own & other) < 0.8 * len(own | other), (notes[first].text, notes[second].text)
+
+
+def test_nothing_that_is_proposed_is_private(edits: Any) -> None:
+    """Met: raw mails of customers, with names, as examples."""
+    for edit in edits:
+        shown = " ".join(dict(edit.fields)[name] for name in ("subject", "body")) if edit.fields else edit.text
+        assert not PRIVATE.search(shown), edit.text
+
+
+def test_no_example_is_empty(edits: Any) -> None:
+    """Met: an example with an empty body."""
+    for edit in edits:
+        if edit.kind == "example":
+            fields = dict(edit.fields)
+            assert all(re.search(r"\w", re.sub("<[^>]*>", "", fields[name])) for name in ("subject", "body"))
+
+
+def test_no_example_is_mislabelled(edits: Any, tickets: Task, on_train: Any) -> None:
+    """Met: mislabelled texts as examples."""
+    wrong = np.array([sample.text.fields["was"] != sample.label for sample in on_train.samples])
+    suspect = suspect_labels(on_train, labelled=tickets.train)
+    assert suspect[wrong].mean() > 0.8
+    assert suspect[~wrong].mean() < 0.05
+    by_text = {sample.text: is_wrong for sample, is_wrong in zip(on_train.samples, wrong, strict=True)}
+    assert not any(by_text[edit.text] for edit in edits if edit.kind == "example")
+
+
+def test_no_example_is_nearly_a_text_of_val_or_test(edits: Any, tickets: Task, on_train: Any) -> None:
+    held = [set(re.findall(r"[^\W_]+", shown_words(s.text).lower())) for s in (*tickets.val, *tickets.test)]
+    near = NearCopies(sample.text for sample in (*tickets.val, *tickets.test))
+    assert sum(near.holds(sample.text) for sample in on_train.samples) > 10
+    for edit in edits:
+        if edit.kind == "example":
+            words = set(
+                re.findall(r"[^\W_]+", " ".join(dict(edit.fields)[name] for name in ("subject", "body")).lower())
+            )
+            assert max(len(words & other) / len(words | other) for other in held) < 0.9
+
+
+@pytest.mark.parametrize(
+    ("text", "is_near"),
+    [
+        ("my invoice shows ten dollars too much, please mend it", True),  # the same
+        ("MY INVOICE shows eleven dollars too much; please mend it!", True),
+        ("Fwd: I wrote last week: my invoice shows ten dollars too much, please mend it. What now?", True),
+        ("my invoice shows nothing", False),
+        ("where does my parcel stay", False),
+        ("", False),
+    ],
+)
+def test_a_near_copy_is_told_by_its_words(text: str, is_near: bool) -> None:
+    assert (
+        NearCopies(["my invoice shows ten dollars too much, please mend it", "when did it end"]).holds(text) is is_near
+    )
+
+
+@pytest.mark.parametrize(
+    ("note", "reason"),
+    [
+        ('A mail that contains "since" belongs to billing.', "no topic"),
+        ('A mail that contains "re delivery" belongs to delivery.', "fewer than|no topic"),
+        ('A mail that begins with "subject re delivery" belongs to delivery.', "fewer than"),
+        ('A mail that contains "dollars nobody told" belongs to billing.', "no topic|no sure sign"),
+        ('A mail that contains "screen" belongs to bugs.', "no sure sign"),
+        ('A mail that contains "parcel" belongs to billing.', "no sure sign|fewer than"),
+        ('A mail whose subject contains "delivery" belongs to billing.', "a sign of billing"),
+        ("What Anna Poe writes belongs to billing.", "private"),
+        ("What comes from anna.poe@mail.example belongs to billing.", "private"),
+        ("Whatever order no. 153343 is about belongs to billing.", "private"),
+        ('A mail that contains "invoice" belongs to billing.', None),
+        ('A mail whose subject contains "invoice" belongs to billing.', None),
+        ("Complaints about amounts belong to billing.", None),
+    ],
+)
+def test_drafts_pass_the_same_checks(reader: DraftChecks, note: str, reason: str | None) -> None:
+    label = note.removesuffix(".").rsplit(" ", 1)[1]
+    draft = json.dumps({"label": label, "note": note})
+    if reason is None:
+        assert reader.read(draft, "note", label, ()) == note
+    else:
+        with pytest.raises(DraftError, match=reason):
+            reader.read(draft, "note", label, ())
+
+
+def test_what_a_class_of_reviews_holds_by_chance_is_no_sign_of_it() -> None:
+    """Met in a DSPy program: "the phone" and "have" belong to positive."""
+    samples = tuple(Sample(f"review {number}", text, label) for number, (text, label) in enumerate(SENTIMENT))
+    task = replace(Task.from_records(SENTIMENT, noun="review"), train=samples)
+    on_train = evaluate(SimulatedModel("accuracy=0.5,wobble=0.6", task), seed_prompt(task), REPHRASINGS, samples)
+    edits = propose_edits(task, seed_prompt(task), on_train, diagnose_predictions(on_train, labelled=samples))
+    phrases = {(label, phrase) for label, _, phrase in quoted(edits, task.labels)}
+    assert phrases
+    assert phrases <= {(label, word) for label, words in SIGNS.items() for word in words}
+
+
+SIGNS = {"positive": ("brilliant", "lovely"), "negative": ("awful", "an awful", "broken")}
+
+
+def test_a_search_hands_back_nothing_that_one_would_not_ship(tickets: Task, tmp_path: Any) -> None:
+    run = psopt.optimize(
+        tickets,
+        model="sim/accuracy=0.6",
+        trials=4,
+        rephrasings=2,
+        samples=40,
+        train_samples=80,
+        test_samples=20,
+        rounds=1,
+        out=tmp_path,
+    )
+    prompts = [entry.prompt for entry in run.front]
+    assert prompts
+    for prompt in prompts:
+        for note in prompt.notes:
+            (mention,) = label_mentions(note, tickets.labels)
+            assert not PRIVATE.search(note)
+            assert not any(FUNCTION_WORDS.issuperset(cue.split(": ")[-1].strip("^").split()) for cue in mention.cues)
+        assert not any(PRIVATE.search(example.text.split("was: ")[0]) for example in prompt.examples)
