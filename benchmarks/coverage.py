@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.metrics import compare_scores, score_intervals
+from psopt.metrics import compare_scores, prediction_counts, sample_sensitivity, score_intervals, sensitivity
 from scipy.special import expit, logit
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ HERE = Path(__file__).parent
 N_CLASSES = 7
 SCORES = ("f1", "sensitivity", "consistency")
 USUAL = 0.8  # of the mistakes to a sample are its usual one
+LIMIT_SAMPLES = 20_000
 SWAPPED = 1 / 3  # of the samples have an ease of their own under the second prompt
 
 
@@ -127,8 +128,43 @@ def count(cell: tuple[Population, int, int, int]) -> dict[str, Any]:
     }
 
 
+def limits(population: Population, q: int) -> tuple[float, ...]:
+    """S at infinitely many wordings, then what the plain S, Miller and Madow's and the jackknifed one are at Q."""
+    rng = np.random.default_rng(q)
+    width = logit_sd(population)
+    shares, eases = np.array(population.eases).T
+    right = expit(logit(eases) + width * rng.normal(size=(4_000, 1))).mean(axis=0)
+    wrong = (1 - right)[:, None] * ((1 - USUAL) / N_CLASSES + USUAL * (np.arange(N_CLASSES) == 1))
+    answered = wrong + right[:, None] * (np.arange(N_CLASSES) == 0)
+    truth = float(shares @ sample_sensitivity(answered / answered.sum(axis=1, keepdims=True)))
+    kinds = rng.choice(len(shares), size=LIMIT_SAMPLES, p=shares)
+    # each sample has wordings of its own: their effects are averaged over, not shared
+    eases_now = expit(logit(eases[kinds])[:, None] + width * rng.normal(size=(LIMIT_SAMPLES, q)))
+    mistakes = np.where(rng.random((LIMIT_SAMPLES, q)) < USUAL, 1, rng.integers(N_CLASSES, size=(LIMIT_SAMPLES, q)))
+    counts = prediction_counts(np.where(rng.random((LIMIT_SAMPLES, q)) < eases_now, 0, mistakes), N_CLASSES)
+    return truth, *(sensitivity(counts, correction=correction) for correction in (None, "miller-madow", "jackknife"))
+
+
+def limits_table() -> list[str]:
+    """Return the rows that say how much of S at infinitely many wordings is seen at Q."""
+    rows = [
+        "## S under ever more wordings",
+        "",
+        f"In percent of S at infinitely many wordings, over {LIMIT_SAMPLES:,} samples: S at Q, with Miller and Madow's",
+        "correction, and jackknifed.",
+        "",
+        "| population | accuracy sd | S at infinity | Q = 3 | Q = 5 | Q = 10 | Q = 30 |",
+        "|---|--:|--:|---|---|---|---|",
+    ]
+    for population in POPULATIONS:
+        found = [limits(population, q) for q in (3, 5, 10, 30)]
+        shares = [" / ".join(f"{100 * value / truth:.0f}" for value in values) for truth, *values in found]
+        rows.append(f"| {population.name} | {population.accuracy_sd:g} | {found[0][0]:.3f} | {' | '.join(shares)} |")
+    return rows
+
+
 def markdown(cells: list[dict[str, Any]], runs: int) -> str:
-    """Return the table of all cells."""
+    """Return the table of all cells, and that of S under ever more wordings."""
     head = [
         "# What intervals and tests hold",
         "",
@@ -151,7 +187,7 @@ def markdown(cells: list[dict[str, Any]], runs: int) -> str:
         )
         place = f"| {cell['name']} | {level} | {cell['accuracy_sd']:g} | {cell['n']} | {cell['q']} | "
         rows.append(place + f"{inside} | {above} | {below} | {cell['any_alarm']:.1f} | {differences} |")
-    return "\n".join([*head, *rows, ""])
+    return "\n".join([*head, *rows, "", *limits_table(), ""])
 
 
 def main() -> None:

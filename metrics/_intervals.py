@@ -53,9 +53,15 @@ def score_intervals(
 ) -> dict[str, Interval]:
     """Intervals of micro-F1, sensitivity and pooled consistency.
 
-    Linearised over samples, a jackknife over wordings, t quantiles with Satterthwaite's degrees of freedom: no
-    replicates, a hundred times as fast as `bootstrap_ci`, and the same numbers each time. Where hardly a sample
-    deviates, an end is never closer than with 3.69 further samples (of 95 %) that are all at the scale's end.
+    Linearised over samples, a jackknife over wordings, t quantiles with Satterthwaite's degrees of freedom on the logit
+    scale: no replicates, and the same numbers each time. Where hardly a sample deviates, an end is never closer than
+    with 3.69 further samples (of 95 %) that are all at the scale's end.
+
+    Measured (benchmarks/coverage.md: 60 cells of 400 data sets, so within 1.1 points; N 20 to 500, Q 5 to 30, F1 .78 to
+    .98, S .01 to .25, accuracy scattering by 0 and .05 over wordings): 95 % intervals cover the truth in 93 to 98 % of
+    the cases for F1, 94 to 98 % for C, and 92 to 98 % for S, at Q = 5 in 91 to 98 %; on average in 96 %. The truth lies
+    beyond the bad end of F1 in 4 %, of C in 3 %, and of S in 6 % at most (where one wording in ten shakes samples that
+    are sure otherwise), in 2 % on average.
 
     Parameters
     ----------

@@ -31,8 +31,8 @@ def sample_sensitivity(
     correction : "miller-madow", "jackknife" or None
         The entropy of Q answers is biased low: estimate it at infinitely many wordings. Miller and Madow add
         (m - 1) / (2 Q), with m the classes seen; the jackknife, from 2 answers on, makes good more of what is missing:
-        of S at infinitely many wordings the plain value reaches 69 to 77 % at Q = 10, Miller and Madow's 78 to 85 %,
-        the jackknife's 85 to 91 % (Q = 5: 57 to 64, 68 to 76, 77 to 86 %), simulated as in benchmarks/coverage.py.
+        of S at infinitely many wordings the plain value reaches 70 to 77 % at Q = 10, Miller and Madow's 79 to 85 %,
+        the jackknife's 86 to 91 % (Q = 5: 57 to 64, 68 to 76, 77 to 86 %), measured in benchmarks/coverage.md.
         Needs counts. A corrected, normalised value may pass 1; it is not cut, which would bring a bias back.
 
     Returns
