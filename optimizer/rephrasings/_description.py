@@ -13,8 +13,8 @@ Form = Literal["command", "question", "statement"]
 
 KEPT = "\ue000"
 """Opens the mark that stands for a part that is kept as it is."""
-_KEPT_END = "\ue001"
-_MARK = re.compile(rf"{KEPT}(\d+){_KEPT_END}")
+KEPT_END = "\ue001"
+_MARK = re.compile(rf"{KEPT}(\d+){KEPT_END}")
 _VERBATIM = (
     r"https?://\S+",
     r"\"[^\"]*\"",
@@ -25,7 +25,7 @@ _VERBATIM = (
     r"\{[^{}]*\}",
     r"\[[^\[\]]*\]",
     r"<[^<>]*>",
-    rf"[{KEPT}{_KEPT_END}]",
+    rf"[{KEPT}{KEPT_END}]",
 )
 
 _COMMAND = re.compile(
@@ -100,14 +100,28 @@ def read_description(text: str, protect: Sequence[str] = (), keep: Sequence[str]
 
     def put_away(part: re.Match[str]) -> str:
         kept.append(as_written.get(part.group(), part.group()))
-        return f"{KEPT}{len(kept) - 1}{_KEPT_END}"
+        return f"{KEPT}{len(kept) - 1}{KEPT_END}"
 
     words = sorted((re.escape(word) for word in protect if word.strip()), key=len, reverse=True)
     whole = [re.escape(part) for part in sorted(as_written, key=len, reverse=True)]
     patterns = [*whole, *_VERBATIM, *(rf"(?<!\w)(?i:{word})(?!\w)" for word in words)]
     marked = re.sub("|".join(patterns), put_away, " ".join(text.split()))
-    core = _without_frame(marked)
-    return Description(marked, core, _form(core), tuple(kept))
+    return description_of(marked, tuple(kept))
+
+
+def description_of(text: str, kept: tuple[str, ...]) -> Description:
+    """A text that holds marks of kept parts already, as a description."""
+    core = _without_frame(text)
+    return Description(text, core, _form(core), kept)
+
+
+def reads_as_command(text: str) -> bool:
+    """Tell whether a text begins with an imperative.
+
+    >>> reads_as_command("Sort the mail"), reads_as_command("Sort of mail")
+    (True, False)
+    """
+    return _form(text) == "command"
 
 
 def continued(text: str) -> str:

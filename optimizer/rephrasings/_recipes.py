@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.rephrasings._description import Description, read_description, with_sentence
 from psopt.rephrasings._frames import HELDOUT_FRAMES, NO_FRAMES, SEARCH_FRAMES, Frames
 from psopt.rephrasings._framing import fill, fitting_frames, fitting_tails, parts_of
+from psopt.rephrasings._swap import holds
 from psopt.rephrasings._synonyms import HELDOUT_SWAPS, SEARCH_SWAPS
+from psopt.rephrasings._ways import HELDOUT_WAYS, SEARCH_WAYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from psopt.rephrasings._swap import Swap
+    from psopt.rephrasings._ways import Ways
+    from psopt.rephrasings._wordings import Side
 
 _DEPTHS = (1, 1, 2, 2, 3, 3)
 """How many changes the rephrasings of a set make, in turn."""
@@ -28,23 +32,30 @@ _SHORTEST_LABEL = 3
 class Rules:
     """One side of the tables: what to search with, or what to hold out."""
 
+    side: Side
     frames: Frames
     swaps: tuple[Swap, ...]
+    ways: Ways
 
     def without(self, words: Sequence[str]) -> Rules:
         """The rules that bring none of these words into a description."""
         words = [word.strip() for word in words if word.strip()]
         long_words = [word for word in words if len(word) >= _SHORTEST_LABEL]
         swaps = tuple(swap for swap in self.swaps if not swap.brings(words))
-        return Rules(self.frames.without(long_words), swaps)
+        ways = {
+            reading: tuple(way for way in templates if not any(holds(way, word) for word in long_words))
+            for reading, templates in self.ways.items()
+        }
+        return replace(self, frames=self.frames.without(long_words), swaps=swaps, ways=ways)
 
     @property
     def swaps_alone(self) -> Rules:
         """The rules that put nothing around a text."""
-        return Rules(NO_FRAMES, self.swaps)
+        return replace(self, frames=NO_FRAMES)
 
 
-SEARCH, HELDOUT = Rules(SEARCH_FRAMES, SEARCH_SWAPS), Rules(HELDOUT_FRAMES, HELDOUT_SWAPS)
+SEARCH = Rules("search", SEARCH_FRAMES, SEARCH_SWAPS, SEARCH_WAYS)
+HELDOUT = Rules("heldout", HELDOUT_FRAMES, HELDOUT_SWAPS, HELDOUT_WAYS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,15 @@
-"""A rephraser for any description, by rules that can't change its meaning: frames around it, synonyms in it."""
+"""A rephraser for any description, by rules that keep its meaning: said otherwise, framed, with synonyms in it."""
 
 from __future__ import annotations
 
 import itertools
+from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
 from psopt.rephrasings._description import read_description
+from psopt.rephrasings._other_words import in_other_words
 from psopt.rephrasings._passages import in_step, protected_texts, read_passages
 from psopt.rephrasings._recipes import HELDOUT, SEARCH, Rules, in_turn, recipes_for
 from psopt.rephrasings._set import RephrasingSet, comparable
@@ -36,9 +38,11 @@ def rephrase_by_rules(
 ) -> RephrasingSet:
     r"""Rephrase a description by rule.
 
-    The first ones make one change, the next two, three or more, and so on in turn. What is held out uses frames and
-    synonyms that the search set does not use. Quotations, anything in braces, addresses and the words to protect stay
-    as they are.
+    English sentences that are understood are said otherwise (as a question, an order or a request, in the passive
+    voice, with their clauses in another order, at length or in a few words; see `restatements`), with other words in
+    them and frames around them; one in five frames the sentence as it was. What is held out uses templates, frames and
+    synonyms that the search set does not use. Of other sentences, and other languages, only frames and synonyms are
+    left. Quotations, numbers, anything in braces, addresses and the words to protect stay as they are.
 
     Parameters
     ----------
@@ -65,19 +69,19 @@ def rephrase_by_rules(
     >>> rephrased = rephrase_by_rules("Decide whether the review is positive.", "review", 5, 2, seed=1)
     >>> print(*rephrased.search, sep="\n")
     Decide whether the review is positive.
-    Can you please decide whether the review is positive?
-    You need to decide whether the review is positive.
-    Your task: Decide if the review is positive.
-    You should decide whether the review is positive. Read the review closely first.
+    Make up your mind about whether the review is positive.
+    A colleague wants to know: is the review positive? Precision is what counts.
+    Tell me whether the review is positive.
+    Answer the following: Is the review positive?
     >>> print(*rephrased.heldout, sep="\n")
-    You are a specialist in work of this kind. Decide whether the review is positive.
-    Turn to the review below. Decide whether the review is positive.
+    Suppose somebody asked you whether the review is positive. Give the reply.
+    This is the job at hand. Here is the point to be cleared up: is the review positive?
     """
     check_numbers(n_search, n_heldout, seed)
     original = description if n_parts else " ".join(description.split())
     if not original.strip():
         raise InputError("a task description is needed, and this one is empty")
-    rephrase = rephrasings_of_parts if n_parts else rephrasings
+    rephrase = partial(rephrasings_of_parts if n_parts else rephrasings, restate=True)
     rephrased = rephrase(original, noun, SEARCH, seed, protect, avoid=(original,))
     search = (original, *itertools.islice(rephrased, n_search - 1))
     heldout = tuple(itertools.islice(rephrase(original, noun, HELDOUT, seed, protect, avoid=search), n_heldout))
@@ -102,21 +106,39 @@ def check_enough(kind: str, texts: Sequence[str], wanted: int) -> None:
 
 
 def rephrasings(
-    original: str, noun: str, rules: Rules, seed: int, protect: Sequence[str], avoid: Iterable[str]
+    original: str,
+    noun: str,
+    rules: Rules,
+    seed: int,
+    protect: Sequence[str],
+    avoid: Iterable[str],
+    *,
+    restate: bool = False,
 ) -> Iterator[str]:
-    """Yield rephrasings by one side of the rules, distinct from each other and from those to avoid."""
+    """Yield rephrasings by one side of the rules, distinct from each other and from those to avoid.
+
+    Without `restate` they are framed and swap words, and nothing is said otherwise.
+    """
     description = read_description(original, protect)
-    return _distinct(_by_recipe(description, noun, rules.without(protect), seed, protect), avoid)
+    write = in_other_words if restate else _by_recipe
+    return _distinct(write(description, noun, rules.without(protect), seed, protect), avoid)
 
 
 def rephrasings_of_parts(
-    original: str, noun: str, rules: Rules, seed: int, protect: Sequence[str], avoid: Iterable[str]
+    original: str,
+    noun: str,
+    rules: Rules,
+    seed: int,
+    protect: Sequence[str],
+    avoid: Iterable[str],
+    *,
+    restate: bool = False,
 ) -> Iterator[str]:
     """Yield rephrasings of a template's description, in which each passage is rephrased on its own.
 
     Passages that instruct (commands and questions, else the longest) are framed and swap words, as a description of one
     part does; in others words are swapped, and where there are none to swap, nothing. A passage of which the rules give
-    fewer comes round again.
+    fewer comes round again. With `restate` what is understood of any passage is said otherwise too.
     """
     passages = read_passages(original, protect)
     if not passages.texts:
@@ -125,11 +147,12 @@ def rephrasings_of_parts(
     framed = [place for place, reading in enumerate(readings) if reading.form != "statement"]
     framed = framed or [max(range(len(readings)), key=lambda place: len(readings[place].text))]
     allowed = rules.without(protect)
+    write = in_other_words if restate else _by_recipe
     choices = []
     for place, reading in enumerate(readings):
         own = allowed if place in framed else allowed.swaps_alone
         seeds = [seed, place] if place else seed
-        choices.append(_distinct(_by_recipe(reading, noun, own, seeds, protect), [passages.texts[place]]))
+        choices.append(_distinct(write(reading, noun, own, seeds, protect), [passages.texts[place]]))
     return _distinct((passages.joined(texts) for texts in in_step(choices, passages.texts)), avoid)
 
 

@@ -51,10 +51,10 @@ class Swap:
         new = dict(self.words).get(word.casefold().replace("’", "'"), word)
         article = "an " if new[0] in "aeiou" else "a "
         before = re.sub(r"\b(a)n? $", lambda old: old[1] + article[1:], before, flags=re.IGNORECASE)
-        return before + _cased_like(word, new)
+        return before + cased_like(word, new)
 
 
-def _cased_like(word: str, new: str) -> str:
+def cased_like(word: str, new: str) -> str:
     if len(word) > 1 and word.isupper():
         return new.upper()
     return new[0].upper() + new[1:] if word[0].isupper() else new
