@@ -142,10 +142,11 @@ def _threshold(scores: Scores, option: str, bound: float, end: End) -> Threshold
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What was measured, and how it keeps to each bound."""
+    """What was measured, and how it keeps to each bound; and how much the rephrasings differ from each other."""
 
     scores: Scores
     thresholds: tuple[Threshold, ...]
+    diversity: float | None = None
 
     @property
     def met(self) -> bool:
@@ -225,4 +226,4 @@ def check(
     )
     scores = score(predictions, intervals=True, seed=seed)
     end: End = "bad" if use_ci_bound else "good" if alarm else "estimate"
-    return CheckResult(scores, tuple(thresholds(scores, bounds, end=end)))
+    return CheckResult(scores, tuple(thresholds(scores, bounds, end=end)), predictions.diversity)

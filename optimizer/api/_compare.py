@@ -36,6 +36,8 @@ class ComparisonResult:
     scores: Scores
     against_first: Mapping[str, PairedDifference]
     """Differences to what was measured first, by measure; empty for the first itself."""
+    diversity: float | None = None
+    """How much the rephrasings differ from each other, see `psopt.rephrasings.diversity`."""
 
     def verdict(self, measure_name: str) -> str:
         """``better``, ``worse`` or ``no difference`` than the first, at the 5 % level."""
@@ -47,7 +49,8 @@ class ComparisonResult:
             name: {**asdict(difference), "verdict": self.verdict(name)}
             for name, difference in self.against_first.items()
         }
-        return {"prompt": self.prompt, "model": self.model, **self.scores.to_dict(), "against_first": differences}
+        measured = {**self.scores.to_dict(), "rephrasings_diversity": self.diversity}
+        return {"prompt": self.prompt, "model": self.model, **measured, "against_first": differences}
 
 
 def compare(
@@ -110,6 +113,7 @@ def compare(
             model_name,
             score(predictions, intervals=True, seed=options.seed),
             {} if predictions is first else compare_paired(first, predictions, options.seed),
+            predictions.diversity,
         )
         for name, model_name, predictions in measured
     ]

@@ -68,6 +68,7 @@ def check(
     from psopt.cli._reading import reading_bar
     from psopt.cli._settings import load_data, measure_options
     from psopt.evaluation import note_size
+    from psopt.rephrasings import tame_note
 
     bounds: dict[str, Any] = {
         "max_sensitivity": max_sensitivity,
@@ -101,11 +102,22 @@ def check(
         )
     if output.as_json:
         checks = [{**asdict(threshold), "met": threshold.met} for threshold in result.thresholds]
-        print_json({"met": result.met, "checks": checks, **choice.to_dict(), **result.scores.to_dict()})
+        print_json(
+            {
+                "met": result.met,
+                "checks": checks,
+                **choice.to_dict(),
+                **result.scores.to_dict(),
+                "rephrasings_diversity": result.diversity,
+            }
+        )
         return 0 if result.met else 1
     for threshold in result.thresholds:
         if not (output.quiet and threshold.met):
             typer.echo(str(threshold), err=not threshold.met)
+    note = tame_note(result.diversity)
+    if note and not output.quiet:
+        typer.echo(f"Note: S: {note}", err=True)
     if not output.quiet:
         typer.echo(f"Note: {note_size(result.scores)}", err=True)
         _note_na(result.scores, told=any(threshold.option == RESTS_ON_NA for threshold in result.thresholds))

@@ -83,6 +83,7 @@ def compare(
 
 def _show(console: Console, contenders: list[ComparisonResult]) -> None:
     from psopt.evaluation import OBJECTIVES, na_lines, note_size
+    from psopt.rephrasings import tame_note
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -99,6 +100,9 @@ def _show(console: Console, contenders: list[ComparisonResult]) -> None:
     for contender in contenders:
         for line in na_lines(contender.scores.to_dict()):
             console.print(f"{contender.prompt} under {contender.model}: {line}", style="yellow", markup=False)
+    for prompt, note in {contender.prompt: tame_note(contender.diversity) for contender in contenders}.items():
+        if note:
+            console.print(f"S of {prompt}: {note}.", style="yellow", markup=False, soft_wrap=True)
     for contender in contenders[1:]:
         parts = [_difference(contender, name) for name in OBJECTIVES]
         who = contender.prompt if contender.prompt != contenders[0].prompt else contender.model

@@ -72,7 +72,7 @@ def rephrase(
     from psopt.cli._prompts import read_for_task, read_prompts
     from psopt.cli._rephrased_prompt import show_prompt
     from psopt.cli._settings import lm_options, load_data, rephrasing_options
-    from psopt.rephrasings import to_file
+    from psopt.rephrasings import diversity_of, tame_note, to_file
 
     if show and prompt is None:
         raise UsageError("--show shows what of a prompt is rephrased: give --prompt too")
@@ -111,6 +111,9 @@ def rephrase(
     else:
         refused = f", {len(frozen.rejected)} refused" if frozen.rejected else ""
         typer.echo(f"{out}: {len(frozen.search)} search and {len(frozen.heldout)} held-out rephrasings{refused}")
+    for kind, value in diversity_of(frozen, task.labels).items():
+        if note := tame_note(value):
+            typer.echo(f"{kind}: {note}", err=True)
     return 0
 
 

@@ -8,6 +8,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from psopt.evaluation import OBJECTIVES, na_lines, na_note
+from psopt.rephrasings import tame_note
 from psopt.runs import MANIFEST, CallPrice, RunDirectory, asked_about, price_line, recommendation_lines
 from psopt.search import racing_line, size_lines
 
@@ -39,11 +40,15 @@ def show_result(run: Run, console: Console, spent: str = "") -> None:
     console.print("* the knee, the best compromise. Test: unseen samples, held-out rephrasings.")
     for line in size_lines({"seed prompt": run.baseline, "knee": knee}):
         console.print(line, markup=False, soft_wrap=True)
+    manifest = RunDirectory.open(run.path).read_json(MANIFEST)
+    note = tame_note((manifest["rephrasings"].get("diversity") or {}).get("heldout"))
+    if note:
+        console.print(f"S: {note}.", style="yellow", markup=False, soft_wrap=True)
     if run.short.id != knee.id:
         console.print("° the shortest prompt that is no worse than the knee by more than one standard error on val.")
     before, after = prices[run.baseline.id], prices[knee.id]
     console.print(f"Length, seed prompt -> knee: {price_line(before, after)}.", markup=False, soft_wrap=True)
-    if race := RunDirectory.open(run.path).read_json(MANIFEST).get("race"):
+    if race := manifest.get("race"):
         line = racing_line(race)
         console.print(f"{line[0].upper()}{line[1:]}.", markup=False, soft_wrap=True)
     if spent:

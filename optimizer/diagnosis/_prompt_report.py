@@ -43,7 +43,8 @@ class PromptReport:
         """Return the report as plain JSON data."""
         n_samples, n_rephrasings = self.predictions.array.shape
         size = {"n_samples": n_samples, "n_rephrasings": n_rephrasings, "labelled": self.scores is not None}
-        return {"prompt": self.prompt.to_dict(), **size, **self.measured(), **self.diagnosis.to_dict()}
+        wordings = {"rephrasings_diversity": self.predictions.diversity}
+        return {"prompt": self.prompt.to_dict(), **size, **wordings, **self.measured(), **self.diagnosis.to_dict()}
 
     def measured(self) -> dict[str, Any]:
         """Return the scores as plain JSON data, without labels those that need none."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from psopt.metrics import prediction_counts, prediction_distribution, sample_consistency, sample_sensitivity
 from psopt.models import NOT_ASKED
+from psopt.rephrasings import diversity_of_instructions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,6 +59,11 @@ class Predictions:
     def n_rephrasings(self) -> int:
         """Q."""
         return int(self.array.shape[1])
+
+    @property
+    def diversity(self) -> float | None:
+        """How much the rephrasings differ (see `psopt.rephrasings.diversity`); None of fewer than two texts."""
+        return diversity_of_instructions(self.rephrasings, self.labels)
 
     @property
     def class_names(self) -> tuple[str, ...]:

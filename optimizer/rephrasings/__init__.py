@@ -1,6 +1,7 @@
 """Rephrasings: the wordings of its task that a prompt must withstand."""
 
 from psopt.rephrasings._checks import LEAST_CLOSENESS, Checks, Closeness, Judge, Verdict
+from psopt.rephrasings._diversity import TAME, diversity, diversity_of, diversity_of_instructions, tame_note
 from psopt.rephrasings._families import read_families, vary
 from psopt.rephrasings._file import from_file, read_file, to_file
 from psopt.rephrasings._for_task import rephrasings_for
@@ -14,6 +15,7 @@ from psopt.rephrasings._shown import marked_text, shown_segments
 __all__ = [
     "LEAST_CLOSENESS",
     "N_SHOWN",
+    "TAME",
     "Checks",
     "Closeness",
     "Judge",
@@ -23,6 +25,9 @@ __all__ = [
     "Verdict",
     "check_judge",
     "closeness",
+    "diversity",
+    "diversity_of",
+    "diversity_of_instructions",
     "freeze_rephrasings",
     "from_file",
     "marked_text",
@@ -32,6 +37,7 @@ __all__ = [
     "rephrase_by_rules",
     "rephrasings_for",
     "shown_segments",
+    "tame_note",
     "to_file",
     "vary",
     "write_rephrasings",

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from psopt.rephrasings._set import RephrasingSet
 
 TAME = 0.6
-"""A set below this is called tame. Of 1,000 draws of ten from each of the five sets written for built-in tasks the
-lowest 5 % lie at .63 to .72 (rte to dbpedia), and 1.2 % of all draws are below .6; sets that only frame a description
+"""A set below this is called tame. Of 300 draws of ten from each of the five sets written for built-in tasks the
+lowest 5 % lie at .63 (rte) to .71 (dbpedia), and .1 % of all draws are below .6; sets that only frame a description
 and swap words in it (psopt 0.1's rules) lie at .09 to .44. `benchmarks/rephrasings.py` measures it anew."""
 
 
@@ -51,27 +51,43 @@ def diversity(texts: Sequence[str]) -> float:
     return float(np.mean([_distance(first, second) for first, second in itertools.combinations(grams, 2)]))
 
 
-def diversity_of(rephrasings: RephrasingSet, labels: Sequence[str] = ()) -> dict[str, float | None]:
-    """Return the `diversity` of the search set and of the held-out one; None where it has fewer than two texts.
+def diversity_of_instructions(texts: Sequence[str], labels: Sequence[str] = ()) -> float | None:
+    """Return the `diversity` of what may be said otherwise in these texts; None of fewer than two.
 
     What every rephrasing must keep says nothing about how they differ, and does not count: labels that are enumerated,
-    fields, quotations, and in a template whatever is no instruction. Texts that are there several times, in several
+    fields, quotations, lists, data formats, the form of the answer. Texts that are there several times, in several
     layouts, count once.
+
+    >>> texts = ["Label it as good or bad.", "How would you describe it: as good or bad?"]
+    >>> diversity_of_instructions(texts, ["good", "bad"]), diversity_of_instructions(texts[:1])
+    (0.286, None)
     """
+    value = diversity([_instructions(text, labels) for text in dict.fromkeys(texts)])
+    return None if np.isnan(value) else round(value, 3)
+
+
+def diversity_of(rephrasings: RephrasingSet, labels: Sequence[str] = ()) -> dict[str, float | None]:
+    """Return the `diversity_of_instructions` of the search set and of the held-out one."""
     sets = {"search": rephrasings.search, "heldout": rephrasings.heldout}
-    measured = {name: diversity(_instructions(texts, labels, rephrasings.n_parts)) for name, texts in sets.items()}
-    return {name: None if np.isnan(value) else round(value, 3) for name, value in measured.items()}
+    return {name: diversity_of_instructions(texts, labels) for name, texts in sets.items()}
 
 
-def is_tame(value: float | None) -> bool:
-    """Tell whether a diversity is below that of rephrasings which people write, so that S comes out too low."""
-    return value is not None and value < TAME
+def tame_note(value: float | None) -> str | None:
+    """What is said beside S where rephrasings differ less than those that people write; None where they do not.
+
+    >>> tame_note(0.7)
+    >>> tame_note(0.4).split(": ")[0]
+    'these rephrasings are tame (diversity .40, below .60), so S comes out too low'
+    """
+    if value is None or value >= TAME:
+        return None
+    figures = f"diversity {value:.2f}, below {TAME:.2f}".replace("0.", ".")
+    return f"these rephrasings are tame ({figures}), so S comes out too low: a model writes others, --rephraser MODEL"
 
 
-def _instructions(texts: Sequence[str], labels: Sequence[str], n_parts: int) -> list[str]:
-    distinct = dict.fromkeys(texts)
-    said = [" ".join(read_passages(text, labels).texts) if n_parts else text for text in distinct]
-    return [_without(text, protected_ranges(text, labels)) for text in said]
+def _instructions(text: str, labels: Sequence[str]) -> str:
+    said = " ".join(read_passages(text, labels).texts) or text
+    return _without(said, protected_ranges(said, labels))
 
 
 def _without(text: str, spans: Sequence[Span]) -> str:

@@ -39,7 +39,7 @@ def base_form(verb: str) -> str:
 
 
 def is_plural(phrase: str) -> bool:
-    """Tell whether a noun phrase is of several: by its first word, or the end of its last one where it has no article."""
+    """Tell whether a noun phrase is of several, by its first word, or else by the end of its head."""
     first = phrase.split(" ", 1)[0].casefold()
     if first in {"these", "those", "all"}:
         return True
@@ -160,7 +160,9 @@ def _opened(clause: str) -> tuple[str | None, str]:
         return "", yes_no[1]
     kind = re.fullmatch(rf"((?:what|which) {_KINDS} [^,;:]+?) ({_SUBJECT} (?:{AUXILIARY}|{VERB})\b.*)", clause)
     who = re.fullmatch(rf"(which {WORD}(?: {WORD})?) ((?:best )?(?:{AUXILIARY}|{VERB})\b.*)", clause)
-    what = re.fullmatch(rf"((?:what|which)(?: (?!the |this |it ){WORD})?) ({_SUBJECT} (?:{AUXILIARY}|{VERB})\b.*)", clause)
+    what = re.fullmatch(
+        rf"((?:what|which)(?: (?!the |this |it ){WORD})?) ({_SUBJECT} (?:{AUXILIARY}|{VERB})\b.*)", clause
+    )
     match = kind or what or who
     return (match[1], match[2]) if match else (None, clause)
 

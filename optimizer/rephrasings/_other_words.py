@@ -79,7 +79,7 @@ def _recipes(
     *,
     plain_first: bool,
 ) -> list[Recipe]:
-    """What is put around a restatement: first nothing, or first a frame or a sentence; some words are swapped in all."""
+    """What is put around a restatement: nothing, then a frame or a sentence, or the other way; all swap some words."""
     swaps = [swap for swap in rules.swaps if swap(restatement.text) != restatement.text]
     chosen = tuple(swap for swap in swaps if rng.random() < _SHARE_OF_SWAPS)
     plain = Recipe(chosen)

@@ -45,7 +45,8 @@ _KIND = rf"(?P<kind>(?:kind|type|sort|category|class) of {WORD}(?: {WORD})?)"
 _SUBJECT = rf"(?P<subject>{NOUN_PHRASE})"
 _VERB = rf"(?P<verb>{'|'.join(PARTICIPLES)})"
 _PLAIN = rf"(?:{'|'.join(PARTICIPLES)}|is about|is after|needs)"
-_WHO = rf"(?P<who>{WORD}(?: {WORD})?) (?P<modal>should|must|has to|can|will) (?P<done>{'|'.join(_DONE)}) (?P<object>it|{NOUN_PHRASE})"
+_MODAL = r"(?P<modal>should|must|has to|can|will)"
+_WHO = rf"(?P<who>{WORD}(?: {WORD})?) {_MODAL} (?P<done>{'|'.join(_DONE)}) (?P<object>it|{NOUN_PHRASE})"
 
 
 def passive_phrase(phrase: str) -> str | None:
@@ -69,7 +70,9 @@ def compact_phrase(phrase: str) -> str | None:
     >>> compact_phrase("the kind of answer that the question asks for")
     'the answer type of the question'
     """
-    match = re.fullmatch(rf"the (?:kind|type|sort|category|class) of (?P<of>\w+) (?:that|which) {_SUBJECT} {_PLAIN}", phrase)
+    match = re.fullmatch(
+        rf"the (?:kind|type|sort|category|class) of (?P<of>\w+) (?:that|which) {_SUBJECT} {_PLAIN}", phrase
+    )
     if match is None:
         return None
     return f"the {'entity' if match['of'] == 'thing' else match['of']} type of {match['subject']}"

@@ -31,8 +31,8 @@ _SLOT = re.compile(r"\{\w+\}")
 # the meaning hangs.
 _EXACT = re.compile(r"\ue000\d+\ue001|\d+(?:[.,]\d+)*")
 _HARD = re.compile(
-    r"\b(?:no|without|only|unless|except|exactly|at least|at most|always|all|both|neither|nor|either|first|last|most|least"
-    r"|other|none)\b",
+    r"\b(?:no|without|only|unless|except|exactly|at least|at most|always|all|both|neither|nor|either|first|last|most"
+    r"|least|other|none)\b",
     re.IGNORECASE,
 )
 _NEGATION = re.compile(r"\b(?:not|never|cannot|on no account)\b|n['’]t\b", re.IGNORECASE)

@@ -17,49 +17,29 @@ from psopt.rephrasings._grammar import (
     resolved,
 )
 from psopt.rephrasings._passive import compact_phrase, passive_clause, passive_phrase
+from psopt.rephrasings._sentence_patterns import (
+    AS_ALTERNATIVES,
+    ASKED,
+    BY_CRITERION,
+    CHOSEN,
+    CONDITION,
+    EITHER,
+    FORBIDDEN,
+    GIVEN,
+    GIVEN_DO,
+    INTO_CLASSES,
+    JOINT,
+    NAMED,
+    ON_CONDITION,
+    POLITE,
+    READ,
+    ROLE,
+    WORK,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_OBJECT = r"(?P<o>[^,.;:!?]{1,80}?)"
-_SORT = r"(?:classify|categori[sz]e|sort|group|label|file|arrange|organi[sz]e|divide)"
-_BY = r"(?:by|based on|according to|on the basis of|depending on)"
-_INTO = r"(?:into|to one of|to exactly one of|under one of|in one of)"
-_BY_CRITERION = re.compile(
-    rf"{_SORT} {_OBJECT}(?P<k> into [^,;:!?]{{1,60}}?)? {_BY} (?P<c>(?:(?!\bas\b)[^,;:!?]){{2,120}}?)"
-    r"(?P<end> into [^,;:!?]{1,60})?",
-    re.IGNORECASE,
-)
-_INTO_CLASSES = re.compile(
-    rf"(?:{_SORT}|assign|allocate|route|forward|send|direct|dispatch|put|place|match) {_OBJECT} (?:in|into|to|under|with)"
-    r" (?P<x>(?:one of|the|a|an|exactly one of) [^;:!?]{2,140})",
-    re.IGNORECASE,
-)
-_AS_ALTERNATIVES = re.compile(
-    rf"(?:{_SORT}|mark|tag|flag|rate|annotate) {_OBJECT} as (?:either )?(?P<ab>[^.;:!?]{{1,80}} or [^,.;:!?]{{1,40}})",
-    re.IGNORECASE,
-)
-_CONDITION = r"\b(?:if|when|unless|depending|based|according|by|because|whether)\b"
-_ASK = (
-    r"(?:decide|determine|identify|say|state|tell(?: me| us)?|judge|find out|figure out|work out|check|see|indicate|specify"
-    r"|predict|assess|establish|report|settle|name|choose|select|pick|recogni[sz]e|detect)"
-)
-_ASKED = re.compile(rf"{_ASK} (?P<w>(?:whether|if|which|what|who|how|why|where) .+)", re.IGNORECASE)
-_NAMED = re.compile(
-    r"(?:determine|identify|name|give|state|predict|establish|recogni[sz]e|detect|find|assess|infer|indicate|specify|report)"
-    r" (?P<f>(?:the|its) .+)",
-    re.IGNORECASE,
-)
-_CHOSEN = re.compile(r"(?:choose|select|pick|find|give) (?P<x>the (?!.*\bof\b).+)", re.IGNORECASE)
-_GIVEN = re.compile(rf"(?:you are|you're|you will be|you'll be) (?:given|shown) (?P<o>(?:a|an|the|one|some) .+)", re.IGNORECASE)
-_READ = re.compile(r"(?:carefully )?read (?P<o>(?:the|this|each|every|a|an|all) [^,;:]+?)(?: carefully| closely)?", re.IGNORECASE)
-_GIVEN_DO = re.compile(r"given (?P<o>(?:the|an?|this|each|one) [^,;:]+), (?P<d>.+)", re.IGNORECASE)
-_ROLE = re.compile(r"(?:you are|you're|act as) (?P<r>(?:an?|the) (?!task|text|list)[^;:!?]+)", re.IGNORECASE)
-_WORK = re.compile(r"you (?P<d>(?:work|read|route|sort|handle|label|answer|classify|review|check|help|look) .+)", re.IGNORECASE)
-_ON_CONDITION = re.compile(r"if (?P<a>[^,;:]+), (?:then )?(?P<b>[^;:]+)", re.IGNORECASE)
-_FORBIDDEN = re.compile(r"(?:please )?(?:do not|don['’]t|never) (?P<v>[^;:]+)", re.IGNORECASE)
-_POLITE = re.compile(r"(?:please,?|you (?:should|must|need to|have to|are to)|your (?:task|job) is to) ", re.IGNORECASE)
-_JOINT = re.compile(r"(?:,? and then|, then|,? and) (?=(\w+) )")
 _LEAST_LETTERS = 2
 
 
@@ -83,7 +63,7 @@ def readings(sentence: str) -> list[Reading]:
         return []
     if sentence.endswith("?"):
         return list(_of_question(sentence[:-1].rstrip()))
-    core = _POLITE.sub("", sentence.rstrip(". "), count=1) if _POLITE.match(sentence) else sentence.rstrip(". ")
+    core = POLITE.sub("", sentence.rstrip(". "), count=1) if POLITE.match(sentence) else sentence.rstrip(". ")
     return list(_of_statement(core))
 
 
@@ -96,17 +76,17 @@ def _of_question(question: str) -> Iterator[Reading]:
 
 def _of_statement(text: str) -> Iterator[Reading]:
     """Readings of an order, or of a sentence about the one who is to do it."""
-    if match := _GIVEN_DO.fullmatch(text):
+    if match := GIVEN_DO.fullmatch(text):
         yield Reading("given, do", {"{o}": match["o"], **_ends(match["d"])})
         return
-    if match := _ON_CONDITION.fullmatch(text):
+    if match := ON_CONDITION.fullmatch(text):
         yield Reading("on condition", {"{a}": match["a"], "{b}": match["b"], "{B}": begun(match["b"])})
         return
-    for name, pattern in (("forbidden", _FORBIDDEN), ("given", _GIVEN), ("role", _ROLE)):
+    for name, pattern in (("forbidden", FORBIDDEN), ("given", GIVEN), ("role", ROLE)):
         if match := pattern.fullmatch(text):
             yield Reading(name, {f"{{{slot}}}": value for slot, value in match.groupdict().items()})
             return
-    if match := _WORK.fullmatch(text):
+    if match := WORK.fullmatch(text):
         yield Reading("work", _ends(match["d"]))
         return
     if reads_as_command(begun(text)):
@@ -116,24 +96,24 @@ def _of_statement(text: str) -> Iterator[Reading]:
 def _of_command(text: str) -> Iterator[Reading]:
     first, second = _halves(text)
     if second:
-        if match := _READ.fullmatch(first):
+        if match := READ.fullmatch(first):
             yield Reading("read, do", {"{o}": match["o"], **_ends(second)})
         else:
             yield Reading("do, do", {"{d}": continued(first), "{D}": begun(first), "{e}": continued(second)})
         return
-    if match := _READ.fullmatch(text):
+    if match := READ.fullmatch(text):
         yield Reading("read", {"{o}": match["o"]})
-    elif match := _BY_CRITERION.fullmatch(text):
+    elif match := BY_CRITERION.fullmatch(text):
         yield from _by_criterion(match)
-    elif (match := _AS_ALTERNATIVES.fullmatch(text)) and not re.search(_CONDITION, match["ab"]):
+    elif (match := AS_ALTERNATIVES.fullmatch(text)) and not re.search(CONDITION, match["ab"]):
         yield Reading("called", {"{ab}": match["ab"], **_object(match["o"])})
-    elif match := _INTO_CLASSES.fullmatch(text):
+    elif match := INTO_CLASSES.fullmatch(text):
         yield from _into(match["o"], match["x"])
-    elif match := _ASKED.fullmatch(text):
+    elif match := ASKED.fullmatch(text):
         yield from _of_clause(match["w"])
-    elif match := _NAMED.fullmatch(text):
+    elif match := NAMED.fullmatch(text):
         yield from _of_phrase(match["f"])
-    elif match := _CHOSEN.fullmatch(text):
+    elif match := CHOSEN.fullmatch(text):
         yield from _of_choice(match["x"])
     else:
         yield Reading("ordered", {"{d}": continued(text)})
@@ -141,7 +121,7 @@ def _of_command(text: str) -> Iterator[Reading]:
 
 def _halves(text: str) -> tuple[str, str]:
     """Two orders that one sentence gives, or the one."""
-    for joint in _JOINT.finditer(text):
+    for joint in JOINT.finditer(text):
         if reads_as_command(begun(text[joint.end() :])) and joint.start() > _LEAST_LETTERS:
             return text[: joint.start()].rstrip(","), text[joint.end() :]
     return text, ""
@@ -197,8 +177,8 @@ def _of_clause(clause: str, question: str | None = None, *, with_phrase: bool = 
     phrase = as_phrase(clause) if with_phrase else None
     if phrase is not None:
         yield from _of_name(phrase)
-    alternatives = re.fullmatch(rf"whether (?P<o>{DETERMINER} [^,;:]{{1,40}}?) is (?P<ab>[^;:]{{1,80}} or [^,;:]{{1,40}})", clause)
-    if alternatives and not re.search(_CONDITION, alternatives["ab"]) and KEPT not in alternatives["o"]:
+    alternatives = EITHER.fullmatch(clause)
+    if alternatives and not re.search(CONDITION, alternatives["ab"]) and KEPT not in alternatives["o"]:
         yield Reading("called", {"{ab}": alternatives["ab"], **_object(alternatives["o"])})
 
 

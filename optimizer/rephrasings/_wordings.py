@@ -100,11 +100,19 @@ WORDINGS = (
     ),
     Wording(("described in", "presented in", "dealt with in"), ("covered in", "treated in"), ("discussed in",)),
     Wording(
-        ("handle", "deal with", "take care of"), ("attend to", "see to", "look after"), before=_MODAL, after=" (?:it|the|this|each)\\b"
+        ("handle", "deal with", "take care of"),
+        ("attend to", "see to", "look after"),
+        before=_MODAL,
+        after=" (?:it|the|this|each)\\b",
     ),
     Wording(("handled", "dealt with", "taken care of"), ("attended to", "looked after"), before="be "),
     Wording(("should", "has to", "ought to"), ("must", "needs to"), before=_DOER, after=" [a-z]"),
-    Wording(("fits", "suits", "matches"), ("goes with", "applies to"), before=r"\b(?:best|that|class|category) ", after=r" (?:the|it|this|each)\b"),
+    Wording(
+        ("fits", "suits", "matches"),
+        ("goes with", "applies to"),
+        before=r"\b(?:best|that|class|category) ",
+        after=r" (?:the|it|this|each)\b",
+    ),
     Wording(("right", "correct"), ("appropriate", "proper"), before=_THE, after=r" \w+"),
     Wording(
         ("follows from", "can be concluded from", "can be inferred from"),

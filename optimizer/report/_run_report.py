@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from psopt.evaluation import compare_paired, na_lines, verdict
+from psopt.rephrasings import tame_note
 from psopt.report._class_figures import class_figures
 from psopt.report._contents import Contents, read_contents
 from psopt.report._edit_figure import contributions_figure
@@ -188,10 +189,14 @@ def _facts(run: dict[str, Any]) -> list[tuple[str, str]]:
     minutes, seconds = divmod(round(run["seconds"]), 60)
     race = [("racing", racing_line(run["race"]).removeprefix("racing: "))] if run.get("race") else []
     diagnoses = [("diagnoses", _diagnosed(run["diagnoses"]))] if run.get("diagnoses") else []
+    heldout = (rephrasings.get("diversity") or {}).get("heldout")
+    tame = tame_note(heldout)
+    differing = [] if heldout is None else [("diversity of the held-out rephrasings", tame or f"{heldout:.2f}")]
     return [
         ("data", f"{data['name']} ({data['source']}), sha256 {data['sha256'][:12]}"),
         ("samples", f"{evaluated['train']} train to draw edits from, {evaluated['val']} val, {evaluated['test']} test"),
         ("rephrasings", f"{len(rephrasings['search'])} to search with, {len(rephrasings['heldout'])} held out"),
+        *differing,
         ("trials", f"{_trials(run)}, sampler {run['settings']['sampler']}, seed {run['seed']}"),
         *_planned(run),
         ("answers", f"{calls['made']:,} asked for, {calls['cached']:,} known already{failed}{cost}"),

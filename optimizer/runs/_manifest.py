@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt._version import __version__
 from psopt.models.chat import without_header_values
+from psopt.rephrasings import diversity_of
 from psopt.runs._call_price import CallPrice
 from psopt.runs._front_file import SCHEMA_VERSION, front_entry, scores_of
 from psopt.search import without_password
@@ -67,6 +68,7 @@ def manifest(
             "search": list(rephrasings.search),
             "heldout": list(rephrasings.heldout),
             "sha256": rephrasings.sha256,
+            "diversity": diversity_of(rephrasings, task.labels),
         },
         "baseline": {"id": baseline.id, **scores_of(baseline), "call": call(baseline)} if baseline else None,
         "front": [{**front_entry(candidate, knee_id), "call": call(candidate)} for candidate in front],
