@@ -7,7 +7,7 @@ SETUP := $(VENV)/.set-up
 SOURCES := $(shell find optimizer metrics search_spaces -name '*.py' -o -name '*.toml' -o -name '*.label' -o -name '*.jsonl' -o -name '*.json' -o -name '*.html')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-servers lint types wheel docs docs-commands check constraints bench-metrics bench-models bench-estimates bench-workers bench-coverage promise experiments debian clean
+.PHONY: help setup run test test-servers lint types wheel docs docs-commands check constraints bench-metrics bench-models bench-estimates bench-rephrasings bench-workers bench-coverage promise experiments debian clean
 
 help:  ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -71,6 +71,9 @@ bench-models: $(SETUP)  ## Time the engine around language models beside other c
 
 bench-estimates: $(SETUP)  ## Compare what runs take with what --dry-run has said of them
 	$(BIN)/python benchmarks/estimates.py
+
+bench-rephrasings: $(SETUP)  ## Measure how much rephrasings differ, and what S they show
+	$(BIN)/python benchmarks/rephrasings.py
 
 bench-workers: $(SETUP)  ## Time 1, 2 and 4 workers on one study
 	$(BIN)/python benchmarks/workers.py

@@ -134,7 +134,9 @@ def _by_criterion(match: re.Match[str]) -> Iterator[Reading]:
     full = resolved(criterion, _this(about))
     named = {} if full is None else {"{g}": full}
     yield Reading("classified by", {"{c}": own, "{k}": classes, **named, **_object(about)})
-    if full is not None and not classes:
+    if re.match(r"(?:what|which|who|how) ", criterion) and not classes:
+        yield from _of_clause(criterion)
+    elif full is not None and not classes:
         yield from _of_phrase(full)
 
 

@@ -48,6 +48,10 @@ class Wording:
         words = "|".join(map(re.escape, longest_first))
         return re.compile(rf"(?P<before>{self.before})\b(?P<word>{words})\b(?={self.after})", re.IGNORECASE)
 
+    def put(self, new: str, text: str) -> str:
+        """A text with one of these words in the place of all of them."""
+        return self.pattern.sub(lambda old: old["before"] + cased_like(old["word"], new), text)
+
 
 _KINDS = r"(?:kind|type|sort|category|class) of "
 _THE = r"\b(?:the|its|their|this) "
@@ -142,5 +146,5 @@ def reworded(text: str, side: Side, rng: np.random.Generator, protect: Sequence[
         own = [] if match["word"].casefold() in allowed else [match["word"].casefold()]
         choices = [*own, *allowed]
         new = choices[place % len(choices)]
-        text = wording.pattern.sub(lambda old, new=new: old["before"] + cased_like(old["word"], new), text)
+        text = wording.put(new, text)
     return text

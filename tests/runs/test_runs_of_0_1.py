@@ -36,7 +36,11 @@ def read(folder: Path, name: str) -> Any:
 
 
 def test_a_cache_answers_without_its_server_and_the_diagnosis_is_the_same(folder: Path) -> None:
-    assert json.loads(psopt(folder, *DIAGNOSE, "--json")) == read(folder, "diagnosis.json")
+    # rules made these two in 0.1, in the run as in the diagnosis; today's make others
+    as_then = ("--rephrasings-file", "run/rephrasings.json")
+    before = read(folder, "diagnosis.json")
+    after = json.loads(psopt(folder, *DIAGNOSE, *as_then, "--json"))
+    assert {name: after[name] for name in before} == before
 
 
 def test_a_run_is_gone_on_with_and_keeps_what_it_has(folder: Path) -> None:
