@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import mean, median
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,6 +12,10 @@ if TYPE_CHECKING:
 Rows = list[dict[str, Any]]
 SEEN = "seen"
 NOT_SEEN = "not seen"
+CONTRADICTED = "contradicted"
+UNDECIDED = "undecided"
+HOLDS = "check: holds"  # of what can't fail unless the code is wrong
+FAILS = "check: fails"
 NOT_TESTABLE = "not testable with the models at hand"
 LEVEL = 0.05  # the customary level of a test
 SAME_F1 = 0.02  # about one standard error of F1 on 500 samples
@@ -51,16 +56,36 @@ def _against(rows: Rows, strategy: str, measure: str) -> list[tuple[str, float, 
 
 def one_shot(rows: Rows) -> tuple[str, str]:
     """S of 1-shot against simple."""
-    cases = _against(rows, "1-shot", "sensitivity")
-    detail = ", ".join(f"{dataset} {difference:+.3f} (p {p:.3f})" for dataset, difference, p in cases)
-    return _verdict(sum(d < 0 and p < LEVEL for _, d, p in cases), len(cases), "data sets and seeds", detail)
+    return _by_data_set(_against(rows, "1-shot", "sensitivity"), sign=-1)
 
 
 def detail_harms(rows: Rows) -> tuple[str, str]:
-    """S of detail against simple: one significant rise is enough."""
-    cases = _against(rows, "detail", "sensitivity")
-    detail = ", ".join(f"{dataset} {difference:+.3f} (p {p:.3f})" for dataset, difference, p in cases)
-    return (SEEN if any(d > 0 and p < LEVEL for _, d, p in cases) else NOT_SEEN), detail
+    """S of detail against simple: one clear rise is enough, and falls elsewhere contradict nothing."""
+    return _by_data_set(_against(rows, "detail", "sensitivity"), sign=1, once=True)
+
+
+def _by_data_set(cases: list[tuple[str, float, float]], sign: int, *, once: bool = False) -> tuple[str, str]:
+    """Judge one estimate a data set, the mean over its seeds, with Holm's correction for looking at several.
+
+    Seeds share test questions and are no independent cases: twice the median p-value holds whatever they share.
+    """
+    estimates = {}
+    for dataset in dict.fromkeys(dataset for dataset, _, _ in cases):
+        of_set = [(difference, p) for other, difference, p in cases if other == dataset]
+        p_value = of_set[0][1] if len(of_set) == 1 else min(1.0, 2 * median(p for _, p in of_set))
+        estimates[dataset] = (mean(difference for difference, _ in of_set), p_value)
+    clear = []
+    for place, (dataset, (_, p_value)) in enumerate(sorted(estimates.items(), key=lambda item: item[1][1])):
+        if p_value * (len(estimates) - place) >= LEVEL:
+            break
+        clear.append(dataset)
+    signs = {sign * estimates[dataset][0] > 0 for dataset in clear}
+    if once:
+        verdict = SEEN if True in signs else UNDECIDED
+    else:
+        verdict = UNDECIDED if len(signs) != 1 else SEEN if True in signs else CONTRADICTED
+    detail = ", ".join(f"{dataset} {difference:+.3f} (p {p:.3f})" for dataset, (difference, p) in estimates.items())
+    return verdict, f"clear in {len(clear)} of {len(estimates)} data sets: {detail}"
 
 
 def f1_hides(rows: Rows) -> tuple[str, str]:
@@ -83,7 +108,8 @@ def f1_hides(rows: Rows) -> tuple[str, str]:
 def noise_raises(rows: Rows) -> tuple[str, str]:
     """S of predictor, half noised, random."""
     triples = _triples(rows, "sensitivity")
-    return _verdict(sum(a < b < c for a, b, c in triples), len(triples), "data sets", _arrows(triples))
+    good = sum(a < b < c for a, b, c in triples)
+    return (HOLDS if good == len(triples) else FAILS), f"{good} of {len(triples)} data sets: {_arrows(triples)}"
 
 
 def random_is_consistent(rows: Rows) -> tuple[str, str]:
@@ -189,15 +215,16 @@ def formats_move(rows: Rows) -> tuple[str, str]:
     return (SEEN if row["spread"] > SAME_F1 else NOT_SEEN), f"best less worst format: F1 {row['spread']:.3f}"
 
 
+BY_DATA_SET = "S {}: mean over seeds, p < .05 by Holm over data sets"
 MORE_RIGHT = "most answers right, more than before and with the placebo, and S lower than both, for most topics"
 CLAIMS = (
-    Claim("E25, Table 1", "1-shot shakes less than simple", f"S lower with p < {LEVEL}, paired, for most",
+    Claim("E25, Table 1", "1-shot shakes less than simple", BY_DATA_SET.format("lower on some data set and higher on none"),
           "table1", "rows", one_shot),
-    Claim("E25, Table 1", "details of the classes can raise S", f"S higher with p < {LEVEL} in any case",
+    Claim("E25, Table 1", "details of the classes can raise S", BY_DATA_SET.format("higher on some data set"),
           "table1", "rows", detail_harms),
     Claim("E25, Table 1", "F1 does not tell S", f"two strategies within {SAME_F1} in F1 differ in S with p < {LEVEL}",
           "table1", "rows", f1_hides),
-    Claim("E25, App. A", "noise raises S", "S: predictor < half noised < random, on most data sets",
+    Claim("E25, App. A", "noise raises S", "no rule: S of predictor < half noised < random must hold",
           "appendix_a", "rows", noise_raises),
     Claim("E25, App. A", "random answers look consistent", "C_y of the random predictor above the predictor's",
           "appendix_a", "rows", random_is_consistent),

@@ -133,8 +133,11 @@ def test_a_claim_is_seen_only_beyond_chance_and_the_placebo(monkeypatch: pytest.
         return {"dataset": "trec", "strategy": "1-shot", "against_simple": against}
 
     assert _claims.one_shot([row(-0.1, 0.01)])[0] == "seen"
-    assert _claims.one_shot([row(-0.1, 0.2)])[0] == "not seen"
-    assert _claims.one_shot([row(0.1, 0.01)])[0] == "not seen"
+    assert _claims.one_shot([row(-0.1, 0.2)])[0] == "undecided"
+    assert _claims.one_shot([row(0.1, 0.01)])[0] == "contradicted"
+    # three seeds of one data set are one case, of which twice the median p-value holds
+    assert _claims.one_shot([row(-0.1, 0.01), row(-0.1, 0.03), row(-0.1, 0.9)])[0] == "undecided"
+    assert _claims.one_shot([row(-0.1, 0.01), row(-0.1, 0.02), row(-0.1, 0.9)])[0] == "seen"
 
     def fix(by_hand: Any, placebo: Any, texts: Sequence[str] = ("When ?",)) -> dict[str, Any]:
         right = {"before": 3, "by hand": by_hand, "placebo": placebo}
