@@ -218,7 +218,7 @@ def formats_move(rows: Rows) -> tuple[str, str]:
 BY_DATA_SET = "S {}: mean over seeds, p < .05 by Holm over data sets"
 MORE_RIGHT = "most answers right, more than before and with the placebo, and S lower than both, for most topics"
 CLAIMS = (
-    Claim("E25, Table 1", "1-shot shakes less than simple", BY_DATA_SET.format("lower on some data set and higher on none"),
+    Claim("E25, Table 1", "1-shot shakes less than simple", BY_DATA_SET.format("lower on some, higher on none"),
           "table1", "rows", one_shot),
     Claim("E25, Table 1", "details of the classes can raise S", BY_DATA_SET.format("higher on some data set"),
           "table1", "rows", detail_harms),
