@@ -113,7 +113,7 @@ class PhraseEvidence:
 def lower_purity(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """The lower end of Jeffreys' interval of each class's share of texts: (n, C) in [0, 1).
 
-    Three of three are .57, five of five .70, thirty of thirty .94 (one-sided, 95 %). Its coverage is near 95 % for few
+    Three of three are .56, five of five .69, thirty of thirty .94 (one-sided, 95 %). Its coverage is near 95 % for few
     texts too (Brown, Cai and DasGupta, 2001).
     """
     from scipy.special import betaincinv

@@ -29,7 +29,7 @@ _MOST_SUBCLASSES = 10
 _MOST_CLUSTERS = 8
 # 2 give .588 / .087, 4 .578 / .081, 6 .582 / .074, 8 .596 / .075, 12 .603 / .076: S stops falling at six.
 _MOST_PHRASES = 6
-_LEAST_PURITY = 0.7
+_LEAST_PURITY = 0.7  # at least, by its interval; chosen by judgement, not measured
 _N_CITED = 3  # texts named as the source of a phrase
 
 
