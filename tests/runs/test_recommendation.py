@@ -100,7 +100,7 @@ def entry(prompt_id: str, *, knee: bool) -> dict[str, Any]:
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     front = {"prompts": [entry("bbbb2222", knee=True)], "short": None, "recommended": entry("aaaa1111", knee=False)}
-    recommended = data_of(untested("sure", 0.01, "no other prompt was found"), "aaaa1111")
+    recommended = data_of(untested("sure", 0.01, "nothing on val was a better compromise"), "aaaa1111")
     (tmp_path / "front.json").write_text(json.dumps(front))
     (tmp_path / "run.json").write_text(json.dumps({"schema_version": 1, "recommended": recommended}))
     return tmp_path
@@ -111,7 +111,7 @@ def test_the_recommended_prompt_is_picked_which_may_be_the_baseline(run: Path) -
     assert read_entry(run, "aaaa")["id"] == "aaaa1111"
     assert read_entry(run, "knee")["id"] == "bbbb2222"
     assert picked_prompt(run).name == "aaaa1111.json"
-    assert pick_note(run, "recommended") == ["Keep yours: no other prompt was found."]
+    assert pick_note(run, "recommended") == ["Keep yours: nothing on val was a better compromise."]
     assert pick_note(run, "knee") == []
 
 

@@ -103,7 +103,7 @@ def gate(
     judged = tuple(_judged(tests, mode, alpha))
     verdict = Verdict("keep", None, mode, judged, margin, alpha, "", len(baseline.samples), baseline.n_rephrasings)
     if not judged:
-        return replace(verdict, reason="no other prompt was found")
+        return replace(verdict, reason="nothing on val was a better compromise")
     if mode == "off":
         return replace(verdict, verdict="untested", id=judged[0].id)
     chosen = next((test.id for test in judged if test.passed), None)

@@ -103,7 +103,7 @@ def test_likely_goes_by_the_estimates_and_off_by_nothing() -> None:
 
 
 def test_where_there_is_nobody_the_baseline_stays_and_why_is_said() -> None:
-    assert gate(BASELINE, {}).reason == "no other prompt was found"
+    assert gate(BASELINE, {}).reason == "nothing on val was a better compromise"
     assert untested("sure", 0.01, "the limit did not pay").verdict == "keep"
 
 
