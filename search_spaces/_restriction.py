@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psopt.errors import InputError, UnknownNameError
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 View = Literal["sensitivity", "consistency", "accuracy"]
 VIEWS: tuple[View, ...] = get_args(View)
+_LIMITS = ("max_prompt_edits", "max_prompt_tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +32,24 @@ class SearchRestriction:
     margin : float
         A candidate is feasible if its F1 on val is at least the baseline's less this margin; 1 allows everything. The
         default is a hundredth: well below the noise of a few hundred samples, chosen by judgement.
+    max_prompt_edits : int
+        How many edits a prompt may have that is handed back, the definitions of one label counted once. What has more,
+        or more tokens, is handed back only where its gain on val is sure.
+    max_prompt_tokens : int or None
+        How many tokens a call of it may take, with a text of mean length; None for twice the seed prompt's. A number is
+        firm: nothing above it is tried.
 
     Raises
     ------
     InputError
-        If a name is unknown, there is no kind of edit, or the margin is negative.
+        If a name is unknown, there is no kind of edit, the margin is negative, or a limit is below 1.
     """
 
     views: tuple[str, ...] = VIEWS
     kinds: tuple[str, ...] = KINDS
     margin: float = 0.01
+    max_prompt_edits: int = 25
+    max_prompt_tokens: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
@@ -50,12 +59,21 @@ class SearchRestriction:
             raise InputError("a search needs at least one kind of edit")
         if not self.margin >= 0:  # so that no number is refused too
             raise InputError(f"margin must not be negative, but is {self.margin}")
+        for name in _LIMITS:
+            limit = getattr(self, name)
+            if limit is not None and limit < 1:
+                raise InputError(f"{name} must be at least 1, but is {limit}")
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> SearchRestriction:
         """Read a restriction back from run.json."""
         named: dict[str, Any] = {name: tuple(data[name]) for name in ("views", "kinds") if name in data}
         return cls(**{**data, **named})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the restriction as run.json keeps it: with limits only where they are not the usual ones."""
+        usual = {option.name: option.default for option in fields(self) if option.name in _LIMITS}
+        return {name: value for name, value in asdict(self).items() if usual.get(name, _LIMITS) != value}
 
     def allowed(self, edits: Iterable[Edit]) -> list[Edit]:
         """Return the edits that are of these kinds and views."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from psopt.api._prompts import file_of, own_prompt
@@ -47,6 +48,7 @@ def optimize(
     rephraser: str | None = None,
     proposer: str | None = None,
     parts: SearchRestriction | None = None,
+    max_prompt_tokens: int | None = None,
     leave_one_out: int | None = None,
     gate: GateMode = "sure",
     gate_margin: float = MARGIN,
@@ -93,6 +95,9 @@ def optimize(
         A model that writes them: short for ``rephrasing=RephrasingOptions(rephraser=..)``.
     parts : SearchRestriction, optional
         Which views and kinds of edits the search may use, and how far F1 on val may fall.
+    max_prompt_tokens : int, optional
+        Most tokens a call of a prompt that is handed back: short for
+        ``parts=SearchRestriction(max_prompt_tokens=..)``.
     lm : LMConfig, optional
         How language models are asked, and what they may cost.
     out : path, optional
@@ -115,13 +120,16 @@ def optimize(
         stands in the error's `run`. An effort's own limit is no error: the run says ``budget``.
     """
     by_name = isinstance(model, str)
+    restriction = parts or SearchRestriction()
+    if max_prompt_tokens is not None:
+        restriction = replace(restriction, max_prompt_tokens=max_prompt_tokens)
     sizes = AskedSizes.of(samples, train_samples, test_samples, rephrasings, heldout, trials, rounds)
     settings = RunSettings(
         data=DataOptions(task.name),
         model=model if by_name else _name_of(model),
         strategy=strategy,
         rephrasing=rephrasing or RephrasingOptions(rephraser),
-        search=SearchOptions(sampler=sampler, seed=seed, parts=parts or SearchRestriction(), race=race),
+        search=SearchOptions(sampler=sampler, seed=seed, parts=restriction, race=race),
         lm=lm or LMConfig(),
         proposer=proposer,
         leave_one_out=leave_one_out,

@@ -22,6 +22,7 @@ def resume(
     trials: int | None = None,
     leave_one_out: int | None = None,
     race: RaceMode | None = None,
+    max_prompt_tokens: int | None = None,
     storage: str | None = None,
     cache_dir: str | Path | None = None,
     force: bool = False,
@@ -44,6 +45,8 @@ def resume(
         Measure what so many edits of the chosen prompt contribute.
     race : str, optional
         Whether candidates race from now on; see `SearchOptions`.
+    max_prompt_tokens : int, optional
+        Most tokens a call of a prompt that is handed back, from now on; see `SearchRestriction`.
     storage : str, optional
         The study's storage, where it needs a password that is nowhere else.
     cache_dir : path, optional
@@ -63,7 +66,13 @@ def resume(
         As `optimize`.
     """
     settings = settings_to_resume(
-        run, trials=trials, leave_one_out=leave_one_out, race=race, storage=storage, **lm_changes
+        run,
+        trials=trials,
+        leave_one_out=leave_one_out,
+        race=race,
+        max_prompt_tokens=max_prompt_tokens,
+        storage=storage,
+        **lm_changes,
     )
     if settings.program:
         raise InputError(f"{run} is of a DSPy program: resume it with `psopt resume {run}`")
@@ -85,6 +94,7 @@ def settings_to_resume(
     trials: int | None = None,
     leave_one_out: int | None = None,
     race: RaceMode | None = None,
+    max_prompt_tokens: int | None = None,
     storage: str | None = None,
     **lm_changes: Any,
 ) -> RunSettings:
@@ -106,10 +116,14 @@ def settings_to_resume(
             f"{run} was made with a model object in Python ({settings.model}), which no name loads: go on with "
             f"psopt.optimize(task, model=.., out={str(run)!r}, resume=True)"
         )
+    parts = settings.search.parts
+    if max_prompt_tokens is not None:
+        parts = replace(parts, max_prompt_tokens=max_prompt_tokens)
     return replace(
         settings,
         search=replace(
             settings.search,
+            parts=parts,
             trials=trials or settings.search.trials,
             most_trials=None if trials else settings.search.most_trials,
             race=race or settings.search.race,

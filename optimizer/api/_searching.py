@@ -17,6 +17,7 @@ from psopt.rephrasings import to_file
 from psopt.runs import ARTIFACTS, STUDY, RunRecorder, study_name
 from psopt.search import (
     Observer,
+    PromptLimits,
     Reserve,
     Search,
     SearchProblem,
@@ -87,6 +88,7 @@ def search_in(
     observer = observer or Observer()
     settings = setup.settings
     check_pinned(settings.pinned, setup.evaluator.samples["test"])
+    PromptLimits.of(setup.baseline, setup.evaluator.texts("test"), settings.search.parts)  # refuses what can't be kept
     setup.evaluator.show_progress(observer.answers)
     observer.budget = setup.evaluator.budget
     recorder = RunRecorder(directory, setup.task, settings, setup.evaluator, plan=setup.plan)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 from psopt.cli._flags import DataFlags, ModelFlags, OutputFlags, PlannedFlags, PromptFlags, RephrasingFlags, verb
-from psopt.cli._options import DryRun, Gate, GateMargin, Model, Pin, Prompt, RaceName, option
+from psopt.cli._options import DryRun, Gate, GateMargin, MaxPromptTokens, Model, Pin, Prompt, RaceName, option
 from psopt.errors import InputError
 
 Sampler = Annotated[str, option("Search", "--sampler", "tpe, nsga2, gp or random.", "NAME")]
@@ -84,6 +84,7 @@ def optimize(
     gate: Gate = "sure",
     gate_margin: GateMargin = 0.01,
     pin: Pin = None,
+    max_prompt_tokens: MaxPromptTokens = None,
     out: Out = None,
     storage: Storage = None,
     study_name: StudyName = "",
@@ -128,6 +129,7 @@ def optimize(
         gate=gate,
         gate_margin=gate_margin,
         pinned=tuple(pin or ()),
+        max_prompt_tokens=max_prompt_tokens,
         storage=storage,
         study_name=study_name,
         proposer=proposer,

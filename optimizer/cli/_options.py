@@ -268,6 +268,17 @@ Rounds = Annotated[
     int | None,
     option("Search", "--rounds", "How often to diagnose and propose", "N", min=1, show_default=_BY_EFFORT),
 ]
+MaxPromptTokens = Annotated[
+    int | None,
+    option(
+        "Search",
+        "--max-prompt-tokens",
+        "Most tokens a call of a prompt that is handed back",
+        "N",
+        min=1,
+        show_default="twice the seed prompt's, more where its gain is sure",
+    ),
+]
 PlannedSamples = Annotated[
     int | None,
     option("Data", "--samples", "At most so many samples of val, and of train", "N", min=2, show_default=_BY_EFFORT),

@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING
 
 from psopt.evaluation import OBJECTIVES, na_lines, na_note
 from psopt.rephrasings import tame_note
-from psopt.runs import MANIFEST, CallPrice, RunDirectory, asked_about, price_line, recommendation_lines
-from psopt.search import racing_line, size_lines
+from psopt.runs import (
+    MANIFEST,
+    CallPrice,
+    RunDirectory,
+    asked_about,
+    price_line,
+    recommendation_lines,
+    short_line,
+)
+from psopt.search import racing_line, size_lines, stability_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,8 +52,8 @@ def show_result(run: Run, console: Console, spent: str = "") -> None:
     note = tame_note((manifest["rephrasings"].get("diversity") or {}).get("heldout"))
     if note:
         console.print(f"S: {note}.", style="yellow", markup=False, soft_wrap=True)
-    if run.short.id != knee.id:
-        console.print("° the shortest prompt that is no worse than the knee by more than one standard error on val.")
+    for line in _choice_lines(run, knee):
+        console.print(line, markup=False, soft_wrap=True)
     before, after = prices[run.baseline.id], prices[knee.id]
     console.print(f"Length, seed prompt -> knee: {price_line(before, after)}.", markup=False, soft_wrap=True)
     if race := manifest.get("race"):
@@ -70,6 +78,23 @@ def _next(run: Run, knee: Candidate, folder: str) -> str:
     if run.recommended.id == run.baseline.id != knee.id:
         return f"psopt export {folder} --pick knee --diff   # what was found, to look at"
     return f"psopt export {folder} {'--format text' if knee.prompt.template is None else '--diff'}"
+
+
+def _choice_lines(run: Run, knee: Candidate) -> list[str]:
+    """How sure the choice is: how often the knee stays it, what short costs, what is too large to be handed back."""
+    manifest = RunDirectory.open(run.path).read_json(MANIFEST)
+    lines = []
+    if shares := manifest.get("knee_shares"):
+        lines.append(f"  {stability_line(shares, knee.id)}.")
+    if run.short.id != knee.id:
+        lines.append("° the shortest prompt that is no worse than the knee by more than one standard error on val.")
+    if against_knee := manifest.get("short_against_knee"):
+        lines.append(f"  On test against the knee, in points: {short_line(against_knee)}.")
+    if any(candidate.excess for candidate in run.front):
+        limits = manifest["prompt_limits"]
+        limit = f"{limits['edits']} edits or {limits['tokens']:,} tokens a call"
+        lines.append(f"+ over {limit}, and not surely better on val than what is within: not handed back.")
+    return lines
 
 
 def _prices(run: Run) -> dict[str, CallPrice]:
@@ -99,7 +124,7 @@ def _front_table(run: Run, knee: Candidate, prices: Mapping[str, CallPrice]) -> 
     for candidate in shown.values():
         is_knee = candidate.id == knee.id
         name = "baseline" if candidate.id == run.baseline.id else candidate.id
-        sign = "*" if is_knee else "°" if candidate.id == run.short.id else ""
+        sign = "*" if is_knee else "°" if candidate.id == run.short.id else "+" if candidate.excess else ""
         cells = [
             name + sign,
             str(len(candidate.edits)),

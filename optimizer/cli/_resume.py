@@ -35,6 +35,17 @@ Race = Annotated[
         show_default=_AS_BEFORE,
     ),
 ]
+MaxPromptTokens = Annotated[
+    int | None,
+    option(
+        "Search",
+        "--max-prompt-tokens",
+        "Most tokens a call of a prompt that is handed back",
+        "N",
+        min=1,
+        show_default=_AS_BEFORE,
+    ),
+]
 MaxTokens = Annotated[
     int | None,
     option("Model", "--max-tokens", "Most tokens of one answer", "N", min=1, show_default=_AS_BEFORE),
@@ -121,6 +132,7 @@ def resume(
     trials: Trials = None,
     leave_one_out: LeaveOneOut = None,
     race: Race = None,
+    max_prompt_tokens: MaxPromptTokens = None,
     max_calls: MaxCalls = None,
     max_tokens_total: MaxTokensTotal = None,
     max_cost: MaxCost = None,
@@ -156,6 +168,7 @@ def resume(
         trials=trials,
         leave_one_out=leave_one_out,
         race=race,
+        max_prompt_tokens=max_prompt_tokens,
         storage=storage,
         api_base=api_base,
         concurrency=concurrency,

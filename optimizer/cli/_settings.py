@@ -126,17 +126,20 @@ def run_settings(
     *,
     sampler: str,
     race: RaceName,
+    max_prompt_tokens: int | None,
     **run: Any,
 ) -> tuple[RunSettings, PlanOptions]:
     """The settings of a run, and what of it is to be planned; `run` holds options of `psopt optimize` alone."""
     from psopt.runs import AskedSizes, PlanOptions, RunSettings, asked_for
     from psopt.search import SearchOptions
+    from psopt.search_spaces import SearchRestriction
 
+    parts = SearchRestriction(max_prompt_tokens=max_prompt_tokens)
     settings = RunSettings(
         data=data_options(data, str(Path.cwd()), sources),
         strategy=planned.strategy,
         rephrasing=rephrasing_options(rephrasing),
-        search=SearchOptions(sampler=cast("SamplerName", sampler), seed=planned.seed, race=race),
+        search=SearchOptions(sampler=cast("SamplerName", sampler), seed=planned.seed, parts=parts, race=race),
         lm=lm,
         command=shlex.join(["psopt", *sys.argv[1:]]),
         **run,

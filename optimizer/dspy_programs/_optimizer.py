@@ -16,6 +16,7 @@ from psopt.models import ModelProvider
 from psopt.models.chat import Budget, LMConfig
 from psopt.runs import DataOptions, RunSettings
 from psopt.search import MARGIN, SearchOptions
+from psopt.search_spaces import SearchRestriction
 
 if TYPE_CHECKING:
     from psopt.dspy_programs._compile import Compiled
@@ -84,6 +85,9 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         What a program must show on the testset to be recommended in place of yours; see `psopt.search.gate`.
     gate_margin : float
         By how much its F1 may be lower.
+    max_prompt_tokens : int, optional
+        Most tokens a call of the instructions that are handed back; by default twice the program's own, more where
+        that is surely better on `valset`.
 
     Examples
     --------
@@ -114,6 +118,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         pick: str = "recommended",
         gate: GateMode = "sure",
         gate_margin: float = MARGIN,
+        max_prompt_tokens: int | None = None,
     ) -> None:
         super().__init__()
         if auto is not None:
@@ -141,6 +146,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         self.pick = pick
         self.gate = gate
         self.gate_margin = gate_margin
+        self.max_prompt_tokens = max_prompt_tokens
 
     def compile(
         self,
@@ -207,7 +213,11 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
     def _settings(self) -> RunSettings:
         return RunSettings(
             data=DataOptions(""),  # until the examples are read
-            search=SearchOptions(self.num_trials, seed=self.seed),
+            search=SearchOptions(
+                self.num_trials,
+                seed=self.seed,
+                parts=SearchRestriction(max_prompt_tokens=self.max_prompt_tokens),
+            ),
             rephrasings=self.num_rephrasings,
             storage=self.storage,
             program="python",

@@ -14,8 +14,8 @@ from psopt.report._marked import PromptPanel
 from psopt.report._page import render_page
 from psopt.report._sample_figures import changed_samples, joint_view, sample_sensitivity
 from psopt.report._wording_figures import damage, enough, families, flips
-from psopt.runs import REPORT, CallPrice, asked_about, price_line, recommendation_lines
-from psopt.search import racing_line
+from psopt.runs import REPORT, CallPrice, asked_about, price_line, recommendation_lines, short_line
+from psopt.search import racing_line, stability_line
 
 if TYPE_CHECKING:
     from psopt.report._theme import Figure
@@ -54,6 +54,7 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
             *_prompt_facts(contents.run),
             *_facts(contents.run),
             ("length", f"seed prompt → {contents.name}: {length.replace('->', '→')}"),
+            *_choice_facts(contents),
         ],
         na=_na(contents),
         without_self_pairs=_without_self_pairs(contents),
@@ -66,6 +67,19 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
     )
     directory.write_text(REPORT, page)
     return figures
+
+
+def _choice_facts(contents: Contents) -> list[tuple[str, str]]:
+    """How sure the choice of the knee is, and what the shortest prompt costs against it."""
+    run = contents.run
+    facts = []
+    if shares := run.get("knee_shares"):
+        facts.append(("choice", stability_line(shares, contents.chosen["id"])))
+    if against_knee := run.get("short_against_knee"):
+        facts.append(("short", f"{run['short']['id']} on test against the knee, in points: {short_line(against_knee)}"))
+    if limits := run.get("prompt_limits"):
+        facts.append(("limits", f"{limits['edits']} edits, {limits['tokens']} tokens a call"))
+    return facts
 
 
 def _panels(contents: Contents) -> dict[str, PromptPanel]:

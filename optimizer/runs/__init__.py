@@ -2,6 +2,7 @@
 
 from psopt.runs._answers_file import read_answers
 from psopt.runs._call_price import CallPrice, asked_about, price_line
+from psopt.runs._choice import short_line
 from psopt.runs._cost_estimate import CostEstimate, Phase
 from psopt.runs._data_options import DataOptions
 from psopt.runs._directory import (
@@ -130,6 +131,7 @@ __all__ = [
     "rephrasing_phases",
     "resumed_from",
     "samples_needed",
+    "short_line",
     "sized",
     "study_name",
     "with_changed_limits",

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
-from psopt.models.chat import TokenRange, price_of, tokens_of_answer, tokens_of_text
+from psopt.models.chat import price_of, tokens_of_answer
 from psopt.runs._directory import MANIFEST, SAMPLES
-from psopt.search_spaces import render_fixed
+from psopt.search import tokens_a_call, tokens_of_mean_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from psopt.runs._directory import RunDirectory
     from psopt.search_spaces import Prompt
 
-_ENOUGH_TEXTS = 200  # chosen: the mean length of a few hundred texts hardly moves with more
 _CALLS = 1000
 
 
@@ -39,7 +38,7 @@ class CallPrice:
     @classmethod
     def of(cls, prompt: Prompt, model: str, texts: Sequence[str] = ()) -> CallPrice:
         """Estimate it from the length of what is sent; no model is asked."""
-        read = tokens_of_text(render_fixed(prompt)) + _of_a_text(texts)
+        read = tokens_a_call(prompt, tokens_of_mean_text(texts))
         price = _price(model)
         written = tokens_of_answer(prompt).middle
         cost = price.of(read.middle * _CALLS, written * _CALLS) if price else None
@@ -82,12 +81,3 @@ def price_line(before: CallPrice, after: CallPrice) -> str:
 
 def _changed(before: str, after: str) -> str:
     return before if before == after else f"{before} -> {after}"
-
-
-def _of_a_text(texts: Sequence[str]) -> TokenRange:
-    """The mean over texts; nothing where there are none."""
-    few = texts[:_ENOUGH_TEXTS]
-    total = TokenRange()
-    for text in few:
-        total += tokens_of_text(text)
-    return total.times(1 / max(1, len(few)))

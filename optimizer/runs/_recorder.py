@@ -12,6 +12,7 @@ from psopt._version import __version__
 from psopt.diagnosis import Diagnosis, diagnose_predictions
 from psopt.errors import BudgetReachedError, InputError, PsoptError
 from psopt.rephrasings import to_file
+from psopt.runs._choice import CHOICE, choice_record
 from psopt.runs._directory import (
     CONTRIBUTIONS,
     ERROR_LOG,
@@ -53,6 +54,7 @@ class RunRecorder:
     plan: dict[str, Any] | None = None
     # baseline, front, shortest, what is recommended: the end
     _tested: tuple[Candidate, tuple[Candidate, ...], Candidate, Recommendation | None] | None = None
+    _chosen: tuple[tuple[tuple[str, bool], ...], dict[str, Any]] | None = None  # of which prompts, and how surely
 
     def __post_init__(self) -> None:
         if (self.directory.path / MANIFEST).exists():
@@ -149,10 +151,12 @@ class RunRecorder:
         )
         if recommendation:
             content["recommended"] = recommendation.to_dict()
+        if baseline and shortest:
+            content |= self._choice(baseline, front, shortest)
         if diagnoses:
             content["diagnoses"] = [size.to_dict() for size in diagnoses]
         if baseline is None:  # what an earlier part of the run found stays known
-            kept = ("baseline", "front", "short", "race", "diagnoses", "recommended")
+            kept = ("baseline", "front", "short", *CHOICE, "race", "diagnoses", "recommended")
             content |= {name: self.before[name] for name in kept if self.before.get(name)}
         if plan := self.plan or self.before.get("plan"):
             content["plan"] = plan
@@ -162,6 +166,14 @@ class RunRecorder:
             self.directory.write_json(FRONT, front_file(front, knee_id, shortest, self._measured, recommended))
         if baseline and shortest:
             self._tested = (baseline, front, shortest, recommendation)
+
+    def _choice(self, baseline: Candidate, front: tuple[Candidate, ...], shortest: Candidate) -> dict[str, Any]:
+        """How sure the choice is, computed once for the same prompts."""
+        scored = tuple((candidate.id, candidate.test is not None) for candidate in (*front, shortest))
+        if self._chosen is None or self._chosen[0] != scored:
+            parts, seed = self.settings.search.parts, self.settings.seed
+            self._chosen = (scored, choice_record(self.evaluator, parts, baseline, front, shortest, seed))
+        return self._chosen[1]
 
     def _measured(self, candidate: Candidate) -> Measured:
         return measured(self.settings, self.task, self.evaluator, candidate)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -196,7 +196,7 @@ class RunSettings:
             "rephrasings_file": str(rephrasing.file) if rephrasing.file else None,
             "vary": ",".join(rephrasing.families),
             "lm": self.lm.to_dict(),
-            "parts": asdict(search.parts),
+            "parts": search.parts.to_dict(),
             "command": without_header_values(self.command),
             **own_prompt,
         }

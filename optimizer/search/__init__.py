@@ -4,6 +4,7 @@ from psopt.search._contributions import Contribution, leave_one_out
 from psopt.search._diagnosis_calls import expected_diagnosis_calls
 from psopt.search._final_test import score_on_test, scoring_order
 from psopt.search._front import Candidate, knee, pareto_front, pick
+from psopt.search._knee_stability import knee_shares, stability_line
 from psopt.search._limits import check_limits
 from psopt.search._nominees import nominees
 from psopt.search._observer import Observer
@@ -11,6 +12,7 @@ from psopt.search._options import RaceMode, SamplerName, SearchOptions
 from psopt.search._pick import pick_one
 from psopt.search._problem import Propose, SearchProblem
 from psopt.search._prompt_growth import tokens_of_all_edits
+from psopt.search._prompt_limits import PromptLimits, tokens_a_call, tokens_of_mean_text
 from psopt.search._reserve import PromptNeed, Reserve
 from psopt.search._search import Search
 from psopt.search._size_lines import size_lines
@@ -49,6 +51,7 @@ __all__ = [
     "NomineeTest",
     "Observer",
     "OneSided",
+    "PromptLimits",
     "PromptNeed",
     "Propose",
     "RaceCounts",
@@ -72,6 +75,7 @@ __all__ = [
     "gate",
     "join_study",
     "knee",
+    "knee_shares",
     "leave_one_out",
     "nominees",
     "open_storage",
@@ -84,7 +88,10 @@ __all__ = [
     "score_on_test",
     "scoring_order",
     "size_lines",
+    "stability_line",
+    "tokens_a_call",
     "tokens_of_all_edits",
+    "tokens_of_mean_text",
     "untested",
     "without_password",
     "write_metadata",

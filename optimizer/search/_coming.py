@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import optuna
 from optuna.trial import TrialState
 from psopt.evaluation import OBJECTIVES
-from psopt.search_spaces import apply_edits, suggest_edits
+from psopt.search.distributed._study_keys import OVERSIZED
+from psopt.search_spaces import apply_edits, parameter_names, parameters_of, suggest_edits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from psopt.search._fitting import Fitting
     from psopt.search._problem import SearchProblem
     from psopt.search.distributed import StoredStudy
     from psopt.search_spaces import Edit, Prompt
@@ -30,11 +32,14 @@ class ComingCandidates:
     ----------
     study : StoredStudy
     problem : SearchProblem
+    fitting : Fitting
+        Says what is tried in place of what is too large.
     """
 
-    def __init__(self, study: StoredStudy, problem: SearchProblem) -> None:
+    def __init__(self, study: StoredStudy, problem: SearchProblem, fitting: Fitting) -> None:
         self._study = study
         self._problem = problem
+        self._fitting = fitting
 
     def waiting(self, pool: Sequence[Edit]) -> list[Prompt]:
         """Return the prompts that wait in the study, in their order."""
@@ -43,10 +48,10 @@ class ComingCandidates:
         for trial in self._study.trials_in(TrialState.WAITING):
             fixed = trial.system_attrs.get(_FIXED, {})
             copied.enqueue_trial(fixed)
-            drawn = copied.ask()
-            prompts.append(self._prompt(drawn, pool))
-            if drawn.params.keys() - fixed.keys():
-                self._study.set_hidden_trial_attr(trial.number, _FIXED, {**fixed, **drawn.params})
+            prompt, params, _ = self._fitted(copied.ask(), pool, trial.user_attrs)
+            prompts.append(prompt)
+            if params != fixed:
+                self._study.set_hidden_trial_attr(trial.number, _FIXED, {**fixed, **params})
         return prompts
 
     def ask_ahead(self, pool: Sequence[Edit], known: Iterable[str], n: int) -> list[Prompt]:
@@ -63,10 +68,9 @@ class ComingCandidates:
         seen = set(known)
         prompts: list[Prompt] = []
         for _ in range(_TRIES * n):
-            drawn = copied.ask()
-            prompt = self._prompt(drawn, pool)
+            prompt, params, attributes = self._fitted(copied.ask(), pool, {})
             if prompt.id not in seen:
-                self._study.enqueue_trial(drawn.params)
+                self._study.enqueue_trial(params, user_attrs=attributes)
                 prompts.append(prompt)
                 seen.add(prompt.id)
             if len(prompts) == n:
@@ -79,6 +83,20 @@ class ComingCandidates:
         copied.add_trials(self._study.trials_in(TrialState.COMPLETE))
         return copied
 
-    def _prompt(self, trial: optuna.Trial, pool: Sequence[Edit]) -> Prompt:
+    def _fitted(
+        self, trial: optuna.Trial, pool: Sequence[Edit], attributes: Mapping[str, object]
+    ) -> tuple[Prompt, dict[str, Any], dict[str, Any] | None]:
+        """The prompt that is tried for a draw, its parameters, and what its trial says of itself."""
         edits, order = suggest_edits(trial, pool, self._problem.orders)
-        return apply_edits(self._problem.baseline_prompt, edits, order)
+        prompt = apply_edits(self._problem.baseline_prompt, edits, order)
+        choice = self._fitting.in_place_of(prompt, edits, attributes)
+        if choice is None:
+            return prompt, trial.params, None
+        fitting, is_any_length = choice
+        has_order = len(self._problem.orders) > 1 and any(edit.kind == "example" for edit in fitting)
+        params = parameters_of(parameter_names(fitting), pool, order if has_order else None)
+        return (
+            apply_edits(self._problem.baseline_prompt, fitting, order),
+            params,
+            {OVERSIZED: True} if is_any_length else None,
+        )

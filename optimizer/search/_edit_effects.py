@@ -60,12 +60,10 @@ def edit_effects(estimates: Sequence[Estimate], pool: Sequence[Edit]) -> EditEff
         Of all candidates, against the baseline, the baseline's own among them.
     pool : sequence of Edit
     """
-    parameters = tuple(dict.fromkeys(itertools.chain.from_iterable(map(_parts, pool))))
-    held = [set(itertools.chain.from_iterable(map(_parts, estimate.edits))) for estimate in estimates]
-    x = np.array([[parameter in names for parameter in parameters] for names in held], dtype=float)
+    parameters, x = held_in([estimate.edits for estimate in estimates], pool)
     leads = np.array([estimate.lead for estimate in estimates])
     variances = np.array([estimate.errors for estimate in estimates]) ** 2
-    fits = [_posterior(x, leads[:, objective], variances[:, objective]) for objective in range(leads.shape[1])]
+    fits = [posterior(x, leads[:, objective], variances[:, objective]) for objective in range(leads.shape[1])]
     means, errors = (np.column_stack(columns) for columns in zip(*fits, strict=True))
     return EditEffects(parameters, means, errors, x.sum(axis=0).astype(int), len(x))
 
@@ -74,8 +72,18 @@ def _parts(edit: Edit) -> tuple[str, ...]:
     return edit.merges or (edit.parameter_name,)
 
 
-def _posterior(x: Vector, y: Vector, variances: Vector) -> tuple[Vector, Vector]:
-    """Means and standard deviations of the effects, (p,) each; O(n^3 + n p) for n candidates."""
+def held_in(prompts: Sequence[Sequence[Edit]], pool: Sequence[Edit]) -> tuple[tuple[str, ...], Vector]:
+    """Return the p parameters of a pool, and which of them each of n prompts holds: (n, p), 1 or 0.
+
+    What merges others holds these.
+    """
+    parameters = tuple(dict.fromkeys(itertools.chain.from_iterable(map(_parts, pool))))
+    held = [set(itertools.chain.from_iterable(map(_parts, edits))) for edits in prompts]
+    return parameters, np.array([[parameter in names for parameter in parameters] for names in held], dtype=float)
+
+
+def posterior(x: Vector, y: Vector, variances: Vector) -> tuple[Vector, Vector]:
+    """Return means and standard deviations of the effects, (p,) each; O(n^3 + n p) for n candidates."""
     products = x @ x.T
     fits = ((effect, _covariance(products, variances, effect, rest)) for effect in _EFFECTS for rest in _RESTS)
     effect, covariance = max(fits, key=lambda fit: _log_likelihood(y, fit[1]))

@@ -23,6 +23,7 @@ class Candidate:
     """A prompt that was evaluated: its edits, its examples' order, its scores on val and, once reported, on test.
 
     `audit` is ``right`` or ``wrong`` where it would have stopped in its race: whether that would have been so.
+    `excess` is how many limits on what is handed back must be lifted for it: 0, 1 or 2 (see `PromptLimits`).
     """
 
     trial: int
@@ -32,6 +33,7 @@ class Candidate:
     test: Scores | None = None
     order: str = ORDERS[0]
     audit: str = ""
+    excess: int = 0
 
     @property
     def id(self) -> str:
@@ -84,6 +86,13 @@ class Ranked(Protocol):
     def val(self) -> Objectives:
         """Its scores."""
 
+    @property
+    def excess(self) -> int:
+        """How many limits on what is handed back must be lifted for it."""
+
+
+# What would be best, as gains: F1, -S and C.
+UTOPIA = np.array([1.0, 0.0, 1.0])
 
 R = TypeVar("R", bound=Ranked)
 
@@ -91,33 +100,36 @@ R = TypeVar("R", bound=Ranked)
 def pareto_front(candidates: Sequence[R], least_f1: float) -> tuple[R, ...]:
     """Return the feasible candidates that no feasible one beats in every objective, by falling F1.
 
-    Of candidates with equal scores the one with fewest edits stands for all.
+    Of candidates with equal scores the one with fewest edits stands for all. One that exceeds limits on what is
+    handed back beats only such as do too, so that the best within the limits are on the front.
     """
     feasible = [candidate for candidate in candidates if candidate.val.f1 >= least_f1]
     unique: dict[tuple[float, ...], R] = {}
-    for candidate in sorted(feasible, key=lambda candidate: (len(candidate.edits), candidate.trial)):
-        unique.setdefault(tuple(_gains(candidate)), candidate)
+    in_order = sorted(feasible, key=lambda candidate: (candidate.excess, len(candidate.edits), candidate.trial))
+    for candidate in in_order:
+        unique.setdefault(tuple(gains_of(candidate)), candidate)
     rivals = list(unique.values())
     front = [candidate for candidate in rivals if not any(_dominates(rival, candidate) for rival in rivals)]
     return tuple(sorted(front, key=lambda candidate: (-candidate.val.f1, candidate.val.sensitivity, candidate.trial)))
 
 
 def knee(front: Sequence[R], baseline: Ranked) -> R:
-    """Pick the compromise: the candidate nearest to the best of all three objectives, each scaled to the front's range.
+    """Pick the compromise: the candidate nearest to F1 = 1, S = 0 and C = 1, of those that one would ship.
 
-    Only candidates that are no worse than the baseline in F1 and in sensitivity come into question, where there are
-    any.
+    The scale is fixed, so that no member of the front moves it (docs/decisions.md says what was measured). Where there
+    are any, only candidates within the limits on what is handed back come into question, and of these only such as are
+    no worse than the baseline in F1 and in sensitivity.
     """
-    start = baseline.val
-    better = [
-        candidate
-        for candidate in front
-        if candidate.val.f1 >= start.f1 and candidate.val.sensitivity <= start.sensitivity
-    ]
-    gains = np.array([_gains(candidate) for candidate in front])
-    low, high = gains.min(axis=0), gains.max(axis=0)
-    span = np.where(high > low, high - low, 1.0)
-    return min(better or front, key=lambda candidate: float(np.linalg.norm((high - _gains(candidate)) / span)))
+    eligible = [candidate for candidate in front if not candidate.excess] or list(front)
+    gains = np.array([gains_of(candidate) for candidate in eligible])
+    return eligible[nearest_to_utopia(gains, gains_of(baseline))]
+
+
+def nearest_to_utopia(gains: NDArray[np.float64], start: NDArray[np.float64]) -> int:
+    """Return which of the gains, (n, 3), is the knee: of those not behind `start` in F1 and -S, where there are any."""
+    distances = np.linalg.norm(UTOPIA - gains, axis=1)
+    is_better = (gains[:, :2] >= start[:2]).all(axis=1)
+    return int(np.argmin(np.where(is_better, distances, np.inf) if is_better.any() else distances))
 
 
 def pick(
@@ -143,12 +155,14 @@ def _measured(candidate: Candidate, measure: str) -> float:
     return float(candidate.length["tokens"] if measure == "tokens" else getattr(candidate.val, measure))
 
 
-def _gains(candidate: Ranked) -> NDArray[np.float64]:
-    """The objectives, all to be maximised."""
+def gains_of(candidate: Ranked) -> NDArray[np.float64]:
+    """Return a candidate's objectives, all to be maximised: F1, -S and C."""
     scores = candidate.val
     return np.array([scores.f1, -scores.sensitivity, scores.consistency])
 
 
 def _dominates(rival: Ranked, candidate: Ranked) -> bool:
-    lead = _gains(rival) - _gains(candidate)
+    if rival.excess > candidate.excess:
+        return False
+    lead = gains_of(rival) - gains_of(candidate)
     return bool((lead >= 0).all() and (lead > 0).any())

@@ -127,11 +127,13 @@ class History:
         answers = read_answers(trial)
         if answers is not None:
             evaluator.remember(prompt, "val", *answers)
+        excess = self._problem.limits.excess(prompt, edits)
         if RACED in trial.user_attrs:
-            return self._promoted(StoppedCandidate.read(trial, prompt, edits, order))
+            stopped = StoppedCandidate.read(trial, prompt, edits, order)
+            return self._promoted(replace(stopped, excess=excess))
         scores = score(evaluator.predictions(prompt, "val"))
         audit = trial.user_attrs.get(AUDIT, "")
-        return Candidate(trial.number, prompt, edits, scores, order=order, audit=audit)
+        return Candidate(trial.number, prompt, edits, scores, order=order, audit=audit, excess=excess)
 
     def _promoted(self, stopped: StoppedCandidate) -> Candidate | StoppedCandidate:
         """Add what was asked of a candidate after its trial was finished."""
@@ -149,5 +151,11 @@ class History:
     def _whole(self, stopped: StoppedCandidate) -> Candidate:
         predictions = self._problem.evaluator.predictions(stopped.prompt, "val")
         return Candidate(
-            stopped.trial, stopped.prompt, stopped.edits, score(predictions), order=stopped.order, audit=stopped.audit
+            stopped.trial,
+            stopped.prompt,
+            stopped.edits,
+            score(predictions),
+            order=stopped.order,
+            audit=stopped.audit,
+            excess=stopped.excess,
         )

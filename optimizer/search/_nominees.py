@@ -4,21 +4,55 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from psopt.search._front import knee
+from psopt.search._edit_worths import LEAST_WORTH
+from psopt.search._front import gains_of, knee
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from psopt.search._front import Candidate
     from psopt.search._search import Search
 
+_MOST_LOST = 0.01  # chosen: the margin by which the gate takes a prompt for no worse
+
 
 def nominees(search: Search) -> tuple[Candidate, ...]:
-    """Return the candidates that the gate looks at, in the order in which it prefers them: the knee, then the shortest.
+    """Return the candidates that the gate looks at, in the order in which it prefers them.
 
-    The choice is by val alone, for the gate's error holds only where test has chosen nothing. The baseline is never
-    among them: it is what is kept where none passes.
+    The knee without edits that are worth nothing that can be measured, then the shortest. Where the knee is beyond the
+    limits on edits and tokens, since that is surely better on val and the user has set none, the best within them comes
+    last. The choice is by val alone, for the gate's error holds only where test has chosen nothing. The baseline is
+    never among them: it is what is kept where none passes.
     """
     front = search.front
     if not front:
         return ()
-    chosen = (knee(front, search.baseline), search.shortest)
+    chosen = [leanest(knee(front, search.baseline), search.candidates), search.shortest]
+    if search.sure_beyond and search.best_within:
+        chosen.append(search.best_within)
     return tuple({candidate.id: candidate for candidate in chosen if candidate.id != search.baseline.id}.values())
+
+
+def leanest(best: Candidate, candidates: Sequence[Candidate]) -> Candidate:
+    """Return the evaluated form of a candidate with fewest edits that lacks nothing of measurable worth.
+
+    Such a form has some of its edits and no others, merged or not. On val it loses at most `LEAST_WORTH` for each that
+    it lacks, and at most `_MOST_LOST` in all: in F1 - S + C, and in each of these.
+    """
+    forms = [form for form in candidates if form.edits and _is_leaner(form, best) and _loses_nothing(form, best)]
+    return min(forms, key=lambda form: (len(form.edits), -gains_of(form).sum(), form.trial), default=best)
+
+
+def _is_leaner(form: Candidate, best: Candidate) -> bool:
+    return len(form.edits) < len(best.edits) and _parts(form) <= _parts(best)
+
+
+def _parts(candidate: Candidate) -> set[str]:
+    """The parameters of its edits, and of those that these merge."""
+    return {name for edit in candidate.edits for name in edit.merges or (edit.parameter_name,)}
+
+
+def _loses_nothing(form: Candidate, best: Candidate) -> bool:
+    lost = gains_of(best) - gains_of(form)
+    allowed = min(_MOST_LOST, LEAST_WORTH * (len(best.edits) - len(form.edits)))
+    return bool(max(lost.sum(), *lost) <= allowed)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from psopt.models import capabilities_of
 from psopt.proposals import propose_edits
 from psopt.search._observer import Observer
+from psopt.search._prompt_limits import PromptLimits
 from psopt.search_spaces import ORDERS
 
 if TYPE_CHECKING:
@@ -54,6 +56,11 @@ class SearchProblem:
     proposer: LLMProposer | None = None
     propose: Propose = propose_edits
     artifacts: Path | None = None
+
+    @cached_property
+    def limits(self) -> PromptLimits:
+        """How large a prompt may be that is handed back."""
+        return PromptLimits.of(self.baseline_prompt, self.evaluator.texts("test"), self.options.parts)
 
     @property
     def orders(self) -> tuple[str, ...]:

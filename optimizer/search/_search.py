@@ -10,10 +10,12 @@ from optuna.trial import TrialState
 from psopt.proposals import merged_notes, replace_merged
 from psopt.search._candidate_trial import CandidateTrials
 from psopt.search._convergence import Convergence
+from psopt.search._fitting import Fitting
+from psopt.search._front import Candidate
 from psopt.search._history import History
 from psopt.search._left_edits import LeftEdits
 from psopt.search._queue import drop_queued, enqueue
-from psopt.search._rounds import new_edits, obvious_choices
+from psopt.search._rounds import new_edits
 from psopt.search._shorten import next_shorter
 from psopt.search._standings import Standings
 from psopt.search._trial import drop_trial
@@ -32,10 +34,10 @@ from psopt.search.racing import CandidateRaces, RaceCounts, StoppedCandidate, ra
 from psopt.search_spaces import apply_edits, parameter_names, suggest_edits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     import optuna
-    from psopt.search._front import Candidate
+    from psopt.search._fitting import Choice
     from psopt.search._problem import SearchProblem
     from psopt.search.distributed import StoredStudy
     from psopt.search_spaces import Edit, Prompt
@@ -90,6 +92,7 @@ class Search:
         rule = racing_rule(problem.options.race, problem.evaluator)
         self._races = CandidateRaces(problem.evaluator, problem.options, rule)
         self._standings = Standings(self.history, problem, self._races)
+        self._fitting = Fitting(problem, self.history, self._standings)
         self._trials = CandidateTrials(study, problem, self.history, self._standings, self._races)
         self._convergence = Convergence(study, problem, is_active=self._races.are_run)
         self._left = LeftEdits(study, is_active=self._races.are_run)
@@ -98,7 +101,9 @@ class Search:
             if worker
             else LocalCoordinator(study)
         )
-        self._warm_up = WarmUp(study, problem, self.history, self._standings, self._races, is_alone=not worker)
+        self._warm_up = WarmUp(
+            study, problem, self.history, self._standings, self._races, self._fitting, is_alone=not worker
+        )
         seed = problem.options.seed
         self.diagnoses = TrainDiagnoses(
             problem.evaluator, problem.task, seed, grows=rule is not None, most=problem.options.most_diagnosis_calls
@@ -169,8 +174,11 @@ class Search:
 
     @property
     def front(self) -> tuple[Candidate, ...]:
-        """The Pareto front so far, on val, of those whose whole grids are known."""
-        return self._standings.front
+        """The Pareto front so far, on val, of whole grids, by limits that are lifted where that is sure."""
+        front, sure = self._standings.front, self.sure_beyond
+        if sure is None:
+            return front
+        return tuple(replace(member, excess=max(0, member.excess - sure.excess)) for member in front)
 
     @property
     def leaders(self) -> tuple[Candidate | StoppedCandidate, ...]:
@@ -180,7 +188,18 @@ class Search:
     @property
     def shortest(self) -> Candidate:
         """The candidate with fewest edits that is no worse than the knee by more than one standard error."""
-        return self._standings.shortest
+        return self._standings.shortest if self.sure_beyond is None else self._standings.shortest_like(self.sure_beyond)
+
+    @property
+    def best_within(self) -> Candidate | None:
+        """The best within the limits on what is handed back, where its whole grid is known."""
+        best = self._standings.best
+        return best if isinstance(best, Candidate) else None
+
+    @property
+    def sure_beyond(self) -> Candidate | None:
+        """The best beyond the limits on what is handed back, if it is surely better on val than the best within."""
+        return self._fitting.sure_beyond
 
     def run(self, *, completes_front: bool = True) -> None:
         """Run until the total of trials is reached or nothing new can be tried; other workers' trials count.
@@ -347,14 +366,15 @@ class Search:
     def _begin_round(self) -> None:
         """Diagnose the best prompt so far on train, add what it needs to the pool, and queue the obvious candidates."""
         number = len(self.history.rounds) + 1
-        incumbent = self._standings.best
+        incumbent = self._fitting.incumbent
         self.problem.observer.phase(f"round {number}: diagnosing {incumbent.id} on train")
         self.read_diagnoses()  # those of other workers
         new = new_edits(self.problem, incumbent.prompt, self.pool, self.diagnoses)
         self._keep_diagnosis(number, incumbent)
         self.history.add_edits(new, self.coordinator.worker)
-        for chosen in obvious_choices(new, self.problem.task.labels):
-            self._queue((*incumbent.edits, *chosen), incumbent)
+        labels = self.problem.task.labels
+        for edits, is_any_length in self._fitting.obvious(new, labels, is_first=number == 1):
+            self._queue(edits, incumbent, is_oversized=is_any_length)
         self.problem.observer.phase(f"round {number}: searching {len(self.pool)} edits")
 
     def _keep_diagnosis(self, number: int, incumbent: Candidate | StoppedCandidate) -> None:
@@ -403,6 +423,9 @@ class Search:
             self.history.refresh_pool()  # what waited may hold edits that have come since
             edits, order = suggest_edits(trial, self._searched(), self.problem.orders)
             prompt = apply_edits(self.problem.baseline_prompt, edits, order)
+            if fitting := self._fitting.in_place_of(prompt, edits, trial.user_attrs):
+                self._replace(trial, order, fitting)
+                return False
             twin = self.history.find(prompt.id)
             reason = f"duplicate of trial {twin.trial}" if twin else self.coordinator.claim(trial.number, prompt.id)
             if reason is None:
@@ -416,6 +439,14 @@ class Search:
         self._queue_neighbour(edits)
         return False
 
+    def _replace(self, trial: optuna.Trial, order: str, choice: Choice) -> None:
+        """Try a choice that fits in place of a trial's."""
+        drop_trial(self.study, trial, "larger than what is handed back: the best of its edits are tried in its place")
+        edits, is_any_length = choice
+        has_order = len(self.problem.orders) > 1 and any(edit.kind == "example" for edit in edits)
+        names = parameter_names(edits)
+        enqueue(self.study, names, self.pool, order if has_order else None, is_oversized=is_any_length)
+
     def _evaluate(self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...], order: str) -> None:
         candidate = self._trials.evaluate(trial, prompt, edits, order, is_shortening=self._is_shortening())
         if candidate is not None:
@@ -423,10 +454,12 @@ class Search:
             self.history.add_candidate(candidate)
             self._tell(candidate)
 
-    def _queue(self, edits: tuple[Edit, ...], like: Candidate | StoppedCandidate) -> None:
+    def _queue(
+        self, edits: tuple[Edit, ...], like: Candidate | StoppedCandidate, *, is_oversized: bool = False
+    ) -> None:
         """Queue the candidate with these edits, its examples in the order of another candidate's."""
         order = like.order if len(self.problem.orders) > 1 and like.prompt.examples else None
-        enqueue(self.study, parameter_names(edits), self.pool, order)
+        enqueue(self.study, parameter_names(edits), self.pool, order, is_oversized=is_oversized)
 
     def _queue_neighbour(self, edits: tuple[Edit, ...]) -> None:
         """In place of a candidate that is known already, queue one that differs from it by one or two edits."""
@@ -446,7 +479,10 @@ class Search:
         """Put a shorter version of the best prompt in front of what is queued; False where all were tried."""
         shortest = self._base_of_shorter()
         base = replace(shortest, edits=self._left.without_left(shortest.edits))
-        choices = (self._merged(base), *next_shorter(base, self.history.evaluated, self.pool))
+        choices = [self._merged(base), *next_shorter(base, self.history.evaluated, self.pool)]
+        are_rounds_over = len(self.history.rounds) == self.problem.options.rounds
+        if are_rounds_over and self.n_done == self._convergence.begins_shortening:
+            choices.insert(0, self._fitting.packed(self._merged_by_rule))
         untried = [edits for edits in choices if self.history.find(self._prompt(edits, base.order).id) is None]
         if not untried:
             return False
@@ -455,7 +491,7 @@ class Search:
         prompts = [self._prompt(edits, base.order) for edits in untried[: self._n_places()]]
         self._warm_up.of_all(prompts, is_shortening=True)
         drop_queued(self.study)
-        self._queue(untried[0], base)
+        self._queue(untried[0], base, is_oversized=not self._fitting.allows(untried[0]))
         return True
 
     def _prompt(self, edits: Iterable[Edit], order: str) -> Prompt:
@@ -466,12 +502,19 @@ class Search:
 
     def _base_of_shorter(self) -> Candidate | StoppedCandidate:
         """The shortest that is as good as the best, both asked about all samples: on a part of them much is as good."""
+        if beyond := self.sure_beyond:
+            return self._standings.shortest_like(beyond)
         while True:
             pair = (self._standings.best, self._standings.short_leader)
             narrow = next((prompt for prompt in pair if self._races.is_narrow(prompt, self.baseline)), None)
             if not isinstance(narrow, StoppedCandidate):
                 return pair[1]
             self.history.promote(self._races.further(narrow, self.baseline))
+
+    def _merged_by_rule(self, edits: Sequence[Edit]) -> tuple[Edit, ...]:
+        """Edits with the notes of each label in one, as far as rules have written them."""
+        task = self.problem.task
+        return replace_merged(edits, merged_notes(edits, task.labels, task.noun))
 
     def _merged(self, candidate: Candidate | StoppedCandidate) -> tuple[Edit, ...]:
         """A candidate's edits with the notes of each label in one: those of rules by rule, others by their author."""

@@ -44,7 +44,8 @@ def evaluate_trial(
     that was wrong if it comes to stand on their front.
     """
     predictions = problem.evaluator.predictions(prompt, "val")
-    candidate = Candidate(trial.number, prompt, edits, score(predictions), order=order)
+    excess = problem.limits.excess(prompt, edits)
+    candidate = Candidate(trial.number, prompt, edits, score(predictions), order=order, excess=excess)
     effort = meter.read()
     baseline = baseline or candidate
     least_f1 = baseline.val.f1 - problem.options.parts.margin

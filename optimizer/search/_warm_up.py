@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from psopt.evaluation import Evaluator, Split
+    from psopt.search._fitting import Fitting
     from psopt.search._history import History
     from psopt.search._problem import SearchProblem
     from psopt.search._standings import Standings
@@ -49,6 +50,8 @@ class WarmUp:
     standings : Standings
         Whom candidates race against.
     races : CandidateRaces
+    fitting : Fitting
+        Says what is tried in place of what is too large.
     is_alone : bool
         Whether no other worker may take part.
     """
@@ -60,6 +63,7 @@ class WarmUp:
         history: History,
         standings: Standings,
         races: CandidateRaces,
+        fitting: Fitting,
         *,
         is_alone: bool,
     ) -> None:
@@ -69,7 +73,7 @@ class WarmUp:
         self._races = races
         self._is_alone = is_alone
         self._warm: set[str] = set()
-        self._coming = ComingCandidates(study, problem)
+        self._coming = ComingCandidates(study, problem, fitting)
 
     @property
     def is_due(self) -> bool:
@@ -120,7 +124,7 @@ class WarmUp:
         _as_far_as_paid(cold, partial(self._lockstep, is_shortening=is_shortening))
 
     def _lockstep(self, prompts: Sequence[Prompt], *, is_shortening: bool) -> None:
-        rivals = self._standings.standing
+        rivals = self._standings.rivals(0)
         baseline = self._standings.baseline
         by_id = {prompt.id: prompt for prompt in prompts}
         evaluator = self._problem.evaluator

@@ -71,6 +71,7 @@ OWN = {
     "--test-samples",
     "--sampler",
     "--race",
+    "--max-prompt-tokens",
     "--out",
     "--storage",
     "--study-name",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from psopt.evaluation import Predictions, score
+from psopt.proposals import merged_edit
 from psopt.search import Candidate, nominees
-from psopt.search_spaces import Prompt
+from psopt.search_spaces import Edit, Prompt, Provenance
 
 if TYPE_CHECKING:
     from psopt.tasks import Task
@@ -31,7 +33,14 @@ def tried(task: Task) -> list[Candidate]:
 
 
 def searched(baseline: Any, front: Any, shortest: Any) -> Any:
-    return SimpleNamespace(baseline=baseline, front=tuple(front), shortest=shortest)
+    return SimpleNamespace(
+        baseline=baseline,
+        front=tuple(front),
+        shortest=shortest,
+        candidates=[baseline, *front, shortest],
+        sure_beyond=None,
+        best_within=None,
+    )
 
 
 def test_the_knee_comes_before_the_shortest(tried: list[Candidate]) -> None:
@@ -43,3 +52,27 @@ def test_nobody_is_nominated_twice_and_the_baseline_never(tried: list[Candidate]
     baseline, _, best = tried
     assert [nominee.id for nominee in nominees(searched(baseline, [best], best))] == [best.id]
     assert nominees(searched(baseline, [baseline], baseline)) == ()
+
+
+def edited(task: Task, trial: int, n_right: int, edits: tuple[Edit, ...]) -> Candidate:
+    return replace(candidate(task, trial, n_right), edits=edits)
+
+
+def test_edits_of_no_measurable_worth_are_dropped_where_a_form_without_them_was_evaluated(task: Task) -> None:
+    notes = tuple(Edit("note", "Number", f"note {i}", Provenance("rules", "accuracy")) for i in range(3))
+    base, best = candidate(task, 0, 20), edited(task, 1, 30, notes)
+    same, worse, other = edited(task, 2, 30, notes[:2]), edited(task, 3, 25, notes[:1]), edited(task, 4, 30, ())
+    short = candidate(task, 5, 24)
+    search = searched(base, [best], short)
+    search.candidates = [base, best, same, worse, other, short]
+    assert [nominee.id for nominee in nominees(search)] == [same.id, short.id]
+    merged = edited(task, 6, 30, (merged_edit(notes, "all three", "rules"),))
+    search.candidates.append(merged)
+    assert nominees(search)[0].id == merged.id
+
+
+def test_where_the_knee_is_beyond_the_limits_the_best_within_comes_last(tried: list[Candidate]) -> None:
+    baseline, within, beyond = tried
+    search = searched(baseline, [beyond, within], beyond)
+    search.sure_beyond, search.best_within = beyond, within
+    assert [nominee.id for nominee in nominees(search)] == [beyond.id, within.id]

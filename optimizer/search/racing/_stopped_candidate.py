@@ -54,6 +54,8 @@ class StoppedCandidate:
         Of its examples.
     audit : str
         ``right`` or ``wrong`` where it was asked about more than its race told it to: whether to stop was right.
+    excess : int
+        How many limits on what is handed back must be lifted for it.
     """
 
     trial: int
@@ -64,6 +66,7 @@ class StoppedCandidate:
     estimates: EstimatedScores
     order: str = ORDERS[0]
     audit: str = ""
+    excess: int = 0
 
     @property
     def id(self) -> str:

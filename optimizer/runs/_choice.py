@@ -1,0 +1,66 @@
+"""How sure the choice of a run's prompts is, as run.json keeps it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from psopt.evaluation import OBJECTIVES, compare_paired
+from psopt.search import PromptLimits, knee, knee_shares
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.evaluation import Evaluator, Predictions, Split
+    from psopt.metrics import PairedDifference
+    from psopt.search import Candidate
+    from psopt.search_spaces import SearchRestriction
+
+CHOICE = ("prompt_limits", "knee_shares", "short_against_knee")
+"""The keys of run.json that say how sure the choice is."""
+_NAMES = {"f1": "F1", "sensitivity": "S", "consistency": "C"}
+
+
+def choice_record(
+    evaluator: Evaluator,
+    parts: SearchRestriction,
+    baseline: Candidate,
+    front: Sequence[Candidate],
+    shortest: Candidate,
+    seed: int,
+) -> dict[str, Any]:
+    """Build what run.json says of the choice: the limits, how often each prompt is the knee, and what short costs.
+
+    Everything is known already: no model is asked.
+    """
+
+    def on(candidate: Candidate, split: Split) -> Predictions:
+        return evaluator.predictions(candidate.prompt, split)
+
+    limits = PromptLimits.of(baseline.prompt, evaluator.texts("test"), parts)
+    chosen = knee(front, baseline)
+    shares = knee_shares(front, baseline, lambda candidate: on(candidate, "val"), seed)
+    record: dict[str, Any] = {
+        "prompt_limits": {"edits": limits.most_edits, "tokens": limits.most_tokens},
+        "knee_shares": {name: round(share, 3) for name, share in shares.items()},
+    }
+    if chosen.test and shortest.test and shortest.id != chosen.id and len(evaluator.texts("test")) > 1:
+        differences = compare_paired(on(chosen, "test"), on(shortest, "test"), seed)
+        record["short_against_knee"] = {name: _to_dict(differences[name]) for name in OBJECTIVES}
+    return record
+
+
+def short_line(against_knee: dict[str, dict[str, float]]) -> str:
+    """Say what the shortest prompt gains or loses on test against the knee, in points.
+
+    >>> loss = {"difference": -0.012, "low": -0.03, "high": 0.006, "p_value": 0.2}
+    >>> short_line({"f1": loss})
+    'F1 -1.2 (-3.0 to +0.6)'
+    """
+    return ", ".join(
+        f"{_NAMES[name]} {100 * test['difference']:+.1f} ({100 * test['low']:+.1f} to {100 * test['high']:+.1f})"
+        for name, test in against_knee.items()
+    )
+
+
+def _to_dict(difference: PairedDifference) -> dict[str, float]:
+    return {name: float(getattr(difference, name)) for name in ("difference", "low", "high", "p_value")}

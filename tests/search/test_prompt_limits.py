@@ -1,0 +1,99 @@
+"""What is handed back is no larger than one would ship, unless its gain is sure; trials are spent on what fits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from psopt.errors import InputError
+from psopt.search import Candidate, PromptLimits, knee, pareto_front
+from psopt.search._edit_worths import EditWorths, best_within, expected_gain
+from psopt.search_spaces import Edit, Prompt, Provenance, SearchRestriction, apply_edits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ORIGIN = Provenance("rules", "accuracy", "", ("train-1",))
+PROMPT = Prompt("Say which of the two it is, by what is asked for.", ("a", "b"))
+TEXTS = ["who built it ?", "when was it built ?"]
+NOTES = [Edit("note", "ab"[i % 2], f"A text that says {i} {i} {i} belongs to it.", ORIGIN, 0.01 * i) for i in range(8)]
+
+
+class Scored:
+    """F1, S and C."""
+
+    def __init__(self, f1: float, sensitivity: float = 0.1, consistency: float = 0.5) -> None:
+        self.f1, self.sensitivity, self.consistency = f1, sensitivity, consistency
+
+
+def candidate(trial: int, edits: Sequence[Edit], f1: float, *, excess: int = 0) -> Any:
+    scores: Any = Scored(f1)
+    return Candidate(trial, apply_edits(PROMPT, edits), tuple(edits), scores, excess=excess)
+
+
+def test_twice_the_seed_prompt_is_allowed_and_no_more_than_25_edits() -> None:
+    limits = PromptLimits.of(PROMPT, TEXTS, SearchRestriction())
+    assert (limits.most_edits, limits.most_tokens) == (25, 2 * limits.tokens(PROMPT))
+    few = NOTES[:2]
+    assert limits.allow(apply_edits(PROMPT, few), few)
+    assert not limits.allow(apply_edits(PROMPT, NOTES), NOTES)
+    many = [Edit("note", "a", f"Note {i}.", ORIGIN) for i in range(26)]
+    assert not limits.allow(PROMPT, many)
+    assert limits.allow(PROMPT, many[:25])
+
+
+def test_definitions_of_one_label_count_once() -> None:
+    limits = PromptLimits.of(PROMPT, TEXTS, SearchRestriction(max_prompt_edits=2))
+    definitions = [Edit("definition", "a", f"also {i}", ORIGIN) for i in range(5)]
+    assert not limits.are_too_many([*definitions, NOTES[0]])
+    assert limits.are_too_many([*definitions, *NOTES[:2]])
+
+
+def test_a_limit_of_ones_own_is_firm_and_has_room_for_the_seed_prompt() -> None:
+    limits = PromptLimits.of(PROMPT, TEXTS, SearchRestriction(max_prompt_tokens=500))
+    assert limits.is_firm
+    assert limits.allow(apply_edits(PROMPT, NOTES), NOTES)
+    with pytest.raises(InputError, match="--max-prompt-tokens 9 does not allow the seed prompt: a call of it takes"):
+        PromptLimits.of(PROMPT, TEXTS, SearchRestriction(max_prompt_tokens=9))
+    with pytest.raises(InputError, match="max_prompt_edits must be at least 1"):
+        SearchRestriction(max_prompt_edits=0)
+
+
+def test_a_larger_prompt_keeps_none_within_the_limits_from_the_front_and_is_no_knee() -> None:
+    base, small, large = candidate(0, (), 0.5), candidate(1, NOTES[:1], 0.6), candidate(2, NOTES, 0.8)
+    assert pareto_front([base, small, large], 0.49) == (large,)
+    large = candidate(2, NOTES, 0.8, excess=1)
+    front = pareto_front([base, small, large], 0.49)
+    assert front == (large, small)
+    assert knee(front, base) is small
+
+
+def test_gains_of_one_label_are_not_expected_twice() -> None:
+    assert expected_gain([NOTES[1], NOTES[3], NOTES[2]]) == pytest.approx(0.03 + 0.02)
+
+
+def test_worths_are_fitted_to_the_trials_and_fall_back_on_what_was_expected() -> None:
+    base = candidate(0, (), 0.5)
+    rng = np.random.default_rng(1)
+    chosen = [[note for note in NOTES if rng.random() < 0.5] for _ in range(20)]
+    tried = [candidate(1 + i, edits, 0.5 + 0.1 * (NOTES[1] in edits)) for i, edits in enumerate(chosen)]
+    worths = EditWorths.of([base, *tried], base, NOTES)
+    alone = {note: worths.worth([note]) for note in NOTES}
+    assert max(alone, key=lambda note: alone[note]) is NOTES[1]
+    untried = EditWorths.of([base], base, NOTES)
+    assert untried.worth([NOTES[7]]) == pytest.approx(0.07)
+
+
+def test_the_best_that_fits_is_chosen_in_the_order_that_the_edits_have() -> None:
+    base = candidate(0, (), 0.5)
+    worths = EditWorths.of([base], base, NOTES)
+    limits = PromptLimits.of(PROMPT, TEXTS, SearchRestriction())
+
+    def prompt(edits: Sequence[Edit]) -> Prompt:
+        return apply_edits(PROMPT, edits)
+
+    chosen = best_within(
+        NOTES, worths, lambda edits: limits.allow(prompt(edits), edits), lambda edits: limits.tokens(prompt(edits))
+    )
+    assert chosen == (NOTES[6], NOTES[7])
