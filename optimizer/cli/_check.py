@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from psopt.cli._dry_run import show_estimate
 from psopt.cli._flags import DataFlags, MeasuringFlags, ModelFlags, OutputFlags, PromptFlags, RephrasingFlags, verb
+from psopt.cli._lines import wrapped
 from psopt.cli._options import DryRun, HeldoutSplit, Prompt, PromptModel, option
 from psopt.cli._typer import UsageError
 from psopt.cli._writing import print_json
 
 if TYPE_CHECKING:
-    from psopt.evaluation import Scores
+    from psopt.api import CheckResult
 
 MaxSensitivity = Annotated[
     float | None, option("Bounds", "--max-sensitivity", "S must not be above this.", "X", min=0, max=1)
@@ -61,8 +62,8 @@ def check(
 
     A prompt of a run is checked with the run's model, server and options, unless others are named.
     """
-    from psopt.api import RESTS_ON_NA, estimate_measuring
     from psopt.api import check as run_check
+    from psopt.api import estimate_measuring
     from psopt.cli._model_choice import choose_model
     from psopt.cli._prompts import prompt_for_task, read_prompts
     from psopt.cli._reading import reading_bar
@@ -115,19 +116,21 @@ def check(
     for threshold in result.thresholds:
         if not (output.quiet and threshold.met):
             typer.echo(str(threshold), err=not threshold.met)
-    note = tame_note(result.diversity)
-    if note and not output.quiet:
-        typer.echo(f"Note: S: {note}", err=True)
-    if not output.quiet:
-        typer.echo(f"Note: {note_size(result.scores)}", err=True)
-        _note_na(result.scores, told=any(threshold.option == RESTS_ON_NA for threshold in result.thresholds))
+    if output.quiet:
+        return 0 if result.met else 1
+    notes = [note_size(result.scores), *_na_notes(result)]
+    if note := tame_note(result.diversity):
+        notes.insert(0, f"S: {note}")
+    for line in wrapped(f"Note: {note}" for note in notes):
+        typer.echo(line, err=True)
     return 0 if result.met else 1
 
 
-def _note_na(scores: Scores, *, told: bool) -> None:
-    """Say what rests on N/A, where no missed bound has said it, and what the answers are."""
+def _na_notes(result: CheckResult) -> list[str]:
+    """What rests on N/A, where no missed bound has said it, and what the answers are."""
+    from psopt.api import RESTS_ON_NA
     from psopt.evaluation import na_lines, rests_on_na
 
-    lines = na_lines(scores.to_dict())
-    for line in lines[1:] if told and rests_on_na(scores.na_rate) else lines:
-        typer.echo(f"Note: {line}", err=True)
+    lines = na_lines(result.scores.to_dict())
+    is_told = any(threshold.option == RESTS_ON_NA for threshold in result.thresholds)
+    return lines[1:] if is_told and rests_on_na(result.scores.na_rate) else lines

@@ -52,7 +52,7 @@ COMMANDS = {
     ),
     "export": (
         "psopt.cli._export",
-        "Print a prompt of the front: in the format that it came in, as text to paste, or as JSON to use elsewhere.",
+        "Print a run's prompt: in the format that it came in, as text to paste, or as JSON to use elsewhere.",
     ),
     "dashboard": ("psopt.cli._dashboard", "Serve Optuna's dashboard on a run, until Ctrl-C."),
     "data": ("psopt.cli._data", "List and fetch the built-in data sets."),

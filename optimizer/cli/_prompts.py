@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import typer
+from psopt.cli._lines import wrapped
 from psopt.cli._typer import UsageError, has_option, is_given
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
-_WIDTH = 80
 _SHOWN = 50
 
 
@@ -84,29 +83,13 @@ def prompt_lines(source: PromptSource, prompt: Prompt, notes: Sequence[str]) -> 
     """Say what a prompt of the user's own is: its format and fields, what is rephrased, how answers are read."""
     template = prompt.template
     if template is None:
-        return _wrapped(notes)
+        return wrapped(notes)
     heading, *others = notes or (f"prompt {source.path}: a template of a run", f"answers are read as {prompt.answer}")
     parts = f"{template.n_parts} paragraph{'s' if template.n_parts > 1 else ''}"
     shape = [f"fields: {', '.join(template.fields)}", f"rephrased: {_first_words(prompt.description)!r}, {parts}"]
-    return [*_wrapped([heading]), *_wrapped([*shape, *others], indent="  ")]
+    return [*wrapped([heading]), *wrapped([*shape, *others], indent="  ")]
 
 
 def _first_words(text: str) -> str:
     plain = " ".join(text.split())
     return plain if len(plain) <= _SHOWN else f"{plain[:_SHOWN].rsplit(' ', 1)[0]} .."
-
-
-def _wrapped(lines: Sequence[str], indent: str = "") -> list[str]:
-    """The same lines, none wider than a terminal."""
-    return [
-        part
-        for line in lines
-        for part in textwrap.wrap(
-            line,
-            _WIDTH,
-            initial_indent=indent,
-            subsequent_indent=f"{indent}  ",
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-    ]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import shlex
-import textwrap
 from typing import TYPE_CHECKING
 
+from psopt.cli._lines import wrapped
 from psopt.evaluation import OBJECTIVES, na_lines, na_note
 from psopt.rephrasings import tame_note
 from psopt.runs import (
@@ -21,7 +21,8 @@ from psopt.runs import (
 from psopt.search import racing_line, size_lines, stability_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from psopt.runs import Run
     from psopt.search import Candidate
@@ -43,34 +44,35 @@ def show_result(run: Run, console: Console, spent: str = "") -> None:
     for line in _notes(run, knee):
         console.print(line, style="yellow", markup=False, soft_wrap=True)
     console.print()
-    for line in _recommended(run):
-        console.print(line, style="bold", markup=False, soft_wrap=True)
-    console.print("* the knee, the best compromise. Test: unseen samples, held-out rephrasings.")
-    for line in size_lines({"seed prompt": run.baseline, "knee": knee}):
-        console.print(line, markup=False, soft_wrap=True)
+    _say(console, _recommended(run), style="bold")
     manifest = RunDirectory.open(run.path).read_json(MANIFEST)
     note = tame_note((manifest["rephrasings"].get("diversity") or {}).get("heldout"))
     if note:
-        console.print(f"S: {note}.", style="yellow", markup=False, soft_wrap=True)
-    for line in _choice_lines(run, knee):
-        console.print(line, markup=False, soft_wrap=True)
+        _say(console, [f"S: {note}."], style="yellow")
+    _say(console, _choice_lines(run, knee, manifest))
+    _say(console, size_lines({"seed prompt": run.baseline, "knee": knee}))
     before, after = prices[run.baseline.id], prices[knee.id]
-    console.print(f"Length, seed prompt -> knee: {price_line(before, after)}.", markup=False, soft_wrap=True)
+    _say(console, [f"Length, seed prompt -> knee: {price_line(before, after)}."])
     if race := manifest.get("race"):
         line = racing_line(race)
-        console.print(f"{line[0].upper()}{line[1:]}.", markup=False, soft_wrap=True)
+        _say(console, [f"{line[0].upper()}{line[1:]}."])
     if spent:
-        console.print(spent, markup=False, soft_wrap=True)
+        _say(console, [spent])
     folder = shlex.quote(str(run.path))
     console.print(f"Report: {run.path / 'report.html'}", markup=False, soft_wrap=True)
     console.print(f"Next: {_next(run, knee, folder)}", markup=False, soft_wrap=True)
     console.print(f"      psopt dashboard {folder}", markup=False, soft_wrap=True)
 
 
+def _say(console: Console, sentences: Sequence[str], style: str | None = None) -> None:
+    """Print each sentence in lines that the terminal holds and that are not too long to be read."""
+    for line in wrapped(sentences, min(console.width, _WIDE)):
+        console.print(line, style=style, markup=False, soft_wrap=True)
+
+
 def _recommended(run: Run) -> list[str]:
-    """What the gate has decided, in lines that a terminal holds."""
-    sentences = recommendation_lines(run.recommendation.to_dict()) if run.recommendation else []
-    return [line for sentence in sentences for line in textwrap.wrap(sentence, _WIDE, break_on_hyphens=False)]
+    """What the gate has decided."""
+    return recommendation_lines(run.recommendation.to_dict()) if run.recommendation else []
 
 
 def _next(run: Run, knee: Candidate, folder: str) -> str:
@@ -80,20 +82,22 @@ def _next(run: Run, knee: Candidate, folder: str) -> str:
     return f"psopt export {folder} {'--format text' if knee.prompt.template is None else '--diff'}"
 
 
-def _choice_lines(run: Run, knee: Candidate) -> list[str]:
-    """How sure the choice is: how often the knee stays it, what short costs, what is too large to be handed back."""
-    manifest = RunDirectory.open(run.path).read_json(MANIFEST)
-    lines = []
-    if shares := manifest.get("knee_shares"):
-        lines.append(f"  {stability_line(shares, knee.id)}.")
+def _choice_lines(run: Run, knee: Candidate, manifest: Mapping[str, Any]) -> list[str]:
+    """What the signs in the table mean, and how sure the choice is: how often the knee stays it, what short costs."""
+    shares = manifest.get("knee_shares")
+    stays = f", {stability_line(shares, knee.id)}" if shares else ""
+    lines = [f"* the knee, the best compromise{stays}. Test: unseen samples, held-out rephrasings."]
     if run.short.id != knee.id:
-        lines.append("° the shortest prompt that is no worse than the knee by more than one standard error on val.")
-    if against_knee := manifest.get("short_against_knee"):
-        lines.append(f"  On test against the knee, in points: {short_line(against_knee)}.")
+        line = "° the shortest prompt that is no worse than the knee by more than one standard error on val"
+        if against_knee := manifest.get("short_against_knee"):
+            line = f"{line}; on test against the knee, in points: {short_line(against_knee)}"
+        lines.append(f"{line}.")
     if any(candidate.excess for candidate in run.front):
         limits = manifest["prompt_limits"]
         limit = f"{limits['edits']} edits or {limits['tokens']:,} tokens a call"
-        lines.append(f"+ over {limit}, and not surely better on val than what is within: not handed back.")
+        lines.append(
+            f"+ over {limit}, and not surely better on val than what is within: not handed back (--max-prompt-tokens)."
+        )
     return lines
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.dspy_programs._compile import Compilation, compile_program
 from psopt.dspy_programs._dspy import dspy
+from psopt.dspy_programs._examples import Given
 from psopt.dspy_programs._find_outcome import find_outcome
 from psopt.dspy_programs._loading import load_program
 from psopt.errors import InputError
@@ -79,9 +80,9 @@ def _fields(program: Any) -> tuple[str, str]:
     return inputs[0], outcome.field
 
 
-def _examples(samples: Sequence[Sample], input_field: str, label_field: str) -> list[Any]:
+def _examples(samples: Sequence[Sample], input_field: str, label_field: str) -> list[Given]:
     return [
-        dspy.Example({input_field: sample.text, label_field: sample.label}).with_inputs(input_field)
+        Given(dspy.Example({input_field: sample.text, label_field: sample.label}).with_inputs(input_field), sample.id)
         for sample in samples
     ]
 

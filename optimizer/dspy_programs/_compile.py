@@ -27,7 +27,7 @@ from psopt.search_spaces import Prompt
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from psopt.dspy_programs._examples import ProgramData
+    from psopt.dspy_programs._examples import Given, ProgramData
     from psopt.dspy_programs._instruction_variants import InstructionVariants
     from psopt.dspy_programs._metric import Metric
     from psopt.dspy_programs._outcome import Equivalence, Outcome
@@ -104,7 +104,7 @@ class Compiled:
     sensitivity_by_step: dict[str, float]
 
 
-def compile_program(student: Any, splits: Mapping[str, Sequence[Any]], compilation: Compilation) -> Compiled:
+def compile_program(student: Any, splits: Mapping[str, Sequence[Given]], compilation: Compilation) -> Compiled:
     """Search for better programs on examples of train, val and test.
 
     Raises
@@ -112,7 +112,7 @@ def compile_program(student: Any, splits: Mapping[str, Sequence[Any]], compilati
     PsoptError
         If something given can't be used (before any call), or the language model fails.
     """
-    examples = [*splits["train"], *splits["val"]]
+    examples = [given.example for given in (*splits["train"], *splits["val"])]
     outcome = find_outcome(student, examples, compilation.label_field, compilation.equivalence)
     data = _data(student, outcome, splits, compilation)
     stay_here()
@@ -120,7 +120,9 @@ def compile_program(student: Any, splits: Mapping[str, Sequence[Any]], compilati
         return _search(student.deepcopy(), outcome, data, compilation)
 
 
-def _data(student: Any, outcome: Outcome, splits: Mapping[str, Sequence[Any]], compilation: Compilation) -> ProgramData:
+def _data(
+    student: Any, outcome: Outcome, splits: Mapping[str, Sequence[Given]], compilation: Compilation
+) -> ProgramData:
     """The examples as a task; where they come from one, with the labels checked against its own."""
     instructions = dict(student.named_predictors())[outcome.step].signature.instructions
     description = " ".join(instructions.split())

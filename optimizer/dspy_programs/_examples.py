@@ -6,7 +6,7 @@ import hashlib
 import json
 import random
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psopt.dspy_programs._dspy import dspy
 from psopt.errors import DataError
@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 
 _LEAST_TO_HALVE = 4
 _HALVED = 0  # seeds the halves: the same examples are set aside, whatever the seed of the search
+
+
+class Given(NamedTuple):
+    """An example, and where it was given: errors name that, whichever split it has come to."""
+
+    example: Any
+    place: str
 
 
 @dataclass(frozen=True)
@@ -46,26 +53,27 @@ def text_of(example: Any) -> str:
     return "\n".join(f"{name}: {value}" for name, value in inputs.items())
 
 
-def check_examples(name: str, examples: Any) -> list[Any]:
-    """Return the examples as a list.
+def check_examples(name: str, examples: Any) -> list[Given]:
+    """Return the examples as a list, each with its place in what is called so.
 
     Raises
     ------
     DataError
         If they are none, or not dspy.Example with inputs.
     """
-    checked = list(examples if examples is not None else ())
+    examples = examples if examples is not None else ()
+    checked = [Given(example, f"{name}[{number}]") for number, example in enumerate(examples)]
     if not checked:
         raise DataError(f"{name} is empty: give some dspy.Example with inputs and a label")
-    for number, example in enumerate(checked):
+    for example, place in checked:
         if not isinstance(example, dspy.Example):
-            raise DataError(f"{name}[{number}] is no dspy.Example but a {type(example).__name__}")
+            raise DataError(f"{place} is no dspy.Example but a {type(example).__name__}")
         try:
             inputs = example.inputs()
         except ValueError:
             inputs = None
         if not inputs:
-            raise DataError(f'{name}[{number}] does not say what its inputs are: use example.with_inputs("question")')
+            raise DataError(f'{place} does not say what its inputs are: use example.with_inputs("question")')
     return checked
 
 
@@ -73,7 +81,7 @@ def make_data(
     name: str,
     description: str,
     outcome: Outcome,
-    splits: Mapping[str, Sequence[Any]],
+    splits: Mapping[str, Sequence[Given]],
     n_rephrasings: int,
 ) -> ProgramData:
     """Put examples of train, val and test together.
@@ -87,14 +95,14 @@ def make_data(
     samples: dict[str, tuple[Sample, ...]] = {}
     for split, examples in splits.items():
         of_split = []
-        for number, example in enumerate(examples):
+        for number, (example, place) in enumerate(examples):
             text = text_of(example)
             by_text.setdefault(text, example)
-            of_split.append(Sample(f"{split}-{number}", text, outcome.truth(example, f"{split}set[{number}]")))
+            of_split.append(Sample(f"{split}-{number}", text, outcome.truth(example, place)))
         samples[split] = tuple(of_split)
     rows = [[split, sample.text, sample.label] for split in samples for sample in samples[split]]
     digest = hashlib.sha256(json.dumps(rows).encode()).hexdigest()
-    noun = next(iter(dict(splits["train"][0].inputs().items()))).replace("_", " ")
+    noun = next(iter(dict(splits["train"][0].example.inputs().items()))).replace("_", " ")
     task = Task(
         name,
         description,
@@ -108,7 +116,7 @@ def make_data(
     return ProgramData(task, by_text)
 
 
-def split_examples(trainset: Any, valset: Any, testset: Any) -> dict[str, list[Any]]:
+def split_examples(trainset: Any, valset: Any, testset: Any) -> dict[str, list[Given]]:
     """Train, val and test; val is every other example of the trainset where there is none, and test a half of val.
 
     That half is set aside: what is chosen on an example can't be confirmed by it.

@@ -53,14 +53,14 @@ def stability_line(shares: dict[str, float], knee_id: str) -> str:
     """Say how often the knee stays the knee.
 
     >>> stability_line({"c73f": 0.62, "a1b2": 0.21, "d3e4": 0.17}, "c73f")
-    'the knee in 62 % of resamples of val; second a1b2, 21 %'
+    'in 62 % of resamples of val (second a1b2, 21 %)'
     """
-    line = f"the knee in {100 * shares.get(knee_id, 0.0):.0f} % of resamples of val"
+    line = f"in {100 * shares.get(knee_id, 0.0):.0f} % of resamples of val"
     rivals = [(name, share) for name, share in shares.items() if name != knee_id]
     if not rivals:
         return line
     name, share = rivals[0]
-    return f"{line}; second {name}, {100 * share:.0f} %"
+    return f"{line} (second {name}, {100 * share:.0f} %)"
 
 
 def _draws(rng: np.random.Generator, n: int) -> NDArray[np.float64]:

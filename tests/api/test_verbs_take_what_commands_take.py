@@ -43,10 +43,11 @@ REPHRASING = {  # of RephrasingOptions
     "vary": "families",
 }
 SCREEN = {"as_json", "quiet", "html"}
-OTHER_NAMES = {"sure": "use_ci_bound", "go_on": "resume", "other_models": "models", "file": "texts"}
+OTHER_NAMES = {"sure": "use_ci_bound", "go_on": "resume", "other_models": "models", "file": "texts", "pin": "pinned"}
 ELSEWHERE = {
     "dry_run": psopt.estimate,
     "program": psopt.SensitivityOptimizer,
+    "classify.pick": psopt.Run,  # has pick, and recommended
     "rephrase.out": psopt.rephrase,  # returns them
     "rephrase.show": show_prompt,
     "export.out": psopt.export,  # returns the text

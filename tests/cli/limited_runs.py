@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 from typing import TYPE_CHECKING, Any
@@ -29,12 +30,21 @@ SMALL = [
 
 
 def write_questions(folder: Path, n: int = 30, end: str = "") -> Path:
-    """Write data.csv: `n` questions of two classes a split."""
+    """Write data.csv: `n` questions of two classes a split, each in words of its own: a near copy is no example."""
     rows = ["id,text,label,split"]
-    for split in ("train", "val", "test"):
-        rows += [f'{split}{i},"what is {split} {i} called{end} ?",{"ab"[i % 2] * 3},{split}' for i in range(n)]
+    for place, split in enumerate(("train", "val", "test")):
+        rows += [
+            f'{split}{i},"what is {own_words(place * n + i)} called{end} ?",{"ab"[i % 2] * 3},{split}' for i in range(n)
+        ]
     (folder / "data.csv").write_text("\n".join(rows) + "\n")
     return folder
+
+
+def own_words(place: int) -> str:
+    """Four words that no text of another place has."""
+    syllables = ["".join(letters) for letters in itertools.product("bdfgklmnprst", "aeiou")]
+    stem = "".join(syllables[place // 60**power % 60] for power in range(3))
+    return " ".join(stem + ending for ending in ("ba", "de", "gi", "ko"))
 
 
 def make_data(folder: Path) -> Path:

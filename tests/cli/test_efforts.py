@@ -79,7 +79,8 @@ def test_an_effort_that_is_used_up_is_no_error_and_a_limit_lets_the_run_go_on(
 ) -> None:
     before = server.counts()["requests"]
     monkeypatch.setitem(EFFORT_CALLS, "light", 600)
-    assert optimize(server, "--trials", "40", "--samples", "20", "--test-samples", "20", "--race", "off") == 0
+    small = ["--samples", "20", "--test-samples", "20", "--race", "off", "--max-prompt-tokens", "9999"]
+    assert optimize(server, "--trials", "40", *small) == 0
     said = capsys.readouterr().err
     assert "40 trials of 20 x 2 would take about" in said
     assert "--max-calls N" in said

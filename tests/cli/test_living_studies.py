@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SMALL = ["--trials", "6", "--samples", "30", "--rephrasings", "3", "--rounds", "2", "--model", "sim/wobble=0.5,seed=3"]
+SMALL += ["--max-prompt-tokens", "9999"]  # hostile texts are long, and all examples are to be tried
 HOSTILE = "<script>alert(1)</script> | *bold* ``` [x](http://e.vil)"
 
 

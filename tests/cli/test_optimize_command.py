@@ -147,7 +147,7 @@ def test_without_out_runs_are_numbered(user: Any) -> None:
 
 def test_export_gives_the_knee_as_text_and_as_a_prompt_to_use_again(user: Any) -> None:
     knee = next(entry for entry in read(user, "run.json")["front"] if entry["knee"])
-    text = user("export", "run", "--format", "text").stdout
+    text = user("export", "run", "--pick", "knee", "--format", "text").stdout
     assert text == (user.folder / "run" / "prompts" / f"{knee['id']}.txt").read_text()
     (user.folder / "knee.json").write_text(user("export", "run", "--pick", "knee", "--format", "json").stdout)
     again = user(

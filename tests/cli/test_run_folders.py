@@ -13,6 +13,7 @@ import pytest
 from psopt.cli import main
 from psopt.runs import held
 
+from tests.cli.limited_runs import own_words
 from tests.commands import run_command
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A folder with data whose labels few encodings have, and a run on them."""
     folder = tmp_path_factory.mktemp("made")
     rows = ["text,label"]
-    rows += [f"when did thing {i} end … 5 °,{LABELS[i % 2]}" for i in range(40)]
+    rows += [f"when did {own_words(i)} end … 5 °,{LABELS[i % 2]}" for i in range(40)]
     (folder / "data.csv").write_text("\n".join(rows) + "\n", "utf-8")
     done = run_command("optimize", "--dataset", "data.csv", *SMALL, cwd=folder, env=environment(folder))
     assert done.returncode == 0, done.stderr

@@ -54,11 +54,12 @@ def test_without_proof_the_program_that_was_given_comes_back_and_the_front_besid
 
 def test_without_a_testset_a_half_of_the_valset_is_set_aside() -> None:
     splits = split_examples(TRAIN, VAL, None)
-    questions = {name: [example.question for example in of_split] for name, of_split in splits.items()}
+    questions = {name: [given.example.question for given in of_split] for name, of_split in splits.items()}
     assert sorted(questions["val"] + questions["test"]) == sorted(example.question for example in VAL)
     assert abs(len(splits["val"]) - len(splits["test"])) <= 1
     assert split_examples(TRAIN, VAL, None) == splits
-    assert split_examples(TRAIN, VAL, TEST)["val"] == VAL
+    assert all(given == (VAL[int(given.place[7:-1])], given.place) for given in splits["test"])
+    assert [given.example for given in split_examples(TRAIN, VAL, TEST)["val"]] == VAL
 
 
 @pytest.mark.parametrize("make", [predict, chain_of_thought, two_steps])
@@ -167,7 +168,7 @@ def test_demonstrations_of_a_chain_of_thought_are_what_it_thought_on_the_way_to_
 
 def model_of(program: Any, folder: Path) -> Any:
     outcome = find_outcome(program, TRAIN, None, None)
-    splits = {"train": TRAIN, "val": VAL, "test": VAL}
+    splits = split_examples(TRAIN, VAL, VAL)
     data = make_data("x", "Sort the question by what it asks for.", outcome, splits, 6)
     variants = rephrase_instructions(program, outcome.step, by_rules(data.task, 6, 10, 42))
     return ProgramModel(program, outcome, data.examples, variants, folder, Budget())

@@ -60,7 +60,7 @@ def test_shares_say_how_sure_the_choice_is(task: Task) -> None:
     assert set(shares) == {best.id, twin.id}
     assert sum(shares.values()) == pytest.approx(1)
     assert list(shares.values()) == sorted(shares.values(), reverse=True)
-    assert "; second " in stability_line(shares, best.id)
+    assert "(second " in stability_line(shares, best.id)
 
 
 def test_only_a_gain_beyond_chance_is_sure(task: Task) -> None:
