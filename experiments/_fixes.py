@@ -46,12 +46,17 @@ def study(setting: Setting, view: View, fixes: tuple[Fix, ...], name: str) -> No
         baseline = seed_prompt(task, seed=seed)
         improved = setting.search(dataset, model, seed).pick("knee").prompt
         before = setting.predictions(task, baseline, model, seed, heldout=True)
-        after = setting.predictions(task, improved, model, seed, heldout=True)
+        parts = {
+            "automatic": improved,
+            "its notes alone": replace(baseline, notes=improved.notes),
+            "its definitions alone": replace(baseline, definitions=improved.definitions),
+        }
         for fix in fixes:
-            columns = {"before": before, "automatic": after}
-            for kind, sentence in {"by hand": fix.sentence, "placebo": fix.placebo}.items():
-                prompt = replace(baseline, notes=(sentence,))
-                columns[kind] = setting.predictions(task, prompt, model, seed, heldout=True)
+            by_hand = {"placebo": fix.placebo, "by hand": fix.sentence}
+            prompts = {kind: replace(baseline, notes=(sentence,)) for kind, sentence in by_hand.items()} | parts
+            columns = {"before": before} | {
+                kind: setting.predictions(task, prompt, model, seed, heldout=True) for kind, prompt in prompts.items()
+            }
             about = {"dataset": dataset, "source": task.info.source, "model": model, "seed": seed}
             about |= {"rephrasings": before.array.shape[1], "notes": len(improved.notes)}
             rows.append({**about, **_compared(fix, view, columns)})

@@ -1,6 +1,6 @@
 """What psopt hands back is not worse than what you had: how often is that so, and what of the gain is kept?
 
-    python experiments/promise.py [--runs 1000] [--searches 20] [--results experiments/results]      (make promise)
+    python experiments/promise.py [--runs 1000] [--searches 20] [--jobs 2] [--results experiments/results]
 
 Populations in which every prompt's true F1 and S are known (`_promise_population.py`): edits that do nothing, that
 harm, with small and with large effects, and two that stand where a test errs most: F1 lower by just more than the
@@ -18,7 +18,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -39,20 +41,25 @@ def content_of(cells: list[Any], searches: list[Any], runs: int) -> dict[str, An
     }
 
 
+def _cell(kind: str, n: int, runs: int) -> dict[str, Any]:
+    begun = time.monotonic()
+    cell = run_cell(kind, n, runs).to_dict()
+    print(f"{kind}, {n}: {time.monotonic() - begun:.0f} s", flush=True)
+    return cell
+
+
 def main() -> None:
     """Run all cells, and write down the counts as they come."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--runs", type=int, default=1000, help="of a cell")
     parser.add_argument("--searches", type=int, default=20, help="of psopt itself, for each model")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="samples of val, and of test")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes; each takes a cell at a time")
     parser.add_argument("--results", type=Path, default=HERE / "results")
     words = parser.parse_args()
-    cells = []
-    for kind in KINDS:
-        for n in words.sizes:
-            begun = time.monotonic()
-            cells.append(run_cell(kind, n, words.runs).to_dict())
-            print(f"{kind}, {n}: {time.monotonic() - begun:.0f} s", flush=True)
+    with ProcessPoolExecutor(words.jobs) as pool:
+        waiting = [pool.submit(_cell, kind, n, words.runs) for kind in KINDS for n in words.sizes]
+        cells = [cell.result() for cell in waiting]
     searches = [run_searches(model, words.searches).to_dict() for model in MODELS if words.searches]
     content = content_of(cells, searches, words.runs)
     words.results.mkdir(parents=True, exist_ok=True)

@@ -3,9 +3,10 @@
     PSOPT_DATA_DIR=... python experiments/table1.py [--dataset trec ..] [--model minilm openai/gpt-4o ..]
 
 Test samples, Q = 30 wordings (the original among them), micro-F1, pooled C_y. Standard deviations: of S and of the mean
-consistency with the class over samples, of F1 over wordings. Intervals: 95 %, bootstrap over samples and wordings.
-A seed draws the split (minilm sees texts from the centre of train's), the order of wordings and the examples of 1-shot.
-Expected: 1-shot shakes less than simple; detail helps here and harms there; prompts of equal F1 differ in S.
+consistency with the class over samples, of F1 over wordings. Intervals of 95 % and tests are over samples and wordings
+(`psopt.metrics.score_intervals`). A seed draws the split (minilm sees texts from the centre of train's), the order of
+wordings and the examples of 1-shot. Expected: 1-shot shakes less than simple; detail helps here and harms there;
+prompts of equal F1 differ in S.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ import json
 from typing import Any
 
 from _setting import HERE, Setting, panels
-from psopt.evaluation import score
-from psopt.metrics import accuracy_std, paired_test, sample_consistency
+from psopt.evaluation import compare_paired, score
+from psopt.metrics import accuracy_std, sample_consistency
 from psopt.search_spaces import STRATEGIES, seed_prompt
 from psopt.tasks import list_datasets
 
@@ -38,7 +39,7 @@ def rows_of(setting: Setting, dataset: str, model: str, seed: int) -> list[dict[
         row |= {"samples": len(predictions.samples), "na_rate": scores.na_rate, "ci": scores.ci, "std": std}
         row |= {measure: getattr(scores, measure) for measure in MEASURES}
         if predictions is not first:
-            against = paired_test(first.array, predictions.array, predictions.truth, predictions.n_classes, seed=seed)
+            against = compare_paired(first, predictions)
             row["against_simple"] = {
                 name: {"difference": test.difference, "p_value": test.p_value} for name, test in against.items()
             }

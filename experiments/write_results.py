@@ -75,8 +75,9 @@ def table1(results: Results) -> str:
     rows = []
     for row in results["rows"]:
         cells = [f"{row[name]:.3f} ± {row['std'][name]:.3f} [{_interval(row, name)}]" for name in MEASURES]
-        rows.append((row["dataset"], row["model"], row["strategy"], row["seed"], *cells, f"{row['na_rate']:.3f}"))
-    ours = table(("data", "model", "strategy", "seed", "S", "C_y", "F1", "N/A"), rows)
+        head = (row["dataset"], row["samples"], row["model"], row["strategy"], row["seed"])
+        rows.append((*head, *cells, f"{row['na_rate']:.3f}"))
+    ours = table(("data", "N", "model", "strategy", "seed", "S", "C_y", "F1", "N/A"), rows)
     published = json.loads((HERE / "published.json").read_text("utf-8"))
     rows = []
     for dataset in dict.fromkeys(row["dataset"] for row in results["rows"]):
@@ -95,8 +96,9 @@ def appendix_a(results: Results) -> str:
     rows = []
     for row in results["rows"]:
         pairs = row["sample_sensitivity"], row["sample_consistency"]
-        rows.append((row["dataset"], row["model"], row["predictor"], *(row[name] for name in MEASURES), _rho(*pairs)))
-    return table(("data", "model", "predictor", "S", "C_y", "F1", "correlation of S and consistency"), rows)
+        head = (row["dataset"], len(row["sample_sensitivity"]), row["model"], row["predictor"])
+        rows.append((*head, *(row[name] for name in MEASURES), _rho(*pairs)))
+    return table(("data", "N", "model", "predictor", "S", "C_y", "F1", "correlation of S and consistency"), rows)
 
 
 def _rho(first: list[float], second: list[float]) -> float | None:
@@ -111,8 +113,7 @@ def fixes(results: Results) -> str:
         parts.append(f"**{fix['topic']} -> {fix['label']}**, {fix['model']}, seed {fix['seed']}: “{fix['sentence']}”\n")
         rows = [
             (kind, _list(column["right"]), _list(column["sensitivity"]), _triple(column["whole"]))
-            for kind in ("before", "placebo", "by hand", "automatic")
-            for column in (fix["columns"][kind],)
+            for kind, column in fix["columns"].items()
         ]
         theirs = published.get(fix["topic"], {})
         rows += [

@@ -33,7 +33,7 @@ def test_a_resample_by_linear_sums_is_near_the_scores_of_the_resampled_answers(t
     influences = Influences.of(grid)
     assert influences.of_samples.sum(axis=0) == pytest.approx([0, 0, 0], abs=1e-12)
     drawn = np.random.default_rng(3).integers(len(grid.samples), size=len(grid.samples))
-    weights = np.bincount(drawn, minlength=len(grid.samples)) - 1.0
+    weights = np.bincount(drawn, minlength=len(grid.samples)).astype(np.float64) - 1
     (linear,) = influences.resampled(weights[None], np.zeros((1, N_WORDINGS)))
     anew = score(Predictions(grid.array[drawn], tuple(grid.samples[i] for i in drawn), grid.labels))
     assert linear == pytest.approx([anew.f1, -anew.sensitivity, anew.consistency], abs=0.02)
