@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from psopt.search._front import Candidate, pareto_front
 from psopt.search._options import n_shortening
-from psopt.search.distributed._study_keys import FURTHER, TOTAL
+from psopt.search.distributed._study_keys import FURTHER_TRIALS, TOTAL
 from psopt.search.racing import sample_gains
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class Convergence:
         """Write down that all ends so many trials later."""
         trials = self._problem.options.trials
         most = self._ends()[1] + n_trials
-        self._study.set_user_attr(f"{FURTHER}:{trials}", most - trials)
+        self._study.set_user_attr(f"{FURTHER_TRIALS}:{trials}", most - trials)
         self._study.set_user_attr(f"{TOTAL}:{trials}", most)
 
     def _ends(self) -> tuple[int, int]:
@@ -123,7 +123,7 @@ class Convergence:
         if not self._is_active:
             return trials, trials
         attributes = self._study.user_attrs
-        most = trials + int(attributes.get(f"{FURTHER}:{trials}", 0))
+        most = trials + int(attributes.get(f"{FURTHER_TRIALS}:{trials}", 0))
         return int(attributes.get(f"{TOTAL}:{trials}", most)), most
 
     @property

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from psopt.models.chat import Need, TokenRange, asks_in_chat, most_tokens_in, tokens_of_query
 from psopt.search._final_test import scoring_order
+from psopt.search._front import knee
 from psopt.search_spaces import KINDS
 
 if TYPE_CHECKING:
@@ -128,7 +129,8 @@ class Reserve:
         must = [self._of(baseline, "test"), *nominated]
         wanted = [need for need in [*front, *coming] if need is not dearest]
         if order:
-            wanted.insert(0, self._of_train(search, order[min(1, len(order) - 1)].prompt))  # for the report's "after"
+            chosen = knee(search.leaders, search.baseline).prompt
+            wanted.insert(0, self._of_train(search, chosen))  # for the report's "after"
         if not search.is_completing:
             wanted = [*(self._rest_on_val(candidate.prompt) for candidate in order), *wanted]
         held = _sum([self._priced(need) for need in must])
@@ -137,8 +139,7 @@ class Reserve:
             if not self._is_too_much(with_it):
                 held = with_it
         if order:
-            knee = order[min(1, len(order) - 1)].prompt
-            held += max((self._left_out(of) for of in (knee, prompt)), key=lambda need: need.tokens)
+            held += max((self._left_out(of) for of in (chosen, prompt)), key=lambda need: need.tokens)
         self._evaluator.budget.held_back = held + self._last(must)
 
     def _n_further(self, search: Search) -> int:
@@ -147,8 +148,8 @@ class Reserve:
         if counts is None or counts.candidates < _FEWEST_TO_FORESEE:
             return 0
         share = counts.mean_calls / counts.grid_calls
-        order = scoring_order(search.baseline, search.leaders)
-        whole = PromptNeed.of(self._evaluator, order[min(1, len(order) - 1)].prompt, "val", ignoring_cache=True)
+        chosen = knee(search.leaders, search.baseline).prompt
+        whole = PromptNeed.of(self._evaluator, chosen, "val", ignoring_cache=True)
         in_part = replace(whole, calls=math.ceil(whole.calls * share), expected=whole.expected.times(share))
         n_paid = self._evaluator.budget.pays_for(self._priced(in_part)) / _ROOM
         return math.floor(min(n_paid - search.problem.options.shortening, counts.candidates))

@@ -8,7 +8,7 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.search.distributed._study_keys import ANSWERS, FURTHER, TRAIN
+from psopt.search.distributed._study_keys import ANSWERED_LATER, ANSWERS, TRAIN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,12 +28,12 @@ def write_answers(study: StoredStudy, number: int, predictions: Predictions | Pa
 
 def write_further(study: StoredStudy, prompt_id: str, answers: PartialAnswers) -> None:
     """Store with the study what was asked of a prompt after its trial was finished, with all that was asked before."""
-    study.set_hidden_attr(f"{FURTHER}:{prompt_id}", _content(answers))
+    study.set_hidden_attr(f"{ANSWERED_LATER}:{prompt_id}", _content(answers))
 
 
 def read_further(study: StoredStudy, prompt_id: str) -> Answers | None:
     """Return what `write_further` stored, as `read_answers` does."""
-    return _read(study.hidden_attrs().get(f"{FURTHER}:{prompt_id}"))
+    return _read(study.hidden_attrs().get(f"{ANSWERED_LATER}:{prompt_id}"))
 
 
 def _content(predictions: Predictions | PartialAnswers) -> dict[str, Any]:

@@ -7,15 +7,13 @@ names of parameters stand in `psopt.search_spaces`.
 # Of the study
 METADATA = "psopt:shared"  # all that a worker elsewhere needs, as JSON
 EDITS = "psopt:edits"  # ":ROUND" or ":ROUND:WORKER" follows; the new edits of that round, as JSON
-FURTHER = (
-    "psopt:further"  # ":PROMPT_ID" follows, hidden; answers on val that came after the prompt's trial was finished
-)
+ANSWERED_LATER = "psopt:further"  # ":PROMPT_ID" follows, hidden; answers on val that came after its trial was finished
 TRAIN = (
     "psopt:train"  # ":ROUND" or ":ROUND:WORKER" follows; [prompt id, answers on train] of a part of its cells, as JSON
 )
 ROUND_LEASE = "psopt:round"  # ":ROUND" follows; [worker, beat] of who proposes its edits
 LEFT = "psopt:left"  # ":PARAMETER" follows, an edit's; the trial after which it left the search
-FURTHER = "psopt:further"  # ":TRIALS" follows; how many more than those its limits pay for
+FURTHER_TRIALS = "psopt:further"  # ":TRIALS" follows; how many more than those its limits pay for
 TOTAL = "psopt:total"  # ":TRIALS" follows, as asked for; after how many trials the search ends
 
 # Of a trial, among the system attributes, which the dashboard does not show
