@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     Raced = Candidate | StoppedCandidate
 
+TOO_LARGE = "larger than what is handed back: the best of its edits are tried in its place"
+"""Why a trial was dropped."""
 _SHARE_WITHIN = 8  # one draw in so many keeps to the limits where going beyond them is surely better; chosen
 
 

@@ -10,7 +10,7 @@ from optuna.trial import TrialState
 from psopt.proposals import merged_notes, replace_merged
 from psopt.search._candidate_trial import CandidateTrials
 from psopt.search._convergence import Convergence
-from psopt.search._fitting import Fitting
+from psopt.search._fitting import TOO_LARGE, Fitting
 from psopt.search._front import Candidate
 from psopt.search._history import History
 from psopt.search._left_edits import LeftEdits
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Edit, Prompt
 
 _TRIES_FOR_A_NEW_CANDIDATE = 50  # draws and their neighbours that are all known already: the space is used up
+_TRIES_FOR_A_NEIGHBOUR = 30  # of one that is known: nothing is asked for them, and nothing stored
 _MOST_FLIPS = 2  # edits by which a neighbour differs from a candidate that is known
 
 
@@ -423,11 +424,10 @@ class Search:
             self.history.refresh_pool()  # what waited may hold edits that have come since
             edits, order = suggest_edits(trial, self._searched(), self.problem.orders)
             prompt = apply_edits(self.problem.baseline_prompt, edits, order)
-            if fitting := self._fitting.in_place_of(prompt, edits, trial.user_attrs):
-                self._replace(trial, order, fitting)
-                return False
+            fitting = self._fitting.in_place_of(prompt, edits, trial.user_attrs)
             twin = self.history.find(prompt.id)
-            reason = f"duplicate of trial {twin.trial}" if twin else self.coordinator.claim(trial.number, prompt.id)
+            reason = TOO_LARGE if fitting else f"duplicate of trial {twin.trial}" if twin else None
+            reason = reason or self.coordinator.claim(trial.number, prompt.id)
             if reason is None:
                 self._evaluate(trial, prompt, edits, order)
                 return True
@@ -436,16 +436,8 @@ class Search:
         if self._is_complete() or reason == TOTAL_REACHED:
             self.coordinator.wait()
             return True
-        self._queue_neighbour(edits)
+        self._queue_untried(fitting or self._neighbour(edits, order), order)
         return False
-
-    def _replace(self, trial: optuna.Trial, order: str, choice: Choice) -> None:
-        """Try a choice that fits in place of a trial's."""
-        drop_trial(self.study, trial, "larger than what is handed back: the best of its edits are tried in its place")
-        edits, is_any_length = choice
-        has_order = len(self.problem.orders) > 1 and any(edit.kind == "example" for edit in edits)
-        names = parameter_names(edits)
-        enqueue(self.study, names, self.pool, order if has_order else None, is_oversized=is_any_length)
 
     def _evaluate(self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...], order: str) -> None:
         candidate = self._trials.evaluate(trial, prompt, edits, order, is_shortening=self._is_shortening())
@@ -461,17 +453,29 @@ class Search:
         order = like.order if len(self.problem.orders) > 1 and like.prompt.examples else None
         enqueue(self.study, parameter_names(edits), self.pool, order, is_oversized=is_oversized)
 
-    def _queue_neighbour(self, edits: tuple[Edit, ...]) -> None:
-        """In place of a candidate that is known already, queue one that differs from it by one or two edits."""
+    def _queue_untried(self, choice: Choice, order: str) -> None:
+        """Queue a choice of edits, or one near it where it is known already: found before a trial is spent on it."""
+        for _ in range(_TRIES_FOR_A_NEIGHBOUR):
+            edits, is_oversized = choice
+            if self.history.find(self._prompt(edits, order).id) is None:
+                break
+            choice = self._neighbour(edits, order)
+        has_order = len(self.problem.orders) > 1 and any(edit.kind == "example" for edit in edits)
+        names = parameter_names(edits)
+        enqueue(self.study, names, self.pool, order if has_order else None, is_oversized=is_oversized)
+
+    def _neighbour(self, edits: Sequence[Edit], order: str) -> Choice:
+        """A choice that differs from these edits by one or two, as far as it fits."""
         searched = self._searched()
-        if not searched:
-            return
-        chosen = parameter_names(edits)
         names = list(dict.fromkeys(edit.parameter_name for edit in searched))
+        if not names:
+            return tuple(edits), False
+        chosen = parameter_names(edits)
         n_flips = int(self._rng.integers(1, 1 + min(_MOST_FLIPS, len(names))))
         for index in self._rng.choice(len(names), size=n_flips, replace=False):
             chosen ^= {names[int(index)]}
-        enqueue(self.study, chosen, self.pool)
+        near = tuple(edit for edit in searched if edit.parameter_name in chosen)
+        return self._fitting.in_place_of(self._prompt(near, order), near, {}) or (near, False)
 
     # Shorten
 
