@@ -48,10 +48,12 @@ class ComingCandidates:
         for trial in self._study.trials_in(TrialState.WAITING):
             fixed = trial.system_attrs.get(_FIXED, {})
             copied.enqueue_trial(fixed)
-            prompt, params, _ = self._fitted(copied.ask(), pool, trial.user_attrs)
+            prompt, params, attributes = self._fitted(copied.ask(), pool, trial.user_attrs)
             prompts.append(prompt)
             if params != fixed:
                 self._study.set_hidden_trial_attr(trial.number, _FIXED, {**fixed, **params})
+            for name, value in (attributes or {}).items():
+                self._study.set_trial_attr(trial.number, name, value)
         return prompts
 
     def ask_ahead(self, pool: Sequence[Edit], known: Iterable[str], n: int) -> list[Prompt]:

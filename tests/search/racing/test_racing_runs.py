@@ -13,9 +13,10 @@ from psopt.cli import main
 from psopt.cli._result import show_result
 from psopt.errors import BudgetReachedError, InputError
 from psopt.search import racing_line
-from psopt.search_spaces import SearchRestriction
 from psopt.testing import FakeServer
 from rich.console import Console
+
+from tests.search.racing.test_racing_search import OF_ANY_SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
 MODEL = "openai/test"
 ASKED: dict[str, Any] = {"model": MODEL, "trials": 9, "rounds": 1, "rephrasings": 3, "sampler": "random", "seed": 1}
 ASKED["effort"] = "full"
-# No draw is too large: what is tried in place of one hangs on estimates, which differ with and without a race.
-ASKED["parts"] = SearchRestriction(max_prompt_edits=1_000, max_prompt_tokens=100_000)
+ASKED["parts"] = OF_ANY_SIZE
 SIZES = {"train": 20, "val": 48, "test": 4}
 WORDINGS = ("when did {} end ?", "who built {} ?", "how many people saw {} ?", "whose idea was {} ?")
 

@@ -15,7 +15,7 @@ from psopt.rephrasings import RephrasingSet
 from psopt.search import Search, SearchOptions, SearchProblem, open_study
 from psopt.search.distributed import _shared_coordinator
 from psopt.search.racing import _candidate_races
-from psopt.search_spaces import apply_edits, seed_prompt
+from psopt.search_spaces import SearchRestriction, apply_edits, seed_prompt
 from psopt.tasks import DatasetInfo, Task
 
 from tests.conftest import make_samples
@@ -58,9 +58,15 @@ def make_evaluator(task: Task, model: Any = None, wordings: tuple[str, ...] = WO
     return Evaluator(model or SimulatedModel(SIM, task), rephrasings, samples)
 
 
+# No draw is too large: what is tried in place of one hangs on estimates, which differ with and without a race.
+OF_ANY_SIZE = SearchRestriction(max_prompt_edits=1_000, max_prompt_tokens=100_000)
+
+
 def make_search(folder: Path, evaluator: Evaluator, *, worker: str = "", own: int | None = None, **options: Any) -> Any:
     """A search in a folder, new or resumed; `random` draws the same whatever the study was told."""
-    settings = SearchOptions(**{"trials": TRIALS, "rounds": 1, "sampler": "random", "seed": 1, "race": "on", **options})
+    settings = SearchOptions(
+        **{"trials": TRIALS, "rounds": 1, "sampler": "random", "seed": 1, "race": "on", **options}, parts=OF_ANY_SIZE
+    )
     study = open_study(f"sqlite:///{folder / 'study.db'}", "toy", settings.sampler, settings.seed, resume=True)
     task = make_task()
     problem = SearchProblem(task, seed_prompt(task), evaluator, settings)

@@ -17,7 +17,7 @@ from psopt.search.racing import run_in_lockstep
 from psopt.search_spaces import seed_prompt
 from psopt.testing import FakeServer
 
-from tests.search.racing.test_racing_search import SET, make_evaluator, make_search, make_task
+from tests.search.racing.test_racing_search import OF_ANY_SIZE, SET, make_evaluator, make_search, make_task
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +33,7 @@ def batched_search(folder: Path, server: FakeServer, budget: Budget, *, trials: 
     model = chat_model("openai", "test", AnswerCache(folder / "cache"), options, budget)
     task = make_task(N_VAL)
     study = open_study(f"sqlite:///{folder / 'study.db'}", "toy", "random", 1, resume=True)
-    settings = SearchOptions(trials=trials, rounds=1, sampler="random", seed=1, race="on")
+    settings = SearchOptions(trials=trials, rounds=1, sampler="random", seed=1, race="on", parts=OF_ANY_SIZE)
     evaluator = make_evaluator(task, model, SET.search[:3])
     evaluator.budget = budget
     return Search.resume(study, SearchProblem(task, seed_prompt(task), evaluator, settings))
