@@ -27,7 +27,7 @@ def test_what_a_run_takes_is_within_the_range(data: Any) -> None:
     for name, took in (("calls", "made"), ("tokens", "tokens"), ("cost_usd", "cost_usd")):
         low, high = plan[f"{name}_range"]
         assert low <= run["calls"][took] <= high
-        assert high < 10 * low  # what decides is how many prompts the front has: seven at most, of which each is tested
+        assert high < 12 * low  # what decides is how many prompts the front has: seven at most, of which each is tested
     n_cells = 90
     asked = run["race"]["calls"] - n_cells  # of candidates, the seed prompt not among them
     least, about, most = plan["racing"]["calls"]
