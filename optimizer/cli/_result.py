@@ -36,12 +36,14 @@ _WIDE = 100  # the longest row: each score with an interval from 100 to 100
 def show_result(run: Run, console: Console, spent: str = "") -> None:
     """Print it, with a line on what was planned and what was spent."""
     knee = run.pick("knee")
+    is_kept = run.recommended.id == run.baseline.id
+    name, chosen = ("knee", knee) if is_kept else ("recommended", run.recommended)
     prices = _prices(run)
     # A pipe has no width of its own, and what reads it wants whole cells.
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = max(console.width, _WIDE)
     console.print(_front_table(run, knee, prices))
-    for line in _notes(run, knee):
+    for line in _notes(run, chosen):
         console.print(line, style="yellow", markup=False, soft_wrap=True)
     console.print()
     _say(console, _recommended(run), style="bold")
@@ -50,9 +52,9 @@ def show_result(run: Run, console: Console, spent: str = "") -> None:
     if note:
         _say(console, [f"S: {note}."], style="yellow")
     _say(console, _choice_lines(run, knee, manifest))
-    _say(console, size_lines({"seed prompt": run.baseline, "knee": knee}))
-    before, after = prices[run.baseline.id], prices[knee.id]
-    _say(console, [f"Length, seed prompt -> knee: {price_line(before, after)}."])
+    _say(console, size_lines({"seed prompt": run.baseline, name: chosen}))
+    before, after = prices[run.baseline.id], prices[chosen.id]
+    _say(console, [f"Length, seed prompt -> {name}: {price_line(before, after)}."])
     if race := manifest.get("race"):
         line = racing_line(race)
         _say(console, [f"{line[0].upper()}{line[1:]}."])
@@ -71,8 +73,9 @@ def _say(console: Console, sentences: Sequence[str], style: str | None = None) -
 
 
 def _recommended(run: Run) -> list[str]:
-    """What the gate has decided."""
-    return recommendation_lines(run.recommendation.to_dict()) if run.recommendation else []
+    """What the gate has decided, with the table's sign for it."""
+    sentences = recommendation_lines(run.recommendation.to_dict()) if run.recommendation else []
+    return sentences if run.recommended.id == run.baseline.id else [f"> {sentences[0]}", *sentences[1:]]
 
 
 def _next(run: Run, knee: Candidate, folder: str) -> str:
@@ -86,25 +89,26 @@ def _choice_lines(run: Run, knee: Candidate, manifest: Mapping[str, Any]) -> lis
     """What the signs in the table mean, and how sure the choice is: how often the knee stays it, what short costs."""
     shares = manifest.get("knee_shares")
     stays = f", {stability_line(shares, knee.id)}" if shares else ""
-    lines = [f"* the knee, the best compromise{stays}. Test: unseen samples, held-out rephrasings."]
+    sign = _sign(run, knee, knee)
+    lines = [f"{sign} the knee, the best compromise{stays}. Test: unseen samples, held-out rephrasings."]
     if run.short.id != knee.id:
-        line = "° the shortest prompt that is no worse than the knee by more than one standard error on val"
+        sign = _sign(run, knee, run.short)
+        line = f"{sign} the shortest prompt that is no worse than the knee by more than one standard error on val"
         if against_knee := manifest.get("short_against_knee"):
             line = f"{line}; on test against the knee, in points: {short_line(against_knee)}"
         lines.append(f"{line}.")
-    if any(candidate.excess for candidate in run.front):
+    if any(_sign(run, knee, candidate) == "+" for candidate in run.front):
         limits = manifest["prompt_limits"]
         limit = f"{limits['edits']} edits or {limits['tokens']:,} tokens a call"
-        lines.append(
-            f"+ over {limit}, and not surely better on val than what is within: not handed back (--max-prompt-tokens)."
-        )
+        why = "not surely better on val than what is within, so not handed back (--max-prompt-tokens)"
+        lines.append(f"+ over {limit}, and {why}.")
     return lines
 
 
 def _prices(run: Run) -> dict[str, CallPrice]:
     """What a call of each prompt takes, by its id."""
     model, texts = asked_about(RunDirectory.open(run.path))
-    shown = (run.baseline, *run.front, run.short)
+    shown = (run.baseline, *run.front, run.short, run.recommended)
     return {candidate.id: CallPrice.of(candidate.prompt, model, texts) for candidate in shown}
 
 
@@ -123,26 +127,33 @@ def _front_table(run: Run, knee: Candidate, prices: Mapping[str, CallPrice]) -> 
     table.add_column("prompt", no_wrap=True)
     for name in ("edits", "tokens", "F1 on test", "S on test", "C on test", "F1/S/C on val"):
         table.add_column(name, justify="right", no_wrap=True)
-    # By id: the baseline stands first, and the shortest prompt last where it is on the front of neither.
-    shown = {candidate.id: candidate for candidate in (run.baseline, *run.front, run.short)}
+    # By id: the baseline stands first, and last what is not on the front.
+    shown = {candidate.id: candidate for candidate in (run.baseline, *run.front, run.short, run.recommended)}
     for candidate in shown.values():
-        is_knee = candidate.id == knee.id
+        is_recommended = candidate.id == run.recommended.id != run.baseline.id
         name = "baseline" if candidate.id == run.baseline.id else candidate.id
-        sign = "*" if is_knee else "°" if candidate.id == run.short.id else "+" if candidate.excess else ""
         cells = [
-            name + sign,
+            name + _sign(run, knee, candidate),
             str(len(candidate.edits)),
             str(prices[candidate.id].tokens),
             *_on_test(candidate),
             _on_val(candidate),
         ]
-        table.add_row(*cells, style="bold green" if is_knee else None)
+        table.add_row(*cells, style="bold green" if is_recommended else None)
     return table
 
 
-def _notes(run: Run, knee: Candidate) -> list[str]:
+def _sign(run: Run, knee: Candidate, candidate: Candidate) -> str:
+    """What marks a prompt in the table; one sign, so that a row fits into 80 columns."""
+    signs = {run.short.id: "°", knee.id: "*", run.recommended.id: ">"}
+    if run.recommended.id == run.baseline.id:  # that it stays is said below
+        signs = {run.short.id: "°", knee.id: "*"}
+    return signs.get(candidate.id, "+" if candidate.excess else "")
+
+
+def _notes(run: Run, found: Candidate) -> list[str]:
     """What answers that name no label said: all of it for the seed prompt and the chosen one, a line for the others."""
-    chosen = {"baseline": run.baseline, knee.id: knee} if knee.id != run.baseline.id else {"": run.baseline}
+    chosen = {"baseline": run.baseline, found.id: found} if found.id != run.baseline.id else {"": run.baseline}
     notes = []
     for name, candidate in chosen.items():
         scores = candidate.test or candidate.val
@@ -150,7 +161,7 @@ def _notes(run: Run, knee: Candidate) -> list[str]:
     for candidate in run.front:
         scores = candidate.test or candidate.val
         note = na_note(scores.na_rate, scores.na_kinds)
-        if note and candidate.id not in {run.baseline.id, knee.id}:
+        if note and candidate.id not in {run.baseline.id, found.id}:
             notes.append(f"{candidate.id}: {note}")
     return notes
 
