@@ -58,7 +58,7 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         ],
         na=_na(contents),
         without_self_pairs=_without_self_pairs(contents),
-        front=_rows(contents.run),
+        front=_rows(contents),
         prompts=_panels(contents),
         prices=prices,
         gallery=gallery,
@@ -74,11 +74,13 @@ def _choice_facts(contents: Contents) -> list[tuple[str, str]]:
     run = contents.run
     facts = []
     if shares := run.get("knee_shares"):
-        facts.append(("choice", stability_line(shares, contents.chosen["id"])))
+        knee_id = next(entry["id"] for entry in run["front"] if entry["knee"])
+        facts.append(("knee", f"{knee_id}, {stability_line(shares, knee_id)}"))
     if against_knee := run.get("short_against_knee"):
         facts.append(("short", f"{run['short']['id']} on test against the knee, in points: {short_line(against_knee)}"))
     if limits := run.get("prompt_limits"):
-        facts.append(("limits", f"{limits['edits']} edits, {limits['tokens']} tokens a call"))
+        size = f"{limits['edits']} edits, {limits['tokens']:,} tokens a call"
+        facts.append(("limits", f"{size}; what is beyond must surely be better on val"))
     return facts
 
 
@@ -143,12 +145,16 @@ def _headline(contents: Contents) -> list[dict[str, Any]]:
                 "after": after["test"][key],
                 "ci": after["test"]["ci"].get(key),
                 "verdict": verdict(key, tested[key] if tested else None),
-                "test": f"paired test: p = {tested[key].p_value:.3f}" if tested else "not changed",
+                "test": f"paired test: p {_p(tested[key].p_value)}" if tested else "not changed",
                 "val_before": before["val"][key],
                 "val_after": after["val"][key],
             }
         )
     return cards
+
+
+def _p(value: float) -> str:
+    return "< .001" if value < 0.001 else f"= {value:.3f}"
 
 
 def _recommendation(run: dict[str, Any]) -> list[str]:
@@ -174,7 +180,7 @@ def _without_self_pairs(contents: Contents) -> str:
 
 def _na(contents: Contents) -> dict[str, str]:
     """What is to be said of answers on test that name no label, by prompt."""
-    shown = {row["name"]: row["test"] for row in _rows(contents.run) if row["test"]}
+    shown = {row["name"]: row["test"] for row in _rows(contents) if row["test"]}
     lines = {name: na_lines(scores) for name, scores in shown.items()}
     return {name: "; ".join(notes) for name, notes in lines.items() if notes}
 
@@ -253,8 +259,9 @@ def _diagnosed(diagnoses: list[dict[str, Any]]) -> str:
     )
 
 
-def _rows(run: dict[str, Any]) -> list[dict[str, Any]]:
-    """The baseline, then the front."""
+def _rows(contents: Contents) -> list[dict[str, Any]]:
+    """The baseline, the front, and what is not on it but short or chosen."""
+    run = contents.run
     on_front = {entry["id"] for entry in run["front"]}
     rows = [{**entry, "name": entry["id"]} for entry in run["front"]]
     if run["baseline"]["id"] not in on_front:
@@ -262,6 +269,8 @@ def _rows(run: dict[str, Any]) -> list[dict[str, Any]]:
     short = run.get("short")
     if short and short["id"] not in {row["id"] for row in rows}:
         rows.append({**short, "name": f"{short['id']} (short)"})
+    if contents.chosen["id"] not in {row["id"] for row in rows}:
+        rows.append({**contents.chosen, "name": contents.chosen["id"]})
     chosen = run.get("recommended", {}).get("id")
     for row in rows:
         row["recommended"] = row["id"] == chosen
