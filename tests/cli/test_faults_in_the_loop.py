@@ -34,7 +34,7 @@ CALLS = {
     "psopt.search._standings:shortest": 1,
     "psopt.search._rounds:_propose": 1,
     "psopt.search._search:new_edits": 1,
-    "psopt.search._search:obvious_choices": 1,
+    "psopt.search._fitting:obvious_choices": 1,
     "psopt.search._search:Search.resume": 1,
     "psopt.search._history:History.refresh": 1,
     "psopt.search._history:History.refresh_pool": 2,
