@@ -24,7 +24,7 @@ FOLDER = ROOT / "examples" / "own_prompt"
 EXAMPLE = runpy.run_path(str(FOLDER / "walk.py"))
 MAIL: Path = EXAMPLE["MAIL"]
 COLUMNS: dict[str, Any] = EXAMPLE["COLUMNS"]
-SMALL: dict[str, Any] = {"trials": 3, "rounds": 1, "rephrasings": 3}
+SMALL: dict[str, Any] = {"trials": 5, "rounds": 1, "rephrasings": 3}
 TRAITS = "accuracy=0.5,wobble=0.6,grouped=0,na=0"
 
 
@@ -122,7 +122,7 @@ def test_what_comes_back_is_read_as_what_was_measured(
 ) -> None:
     prompt = run.pick("knee").prompt
     file = tmp_path / style
-    file.write_bytes(psopt.export(run.path).text.encode())
+    file.write_bytes(psopt.export(run.path, "knee").text.encode())
     read = read_template(file, ["id", "subject", "body", "reason"], labels=task.labels, label_column="team")
     assert read.template is not None
     again = psopt.Prompt(read.description, task.labels, template=read.template)
