@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from dataclasses import replace
 from functools import cache
@@ -13,10 +14,10 @@ import psopt
 from _paid import TradingModel
 from _promise_cells import Cell, Tally
 from psopt.models.sim import SimulatedModel
+from psopt.search_spaces import Prompt
 from psopt.tasks import load_task
 
 if TYPE_CHECKING:
-    from psopt.search import Candidate
     from psopt.tasks import Sample, Task
 
 SIZE = 100
@@ -35,7 +36,7 @@ def run_searches(name: str, n_searches: int) -> Cell:
                 task, model=model, trials=_TRIALS, rephrasings=_Q, samples=_TRAIN, heldout=_Q, seed=seed,
                 leave_one_out=0, out=Path(folder) / "run",
             )  # fmt: skip
-        _count(cell, run, model, [sample.text for sample in rest])
+            _count(cell, run, model, [sample.text for sample in rest])
     return cell
 
 
@@ -61,20 +62,20 @@ def _count(cell: Cell, run: psopt.Run, model: SimulatedModel, texts: list[str]) 
     cell.runs += 1
     knee = run.pick("knee")
     if knee.id != run.baseline.id:
-        cell.optimism += knee.val.f1 - run.baseline.val.f1 - _gain(knee, run, model, texts)[0]
+        cell.optimism += knee.val.f1 - run.baseline.val.f1 - _gain(knee.prompt, run, model, texts)[0]
+    handed_back: dict[str, Prompt] = {"always": knee.prompt, "sure": run.recommended.prompt}
     tests = run.recommendation.verdict.tests if run.recommendation else ()
-    handed_back: dict[str, Candidate] = {"always": knee, "sure": run.recommended}
-    by_id = {candidate.id: candidate for candidate in (*run.front, run.short, run.recommended)}
     likely = next((test.id for test in tests if test.is_likely), None)
     if likely is not None:
-        handed_back["likely"] = by_id[likely]
-    for way, candidate in handed_back.items():
-        if candidate.id != run.baseline.id:
-            cell.ways[way].add(*_gain(candidate, run, model, texts))
+        content = json.loads((run.path / "prompts" / f"{likely}.json").read_text("utf-8"))
+        handed_back["likely"] = Prompt.from_dict(content)
+    for way, prompt in handed_back.items():
+        if prompt.id != run.baseline.id:
+            cell.ways[way].add(*_gain(prompt, run, model, texts))
 
 
-def _gain(candidate: Candidate, run: psopt.Run, model: SimulatedModel, texts: list[str]) -> tuple[float, float]:
+def _gain(prompt: Prompt, run: psopt.Run, model: SimulatedModel, texts: list[str]) -> tuple[float, float]:
     """True differences in F1 and in S, at the Q of the test."""
     labels = model.true_labels(texts)
-    before, after = (model.expected_scores(of.prompt, texts, labels, _Q) for of in (run.baseline, candidate))
+    before, after = (model.expected_scores(of, texts, labels, _Q) for of in (run.baseline.prompt, prompt))
     return after.f1 - before.f1, after.sensitivity - before.sensitivity

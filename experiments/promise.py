@@ -59,8 +59,9 @@ def main() -> None:
     words = parser.parse_args()
     with ProcessPoolExecutor(words.jobs) as pool:
         waiting = [pool.submit(_cell, kind, n, words.runs) for kind in KINDS for n in words.sizes]
+        searching = [pool.submit(run_searches, model, words.searches) for model in MODELS if words.searches]
         cells = [cell.result() for cell in waiting]
-    searches = [run_searches(model, words.searches).to_dict() for model in MODELS if words.searches]
+        searches = [cell.result().to_dict() for cell in searching]
     content = content_of(cells, searches, words.runs)
     words.results.mkdir(parents=True, exist_ok=True)
     (words.results / "promise.json").write_text(json.dumps(rounded(content), indent=1) + "\n", "utf-8")
