@@ -32,9 +32,10 @@ class SearchRestriction:
     margin : float
         A candidate is feasible if its F1 on val is at least the baseline's less this margin; 1 allows everything. The
         default is a hundredth: well below the noise of a few hundred samples, chosen by judgement.
-    max_prompt_edits : int
+    max_prompt_edits : int or None
         How many edits a prompt may have that is handed back, the definitions of one label counted once. What has more,
-        or more tokens, is handed back only where its gain on val is sure.
+        or more tokens, is handed back only where its gain on val is sure. None for 25, or for any number where
+        `max_prompt_tokens` is given.
     max_prompt_tokens : int or None
         How many tokens a call of it may take, with a text of mean length; None for twice the seed prompt's. A number is
         firm: nothing above it is tried.
@@ -48,7 +49,7 @@ class SearchRestriction:
     views: tuple[str, ...] = VIEWS
     kinds: tuple[str, ...] = KINDS
     margin: float = 0.01
-    max_prompt_edits: int = 25
+    max_prompt_edits: int | None = None
     max_prompt_tokens: int | None = None
 
     def __post_init__(self) -> None:

@@ -14,6 +14,7 @@ from psopt.runs import (
     CallPrice,
     RunDirectory,
     asked_about,
+    limits_line,
     price_line,
     recommendation_lines,
     short_line,
@@ -98,10 +99,8 @@ def _choice_lines(run: Run, knee: Candidate, manifest: Mapping[str, Any]) -> lis
             line = f"{line}; on test against the knee, in points: {short_line(against_knee)}"
         lines.append(f"{line}.")
     if any(_sign(run, knee, candidate) == "+" for candidate in run.front):
-        limits = manifest["prompt_limits"]
-        limit = f"{limits['edits']} edits or {limits['tokens']:,} tokens a call"
         why = "not surely better on val than what is within, so not handed back (--max-prompt-tokens)"
-        lines.append(f"+ over {limit}, and {why}.")
+        lines.append(f"+ over {limits_line(manifest['prompt_limits'])}, and {why}.")
     return lines
 
 

@@ -14,7 +14,7 @@ from psopt.report._marked import PromptPanel
 from psopt.report._page import render_page
 from psopt.report._sample_figures import changed_samples, joint_view, sample_sensitivity
 from psopt.report._wording_figures import damage, enough, families, flips
-from psopt.runs import REPORT, CallPrice, asked_about, price_line, recommendation_lines, short_line
+from psopt.runs import REPORT, CallPrice, asked_about, limits_line, price_line, recommendation_lines, short_line
 from psopt.search import racing_line, stability_line
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
             *_choice_facts(contents),
         ],
         na=_na(contents),
+        limits=limits_line(contents.run["prompt_limits"]) if contents.run.get("prompt_limits") else "",
         without_self_pairs=_without_self_pairs(contents),
         front=_rows(contents),
         prompts=_panels(contents),
@@ -79,8 +80,10 @@ def _choice_facts(contents: Contents) -> list[tuple[str, str]]:
     if against_knee := run.get("short_against_knee"):
         facts.append(("short", f"{run['short']['id']} on test against the knee, in points: {short_line(against_knee)}"))
     if limits := run.get("prompt_limits"):
-        size = f"{limits['edits']} edits, {limits['tokens']:,} tokens a call"
-        facts.append(("limits", f"{size}; what is beyond must surely be better on val"))
+        beyond = (
+            "" if contents.run["settings"]["parts"].get("max_prompt_tokens") else "; more must surely be better on val"
+        )
+        facts.append(("limits", f"{limits_line(limits)}{beyond}"))
     return facts
 
 

@@ -2,7 +2,7 @@
 
 from psopt.runs._answers_file import read_answers
 from psopt.runs._call_price import CallPrice, asked_about, price_line
-from psopt.runs._choice import short_line
+from psopt.runs._choice import limits_line, short_line
 from psopt.runs._cost_estimate import CostEstimate, Phase
 from psopt.runs._data_options import DataOptions
 from psopt.runs._directory import (
@@ -110,6 +110,7 @@ __all__ = [
     "held",
     "inputs_named",
     "is_prompt_text",
+    "limits_line",
     "limits_of",
     "manifest",
     "measured",

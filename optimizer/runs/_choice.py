@@ -49,6 +49,16 @@ def choice_record(
     return record
 
 
+def limits_line(limits: dict[str, int | None]) -> str:
+    """Say what run.json's `prompt_limits` are.
+
+    >>> limits_line({"edits": 25, "tokens": 1060}), limits_line({"edits": None, "tokens": 500})
+    ('25 edits and 1,060 tokens a call', '500 tokens a call')
+    """
+    tokens = f"{limits['tokens']:,} tokens a call"
+    return tokens if limits["edits"] is None else f"{limits['edits']} edits and {tokens}"
+
+
 def short_line(against_knee: dict[str, dict[str, float]]) -> str:
     """Say what the shortest prompt gains or loses on test against the knee, in points.
 

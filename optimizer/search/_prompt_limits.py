@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from psopt.search_spaces import Edit, Prompt, SearchRestriction
 
+_MOST_EDITS = 25  # chosen, by judgement: what somebody reads before it is shipped
 _TIMES_THE_BASELINE = 2  # chosen: what a user of many calls would still pay for a better prompt, by judgement
 _ENOUGH_TEXTS = 200  # chosen: the mean length of a few hundred texts hardly moves with more
 
@@ -24,8 +25,8 @@ class PromptLimits:
 
     Attributes
     ----------
-    most_edits : int
-        Definitions of one label count once: they stand on one line, as merged notes do.
+    most_edits : int or None
+        Definitions of one label count once: they stand on one line, as merged notes do. None for any number.
     most_tokens : int
         A call, with a text of mean length.
     text_tokens : TokenRange
@@ -34,14 +35,14 @@ class PromptLimits:
         Whether the user has set the tokens: then no gain is worth more of them.
     """
 
-    most_edits: int
+    most_edits: int | None
     most_tokens: int
     text_tokens: TokenRange
     is_firm: bool = False
 
     @classmethod
     def of(cls, baseline: Prompt, texts: Sequence[str], restriction: SearchRestriction) -> PromptLimits:
-        """Derive them: without a number of the user's, twice the tokens of the baseline.
+        """Derive them: without a number of the user's, 25 edits and twice the tokens of the baseline.
 
         Raises
         ------
@@ -56,7 +57,10 @@ class PromptLimits:
                 f"--max-prompt-tokens {asked} does not allow the seed prompt: a call of it takes about {of_baseline}"
             )
         most = _TIMES_THE_BASELINE * of_baseline if asked is None else asked
-        return cls(restriction.max_prompt_edits, most, text_tokens, asked is not None)
+        most_edits = restriction.max_prompt_edits
+        if most_edits is None and asked is None:
+            most_edits = _MOST_EDITS
+        return cls(most_edits, most, text_tokens, asked is not None)
 
     def tokens(self, prompt: Prompt) -> int:
         """About how many tokens a call of a prompt takes."""
@@ -75,7 +79,7 @@ class PromptLimits:
     def are_too_many(self, edits: Collection[Edit]) -> bool:
         """Whether a prompt of any length must not have so many edits."""
         lines = {(edit.label, edit.step) if edit.kind == "definition" else edit for edit in edits}
-        return len(lines) > self.most_edits
+        return self.most_edits is not None and len(lines) > self.most_edits
 
 
 def tokens_a_call(prompt: Prompt, text_tokens: TokenRange) -> TokenRange:
