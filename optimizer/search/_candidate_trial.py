@@ -87,8 +87,7 @@ class CandidateTrials:
         if not self._history.candidates:
             return evaluate_trial(self._study, trial, prompt, edits, order, self._problem, None, meter)
         baseline = self._standings.baseline
-        excess = self._problem.limits.excess(prompt, edits)
-        rivals = self._standings.rivals(excess)
+        rivals = self._standings.standing
         result = self._races.run(prompt, rivals, baseline, is_shortening=is_shortening)
         rung = result.rung
         audited = self._races.audit_rung(prompt, rung, baseline) if rung and result.stop else None
@@ -98,9 +97,7 @@ class CandidateTrials:
             others = self._history.candidates if audited else ()
             return evaluate_trial(self._study, trial, prompt, edits, order, self._problem, baseline, meter, others)
         reason = str(result.stop or HELD)
-        asked = StoppedCandidate(
-            trial.number, prompt, edits, audited or rung, reason, NOT_ESTIMATED, order, excess=excess
-        )
+        asked = StoppedCandidate(trial.number, prompt, edits, audited or rung, reason, NOT_ESTIMATED, order)
         stopped = self._history.estimated(asked)
         if audited:
             stopped = self._judged(stopped)

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 import optuna
 from optuna.trial import TrialState
 from psopt.evaluation import OBJECTIVES
-from psopt.search.distributed._study_keys import OVERSIZED
 from psopt.search_spaces import apply_edits, parameter_names, parameters_of, suggest_edits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from psopt.search._fitting import Fitting
     from psopt.search._problem import SearchProblem
@@ -48,12 +47,10 @@ class ComingCandidates:
         for trial in self._study.trials_in(TrialState.WAITING):
             fixed = trial.system_attrs.get(_FIXED, {})
             copied.enqueue_trial(fixed)
-            prompt, params, attributes = self._fitted(copied.ask(), pool, trial.user_attrs)
+            prompt, params = self._fitted(copied.ask(), pool)
             prompts.append(prompt)
             if params != fixed:
                 self._study.set_hidden_trial_attr(trial.number, _FIXED, {**fixed, **params})
-            for name, value in (attributes or {}).items():
-                self._study.set_trial_attr(trial.number, name, value)
         return prompts
 
     def ask_ahead(self, pool: Sequence[Edit], known: Iterable[str], n: int) -> list[Prompt]:
@@ -70,9 +67,9 @@ class ComingCandidates:
         seen = set(known)
         prompts: list[Prompt] = []
         for _ in range(_TRIES * n):
-            prompt, params, attributes = self._fitted(copied.ask(), pool, {})
+            prompt, params = self._fitted(copied.ask(), pool)
             if prompt.id not in seen:
-                self._study.enqueue_trial(params, user_attrs=attributes)
+                self._study.enqueue_trial(params)
                 prompts.append(prompt)
                 seen.add(prompt.id)
             if len(prompts) == n:
@@ -85,20 +82,13 @@ class ComingCandidates:
         copied.add_trials(self._study.trials_in(TrialState.COMPLETE))
         return copied
 
-    def _fitted(
-        self, trial: optuna.Trial, pool: Sequence[Edit], attributes: Mapping[str, object]
-    ) -> tuple[Prompt, dict[str, Any], dict[str, Any] | None]:
-        """The prompt that is tried for a draw, its parameters, and what its trial says of itself."""
+    def _fitted(self, trial: optuna.Trial, pool: Sequence[Edit]) -> tuple[Prompt, dict[str, Any]]:
+        """The prompt that is tried for a draw, and its parameters."""
         edits, order = suggest_edits(trial, pool, self._problem.orders)
         prompt = apply_edits(self._problem.baseline_prompt, edits, order)
-        choice = self._fitting.in_place_of(prompt, edits, attributes)
-        if choice is None:
-            return prompt, trial.params, None
-        fitting, is_any_length = choice
+        fitting = self._fitting.in_place_of(prompt, edits)
+        if fitting is None:
+            return prompt, trial.params
         has_order = len(self._problem.orders) > 1 and any(edit.kind == "example" for edit in fitting)
         params = parameters_of(parameter_names(fitting), pool, order if has_order else None)
-        return (
-            apply_edits(self._problem.baseline_prompt, fitting, order),
-            params,
-            {OVERSIZED: True} if is_any_length else None,
-        )
+        return apply_edits(self._problem.baseline_prompt, fitting, order), params

@@ -127,13 +127,12 @@ class History:
         answers = read_answers(trial)
         if answers is not None:
             evaluator.remember(prompt, "val", *answers)
-        excess = self._problem.limits.excess(prompt, edits)
         if RACED in trial.user_attrs:
             stopped = StoppedCandidate.read(trial, prompt, edits, order)
-            return self._promoted(replace(stopped, excess=excess))
+            return self._promoted(stopped)
         scores = score(evaluator.predictions(prompt, "val"))
         audit = trial.user_attrs.get(AUDIT, "")
-        return Candidate(trial.number, prompt, edits, scores, order=order, audit=audit, excess=excess)
+        return Candidate(trial.number, prompt, edits, scores, order=order, audit=audit)
 
     def _promoted(self, stopped: StoppedCandidate) -> Candidate | StoppedCandidate:
         """Add what was asked of a candidate after its trial was finished."""
@@ -157,5 +156,4 @@ class History:
             score(predictions),
             order=stopped.order,
             audit=stopped.audit,
-            excess=stopped.excess,
         )

@@ -28,8 +28,8 @@ def nominees(search: Search) -> tuple[Candidate, ...]:
     if not front:
         return ()
     chosen = [leanest(knee(front, search.baseline), search.candidates), search.shortest]
-    if search.sure_beyond and search.best_within:
-        chosen.append(search.best_within)
+    if search.handed_back.sure_beyond:
+        chosen.append(search.handed_back.best_within)
     return tuple({candidate.id: candidate for candidate in chosen if candidate.id != search.baseline.id}.values())
 
 

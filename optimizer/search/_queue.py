@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from optuna.trial import TrialState
 from psopt.search._trial import drop_trial
-from psopt.search.distributed._study_keys import OVERSIZED
 from psopt.search_spaces import parameters_of
 
 if TYPE_CHECKING:
@@ -17,20 +16,9 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Edit
 
 
-def enqueue(
-    study: optuna.Study,
-    names: Iterable[str],
-    pool: Iterable[Edit],
-    order: str | None = None,
-    *,
-    is_oversized: bool = False,
-) -> None:
-    """Queue the candidate that applies the edits with these parameter names and no other edit of the pool.
-
-    `is_oversized` says that it is tried though it exceeds the limits on what is handed back.
-    """
-    attributes = {OVERSIZED: True} if is_oversized else None
-    study.enqueue_trial(parameters_of(names, pool, order), user_attrs=attributes)
+def enqueue(study: optuna.Study, names: Iterable[str], pool: Iterable[Edit], order: str | None = None) -> None:
+    """Queue the candidate that applies the edits with these parameter names and no other edit of the pool."""
+    study.enqueue_trial(parameters_of(names, pool, order))
 
 
 def drop_queued(study: StoredStudy) -> None:

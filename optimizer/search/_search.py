@@ -11,7 +11,8 @@ from psopt.proposals import merged_notes, replace_merged
 from psopt.search._candidate_trial import CandidateTrials
 from psopt.search._convergence import Convergence
 from psopt.search._fitting import TOO_LARGE, Fitting
-from psopt.search._front import Candidate
+from psopt.search._front import Candidate, knee
+from psopt.search._handed_back import HandedBack
 from psopt.search._history import History
 from psopt.search._left_edits import LeftEdits
 from psopt.search._queue import drop_queued, enqueue
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     import optuna
-    from psopt.search._fitting import Choice
     from psopt.search._problem import SearchProblem
     from psopt.search.distributed import StoredStudy
     from psopt.search_spaces import Edit, Prompt
@@ -93,6 +93,7 @@ class Search:
         rule = racing_rule(problem.options.race, problem.evaluator)
         self._races = CandidateRaces(problem.evaluator, problem.options, rule)
         self._standings = Standings(self.history, problem, self._races)
+        self._handed_back: tuple[int, HandedBack] | None = None
         self._fitting = Fitting(problem, self.history, self._standings)
         self._trials = CandidateTrials(study, problem, self.history, self._standings, self._races)
         self._convergence = Convergence(study, problem, is_active=self._races.are_run)
@@ -176,10 +177,7 @@ class Search:
     @property
     def front(self) -> tuple[Candidate, ...]:
         """The Pareto front so far, on val, of whole grids, by limits that are lifted where that is sure."""
-        front, sure = self._standings.front, self.sure_beyond
-        if sure is None:
-            return front
-        return tuple(replace(member, excess=max(0, member.excess - sure.excess)) for member in front)
+        return self.handed_back.front if self.candidates else ()
 
     @property
     def leaders(self) -> tuple[Candidate | StoppedCandidate, ...]:
@@ -189,18 +187,15 @@ class Search:
     @property
     def shortest(self) -> Candidate:
         """The candidate with fewest edits that is no worse than the knee by more than one standard error."""
-        return self._standings.shortest if self.sure_beyond is None else self._standings.shortest_like(self.sure_beyond)
+        return self._standings.shortest_like(knee(self.front, self.baseline))
 
     @property
-    def best_within(self) -> Candidate | None:
-        """The best within the limits on what is handed back, where its whole grid is known."""
-        best = self._standings.best
-        return best if isinstance(best, Candidate) else None
-
-    @property
-    def sure_beyond(self) -> Candidate | None:
-        """The best beyond the limits on what is handed back, if it is surely better on val than the best within."""
-        return self._fitting.sure_beyond
+    def handed_back(self) -> HandedBack:
+        """What may be handed back, of the candidates whose whole grids are known."""
+        if self._handed_back is None or self._handed_back[0] != len(self.candidates):
+            handed_back = HandedBack.of(self.candidates, self._standings, self.problem)
+            self._handed_back = (len(self.candidates), handed_back)
+        return self._handed_back[1]
 
     def run(self, *, completes_front: bool = True) -> None:
         """Run until the total of trials is reached or nothing new can be tried; other workers' trials count.
@@ -367,15 +362,15 @@ class Search:
     def _begin_round(self) -> None:
         """Diagnose the best prompt so far on train, add what it needs to the pool, and queue the obvious candidates."""
         number = len(self.history.rounds) + 1
-        incumbent = self._fitting.incumbent
+        incumbent = self._standings.best
         self.problem.observer.phase(f"round {number}: diagnosing {incumbent.id} on train")
         self.read_diagnoses()  # those of other workers
         new = new_edits(self.problem, incumbent.prompt, self.pool, self.diagnoses)
         self._keep_diagnosis(number, incumbent)
         self.history.add_edits(new, self.coordinator.worker)
         labels = self.problem.task.labels
-        for edits, is_any_length in self._fitting.obvious(new, labels, is_first=number == 1):
-            self._queue(edits, incumbent, is_oversized=is_any_length)
+        for edits in self._fitting.obvious(new, labels, is_first=number == 1):
+            self._queue(edits, incumbent)
         self.problem.observer.phase(f"round {number}: searching {len(self.pool)} edits")
 
     def _keep_diagnosis(self, number: int, incumbent: Candidate | StoppedCandidate) -> None:
@@ -424,7 +419,7 @@ class Search:
             self.history.refresh_pool()  # what waited may hold edits that have come since
             edits, order = suggest_edits(trial, self._searched(), self.problem.orders)
             prompt = apply_edits(self.problem.baseline_prompt, edits, order)
-            fitting = self._fitting.in_place_of(prompt, edits, trial.user_attrs)
+            fitting = self._fitting.in_place_of(prompt, edits)
             twin = self.history.find(prompt.id)
             reason = TOO_LARGE if fitting else f"duplicate of trial {twin.trial}" if twin else None
             reason = reason or self.coordinator.claim(trial.number, prompt.id)
@@ -446,36 +441,32 @@ class Search:
             self.history.add_candidate(candidate)
             self._tell(candidate)
 
-    def _queue(
-        self, edits: tuple[Edit, ...], like: Candidate | StoppedCandidate, *, is_oversized: bool = False
-    ) -> None:
+    def _queue(self, edits: tuple[Edit, ...], like: Candidate | StoppedCandidate) -> None:
         """Queue the candidate with these edits, its examples in the order of another candidate's."""
         order = like.order if len(self.problem.orders) > 1 and like.prompt.examples else None
-        enqueue(self.study, parameter_names(edits), self.pool, order, is_oversized=is_oversized)
+        enqueue(self.study, parameter_names(edits), self.pool, order)
 
-    def _queue_untried(self, choice: Choice, order: str) -> None:
-        """Queue a choice of edits, or one near it where it is known already: found before a trial is spent on it."""
+    def _queue_untried(self, edits: tuple[Edit, ...], order: str) -> None:
+        """Queue edits, or others near them where they are known already: found before a trial is spent on them."""
         for _ in range(_TRIES_FOR_A_NEIGHBOUR):
-            edits, is_oversized = choice
             if self.history.find(self._prompt(edits, order).id) is None:
                 break
-            choice = self._neighbour(edits, order)
+            edits = self._neighbour(edits, order)
         has_order = len(self.problem.orders) > 1 and any(edit.kind == "example" for edit in edits)
-        names = parameter_names(edits)
-        enqueue(self.study, names, self.pool, order if has_order else None, is_oversized=is_oversized)
+        enqueue(self.study, parameter_names(edits), self.pool, order if has_order else None)
 
-    def _neighbour(self, edits: Sequence[Edit], order: str) -> Choice:
-        """A choice that differs from these edits by one or two, as far as it fits."""
+    def _neighbour(self, edits: tuple[Edit, ...], order: str) -> tuple[Edit, ...]:
+        """Edits that differ from these by one or two, as far as they fit."""
         searched = self._searched()
         names = list(dict.fromkeys(edit.parameter_name for edit in searched))
         if not names:
-            return tuple(edits), False
+            return edits
         chosen = parameter_names(edits)
         n_flips = int(self._rng.integers(1, 1 + min(_MOST_FLIPS, len(names))))
         for index in self._rng.choice(len(names), size=n_flips, replace=False):
             chosen ^= {names[int(index)]}
         near = tuple(edit for edit in searched if edit.parameter_name in chosen)
-        return self._fitting.in_place_of(self._prompt(near, order), near, {}) or (near, False)
+        return self._fitting.in_place_of(self._prompt(near, order), near) or near
 
     # Shorten
 
@@ -495,7 +486,7 @@ class Search:
         prompts = [self._prompt(edits, base.order) for edits in untried[: self._n_places()]]
         self._warm_up.of_all(prompts, is_shortening=True)
         drop_queued(self.study)
-        self._queue(untried[0], base, is_oversized=not self._fitting.allows(untried[0]))
+        self._queue(untried[0], base)
         return True
 
     def _prompt(self, edits: Iterable[Edit], order: str) -> Prompt:
@@ -506,8 +497,6 @@ class Search:
 
     def _base_of_shorter(self) -> Candidate | StoppedCandidate:
         """The shortest that is as good as the best, both asked about all samples: on a part of them much is as good."""
-        if beyond := self.sure_beyond:
-            return self._standings.shortest_like(beyond)
         while True:
             pair = (self._standings.best, self._standings.short_leader)
             narrow = next((prompt for prompt in pair if self._races.is_narrow(prompt, self.baseline)), None)

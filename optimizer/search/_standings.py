@@ -54,18 +54,9 @@ class Standings:
         """The Pareto front of those whose whole grids are known."""
         return pareto_front(self._history.candidates, self.least_f1) if self._history.candidates else ()
 
-    @property
-    def shortest(self) -> Candidate:
-        """The one with fewest edits that is as good as the knee, of those whose whole grids are known."""
-        return self.shortest_like(knee(self.front, self.baseline))
-
     def shortest_like(self, best: Candidate) -> Candidate:
         """Return the one with fewest edits that is as good as a candidate, of those whose whole grids are known."""
-        feasible = [
-            candidate
-            for candidate in self._history.candidates
-            if candidate.val.f1 >= self.least_f1 and candidate.excess <= best.excess
-        ]
+        feasible = [candidate for candidate in self._history.candidates if candidate.val.f1 >= self.least_f1]
         return shortest(feasible, best, self.on_val, self._problem.options.seed)
 
     @property
@@ -75,10 +66,6 @@ class Standings:
         tried: list[Raced] = [*self._history.candidates, *held]
         feasible = [prompt for prompt in tried if prompt.val.f1 >= self.least_f1]
         return sorted(feasible, key=lambda prompt: prompt.trial)
-
-    def rivals(self, excess: int) -> list[Raced]:
-        """All that may keep a candidate from the front: none beyond the limits that it is within."""
-        return [prompt for prompt in self.standing if prompt.excess <= excess]
 
     @property
     def leaders(self) -> tuple[Raced, ...]:
@@ -94,7 +81,7 @@ class Standings:
     def short_leader(self) -> Raced:
         """The one with fewest edits that is as good as the best, as far as that is known."""
         best = self.best
-        shorter = [prompt for prompt in self.rivals(best.excess) if len(prompt.edits) < len(best.edits)]
+        shorter = [prompt for prompt in self.standing if len(prompt.edits) < len(best.edits)]
         shorter.sort(key=lambda prompt: len(prompt.edits))
         return next((prompt for prompt in shorter if self._is_as_good(prompt, best)), best)
 
@@ -115,7 +102,7 @@ class Standings:
         return any(self._beats(rival, prompt) for rival in self.standing if rival.id != prompt.id)
 
     def _beats(self, rival: Raced, prompt: StoppedCandidate) -> bool:
-        if not self._races.knows_as_much(rival, prompt) or rival.excess > prompt.excess:
+        if not self._races.knows_as_much(rival, prompt):
             return False
         lead = self._races.lead(prompt, rival, self.baseline)
         total = float(lead.mean(axis=0).sum())

@@ -44,8 +44,7 @@ def evaluate_trial(
     that was wrong if it comes to stand on their front.
     """
     predictions = problem.evaluator.predictions(prompt, "val")
-    excess = problem.limits.excess(prompt, edits)
-    candidate = Candidate(trial.number, prompt, edits, score(predictions), order=order, excess=excess)
+    candidate = Candidate(trial.number, prompt, edits, score(predictions), order=order)
     effort = meter.read()
     baseline = baseline or candidate
     least_f1 = baseline.val.f1 - problem.options.parts.margin

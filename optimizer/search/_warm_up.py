@@ -124,7 +124,7 @@ class WarmUp:
         _as_far_as_paid(cold, partial(self._lockstep, is_shortening=is_shortening))
 
     def _lockstep(self, prompts: Sequence[Prompt], *, is_shortening: bool) -> None:
-        rivals = self._standings.rivals(0)
+        rivals = self._standings.standing
         baseline = self._standings.baseline
         by_id = {prompt.id: prompt for prompt in prompts}
         evaluator = self._problem.evaluator

@@ -38,8 +38,7 @@ def searched(baseline: Any, front: Any, shortest: Any) -> Any:
         front=tuple(front),
         shortest=shortest,
         candidates=[baseline, *front, shortest],
-        sure_beyond=None,
-        best_within=None,
+        handed_back=SimpleNamespace(sure_beyond=None, best_within=None),
     )
 
 
@@ -74,5 +73,5 @@ def test_edits_of_no_measurable_worth_are_dropped_where_a_form_without_them_was_
 def test_where_the_knee_is_beyond_the_limits_the_best_within_comes_last(tried: list[Candidate]) -> None:
     baseline, within, beyond = tried
     search = searched(baseline, [beyond, within], beyond)
-    search.sure_beyond, search.best_within = beyond, within
+    search.handed_back = SimpleNamespace(sure_beyond=beyond, best_within=within)
     assert [nominee.id for nominee in nominees(search)] == [beyond.id, within.id]

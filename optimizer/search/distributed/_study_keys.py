@@ -25,7 +25,6 @@ PROMPT_ID = "prompt_id"
 CLAIMED = "psopt:claimed"  # the worker that evaluates the prompt
 DROPPED = "dropped"  # why its prompt was not evaluated
 FAILED = "failed"  # why it could not be evaluated
-OVERSIZED = "oversized"  # that it exceeds the limits on what is handed back, and is tried to see what that would gain
 INFEASIBLE = "infeasible"  # by how much its F1 is too low
 RACED = "raced"  # how far it came, and why it went no further: "80 x 2, dominated by ID"
 AUDIT = "audit"  # of one that would have stopped and was evaluated in whole: whether the stop was right or wrong

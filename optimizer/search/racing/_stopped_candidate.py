@@ -54,8 +54,6 @@ class StoppedCandidate:
         Of its examples.
     audit : str
         ``right`` or ``wrong`` where it was asked about more than its race told it to: whether to stop was right.
-    excess : int
-        How many limits on what is handed back must be lifted for it.
     """
 
     trial: int
@@ -66,7 +64,11 @@ class StoppedCandidate:
     estimates: EstimatedScores
     order: str = ORDERS[0]
     audit: str = ""
-    excess: int = 0
+
+    @property
+    def excess(self) -> int:
+        """None: limits are for what is handed back, and that is known in whole."""
+        return 0
 
     @property
     def id(self) -> str:

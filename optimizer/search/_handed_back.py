@@ -1,0 +1,63 @@
+"""What of a search may be handed back: prompts within the limits on size, and larger ones whose gain is sure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from psopt.search._front import knee, pareto_front
+from psopt.search._influences import is_surely_better
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.search._front import Candidate
+    from psopt.search._problem import SearchProblem
+    from psopt.search._standings import Standings
+
+
+@dataclass(frozen=True, eq=False)
+class HandedBack:
+    """A front by limits on size, which are lifted where that is sure.
+
+    Attributes
+    ----------
+    front : tuple of Candidate
+        The Pareto front on val; who is within the limits counts as beaten only by others within them. `excess` is what
+        is beyond the limits that were lifted.
+    sure_beyond : Candidate or None
+        The best beyond the limits, if it is surely better on val than the best within.
+    best_within : Candidate
+        The knee of what is within the limits.
+    """
+
+    front: tuple[Candidate, ...]
+    sure_beyond: Candidate | None
+    best_within: Candidate
+
+    @classmethod
+    def of(cls, candidates: Sequence[Candidate], standings: Standings, problem: SearchProblem) -> HandedBack:
+        """Look at the candidates whose whole grids are known.
+
+        The limits are lifted one by one: that on tokens first, that on edits only if that is surely better still.
+        """
+        limits, baseline = problem.limits, standings.baseline
+        excesses = [limits.excess(candidate.prompt, candidate.edits) for candidate in candidates]
+        sized = [
+            replace(candidate, excess=excess) if excess else candidate
+            for candidate, excess in zip(candidates, excesses, strict=True)
+        ]
+        front = pareto_front(sized, standings.least_f1)
+        within = knee(front, baseline)
+        sure: Candidate | None = None
+        for excess in () if limits.is_firm else (1, 2):
+            tier = [member for member in front if member.excess == excess]
+            top = knee(tier, baseline) if tier else None
+            if top and is_surely_better(top, sure or within, standings.on_val):
+                sure = top
+        if sure is not None:
+            lifted = sure.excess
+            front = tuple(
+                replace(member, excess=max(0, member.excess - lifted)) if member.excess else member for member in front
+            )
+        return cls(front, sure, within)
