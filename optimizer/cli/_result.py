@@ -100,7 +100,7 @@ def _choice_lines(run: Run, knee: Candidate, manifest: Mapping[str, Any]) -> lis
         lines.append(f"{line}.")
     if any(_sign(run, knee, candidate) == "+" for candidate in run.front):
         why = "not surely better on val than what is within, so not handed back (--max-prompt-tokens)"
-        lines.append(f"+ over {limits_line(manifest['prompt_limits'])}, and {why}.")
+        lines.append(f"+ beyond {limits_line(manifest['prompt_limits'])}, and {why}.")
     return lines
 
 

@@ -58,8 +58,8 @@ class Fitting:
         choices = [(*best, *chosen) for chosen in obvious_choices(new, labels)]
         if self._problem.limits.is_firm:
             return list(dict.fromkeys(self.best_of(edits) for edits in choices))
-        within = [self.best_of(choices[0])] if is_first else []
-        return list(dict.fromkeys([*choices, *within]))
+        within = [self.best_of(choices[0])] if is_first else []  # soon, so that small searches have one too
+        return list(dict.fromkeys([choices[0], *within, *choices[1:]]))
 
     def best_of(self, edits: Sequence[Edit]) -> tuple[Edit, ...]:
         """Choose what is worth most within the limits; all of the edits if they fit."""

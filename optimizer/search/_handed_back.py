@@ -26,7 +26,8 @@ class HandedBack:
         The Pareto front on val; who is within the limits counts as beaten only by others within them. `excess` is what
         is beyond the limits that were lifted.
     sure_beyond : Candidate or None
-        The best beyond the limits, if it is surely better on val than the best within.
+        The best beyond the limits, if it is surely better on val than the best within. Where that is the baseline, the
+        best beyond without such a test: the gate will put it to one, against the baseline.
     best_within : Candidate
         The knee of what is within the limits.
     """
@@ -52,8 +53,9 @@ class HandedBack:
         sure: Candidate | None = None
         for excess in () if limits.is_firm else (1, 2):
             tier = [member for member in front if member.excess == excess]
-            top = knee(tier, baseline) if tier else None
-            if top and is_surely_better(top, sure or within, standings.on_val):
+            top = _better(tier, baseline)
+            is_only_one = sure is None and within.id == baseline.id
+            if top and (is_only_one or is_surely_better(top, sure or within, standings.on_val)):
                 sure = top
         if sure is not None:
             lifted = sure.excess
@@ -61,3 +63,10 @@ class HandedBack:
                 replace(member, excess=max(0, member.excess - lifted)) if member.excess else member for member in front
             )
         return cls(front, sure, within)
+
+
+def _better(tier: Sequence[Candidate], baseline: Candidate) -> Candidate | None:
+    """The knee of candidates of one size; None where they are none, or none is as good as the baseline."""
+    start = baseline.val
+    is_any = any(member.val.f1 >= start.f1 and member.val.sensitivity <= start.sensitivity for member in tier)
+    return knee(tier, baseline) if is_any else None
