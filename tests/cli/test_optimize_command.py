@@ -61,7 +61,8 @@ def test_the_table_shows_the_baseline_first_and_what_to_do_next(user: Any) -> No
     assert "baseline" in rows[0]
     assert any("*" in row for row in rows)
     assert "psopt export run" in user.done.stdout
-    assert re.search(r"Length, seed prompt -> (knee|recommended): about \d+( -> [\d,]+)? tokens a call", user.done.stdout)
+    length = r"Length, seed prompt -> (knee|recommended): about \d+( -> [\d,]+)? tokens a call"
+    assert re.search(length, user.done.stdout)
     assert "psopt dashboard run" in user.done.stdout
     assert max(len(line) for line in lines) <= 110
 
