@@ -61,6 +61,11 @@ class Edit:
         return "x" + hashlib.sha256(self.bundle.encode()).hexdigest()[:8] if self.bundle else self.id
 
     @property
+    def stands_for(self) -> tuple[str, ...]:
+        """The parameter names of the edits that this one merges, or its own."""
+        return self.merges or (self.parameter_name,)
+
+    @property
     def id(self) -> str:
         """A short name by content: the kind's first letter and eight hexadecimal digits."""
         # A step is named only where there is one, so that edits of plain prompts keep the ids that runs hold.

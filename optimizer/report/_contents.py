@@ -79,8 +79,7 @@ def read_contents(directory: RunDirectory, pick: str = "recommended") -> Content
     names = {"seed prompt": run["baseline"]["id"], name: chosen["id"]}
     weak_spots = directory.read_json(WEAK_SPOTS)
     contributions = directory.read_json(CONTRIBUTIONS)
-    knee_id = next(entry["id"] for entry in run["front"] if entry["knee"])
-    if weak_spots.get("prompt", knee_id) != chosen["id"]:
+    if weak_spots.get("prompt", knee_id(run)) != chosen["id"]:
         weak_spots["after"] = {}
     return Contents(
         run,
@@ -96,6 +95,11 @@ def read_contents(directory: RunDirectory, pick: str = "recommended") -> Content
     )
 
 
+def knee_id(run: dict[str, Any]) -> str:
+    """Return the id of a run.json's knee."""
+    return str(next(entry["id"] for entry in run["front"] if entry["knee"]))
+
+
 def _chosen(run: dict[str, Any], front: dict[str, Any], pick: str) -> dict[str, Any]:
     """The entry of the prompt that is shown: where the baseline is recommended, the best that was found."""
     recommended = front.get("recommended")
@@ -104,8 +108,7 @@ def _chosen(run: dict[str, Any], front: dict[str, Any], pick: str) -> dict[str, 
     picked = pick_entry(front["prompts"], pick, front.get("short"), recommended)["id"]
     if pick == "recommended" and recommended and picked == run["baseline"]["id"]:
         tested = [test["id"] for test in run["recommended"]["tests"]]
-        knee_id = next(entry["id"] for entry in run["front"] if entry["knee"])
-        picked = next((name for name in tested if name in by_id), knee_id)
+        picked = next((name for name in tested if name in by_id), knee_id(run))
     if by_id[picked]["test"] is None:
         raise InputError(f"prompt {picked} was not scored on test, and has nothing to report: pick another")
     chosen: dict[str, Any] = by_id[picked]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.evaluation import compare_paired, na_lines, verdict
 from psopt.rephrasings import tame_note
 from psopt.report._class_figures import class_figures
-from psopt.report._contents import Contents, read_contents
+from psopt.report._contents import Contents, knee_id, read_contents
 from psopt.report._edit_figure import contributions_figure
 from psopt.report._front_figure import front_figure
 from psopt.report._marked import PromptPanel
@@ -75,8 +75,8 @@ def _choice_facts(contents: Contents) -> list[tuple[str, str]]:
     run = contents.run
     facts = []
     if shares := run.get("knee_shares"):
-        knee_id = next(entry["id"] for entry in run["front"] if entry["knee"])
-        facts.append(("knee", f"{knee_id}, {stability_line(shares, knee_id)}"))
+        name = knee_id(run)
+        facts.append(("knee", f"{name}, {stability_line(shares, name)}"))
     if against_knee := run.get("short_against_knee"):
         facts.append(("short", f"{run['short']['id']} on test against the knee, in points: {short_line(against_knee)}"))
     if limits := run.get("prompt_limits"):

@@ -87,8 +87,7 @@ class CandidateTrials:
         if not self._history.candidates:
             return evaluate_trial(self._study, trial, prompt, edits, order, self._problem, None, meter)
         baseline = self._standings.baseline
-        rivals = self._standings.standing
-        result = self._races.run(prompt, rivals, baseline, is_shortening=is_shortening)
+        result = self._races.run(prompt, self._standings.standing, baseline, is_shortening=is_shortening)
         rung = result.rung
         audited = self._races.audit_rung(prompt, rung, baseline) if rung and result.stop else None
         if audited:

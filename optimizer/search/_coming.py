@@ -89,6 +89,5 @@ class ComingCandidates:
         fitting = self._fitting.in_place_of(prompt, edits)
         if fitting is None:
             return prompt, trial.params
-        has_order = len(self._problem.orders) > 1 and any(edit.kind == "example" for edit in fitting)
-        params = parameters_of(parameter_names(fitting), pool, order if has_order else None)
+        params = parameters_of(parameter_names(fitting), pool, self._problem.order_parameter(fitting, order))
         return apply_edits(self._problem.baseline_prompt, fitting, order), params

@@ -8,7 +8,6 @@ posterior of effects that are normal around 0. How strongly is not chosen, but e
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -68,17 +67,13 @@ def edit_effects(estimates: Sequence[Estimate], pool: Sequence[Edit]) -> EditEff
     return EditEffects(parameters, means, errors, x.sum(axis=0).astype(int), len(x))
 
 
-def _parts(edit: Edit) -> tuple[str, ...]:
-    return edit.merges or (edit.parameter_name,)
-
-
 def held_in(prompts: Sequence[Sequence[Edit]], pool: Sequence[Edit]) -> tuple[tuple[str, ...], Vector]:
     """Return the p parameters of a pool, and which of them each of n prompts holds: (n, p), 1 or 0.
 
     What merges others holds these.
     """
-    parameters = tuple(dict.fromkeys(itertools.chain.from_iterable(map(_parts, pool))))
-    held = [set(itertools.chain.from_iterable(map(_parts, edits))) for edits in prompts]
+    parameters = tuple(dict.fromkeys(name for edit in pool for name in edit.stands_for))
+    held = [{name for edit in edits for name in edit.stands_for} for edits in prompts]
     return parameters, np.array([[parameter in names for parameter in parameters] for names in held], dtype=float)
 
 

@@ -73,7 +73,7 @@ class EditWorths:
 
     def effect(self, edit: Edit) -> float:
         """What an edit adds beyond its expected gain."""
-        return sum(self.means.get(name, 0.0) for name in edit.merges or (edit.parameter_name,))
+        return sum(self.means.get(name, 0.0) for name in edit.stands_for)
 
     def worth(self, edits: Sequence[Edit]) -> float:
         """What edits are worth together; those of one bundle count once."""

@@ -43,7 +43,7 @@ class Fitting:
         self._fitted: tuple[int, EditWorths] | None = None
 
     @property
-    def worths(self) -> EditWorths:
+    def _worths(self) -> EditWorths:
         """What edits are worth, by all trials so far."""
         evaluated = self._history.evaluated
         if self._fitted is None or self._fitted[0] != len(evaluated):
@@ -57,26 +57,18 @@ class Fitting:
         best = self._standings.best.edits
         choices = [(*best, *chosen) for chosen in obvious_choices(new, labels)]
         if self._problem.limits.is_firm:
-            return list(dict.fromkeys(self.best_of(edits) for edits in choices))
-        within = [self.best_of(choices[0])] if is_first else []  # soon, so that small searches have one too
+            return list(dict.fromkeys(self._best_of(edits) for edits in choices))
+        within = [self._best_of(choices[0])] if is_first else []  # soon, so that small searches have one too
         return list(dict.fromkeys([choices[0], *within, *choices[1:]]))
 
-    def best_of(self, edits: Sequence[Edit]) -> tuple[Edit, ...]:
+    def _best_of(self, edits: Sequence[Edit]) -> tuple[Edit, ...]:
         """Choose what is worth most within the limits; all of the edits if they fit."""
-        return tuple(edits) if self._allows(edits) else self._best_within(edits, self.worths)
+        return tuple(edits) if self._allows(edits) else self._best_within(edits, self._worths)
 
     def packed(self, merge: Callable[[Sequence[Edit]], tuple[Edit, ...]]) -> tuple[Edit, ...]:
         """Choose, of all edits, what is worth most within the limits once its notes are merged; return it merged."""
         single = [edit for edit in self._history.pool if not edit.merges]
-        limits = self._problem.limits
-        return merge(
-            best_within(
-                single,
-                self.worths,
-                lambda chosen: self._allows(merge(chosen)),
-                lambda chosen: limits.tokens(self._prompt(chosen)),
-            )
-        )
+        return merge(self._best_within(single, self._worths, lambda chosen: self._allows(merge(chosen))))
 
     def in_place_of(self, prompt: Prompt, edits: Sequence[Edit]) -> tuple[Edit, ...] | None:
         """Return what is tried in place of a draw that is larger than the user's limit; None for one that may be tried.
@@ -86,14 +78,15 @@ class Fitting:
         """
         if not (self._problem.limits.is_firm and self._history.candidates) or self._allows(edits):
             return None
-        worths = self.worths.drawn(np.random.default_rng([self._problem.options.seed, int(prompt.id, 16)]))
+        worths = self._worths.drawn(np.random.default_rng([self._problem.options.seed, int(prompt.id, 16)]))
         chosen = {*edits, *self._standings.best.edits}
         return self._best_within([edit for edit in self._history.pool if edit in chosen], worths)
 
-    def _best_within(self, edits: Sequence[Edit], worths: EditWorths) -> tuple[Edit, ...]:
-        return best_within(
-            edits, worths, self._allows, lambda chosen: self._problem.limits.tokens(self._prompt(chosen))
-        )
+    def _best_within(
+        self, edits: Sequence[Edit], worths: EditWorths, allows: Callable[[Sequence[Edit]], bool] | None = None
+    ) -> tuple[Edit, ...]:
+        limits = self._problem.limits
+        return best_within(edits, worths, allows or self._allows, lambda chosen: limits.tokens(self._prompt(chosen)))
 
     def _allows(self, edits: Sequence[Edit]) -> bool:
         return self._problem.limits.allow(self._prompt(edits), edits)

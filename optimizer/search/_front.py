@@ -120,9 +120,14 @@ def knee(front: Sequence[R], baseline: Ranked) -> R:
     are any, only candidates within the limits on what is handed back come into question, and of these only such as are
     no worse than the baseline in F1 and in sensitivity.
     """
-    eligible = [candidate for candidate in front if not candidate.excess] or list(front)
+    eligible = within_limits(front)
     gains = np.array([gains_of(candidate) for candidate in eligible])
     return eligible[nearest_to_utopia(gains, gains_of(baseline))]
+
+
+def within_limits(front: Sequence[R]) -> list[R]:
+    """Return the candidates within the limits on what is handed back; all of them where none is."""
+    return [candidate for candidate in front if not candidate.excess] or list(front)
 
 
 def nearest_to_utopia(gains: NDArray[np.float64], start: NDArray[np.float64]) -> int:

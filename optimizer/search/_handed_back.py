@@ -67,6 +67,7 @@ class HandedBack:
 
 def _better(tier: Sequence[Candidate], baseline: Candidate) -> Candidate | None:
     """The knee of candidates of one size; None where they are none, or none is as good as the baseline."""
-    start = baseline.val
-    is_any = any(member.val.f1 >= start.f1 and member.val.sensitivity <= start.sensitivity for member in tier)
-    return knee(tier, baseline) if is_any else None
+    if not tier:
+        return None
+    best, start = knee(tier, baseline), baseline.val  # as good as the baseline if any is
+    return best if best.val.f1 >= start.f1 and best.val.sensitivity <= start.sensitivity else None

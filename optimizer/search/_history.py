@@ -128,8 +128,7 @@ class History:
         if answers is not None:
             evaluator.remember(prompt, "val", *answers)
         if RACED in trial.user_attrs:
-            stopped = StoppedCandidate.read(trial, prompt, edits, order)
-            return self._promoted(stopped)
+            return self._promoted(StoppedCandidate.read(trial, prompt, edits, order))
         scores = score(evaluator.predictions(prompt, "val"))
         audit = trial.user_attrs.get(AUDIT, "")
         return Candidate(trial.number, prompt, edits, scores, order=order, audit=audit)
@@ -150,10 +149,5 @@ class History:
     def _whole(self, stopped: StoppedCandidate) -> Candidate:
         predictions = self._problem.evaluator.predictions(stopped.prompt, "val")
         return Candidate(
-            stopped.trial,
-            stopped.prompt,
-            stopped.edits,
-            score(predictions),
-            order=stopped.order,
-            audit=stopped.audit,
+            stopped.trial, stopped.prompt, stopped.edits, score(predictions), order=stopped.order, audit=stopped.audit
         )

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.search._front import nearest_to_utopia
+from psopt.search._front import nearest_to_utopia, within_limits
 from psopt.search._influences import Influences
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def knee_shares(
         Gives a candidate's predictions on val.
     seed : int
     """
-    eligible = [candidate for candidate in front if not candidate.excess] or list(front)
+    eligible = within_limits(front)
     influences = [Influences.of(on_val(candidate)) for candidate in (baseline, *eligible)]
     rng = np.random.default_rng(seed)
     n_samples, n_wordings = (len(part) for part in (influences[0].of_samples, influences[0].of_wordings))

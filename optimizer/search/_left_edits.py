@@ -48,7 +48,7 @@ class LeftEdits:
     def without_left(self, edits: Iterable[Edit]) -> tuple[Edit, ...]:
         """Leave out the edits that have left, and what merges nothing but these."""
         left = self.trials
-        return tuple(edit for edit in edits if not left.keys() >= set(edit.merges or (edit.parameter_name,)))
+        return tuple(edit for edit in edits if not left.keys() >= set(edit.stands_for))
 
     def judge(self, history: History) -> list[str]:
         """Let edits leave that clearly do no good by all trials so far; return the names of their parameters."""

@@ -49,7 +49,7 @@ def _is_leaner(form: Candidate, best: Candidate) -> bool:
 
 def _parts(candidate: Candidate) -> set[str]:
     """The parameters of its edits, and of those that these merge."""
-    return {name for edit in candidate.edits for name in edit.merges or (edit.parameter_name,)}
+    return {name for edit in candidate.edits for name in edit.stands_for}
 
 
 def _loses_nothing(form: Candidate, best: Candidate) -> bool:

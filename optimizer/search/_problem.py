@@ -14,7 +14,7 @@ from psopt.search._prompt_limits import PromptLimits
 from psopt.search_spaces import ORDERS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from psopt.diagnosis import Diagnosis
@@ -66,3 +66,8 @@ class SearchProblem:
     def orders(self) -> tuple[str, ...]:
         """The orders of examples that are searched: one, for a model to which they are all the same."""
         return ORDERS if capabilities_of(self.evaluator.model).reads_order else ORDERS[:1]
+
+    def order_parameter(self, edits: Iterable[Edit], order: str) -> str | None:
+        """Return the order of examples that a queued trial names; None without examples, or where none is searched."""
+        is_searched = len(self.orders) > 1 and any(edit.kind == "example" for edit in edits)
+        return order if is_searched else None

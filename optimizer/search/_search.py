@@ -452,8 +452,7 @@ class Search:
             if self.history.find(self._prompt(edits, order).id) is None:
                 break
             edits = self._neighbour(edits, order)
-        has_order = len(self.problem.orders) > 1 and any(edit.kind == "example" for edit in edits)
-        enqueue(self.study, parameter_names(edits), self.pool, order if has_order else None)
+        enqueue(self.study, parameter_names(edits), self.pool, self.problem.order_parameter(edits, order))
 
     def _neighbour(self, edits: tuple[Edit, ...], order: str) -> tuple[Edit, ...]:
         """Edits that differ from these by one or two, as far as they fit."""

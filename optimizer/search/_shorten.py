@@ -9,12 +9,12 @@ The one-standard-error rule is that of Breiman et al. (1984), here on paired dif
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.evaluation import compare_paired
+from psopt.search._edit_effects import held_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -67,20 +67,13 @@ def edit_worths(candidates: Sequence[Ranked], pool: Sequence[Edit]) -> dict[str,
 
     What merges others counts as these.
     """
-
-    def parts_of(edit: Edit) -> tuple[str, ...]:
-        return edit.merges or (edit.parameter_name,)
-
-    parts = {edit.parameter_name: parts_of(edit) for edit in pool}
-    parameters = list(dict.fromkeys(itertools.chain.from_iterable(parts.values())))
-    held = [set(itertools.chain.from_iterable(parts_of(edit) for edit in candidate.edits)) for candidate in candidates]
-    x = np.array([[parameter in names for parameter in parameters] for names in held], dtype=float)
+    parameters, x = held_in([candidate.edits for candidate in candidates], pool)
     x -= x.mean(axis=0)
     y = np.array([candidate.val.f1 - candidate.val.sensitivity + candidate.val.consistency for candidate in candidates])
     y -= y.mean()
     solved = np.linalg.solve(x.T @ x + _RIDGE * np.eye(len(parameters)), x.T @ y)
     worth = dict(zip(parameters, solved.tolist(), strict=True))
-    return {parameter: sum(worth[part] for part in merged) for parameter, merged in parts.items()}
+    return {edit.parameter_name: sum(worth[part] for part in edit.stands_for) for edit in pool}
 
 
 def is_as_good(candidate: Candidate, knee: Candidate, on_val: Callable[[Candidate], Predictions], seed: int) -> bool:

@@ -41,7 +41,7 @@ def merged_edit(notes: Sequence[Edit], text: str, author: str) -> Edit:
     """The edit that stands in place of several notes of one label."""
     samples = tuple(dict.fromkeys(sample for note in notes for sample in note.provenance.samples))
     origin = Provenance(author, notes[0].provenance.view, f"{len(notes)} notes in one", samples)
-    names = tuple(name for note in notes for name in _names_in(note))
+    names = tuple(name for note in notes for name in note.stands_for)
     return Edit("note", notes[0].label, text, origin, sum(note.gain for note in notes), merges=names)
 
 
@@ -49,12 +49,7 @@ def replace_merged(edits: Sequence[Edit], merged: Iterable[Edit]) -> tuple[Edit,
     """Edits with merged ones in place of their parts."""
     merged = tuple(merged)
     replaced = {name for edit in merged for name in edit.merges}
-    return (*(edit for edit in edits if replaced.isdisjoint(_names_in(edit))), *merged)
-
-
-def _names_in(edit: Edit) -> tuple[str, ...]:
-    """The parameter names of the edits that an edit stands for: those it merges, or its own."""
-    return edit.merges or (edit.parameter_name,)
+    return (*(edit for edit in edits if replaced.isdisjoint(edit.stands_for)), *merged)
 
 
 def notes_by_label(edits: Iterable[Edit], keep: Callable[[Edit], bool]) -> list[list[Edit]]:
