@@ -80,11 +80,18 @@ def _choice_facts(contents: Contents) -> list[tuple[str, str]]:
     if against_knee := run.get("short_against_knee"):
         facts.append(("short", f"{run['short']['id']} on test against the knee, in points: {short_line(against_knee)}"))
     if limits := run.get("prompt_limits"):
-        beyond = (
-            "" if contents.run["settings"]["parts"].get("max_prompt_tokens") else "; more must surely be better on val"
-        )
-        facts.append(("limits", f"{limits_line(limits)}{beyond}"))
+        facts.append(("limits", _limits_fact(limits, contents.run["settings"]["parts"].get("max_prompt_tokens"))))
     return facts
+
+
+def _limits_fact(limits: dict[str, Any], of_the_user: int | None) -> str:
+    """The limits on what is handed back, and which of them were lifted."""
+    line = limits_line({**limits, "lifted": []})
+    if of_the_user:
+        return line
+    if lifted := limits.get("lifted"):
+        return f"{line}; lifted for what is surely better on val: {', '.join(lifted)}"
+    return f"{line}; more must surely be better on val"
 
 
 def _panels(contents: Contents) -> dict[str, PromptPanel]:

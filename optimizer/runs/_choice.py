@@ -8,7 +8,7 @@ from psopt.evaluation import OBJECTIVES, compare_paired
 from psopt.search import PromptLimits, knee, knee_shares
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from psopt.evaluation import Evaluator, Predictions, Split
     from psopt.metrics import PairedDifference
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 CHOICE = ("prompt_limits", "knee_shares", "short_against_knee")
 """The keys of run.json that say how sure the choice is."""
+_LIFTED_IN_TURN = ("tokens", "edits")
 _NAMES = {"f1": "F1", "sensitivity": "S", "consistency": "C"}
 
 
@@ -37,10 +38,15 @@ def choice_record(
         return evaluator.predictions(candidate.prompt, split)
 
     limits = PromptLimits.of(baseline.prompt, evaluator.texts("test"), parts)
+    n_lifted = max((limits.excess(member.prompt, member.edits) - member.excess for member in front), default=0)
     chosen = knee(front, baseline)
     shares = knee_shares(front, baseline, lambda candidate: on(candidate, "val"), seed)
     record: dict[str, Any] = {
-        "prompt_limits": {"edits": limits.most_edits, "tokens": limits.most_tokens},
+        "prompt_limits": {
+            "edits": limits.most_edits,
+            "tokens": limits.most_tokens,
+            "lifted": list(_LIFTED_IN_TURN[:n_lifted]),
+        },
         "knee_shares": {name: round(share, 3) for name, share in shares.items()},
     }
     if chosen.test and shortest.test and shortest.id != chosen.id and len(evaluator.texts("test")) > 1:
@@ -49,14 +55,17 @@ def choice_record(
     return record
 
 
-def limits_line(limits: dict[str, int | None]) -> str:
-    """Say what run.json's `prompt_limits` are.
+def limits_line(limits: Mapping[str, Any]) -> str:
+    """Say which of run.json's `prompt_limits` hold for what is handed back.
 
     >>> limits_line({"edits": 25, "tokens": 1060}), limits_line({"edits": None, "tokens": 500})
     ('25 edits and 1,060 tokens a call', '500 tokens a call')
+    >>> limits_line({"edits": 25, "tokens": 1060, "lifted": ["tokens"]})
+    '25 edits'
     """
-    tokens = f"{limits['tokens']:,} tokens a call"
-    return tokens if limits["edits"] is None else f"{limits['edits']} edits and {tokens}"
+    lifted = limits.get("lifted", ())
+    parts = {"edits": f"{limits['edits']} edits", "tokens": f"{limits['tokens']:,} tokens a call"}
+    return " and ".join(text for name, text in parts.items() if limits[name] is not None and name not in lifted)
 
 
 def short_line(against_knee: dict[str, dict[str, float]]) -> str:

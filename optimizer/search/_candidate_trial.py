@@ -87,7 +87,8 @@ class CandidateTrials:
         if not self._history.candidates:
             return evaluate_trial(self._study, trial, prompt, edits, order, self._problem, None, meter)
         baseline = self._standings.baseline
-        result = self._races.run(prompt, self._standings.standing, baseline, is_shortening=is_shortening)
+        rivals = self._standings.rivals(prompt, edits)
+        result = self._races.run(prompt, rivals, baseline, is_shortening=is_shortening)
         rung = result.rung
         audited = self._races.audit_rung(prompt, rung, baseline) if rung and result.stop else None
         if audited:
@@ -105,7 +106,8 @@ class CandidateTrials:
 
     def _judged(self, stopped: StoppedCandidate) -> StoppedCandidate:
         """An audited candidate, after more was asked: held if it would stand on the front, as if it had not stopped."""
-        leaders = pareto_front([*self._standings.standing, stopped], self._standings.least_f1)
+        rivals = self._standings.rivals(stopped.prompt, stopped.edits)
+        leaders = pareto_front([*rivals, stopped], self._standings.least_f1)
         if any(leader is stopped for leader in leaders):
             return replace(stopped, reason=HELD, audit=WRONG)
         return replace(stopped, audit=RIGHT)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import optuna
 from optuna.trial import TrialState
@@ -19,6 +19,18 @@ if TYPE_CHECKING:
 
 _FIXED = "fixed_params"  # where Optuna keeps what `enqueue_trial` was given
 _TRIES = 5  # draws for each candidate that the sampler is asked for: many that are known mean that few are left
+
+
+class ComingCandidate(NamedTuple):
+    """A prompt that will be evaluated, and what it adds to the seed prompt."""
+
+    prompt: Prompt
+    edits: tuple[Edit, ...]
+
+    @property
+    def id(self) -> str:
+        """The prompt's id."""
+        return self.prompt.id
 
 
 class ComingCandidates:
@@ -40,21 +52,21 @@ class ComingCandidates:
         self._problem = problem
         self._fitting = fitting
 
-    def waiting(self, pool: Sequence[Edit]) -> list[Prompt]:
-        """Return the prompts that wait in the study, in their order."""
+    def waiting(self, pool: Sequence[Edit]) -> list[ComingCandidate]:
+        """Return the candidates that wait in the study, in their order."""
         copied = self._copy()
-        prompts = []
+        candidates = []
         for trial in self._study.trials_in(TrialState.WAITING):
             fixed = trial.system_attrs.get(_FIXED, {})
             copied.enqueue_trial(fixed)
-            prompt, params = self._fitted(copied.ask(), pool)
-            prompts.append(prompt)
+            candidate, params = self._fitted(copied.ask(), pool)
+            candidates.append(candidate)
             if params != fixed:
                 self._study.set_hidden_trial_attr(trial.number, _FIXED, {**fixed, **params})
-        return prompts
+        return candidates
 
-    def ask_ahead(self, pool: Sequence[Edit], known: Iterable[str], n: int) -> list[Prompt]:
-        """Ask the sampler for so many prompts that are new, fewer where it finds none, and let them wait in the study.
+    def ask_ahead(self, pool: Sequence[Edit], known: Iterable[str], n: int) -> list[ComingCandidate]:
+        """Ask the sampler for so many new candidates, fewer where it finds none, and let them wait in the study.
 
         Parameters
         ----------
@@ -65,16 +77,16 @@ class ComingCandidates:
         """
         copied = self._copy()
         seen = set(known)
-        prompts: list[Prompt] = []
+        candidates: list[ComingCandidate] = []
         for _ in range(_TRIES * n):
-            prompt, params = self._fitted(copied.ask(), pool)
-            if prompt.id not in seen:
+            candidate, params = self._fitted(copied.ask(), pool)
+            if candidate.id not in seen:
                 self._study.enqueue_trial(params)
-                prompts.append(prompt)
-                seen.add(prompt.id)
-            if len(prompts) == n:
+                candidates.append(candidate)
+                seen.add(candidate.id)
+            if len(candidates) == n:
                 break
-        return prompts
+        return candidates
 
     def _copy(self) -> optuna.Study:
         """A study in memory with the same past and the same sampler: asking it leaves no trial behind."""
@@ -82,12 +94,12 @@ class ComingCandidates:
         copied.add_trials(self._study.trials_in(TrialState.COMPLETE))
         return copied
 
-    def _fitted(self, trial: optuna.Trial, pool: Sequence[Edit]) -> tuple[Prompt, dict[str, Any]]:
-        """The prompt that is tried for a draw, and its parameters."""
+    def _fitted(self, trial: optuna.Trial, pool: Sequence[Edit]) -> tuple[ComingCandidate, dict[str, Any]]:
+        """The candidate that is tried for a draw, and its parameters."""
         edits, order = suggest_edits(trial, pool, self._problem.orders)
         prompt = apply_edits(self._problem.baseline_prompt, edits, order)
         fitting = self._fitting.in_place_of(prompt, edits)
         if fitting is None:
-            return prompt, trial.params
+            return ComingCandidate(prompt, edits), trial.params
         params = parameters_of(parameter_names(fitting), pool, self._problem.order_parameter(fitting, order))
-        return apply_edits(self._problem.baseline_prompt, fitting, order), params
+        return ComingCandidate(apply_edits(self._problem.baseline_prompt, fitting, order), fitting), params

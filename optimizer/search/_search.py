@@ -9,6 +9,7 @@ import numpy as np
 from optuna.trial import TrialState
 from psopt.proposals import merged_notes, replace_merged
 from psopt.search._candidate_trial import CandidateTrials
+from psopt.search._coming import ComingCandidate
 from psopt.search._convergence import Convergence
 from psopt.search._fitting import TOO_LARGE, Fitting
 from psopt.search._front import Candidate, knee
@@ -482,8 +483,8 @@ class Search:
             return False
         if new := [edit for edit in untried[0] if edit not in self.pool]:
             self.history.add_edits(new, self.coordinator.worker)
-        prompts = [self._prompt(edits, base.order) for edits in untried[: self._n_places()]]
-        self._warm_up.of_all(prompts, is_shortening=True)
+        coming = [ComingCandidate(self._prompt(edits, base.order), edits) for edits in untried[: self._n_places()]]
+        self._warm_up.of_all(coming, is_shortening=True)
         drop_queued(self.study)
         self._queue(untried[0], base)
         return True

@@ -8,12 +8,12 @@ cache and decides nothing: then each has its turn, as if nothing had been asked,
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from psopt.errors import AnswersMissingError, BudgetReachedError
 from psopt.models.chat import asks_in_chat
-from psopt.search._coming import ComingCandidates
+from psopt.search._coming import ComingCandidate, ComingCandidates
 from psopt.search.racing import run_in_lockstep
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from psopt.search.distributed import StoredStudy
     from psopt.search.racing import Ask, CandidateRaces, StoppedCandidate
     from psopt.search_spaces import Edit, Prompt
+
+T = TypeVar("T")
 
 # Of candidates that the sampler is asked for before it hears of each other's scores: as many as it draws at random
 # before it begins to learn (`_sampler`).
@@ -93,7 +95,7 @@ class WarmUp:
         if not self.is_due:
             return
         known = {candidate.id for candidate in self._history.evaluated}
-        waiting = {prompt.id: prompt for prompt in self._coming.waiting(pool) if prompt.id not in known}
+        waiting = {coming.id: coming for coming in self._coming.waiting(pool) if coming.id not in known}
         if waiting.keys() and next(iter(waiting)) in self._warm:
             return
         n_ahead = max(0, min(_AHEAD, n_places - len(waiting)))
@@ -112,27 +114,32 @@ class WarmUp:
             lambda chosen: self._problem.evaluator.ask_ahead(chosen, "val", [cells[prompt.id] for prompt in chosen]),
         )
 
-    def of_all(self, prompts: Sequence[Prompt], *, is_shortening: bool) -> None:
+    def of_all(self, candidates: Sequence[ComingCandidate], *, is_shortening: bool) -> None:
         """Ask about those of these candidates that are cold, as far as their races against what is known now go."""
         if not self.is_due:
             return
-        cold = [*{prompt.id: prompt for prompt in prompts if prompt.id not in self._warm}.values()]
-        self._warm |= {prompt.id for prompt in cold}
+        cold = [*{coming.id: coming for coming in candidates if coming.id not in self._warm}.values()]
+        self._warm |= {coming.id for coming in cold}
         if len(cold) < (1 if is_shortening else 2):  # nothing to merge
             return
         self._problem.observer.phase(f"asking about {len(cold)} candidates together")
         _as_far_as_paid(cold, partial(self._lockstep, is_shortening=is_shortening))
 
-    def _lockstep(self, prompts: Sequence[Prompt], *, is_shortening: bool) -> None:
-        rivals = self._standings.standing
+    def _lockstep(self, candidates: Sequence[ComingCandidate], *, is_shortening: bool) -> None:
         baseline = self._standings.baseline
-        by_id = {prompt.id: prompt for prompt in prompts}
+        by_id = {coming.id: coming for coming in candidates}
         evaluator = self._problem.evaluator
         shape = evaluator.partial_answers(baseline.prompt, "val").array.shape
         whole = np.ones(shape, dtype=np.bool_)
 
-        def run(prompt: Prompt, ask: Ask, siblings: Mapping[str, NDArray[np.int64]]) -> None:
-            others = {} if is_shortening else siblings
+        def run(coming: ComingCandidate, ask: Ask, siblings: Mapping[str, NDArray[np.int64]]) -> None:
+            prompt = coming.prompt
+            rivals = self._standings.rivals(*coming)
+            others = {
+                name: answers
+                for name, answers in siblings.items()
+                if not is_shortening and self._standings.is_rival(*by_id[name], *coming)
+            }
             result = self._races.run(prompt, rivals, baseline, is_shortening=is_shortening, ask=ask, siblings=others)
             if result.rung is None:
                 ask(whole)
@@ -143,10 +150,10 @@ class WarmUp:
             wanted = list(cells.values())
             if is_shortening:  # few of these stop early, and they come one by one: better a batch less
                 wanted = [self._races.widened(rung, baseline) for rung in wanted]
-            answers = evaluator.ask_ahead([by_id[name] for name in cells], "val", wanted)
+            answers = evaluator.ask_ahead([by_id[name].prompt for name in cells], "val", wanted)
             return dict(zip(cells, answers, strict=True))
 
-        run_in_lockstep({name: partial(run, prompt) for name, prompt in by_id.items()}, shape, ask_all)
+        run_in_lockstep({name: partial(run, coming) for name, coming in by_id.items()}, shape, ask_all)
 
 
 def ask_together(evaluator: Evaluator, prompts: Sequence[Prompt], split: Split) -> None:
@@ -161,7 +168,7 @@ def ask_together(evaluator: Evaluator, prompts: Sequence[Prompt], split: Split) 
     _as_far_as_paid(prompts, ask)
 
 
-def _as_far_as_paid(prompts: Sequence[Prompt], ask: Callable[[Sequence[Prompt]], object]) -> None:
+def _as_far_as_paid(prompts: Sequence[T], ask: Callable[[Sequence[T]], object]) -> None:
     """Ask about as many of these, the first ones, as limits allow.
 
     What fails for good will fail again, for the prompt whose fault it is, when it has its turn.

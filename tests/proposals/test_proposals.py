@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from psopt.diagnosis import diagnose_predictions
+from psopt.diagnosis import AnswerCluster, diagnose_predictions
 from psopt.evaluation import Predictions, evaluate
 from psopt.proposals import note_text, propose_edits
 from psopt.proposals.rules._definitions import definitions_from_clusters
@@ -109,6 +109,21 @@ def test_a_block_that_is_answered_alike_and_wrong_is_offered_as_part_of_the_defi
     assert "date" in edit.text
     assert edit.gain == 0.5
     assert set(edit.provenance.samples) == {str(i) for i in range(1, 12, 2)}
+
+
+def test_what_one_definition_says_of_a_label_the_next_one_does_not_say_again() -> None:
+    samples = tuple(Sample(str(number), f"how can one {number}", "Number") for number in range(6))
+    predictions = Predictions(np.array([[1]] * 6), samples, ("Number", "Person", "Place"))
+
+    def cluster(answered: str, n_named: int, *phrases: str) -> AnswerCluster:
+        ids = tuple(sample.id for sample in samples[:n_named])
+        return AnswerCluster("Number", answered, 1, 0, 1, (), phrases, ids, n_named)
+
+    edits = definitions_from_clusters(
+        predictions, [cluster("Place", 3, "how can i", "why"), cluster("Person", 5, "how can"), cluster("", 2, "why")]
+    )
+    assert [edit.text for edit in edits] == ["also how can", "also why"]
+    assert [edit.gain for edit in edits] == [pytest.approx(5 / 6), pytest.approx(3 / 6)]
 
 
 def test_a_class_that_is_answered_alike_throughout_has_no_blocks(task: Task) -> None:

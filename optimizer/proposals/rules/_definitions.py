@@ -65,20 +65,42 @@ def definitions_from_clusters(
 ) -> list[Edit]:
     """Offer to say that a label covers what its wrongly answered clusters share, where a phrase names that.
 
-    With `evidence`, by phrases alone that it takes for signs of the label.
+    With `evidence`, by phrases alone that it takes for signs of the label. What one cluster's definition says of a
+    label, a smaller cluster's does not say again.
     """
     wrong = dict(zip((sample.id for sample in predictions.samples), predictions.share_wrong, strict=True))
+
+    def gain(cluster: AnswerCluster) -> float:
+        return float(sum(wrong[sample] for sample in cluster.samples[: cluster.n_named]) / len(wrong))
+
+    said: dict[str, list[str]] = {label: [] for label in predictions.labels}
     edits = []
-    for cluster in clusters:
+    for cluster in sorted(clusters, key=gain, reverse=True):
+        if cluster.answered == cluster.label:
+            continue
         phrases = [
-            phrase for phrase in cluster.phrases if evidence is None or _is_sign(phrase, cluster.label, evidence)
+            phrase
+            for phrase in cluster.phrases
+            if (evidence is None or _is_sign(phrase, cluster.label, evidence))
+            and not _is_said(phrase, said[cluster.label])
         ]
-        if phrases and cluster.answered != cluster.label:
+        if phrases:
+            said[cluster.label] += phrases
             named = cluster.samples[: cluster.n_named]
-            gain = float(sum(wrong[sample] for sample in named) / len(wrong))
             origin = Provenance("rules", "consistency", f"{cluster.label}: answered {cluster.answered}", named)
-            edits.append(Edit("definition", cluster.label, f"also {_listed(phrases)}", origin, gain))
-    return sorted(edits, key=lambda edit: -edit.gain)[:_MOST_CLUSTERS]
+            edits.append(Edit("definition", cluster.label, f"also {_listed(phrases)}", origin, gain(cluster)))
+    return edits[:_MOST_CLUSTERS]
+
+
+def _is_said(phrase: str, said: Sequence[str]) -> bool:
+    """Whether a phrase, or a part of it that stands for more texts, is among those that were said.
+
+    >>> _is_said("how can i", ["how can"]), _is_said("how can", ["how can i"]), _is_said("body: fee", ["subject: fee"])
+    (True, False, False)
+    """
+    field, alone = field_and_phrase(phrase)
+    fields = [field_and_phrase(other) for other in said]
+    return any(other_field == field and f" {other} " in f" {alone} " for other_field, other in fields)
 
 
 def definitions_from_phrases(task: Task, predictions: Predictions, evidence: PhraseEvidence) -> list[Edit]:

@@ -64,9 +64,8 @@ OF_ANY_SIZE = SearchRestriction(max_prompt_edits=1_000, max_prompt_tokens=100_00
 
 def make_search(folder: Path, evaluator: Evaluator, *, worker: str = "", own: int | None = None, **options: Any) -> Any:
     """A search in a folder, new or resumed; `random` draws the same whatever the study was told."""
-    settings = SearchOptions(
-        **{"trials": TRIALS, "rounds": 1, "sampler": "random", "seed": 1, "race": "on", **options}, parts=OF_ANY_SIZE
-    )
+    defaults = {"trials": TRIALS, "rounds": 1, "sampler": "random", "seed": 1, "race": "on", "parts": OF_ANY_SIZE}
+    settings = SearchOptions(**{**defaults, **options})
     study = open_study(f"sqlite:///{folder / 'study.db'}", "toy", settings.sampler, settings.seed, resume=True)
     task = make_task()
     problem = SearchProblem(task, seed_prompt(task), evaluator, settings)
@@ -135,6 +134,19 @@ def test_whole_grids_are_asked_of_those_that_can_stand_on_the_front_alone(raced:
     assert not list(raced._standings.contenders())
     assert set(raced.leaders) >= set(raced.front)
     assert raced.shortest in raced.candidates
+
+
+def test_the_best_within_the_limits_is_known_in_whole_though_larger_prompts_are_better(tmp_path: Path) -> None:
+    limited = SearchRestriction(max_prompt_edits=2)
+    search = make_search(tmp_path, make_evaluator(make_task()), parts=limited)
+    search.run()
+    limits = search.problem.limits
+    within = [candidate for candidate in search.candidates if limits.allow(candidate.prompt, candidate.edits)]
+    assert len(within) > 1, "not the baseline alone"
+    of_the_within = {candidate.id for candidate in within} | {"F1 below the baseline's", "held"}
+    for stopped in search.stopped:
+        if limits.allow(stopped.prompt, stopped.edits):
+            assert stopped.reason.removeprefix("dominated by ") in of_the_within
 
 
 def test_estimates_are_near_the_scores_of_the_whole_grid(raced: Any, whole: Any) -> None:
