@@ -33,6 +33,7 @@ def bootstrap_ci(
     n_replicates: int = 1000,
     confidence: float = 0.95,
     seed: int = 42,
+    similarity: ArrayLike | None = None,
 ) -> dict[str, Interval]:
     """Bootstrap intervals of micro-F1, sensitivity and pooled consistency in one go.
 
@@ -58,6 +59,8 @@ def bootstrap_ci(
         In (0, 1).
     seed : int
         The same seed gives the same intervals.
+    similarity : (n_classes, n_classes) float, optional
+        Of S, as in `sample_sensitivity`.
 
     Returns
     -------
@@ -81,7 +84,7 @@ def bootstrap_ci(
     >>> interval.estimate, interval.low < interval.estimate < interval.high
     (0.8333333333333334, True)
     """
-    answers = read_answers(predictions, y, n_classes)
+    answers = read_answers(predictions, y, n_classes, similarity=similarity)
     tail = (1 - read_fraction(confidence, "confidence")) / 2
     estimate, replicates = bootstrap_replicates([answers], resample, n_replicates, seed)
     low, high = np.clip(moved_quantiles(estimate[0], replicates[0], tail), 0, 1)

@@ -80,6 +80,7 @@ def compare_scores(
     *,
     wordings: Wordings = "random",
     confidence: float = 0.95,
+    similarity: ArrayLike | None = None,
 ) -> dict[str, PairedDifference]:
     """Test the difference of two prompts in F1, sensitivity and consistency.
 
@@ -103,6 +104,8 @@ def compare_scores(
         What a new experiment would draw anew: other samples, and with "random" other wordings like these.
     confidence : float
         In (0, 1).
+    similarity : (n_classes, n_classes) float, optional
+        Of S, as in `sample_sensitivity`.
 
     Returns
     -------
@@ -117,7 +120,7 @@ def compare_scores(
     >>> found.difference, found.low < 0 < found.high
     (0.25, True)
     """
-    prompts = read_pair(first, second, y, n_classes)
+    prompts = read_pair(first, second, y, n_classes, similarity)
     tail = read_tail(confidence)
     n_rephrasings = prompts[0].shape[1]
     statistic = difference_statistic(*(joint_statistic(answers) for answers in prompts))
@@ -173,11 +176,13 @@ def _difference(found: Scatter, place: int, counts: float, tail: float) -> Paire
     return replace(one_sided, p_value=min(1.0, 2 * min(one_sided.p_above(), one_sided.p_below())))
 
 
-def read_pair(first: ArrayLike, second: ArrayLike, y: ArrayLike, n_classes: int) -> list[Answers]:
+def read_pair(
+    first: ArrayLike, second: ArrayLike, y: ArrayLike, n_classes: int, similarity: ArrayLike | None = None
+) -> list[Answers]:
     """The answers of two prompts to the same samples under the same wordings."""
     pair = {"first": as_array(first, "first", (2, 3), SHAPE), "second": as_array(second, "second", (2, 3), SHAPE)}
     for axis, side in enumerate(("samples", "rephrasings")):
         ours, theirs = (array.shape[axis] for array in pair.values())
         if ours != theirs:
             raise ValueError(f"second has {theirs} {side} and first has {ours}; both must have the same")
-    return [read_answers(array, y, n_classes, name) for name, array in pair.items()]
+    return [read_answers(array, y, n_classes, name, similarity=similarity) for name, array in pair.items()]

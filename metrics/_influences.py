@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._numerics import class_differences, entropy, ratio
+from ._numerics import class_differences, ratio
+from ._similarity import answer_entropy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +40,7 @@ def joint_statistic(answers: Answers) -> Statistic:
         rest = mass if without is None else mass - answers.mass[:, without]
         table, n_draws = _table(rest.reshape(n_samples, n_classes), n_answers, hard=answers.hard)
         shares_right = (right if without is None else right - answers.right[:, without]) / n_answers
-        entropies = np.minimum(entropy(table, n_draws) / np.log(n_classes), 1.0)
+        entropies = np.minimum(answer_entropy(table, n_draws, answers.similarity) / np.log(n_classes), 1.0)
         agreement = 1 - class_differences(table, n_draws, answers.classes) / sizes
         f1, sensitivity = shares_right.mean(), entropies.mean()
         consistency = (sizes * agreement).sum() / n_pairs

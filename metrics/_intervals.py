@@ -50,6 +50,7 @@ def score_intervals(
     *,
     wordings: Wordings = "random",
     confidence: float = 0.95,
+    similarity: ArrayLike | None = None,
 ) -> dict[str, Interval]:
     """Intervals of micro-F1, sensitivity and pooled consistency.
 
@@ -76,6 +77,8 @@ def score_intervals(
         samples under the very same wordings.
     confidence : float
         In (0, 1).
+    similarity : (n_classes, n_classes) float, optional
+        Of S, as in `sample_sensitivity`.
 
     Returns
     -------
@@ -96,7 +99,7 @@ def score_intervals(
     >>> round(interval.estimate, 3), interval.low < interval.estimate < interval.high
     (0.833, True)
     """
-    answers = read_answers(predictions, y, n_classes)
+    answers = read_answers(predictions, y, n_classes, similarity=similarity)
     tail = read_tail(confidence)
     n_rephrasings = answers.shape[1]
     found = scatter(joint_statistic(answers), n_rephrasings, read_wordings(wordings))
@@ -139,12 +142,13 @@ def class_intervals(
     labels: Sequence[int] | None = None,
     wordings: Wordings = "random",
     confidence: float = 0.95,
+    similarity: ArrayLike | None = None,
 ) -> list[dict[str, Interval]]:
     """Intervals of each class's F1, sensitivity and consistency.
 
     Parameters
     ----------
-    predictions, y, n_classes, wordings, confidence
+    predictions, y, n_classes, wordings, confidence, similarity
         As in `score_intervals`.
     labels : sequence of int, optional
         The classes; by default all n_classes.
@@ -175,7 +179,7 @@ def class_intervals(
     for label, f1 in zip(wanted, _intervals(of_f1, np.ones(len(wanted)), tail), strict=True):
         of_class = {} if np.isnan(f1.estimate) else {"f1": f1}
         if (truth == label).any():
-            members = read_answers(source[truth == label], truth[truth == label], n_classes)
+            members = read_answers(source[truth == label], truth[truth == label], n_classes, similarity=similarity)
             found = known_of(scatter(joint_statistic(members), n_rephrasings, fixed), n_rephrasings)
             joint = dict(zip(SCORES, _intervals(found, SAMPLES_COUNT, tail), strict=True))
             of_class.update({name: joint[name] for name in ("sensitivity", "consistency")})

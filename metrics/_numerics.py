@@ -59,9 +59,9 @@ def entropy(table: NDArray[Any], n_draws: int | None) -> NDArray[np.float64]:
     rows = table.reshape(-1, table.shape[-1])
     nats = np.empty(len(rows))
     # Q + 1 logarithms and a look-up instead of one logarithm a cell
-    terms = None if n_draws is None else _plog(np.arange(n_draws + 1) / n_draws)
+    terms = None if n_draws is None else plog(np.arange(n_draws + 1) / n_draws)
     for block in row_blocks(*rows.shape):
-        nats[block] = np.einsum("ic->i", _plog(rows[block]) if terms is None else terms[rows[block]])
+        nats[block] = np.einsum("ic->i", plog(rows[block]) if terms is None else terms[rows[block]])
     return nats.reshape(table.shape[:-1])
 
 
@@ -86,8 +86,8 @@ def jackknifed_entropy(counts: NDArray[Any], n_draws: int) -> NDArray[np.float64
     array([0.863, 0.   ])
     """
     levels = np.arange(n_draws + 1)
-    terms = _plog(levels / n_draws)
-    fewer = _plog(np.minimum(levels / (n_draws - 1), 1.0))
+    terms = plog(levels / n_draws)
+    fewer = plog(np.minimum(levels / (n_draws - 1), 1.0))
     without = fewer.copy()
     without[1:] += levels[1:] / n_draws * (fewer[:-1] - fewer[1:])
     values = n_draws * terms - (n_draws - 1) * without
@@ -96,7 +96,8 @@ def jackknifed_entropy(counts: NDArray[Any], n_draws: int) -> NDArray[np.float64
     return np.asarray(np.einsum("...c->...", values[counts]))
 
 
-def _plog(p: NDArray[np.float64]) -> NDArray[np.float64]:
+def plog(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """-p ln p, and 0 where p is 0."""
     logarithms = np.log(p, out=np.zeros_like(p), where=p > 0)
     # a row may sum to a hair over 1, and 1 ln 1 is -0.0: neither shall show
     return np.asarray(np.maximum(-p * logarithms, 0.0))

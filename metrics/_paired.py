@@ -27,6 +27,7 @@ def paired_test(
     n_replicates: int = 1000,
     confidence: float = 0.95,
     seed: int = 42,
+    similarity: ArrayLike | None = None,
 ) -> dict[str, PairedDifference]:
     """Test the difference of two prompts in F1, sensitivity and consistency.
 
@@ -52,6 +53,8 @@ def paired_test(
         In (0, 1).
     seed : int
         The same seed gives the same result.
+    similarity : (n_classes, n_classes) float, optional
+        Of S, as in `sample_sensitivity`.
 
     Returns
     -------
@@ -67,7 +70,7 @@ def paired_test(
     >>> paired_test(after, after, [0, 1, 1, 0], n_classes=3)["f1"].p_value
     1.0
     """
-    prompts = read_pair(first, second, y, n_classes)
+    prompts = read_pair(first, second, y, n_classes, similarity)
     tail = (1 - read_fraction(confidence, "confidence")) / 2
     estimates, replicates = bootstrap_replicates(prompts, resample, n_replicates, seed)
     difference = estimates[1] - estimates[0]

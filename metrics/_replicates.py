@@ -13,7 +13,8 @@ import numpy as np
 
 from ._consistency import average_consistency
 from ._inputs import as_array, read_labels, read_n_classes, read_predictions, read_probabilities
-from ._numerics import LARGEST_HISTOGRAM, entropy, lattice_distances, sorted_distances
+from ._numerics import LARGEST_HISTOGRAM, lattice_distances, sorted_distances
+from ._similarity import answer_entropy, read_similarity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,12 +38,15 @@ class Answers:
         The true label's place among the labels that occur.
     hard : bool
         Whether mass holds only zeros and ones, so that its sums over rephrasings are counts.
+    similarity : (C, C) float or None
+        How alike two answers are.
     """
 
     mass: NDArray[Any]
     right: NDArray[np.float64]
     classes: NDArray[np.int64]
     hard: bool
+    similarity: NDArray[np.float64] | None = None
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -56,7 +60,14 @@ class Answers:
         return int(self.classes.max()) + 1
 
 
-def read_answers(predictions: ArrayLike, y: ArrayLike, n_classes: int, name: str = "predictions") -> Answers:
+def read_answers(
+    predictions: ArrayLike,
+    y: ArrayLike,
+    n_classes: int,
+    name: str = "predictions",
+    *,
+    similarity: ArrayLike | None = None,
+) -> Answers:
     """Hard predictions (N, Q) of integers, or probabilities (N, Q, C), with their labels (N,)."""
     chosen, probabilities = read_either(predictions, n_classes, name)
     y = read_labels(y, len(chosen), n_classes)
@@ -70,6 +81,7 @@ def read_answers(predictions: ArrayLike, y: ArrayLike, n_classes: int, name: str
         right=(chosen == y[:, None]).astype(np.float64),
         classes=np.unique(y, return_inverse=True)[1],
         hard=probabilities is None,
+        similarity=read_similarity(similarity, n_classes),
     )
 
 
@@ -149,11 +161,11 @@ def replicate_scores(
     table = mass.T.reshape(-1, n_samples, n_classes)
     if answers.hard:
         counts = table.astype(np.intp)
-        nats = entropy(counts, n_answers)
+        nats = answer_entropy(counts, n_answers, answers.similarity)
         distances = _count_distances(answers, counts, n_answers, samples)
     else:
         table = table / n_answers
-        nats = entropy(table, None)
+        nats = answer_entropy(table, None, answers.similarity)
         distances = _share_distances(answers, table, samples)
     sensitivity = np.minimum((nats * samples).sum(axis=1) / (total * np.log(n_classes)), 1.0)
     sizes = samples @ np.eye(answers.n_labels)[answers.classes]

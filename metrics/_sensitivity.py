@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._inputs import read_choice, read_counts
-from ._numerics import entropy, jackknifed_entropy, miller_madow
+from ._numerics import jackknifed_entropy, miller_madow
+from ._similarity import answer_entropy, jackknifed_answer_entropy, read_similarity
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -16,7 +17,11 @@ if TYPE_CHECKING:
 
 
 def sample_sensitivity(
-    counts: ArrayLike, *, normalize: bool = True, correction: Literal["miller-madow", "jackknife"] | None = None
+    counts: ArrayLike,
+    *,
+    normalize: bool = True,
+    correction: Literal["miller-madow", "jackknife"] | None = None,
+    similarity: ArrayLike | None = None,
 ) -> NDArray[np.float64]:
     """Sensitivity of each sample: the entropy of its answers over the rephrasings.
 
@@ -34,6 +39,11 @@ def sample_sensitivity(
         of S at infinitely many wordings the plain value reaches 70 to 77 % at Q = 10, Miller and Madow's 79 to 85 %,
         the jackknife's 86 to 91 % (Q = 5: 57 to 64, 68 to 76, 77 to 86 %), measured in benchmarks/coverage.md.
         Needs counts. A corrected, normalised value may pass 1; it is not cut, which would bring a bias back.
+    similarity : (n_classes, n_classes) float, optional
+        How alike two answers are, in [0, 1], where they are alike to a degree: ordered labels, sets. A kernel (positive
+        semidefinite, 1 of each answer with itself). The entropy is then von Neumann's, -tr K ln K, of
+        K = W / Q over the Q answers; without similarities it is the same to rounding as that of E25.
+        Miller and Madow's correction is for classes alone.
 
     Returns
     -------
@@ -42,34 +52,55 @@ def sample_sensitivity(
 
     References
     ----------
-    E25, eq. (3). Miller (1955) and Zahl (1977) for the corrections.
+    E25, eq. (3). Miller (1955) and Zahl (1977) for the corrections. Nikitin, Kossen, Gal and Marttinen, *Kernel
+    language entropy*, 2024, for the entropy of a kernel of answers.
 
     Examples
     --------
     >>> sample_sensitivity([[4, 0], [2, 2]])
     array([0., 1.])
+
+    Of three ordered labels the neighbours are half alike:
+
+    >>> near = [[1, 0.5, 0], [0.5, 1, 0.5], [0, 0.5, 1]]
+    >>> sample_sensitivity([[2, 2, 0], [2, 0, 2]], similarity=near).round(2)
+    array([0.51, 0.63])
     """
     read_choice(correction, "correction", (None, "miller-madow", "jackknife"))
     table, n_rephrasings = read_counts(counts)
-    nats = entropy(table, n_rephrasings) if correction is None else _corrected(table, n_rephrasings, correction)
+    kernel = read_similarity(similarity, table.shape[1])
+    if correction is None:
+        nats = answer_entropy(table, n_rephrasings, kernel)
+    else:
+        nats = _corrected(table, n_rephrasings, correction, kernel)
     if not normalize:
         return nats
     nats /= np.log(table.shape[1])
     return nats if correction else np.minimum(nats, 1.0)  # uniform rows pass 1 by rounding
 
 
-def _corrected(table: NDArray[Any], n_rephrasings: int | None, correction: str) -> NDArray[np.float64]:
+def _corrected(
+    table: NDArray[Any], n_rephrasings: int | None, correction: str, kernel: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
     if n_rephrasings is None:
         raise ValueError("correction needs counts (integers): probabilities don't tell how many answers")
+    if correction == "miller-madow" and kernel is not None:
+        raise ValueError("correction 'miller-madow' counts classes, and similarity is given: take 'jackknife'")
     if correction == "miller-madow":
-        return entropy(table, n_rephrasings) + miller_madow(table, n_rephrasings)
+        return answer_entropy(table, n_rephrasings, None) + miller_madow(table, n_rephrasings)
     if n_rephrasings < 2:
         raise ValueError("correction is 'jackknife', and counts holds one answer a sample; it needs 2 or more")
+    if kernel is not None:
+        return jackknifed_answer_entropy(table, n_rephrasings, kernel)
     return jackknifed_entropy(table, n_rephrasings)
 
 
 def sensitivity(
-    counts: ArrayLike, *, normalize: bool = True, correction: Literal["miller-madow", "jackknife"] | None = None
+    counts: ArrayLike,
+    *,
+    normalize: bool = True,
+    correction: Literal["miller-madow", "jackknife"] | None = None,
+    similarity: ArrayLike | None = None,
 ) -> float:
     """Sensitivity of a prompt: the mean of `sample_sensitivity`. Lower is better.
 
@@ -79,7 +110,7 @@ def sensitivity(
     ----------
     counts : (n_samples, n_classes) int or float
         Integers: counts, from `prediction_counts`. Floats: p_tau, from `prediction_distribution`.
-    normalize, correction
+    normalize, correction, similarity
         As in `sample_sensitivity`.
 
     Returns
@@ -97,7 +128,7 @@ def sensitivity(
     >>> sensitivity([[4, 0], [2, 2]])
     0.5
     """
-    return float(sample_sensitivity(counts, normalize=normalize, correction=correction).mean())
+    return float(sample_sensitivity(counts, normalize=normalize, correction=correction, similarity=similarity).mean())
 
 
 def sensitive_samples(counts: ArrayLike, *, above: float = 0.0) -> NDArray[np.bool_]:

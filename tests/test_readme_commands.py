@@ -27,6 +27,8 @@ SMALL = "--trials 3 --samples 24 --rephrasings 3 --rounds 1"
 SIMULATED = "sim/accuracy=0.6,wobble=0.4"
 REPEATED = "psopt optimize --dataset trec"  # the guide gives it in small too
 ELSEWHERE = {"--program": "tests/dspy_programs/test_programs_on_the_command_line.py", "dashboard": "below"}
+STARS = ((1, "support"), (3, "legal"), (5, "sales"))
+SEVERITIES = (("low", "sales"), ("medium", "billing"), ("high", "support"))
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +45,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
     plain = "\n".join(["text,label", *rows])
     (folder / "named.csv").write_text("\n".join(["body,team", *rows]))
     (folder / "tickets.csv").write_text(plain)
+    stars = "\n".join(
+        ["text,stars", *(f"{texts[team].format(row)},{star}" for row in range(30) for star, team in STARS)]
+    )
+    (folder / "reviews.csv").write_text(stars)
+    severities = (f"{texts[team].format(row)},{level}" for row in range(30) for level, team in SEVERITIES)
+    (folder / "severities.csv").write_text("\n".join(["text,severity", *severities]))
     for name in ("prompt.txt", "old.txt"):
         (folder / name).write_text("Decide which team has to answer the ticket.")
     own = ROOT / "examples" / "own_prompt"
@@ -73,6 +81,8 @@ def small(line: str, folder: Path, server: FakeServer) -> str:
     line = line.replace("postgresql://psopt@db.local/studies", f"sqlite:///{folder}/study.db")
     line = line.replace("psopt optimize --dataset trec ", "psopt optimize --dataset tickets.csv ")
     line = line.replace("psopt diagnose --dataset cb", "psopt diagnose --dataset cb --samples 20 --rephrasings 3")
+    if "--label-column severity" in line:
+        line = line.replace("tickets.csv", "severities.csv")
     if "--text-column" in line:
         line = line.replace("tickets.csv", "named.csv")
     if line.startswith("psopt optimize") and "--dry-run" not in line:

@@ -54,6 +54,8 @@ class Threshold:
         95 %.
     n_samples, n_rephrasings : int or None
         What it was measured on.
+    measure : str
+        What was measured, where it is not what the option is named for: ``closeness`` of ordered labels.
     """
 
     option: str
@@ -64,6 +66,7 @@ class Threshold:
     interval: tuple[float, float] | None = None
     n_samples: int | None = None
     n_rephrasings: int | None = None
+    measure: str = ""
 
     @property
     def met(self) -> bool:
@@ -76,7 +79,7 @@ class Threshold:
         if self.option == RESTS_ON_NA:
             return f"{'ok' if self.met else 'missed'}: {self.note}"
         sign = ("<=" if self.met else ">") if self.option.startswith("max") else (">=" if self.met else "<")
-        name = _BOUNDS[self.option].replace("_", " ")
+        name = self.measure or _BOUNDS[self.option].replace("_", " ")
         return f"{'ok' if self.met else 'missed'}: {name} {self.value:.4f} {sign} {self.bound:g}{self._measured()}"
 
     def _measured(self) -> str:
@@ -137,6 +140,7 @@ def _threshold(scores: Scores, option: str, bound: float, end: End) -> Threshold
         interval=interval,
         n_samples=scores.n_samples,
         n_rephrasings=scores.n_rephrasings,
+        measure=scores.quality_name if name == "f1" and scores.ordinal else "",
     )
 
 

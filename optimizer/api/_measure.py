@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from psopt.answers import AnswerType
 from psopt.api._prompts import prompt_for
 from psopt.errors import InputError
 from psopt.evaluation import evaluate, rephrased_prompts
@@ -133,7 +134,16 @@ def predict(
     frozen = _freeze(task, prompt, options, models)
     answering = models.answering(model, task)
     texts, forms = frozen.on(options.split)
-    return evaluate(answering, prompt, texts, chosen, on_progress, from_probabilities=options.lm.logprobs, forms=forms)
+    return evaluate(
+        answering,
+        prompt,
+        texts,
+        chosen,
+        on_progress,
+        from_probabilities=options.lm.logprobs,
+        forms=forms,
+        answer_type=AnswerType.of(task),
+    )
 
 
 def grids(

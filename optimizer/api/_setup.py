@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from psopt.answers import AnswerType
 from psopt.evaluation import Evaluator, Split
 from psopt.proposals.llm import LLMProposer
 from psopt.rephrasings import freeze_rephrasings
@@ -42,7 +43,14 @@ def make_evaluator(
     """Put together what all prompts are compared on: a model, by default the settings', rephrasings, and samples."""
     answering = models.answering(model or settings.model, task)
     samples = _split_samples(task, settings)
-    return Evaluator(answering, rephrasings, samples, from_probabilities=settings.lm.logprobs, budget=models.budget)
+    return Evaluator(
+        answering,
+        rephrasings,
+        samples,
+        from_probabilities=settings.lm.logprobs,
+        budget=models.budget,
+        answer_type=AnswerType.of(task),
+    )
 
 
 def make_proposer(settings: RunSettings, models: ModelProvider) -> LLMProposer | None:

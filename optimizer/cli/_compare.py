@@ -91,7 +91,7 @@ def _show(console: Console, contenders: list[ComparisonResult]) -> None:
     table = Table(box=SIMPLE_HEAD, title="In percent, with 95 % intervals", title_justify="left")
     for name in ("prompt", "model"):
         table.add_column(name, overflow="fold")
-    for name in ("F1", "S", "C"):
+    for name in (contenders[0].scores.quality_name, "S", "C"):
         table.add_column(name, justify="right", no_wrap=True)
     for contender in contenders:
         table.add_row(Text(contender.prompt), Text(contender.model), *(_score(contender, name) for name in OBJECTIVES))

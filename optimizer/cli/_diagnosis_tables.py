@@ -19,9 +19,9 @@ def scores_table(report: PromptReport) -> Table:
     from rich.table import Table
 
     table = Table(title="Scores in percent", title_justify="left")
-    for name in ("", "samples", "F1", "S", "C"):
-        table.add_column(name, justify="right" if name else "left")
     scores = report.scores
+    for name in ("", "samples", scores.quality_name if scores else "F1", "S", "C"):
+        table.add_column(name, justify="right" if name else "left")
     n_samples = str(len(report.predictions.samples))
     if scores is None:
         table.add_row("all", n_samples, "–", _percent(report.sensitivity), "–")
@@ -39,7 +39,7 @@ def families_table(scores: Scores) -> Table:
     from rich.table import Table
 
     table = Table(title="By what is varied, in percent", title_justify="left")
-    for name in ("family", "rephrasings", "F1", "S"):
+    for name in ("family", "rephrasings", scores.quality_name, "S"):
         table.add_column(name, justify="left" if name == "family" else "right")
     for family, of_family in sorted(scores.per_family.items(), key=lambda item: -item[1].sensitivity):
         table.add_row(family, str(of_family.n), _percent(of_family.f1), _percent(of_family.sensitivity))

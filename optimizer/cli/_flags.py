@@ -24,6 +24,8 @@ class DataFlags:
     text_column: option.TextColumn = None
     inputs: option.Inputs = None
     label_column: option.LabelColumn = None
+    answers: option.Answers = None
+    order: option.Order = None
     task_file: option.TaskFile = None
     test_file: option.TestFile = None
     strict_data: option.StrictData = False

@@ -57,6 +57,21 @@ Inputs = Annotated[
     ),
 ]
 LabelColumn = Annotated[str | None, option("Data", "--label-column", "Column that holds the labels.", "NAME")]
+Answers = Annotated[
+    Literal["label", "ordinal"] | None,
+    option(
+        "Data",
+        "--answers",
+        "What an answer is: a label, or one of labels that stand in an order, where near answers count as near",
+        show_default="label",
+    ),
+]
+Order = Annotated[
+    str | None,
+    option(
+        "Data", "--order", "The labels from the least to the most; numbers need none", "A,B,C", show_default="by value"
+    ),
+]
 TaskFile = Annotated[Path | None, option("Data", "--task-file", "Task file: description, labels, definitions.", "TOML")]
 TestFile = Annotated[Path | None, option("Data", "--test-file", "Test samples in a file of their own.", "FILE")]
 StrictData = Annotated[bool, option("Data", "--strict-data", "Fail rather than use the bundled sample.")]

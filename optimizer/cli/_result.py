@@ -6,6 +6,7 @@ import os
 import shlex
 from typing import TYPE_CHECKING
 
+from psopt.answers import AnswerType
 from psopt.cli._lines import wrapped
 from psopt.evaluation import OBJECTIVES, na_lines, na_note
 from psopt.rephrasings import tame_note
@@ -16,6 +17,7 @@ from psopt.runs import (
     asked_about,
     limits_line,
     price_line,
+    quality_name,
     recommendation_lines,
     short_line,
 )
@@ -43,12 +45,13 @@ def show_result(run: Run, console: Console, spent: str = "") -> None:
     # A pipe has no width of its own, and what reads it wants whole cells.
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = max(console.width, _WIDE)
-    console.print(_front_table(run, knee, prices))
+    manifest = RunDirectory.open(run.path).read_json(MANIFEST)
+    quality = quality_name(manifest)
+    console.print(_front_table(run, knee, prices, quality))
     for line in _notes(run, chosen):
         console.print(line, style="yellow", markup=False, soft_wrap=True)
     console.print()
-    _say(console, _recommended(run), style="bold")
-    manifest = RunDirectory.open(run.path).read_json(MANIFEST)
+    _say(console, _recommended(run, quality), style="bold")
     note = tame_note((manifest["rephrasings"].get("diversity") or {}).get("heldout"))
     if note:
         _say(console, [f"S: {note}."], style="yellow")
@@ -73,9 +76,9 @@ def _say(console: Console, sentences: Sequence[str], style: str | None = None) -
         console.print(line, style=style, markup=False, soft_wrap=True)
 
 
-def _recommended(run: Run) -> list[str]:
+def _recommended(run: Run, quality: str) -> list[str]:
     """What the gate has decided, with the table's sign for it."""
-    sentences = recommendation_lines(run.recommendation.to_dict()) if run.recommendation else []
+    sentences = recommendation_lines(run.recommendation.to_dict(), quality) if run.recommendation else []
     return sentences if run.recommended.id == run.baseline.id else [f"> {sentences[0]}", *sentences[1:]]
 
 
@@ -92,11 +95,13 @@ def _choice_lines(run: Run, knee: Candidate, manifest: Mapping[str, Any]) -> lis
     stays = f", {stability_line(shares, knee.id)}" if shares else ""
     sign = _sign(run, knee, knee)
     lines = [f"{sign} the knee, the best compromise{stays}. Test: unseen samples, held-out rephrasings."]
+    if answers := AnswerType.from_dict(manifest.get("answers")).note:
+        lines.append(f"{answers}.")
     if run.short.id != knee.id:
         sign = _sign(run, knee, run.short)
         line = f"{sign} the shortest prompt that is no worse than the knee by more than one standard error on val"
         if against_knee := manifest.get("short_against_knee"):
-            line = f"{line}; on test against the knee, in points: {short_line(against_knee)}"
+            line = f"{line}; on test against the knee, in points: {short_line(against_knee, quality_name(manifest))}"
         lines.append(f"{line}.")
     if any(_sign(run, knee, candidate) == "+" for candidate in run.front):
         why = "not surely better on val than what is within, so not handed back (--max-prompt-tokens)"
@@ -111,7 +116,7 @@ def _prices(run: Run) -> dict[str, CallPrice]:
     return {candidate.id: CallPrice.of(candidate.prompt, model, texts) for candidate in shown}
 
 
-def _front_table(run: Run, knee: Candidate, prices: Mapping[str, CallPrice]) -> Table:
+def _front_table(run: Run, knee: Candidate, prices: Mapping[str, CallPrice], quality: str) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
@@ -124,7 +129,9 @@ def _front_table(run: Run, knee: Candidate, prices: Mapping[str, CallPrice]) -> 
         show_edge=False,
     )
     table.add_column("prompt", no_wrap=True)
-    for name in ("edits", "tokens", "F1 on test", "S on test", "C on test", "F1/S/C on val"):
+    # "closeness" is longer than F1, and 80 columns are full
+    on_test = [f"{quality} on test" if quality == "F1" else quality, "S on test", "C on test"]
+    for name in ("edits", "tokens", *on_test, f"{quality}/S/C on val" if quality == "F1" else "on val"):
         table.add_column(name, justify="right", no_wrap=True)
     # By id: the baseline stands first, and last what is not on the front.
     shown = {candidate.id: candidate for candidate in (run.baseline, *run.front, run.short, run.recommended)}

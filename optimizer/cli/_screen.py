@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+from psopt.answers import AnswerType
 from psopt.cli._expected import Expected
 from psopt.cli._remaining import RemainingColumn
 from psopt.cli._spent import spent_line
@@ -49,6 +50,7 @@ class Screen(Observer):
         self._best = (0.0, 1.0, 0.0)
         self._expected: Expected | None = None
         self._expectations: Sequence[str] = ()
+        self._quality = "F1"
 
     def expect(self, estimate: CostEstimate, lines: Sequence[str]) -> None:
         """Say, as the run starts, what it is expected to take, and hold it against that."""
@@ -85,6 +87,10 @@ class Screen(Observer):
             self._say(f"Note: {task.info.note}", style="yellow")
         sizes = f"{len(task.train)} train, {len(task.val)} val, {len(task.test)} test"
         self._say(f"{task.name} ({task.info.source}): {len(task.labels)} labels, {sizes}")
+        answers = AnswerType.of(task)
+        self._quality = answers.quality_name
+        if answers.note:
+            self._say(answers.note, in_whole=False)
         if task.info.test_is_drawn:
             self._say("The test samples are set aside by chance: nothing is chosen by them, and they decide at the end")
         self._say(f"Run directory: {folder}")
@@ -142,8 +148,8 @@ class Screen(Observer):
         """The best of each objective and what was spent, so short that the time that is left fits in beside it."""
         f1, s, c = best
         if self._err.width >= _WIDE:
-            return f"best F1 {f1:.3f}  S {s:.3f}  C {c:.3f}{_spent(self.budget, self._expected)}"
-        return f"F1 {f1:.3f} S {s:.3f} C {c:.3f}{_spent_briefly(self.budget, self._expected)}"
+            return f"best {self._quality} {f1:.3f}  S {s:.3f}  C {c:.3f}{_spent(self.budget, self._expected)}"
+        return f"{self._quality} {f1:.3f} S {s:.3f} C {c:.3f}{_spent_briefly(self.budget, self._expected)}"
 
     def _say(self, line: str, style: str = "", *, in_whole: bool = True) -> None:
         """Print a line: in whole, so that paths can be copied, else broken between words where a terminal ends."""

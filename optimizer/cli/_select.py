@@ -44,7 +44,7 @@ def _show(run: Path, entry: Mapping[str, Any]) -> None:
 
     console = Console(highlight=False)
     table = Table(box=SIMPLE_HEAD, title=f"{entry['id']}: {len(entry['edits'])} edits", title_justify="left")
-    for name in ("in percent", "F1", "S", "C"):
+    for name in ("in percent", "closeness" if entry["val"].get("ordinal") else "F1", "S", "C"):
         table.add_column(name, justify="left" if name == "in percent" else "right")
     for split in ("val", "test"):
         scores = entry[split]

@@ -39,16 +39,39 @@ def data_options(data: DataFlags, folder: str = "", sources: Sequence[PromptSour
         data.strict_data,
         folder,
         inputs,
+        *_answers(data, sources),
     )
+
+
+def _answers(data: DataFlags, sources: Sequence[PromptSource]) -> tuple[str | None, tuple[str, ...]]:
+    """The answer type and the order of labels: as told, else as a prompt from `sources` was measured."""
+    if data.answers is None and data.order is None and Path(data.dataset).suffix:
+        measured = [source.measured.dataset for source in sources if source.measured]
+        for dataset in measured:
+            if "answers" in dataset:
+                return dataset["answers"], tuple(dataset["order"])
+    return data.answers, _listed(data.order)
+
+
+def _listed(order: str | None) -> tuple[str, ...]:
+    """The labels of --order."""
+    labels = tuple(label.strip() for label in (order or "").split(","))
+    if order is not None and not all(labels):
+        raise typer.BadParameter(f"{order!r} is no list of labels: LOW,MEDIUM,HIGH is expected", param_hint="'--order'")
+    return labels if order is not None else ()
 
 
 def load_data(
     data: DataFlags, seed: int, sources: Sequence[PromptSource] = (), *, require_labels: bool, silent: bool
 ) -> Task:
     """Load the task with the inputs that prompts name, and say what is to be said of it."""
+    from psopt.answers import AnswerType
+
     task = data_options(data, sources=sources).load(seed, require_labels=require_labels)
     if task.info.note and not silent:
         typer.echo(f"Note: {task.info.note}", err=True)
+    if (note := AnswerType.of(task).note) and not silent:
+        typer.echo(f"Note: {note}", err=True)
     return task
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from psopt.answers import ONE_LABEL
 from psopt.errors import InputError
 from psopt.evaluation._partial_answers import PartialAnswers
 from psopt.evaluation._predictions import Predictions
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-    from psopt.answers import NoLabel
+    from psopt.answers import AnswerType, NoLabel
     from psopt.models import Model, OnProgress
     from psopt.search_spaces import Prompt, PromptFormat
     from psopt.tasks import Sample
@@ -37,6 +38,7 @@ def evaluate(
     *,
     from_probabilities: bool = False,
     forms: Sequence[PromptFormat] = (),
+    answer_type: AnswerType = ONE_LABEL,
 ) -> Predictions:
     """Let a model answer every sample under every rephrasing of a prompt's description.
 
@@ -48,7 +50,7 @@ def evaluate(
     cells = np.ones((len(samples), len(rephrasings)), dtype=np.bool_)
     prompts = rephrased_prompts(prompt, rephrasings, forms)
     answers = ask_cells(model, prompts, samples, cells, on_progress, from_probabilities=from_probabilities)
-    return predictions_of(model, prompt, rephrasings, forms, samples, answers)
+    return predictions_of(model, prompt, rephrasings, forms, samples, answers, answer_type)
 
 
 def ask_cells(
@@ -85,6 +87,7 @@ def predictions_of(
     forms: Sequence[PromptFormat],
     samples: Sequence[Sample],
     answers: PartialAnswers,
+    answer_type: AnswerType = ONE_LABEL,
 ) -> Predictions:
     """Return the predictions that a whole grid of answers is, with what else the model says of them."""
     forms = forms or [prompt.form] * len(rephrasings)
@@ -102,6 +105,7 @@ def predictions_of(
         metric_scores,
         tuple(rephrasings),
         no_labels(model, prompts, texts, answers.array),
+        answer_type,
     )
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from psopt.answers import ONE_LABEL
 from psopt.evaluation._evaluate import ask_cells, predictions_of, rephrased_prompts
 from psopt.evaluation._partial_answers import PartialAnswers
 from psopt.evaluation._predictions import Predictions
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
+    from psopt.answers import AnswerType
     from psopt.models import Model, OnProgress
     from psopt.rephrasings import RephrasingSet
     from psopt.search_spaces import Prompt
@@ -39,6 +41,8 @@ class Evaluator:
         Ask the model for probabilities, and score these.
     budget : Budget, optional
         Counts what was asked.
+    answer_type : AnswerType
+        The task's: how answers are compared.
     """
 
     def __init__(
@@ -49,12 +53,14 @@ class Evaluator:
         *,
         from_probabilities: bool = False,
         budget: Budget | None = None,
+        answer_type: AnswerType = ONE_LABEL,
     ) -> None:
         self.model = model
         self.rephrasings = rephrasings
         self.samples = samples
         self.from_probabilities = from_probabilities
         self.budget = budget or Budget()
+        self.answer_type = answer_type
         self._on_progress: OnProgress | None = None
         self._on_ask: Callable[[Prompt, Split], None] | None = None
         self._predictions: dict[tuple[str, Split], Predictions] = {}
@@ -185,7 +191,9 @@ class Evaluator:
             samples = self.samples[split]
             self.answers(prompt, split, np.ones((len(samples), len(texts)), dtype=np.bool_))
             answers = self.partial_answers(prompt, split)
-            self._predictions[key] = predictions_of(self.model, prompt, texts, forms, samples, answers)
+            self._predictions[key] = predictions_of(
+                self.model, prompt, texts, forms, samples, answers, self.answer_type
+            )
             self._answers.pop(key, None)
         return self._predictions[key]
 
@@ -202,6 +210,7 @@ class Evaluator:
             prompt.labels,
             families=tuple(form.family for form in forms),
             rephrasings=tuple(texts),
+            answers=self.answer_type,
         )
 
     def _ask(self, prompt: Prompt, split: Split, cells: NDArray[np.bool_]) -> PartialAnswers:

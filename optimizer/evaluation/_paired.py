@@ -32,7 +32,7 @@ def compare_paired(
     """Test the difference of two prompts on the same samples and rephrasings, second minus first.
 
     What is tested is what is scored: probabilities where both have them, and in the place of F1 the mean of a metric's
-    scores where answers have such. Keys are ``f1``, ``sensitivity``, ``consistency``.
+    scores, or of closeness, where answers have such. Keys are ``f1``, ``sensitivity``, ``consistency``.
 
     Parameters
     ----------
@@ -46,16 +46,25 @@ def compare_paired(
     wordings : "random" or "fixed"
         Whether new rephrasings would be drawn, or only new samples.
     """
+    similarity = first.answers.similarity
     if method == "bootstrap":
         resample: Literal["both", "samples"] = "samples" if wordings == "fixed" else first.resample
         differences = paired_test(
-            first.scored, second.scored, first.truth, first.n_classes, resample=resample, seed=seed
+            first.scored,
+            second.scored,
+            first.truth,
+            first.n_classes,
+            resample=resample,
+            seed=seed,
+            similarity=similarity,
         )
     else:
-        differences = compare_scores(first.scored, second.scored, first.truth, first.n_classes, wordings=wordings)
-    if first.metric_scores is None or second.metric_scores is None:
+        differences = compare_scores(
+            first.scored, second.scored, first.truth, first.n_classes, wordings=wordings, similarity=similarity
+        )
+    if first.quality is None or second.quality is None:
         return differences
-    return {**differences, "f1": mean_difference(first.metric_scores, second.metric_scores, wordings=wordings)}
+    return {**differences, "f1": mean_difference(first.quality, second.quality, wordings=wordings)}
 
 
 def verdict(measure: str, difference: PairedDifference | None) -> str:

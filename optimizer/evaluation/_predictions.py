@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from psopt.answers import ONE_LABEL, AnswerType
 from psopt.metrics import prediction_counts, prediction_distribution, sample_consistency, sample_sensitivity
 from psopt.models import NOT_ASKED
 from psopt.rephrasings import diversity_of_instructions
@@ -44,6 +45,8 @@ class Predictions:
         The Q texts; empty where only the answers are known.
     no_labels : tuple of NoLabel
         The answers that are N/A and what they said, where the model can tell.
+    answers : AnswerType
+        How answers are compared with each other and with the truth.
     """
 
     array: NDArray[np.int64]
@@ -54,6 +57,7 @@ class Predictions:
     metric_scores: NDArray[np.float64] | None = None
     rephrasings: tuple[str, ...] = ()
     no_labels: tuple[NoLabel, ...] = ()
+    answers: AnswerType = ONE_LABEL
 
     @property
     def n_rephrasings(self) -> int:
@@ -113,6 +117,14 @@ class Predictions:
         return prediction_counts(with_unasked, self.n_classes + 1)[:, : self.n_classes]
 
     @property
+    def quality(self) -> NDArray[np.float64] | None:
+        """What each answer is worth, (N, Q) in [0, 1]: by a metric, or beside the truth; None if right or wrong."""
+        worth = self.answers.worth
+        if self.metric_scores is not None or worth is None:
+            return self.metric_scores
+        return np.where(self.asked, worth[self.truth[:, None], self.array], 0.0)
+
+    @property
     def scored(self) -> NDArray[np.int64] | NDArray[np.float64]:
         """What every score, interval and test is of: the probabilities where there are any, else the answers."""
         return self.array if self.probabilities is None else self.probabilities
@@ -131,7 +143,7 @@ class Predictions:
     @property
     def sensitivities(self) -> NDArray[np.float64]:
         """S of each sample: (N,) in [0, 1]."""
-        return sample_sensitivity(self.p_tau)
+        return sample_sensitivity(self.p_tau, similarity=self.answers.similarity)
 
     @property
     def consistencies(self) -> NDArray[np.float64]:

@@ -30,4 +30,4 @@ def readable_sensitivity(predictions: Predictions) -> float | None:
     else:
         mass = np.where(is_read[kept][:, :, None], predictions.probabilities[kept], 0.0).sum(axis=1)
     mass[:, n_labels] = 0.0
-    return sensitivity(mass / mass.sum(axis=1, keepdims=True))
+    return sensitivity(mass / mass.sum(axis=1, keepdims=True), similarity=predictions.answers.similarity)

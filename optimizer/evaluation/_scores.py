@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.evaluation._na_kinds import NaExample, na_examples, na_kinds
+from psopt.evaluation._ordinal import OrdinalScores, ordinal_scores
 from psopt.evaluation._readable import readable_sensitivity
 from psopt.metrics import (
     bootstrap_ci,
@@ -70,11 +71,12 @@ class Scores:
     Attributes
     ----------
     f1 : float
-        micro-F1 over all N x Q predictions, in [0, 1]; higher is better. Where a metric scores the answers, its mean.
+        micro-F1 over all N x Q predictions, in [0, 1]; higher is better. Where a metric scores the answers, its mean;
+        of ordered labels the mean closeness to the truth (`AnswerType`).
     macro_f1 : float
         Mean F1 over the labels that are true or predicted anywhere, N/A not among them.
     sensitivity : float
-        S_tau (E25, equations 3 and 4), normalised, in [0, 1]; lower is better.
+        S_tau (E25, equations 3 and 4), normalised, in [0, 1]; lower is better. Of ordered labels by their similarities.
     consistency : float
         C_y pooled over the classes (E25, equation 7), in [0, 1]; higher is better.
     na_rate : float
@@ -96,6 +98,8 @@ class Scores:
         S estimated at infinitely many wordings, jackknifed: it may pass 1. None from one wording, and of probabilities.
     consistency_no_self_pairs : float or None
         C without each sample's pair with itself, which makes C comparable between different N; None without a pair.
+    ordinal : OrdinalScores or None
+        What else is asked of ordered labels, among it F1 and S as of labels without an order.
     per_family : dict of family to FamilyScores
         Where the rephrasings are of several families: what the model is sensitive to.
     """
@@ -116,12 +120,25 @@ class Scores:
     n_rephrasings: int | None = None
     sensitivity_limit: float | None = None
     consistency_no_self_pairs: float | None = None
+    ordinal: OrdinalScores | None = None
+
+    @property
+    def is_hollow(self) -> bool:
+        """Whether ordered labels got one answer throughout, which is near enough to many and worth nothing."""
+        return self.constant is not None and self.ordinal is not None
+
+    @property
+    def quality_name(self) -> str:
+        """What `f1` is called: it is of ordered labels another measure (`AnswerType.quality_name`)."""
+        return "F1" if self.ordinal is None else "closeness"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scores as plain JSON data, as run.json holds them; S among readable answers only where N/A is."""
         data = asdict(self)
         if self.sensitivity_readable is None:
             del data["sensitivity_readable"]
+        if self.ordinal is None:
+            del data["ordinal"]
         data["ci"] = {name: list(bounds) for name, bounds in self.ci.items()}
         return data
 
@@ -149,7 +166,7 @@ def score(
     return Scores(
         f1=_f1(predictions),
         macro_f1=macro_f1(predictions.array, truth, labels=range(len(predictions.labels))),
-        sensitivity=sensitivity(p_tau),
+        sensitivity=sensitivity(p_tau, similarity=predictions.answers.similarity),
         consistency=consistency(p_tau, truth),
         na_rate=na_rate(predictions.counts),
         per_class=_per_class(predictions, intervals=intervals),
@@ -163,6 +180,7 @@ def score(
         n_rephrasings=predictions.n_rephrasings,
         sensitivity_limit=sensitivity_limit(predictions),
         consistency_no_self_pairs=_number(consistency(p_tau, truth, self_pairs=False)),
+        ordinal=ordinal_scores(predictions),
     )
 
 
@@ -170,24 +188,27 @@ def sensitivity_limit(predictions: Predictions) -> float | None:
     """Estimate S at infinitely many wordings; None from one wording, and of probabilities or unequally many answers."""
     if predictions.probabilities is not None or not predictions.is_whole or predictions.n_rephrasings == 1:
         return None
-    return sensitivity(predictions.counts, correction="jackknife")
+    return sensitivity(predictions.counts, correction="jackknife", similarity=predictions.answers.similarity)
 
 
 def _f1(predictions: Predictions) -> float:
-    if predictions.metric_scores is not None:
-        return float(predictions.metric_scores.mean())
+    if predictions.quality is not None:
+        return float(predictions.quality.mean())
     return micro_f1(predictions.array, predictions.truth)
 
 
 def _intervals(predictions: Predictions, seed: int, method: Method) -> dict[str, tuple[float, float]]:
     scored, truth, n_classes = predictions.scored, predictions.truth, predictions.n_classes
+    similarity = predictions.answers.similarity
     if method == "bootstrap" and len(truth) > 1:
-        intervals = bootstrap_ci(scored, truth, n_classes, resample=predictions.resample, seed=seed)
+        intervals = bootstrap_ci(
+            scored, truth, n_classes, resample=predictions.resample, seed=seed, similarity=similarity
+        )
     else:
-        intervals = score_intervals(scored, truth, n_classes)
+        intervals = score_intervals(scored, truth, n_classes, similarity=similarity)
     bounds = {name: interval.bounds for name, interval in intervals.items()}
-    if predictions.metric_scores is not None:
-        bounds["f1"] = mean_interval(predictions.metric_scores).bounds
+    if predictions.quality is not None:
+        bounds["f1"] = mean_interval(predictions.quality).bounds
     return {**bounds, "na_rate": mean_interval(predictions.array == len(predictions.labels)).bounds}
 
 
@@ -197,9 +218,10 @@ def _per_class(predictions: Predictions, *, intervals: bool) -> dict[str, ClassS
     labels = range(len(predictions.labels))
     f1 = class_f1(predictions.array, truth, labels=labels)
     agreement = consistency(p_tau, truth, average=None)
+    similarity = predictions.answers.similarity
     bounds: list[dict[str, Interval]] = [{} for _ in labels]
     if intervals:
-        bounds = class_intervals(predictions.scored, truth, predictions.n_classes, labels=labels)
+        bounds = class_intervals(predictions.scored, truth, predictions.n_classes, labels=labels, similarity=similarity)
     scores = {}
     for index, label in enumerate(predictions.labels):
         members = predictions.members(label)
@@ -207,7 +229,7 @@ def _per_class(predictions: Predictions, *, intervals: bool) -> dict[str, ClassS
         scores[label] = ClassScores(
             n=n,
             f1=_number(f1[index]),
-            sensitivity=sensitivity(p_tau[members]) if n else None,
+            sensitivity=sensitivity(p_tau[members], similarity=similarity) if n else None,
             consistency=_number(agreement[index]) if n else None,
             ci={name: interval.bounds for name, interval in bounds[index].items()},
         )
@@ -221,8 +243,8 @@ def _per_family(predictions: Predictions) -> dict[str, FamilyScores]:
     scores: dict[str, FamilyScores] = {}
     for family in dict.fromkeys(families):
         of_family = predictions.under([column for column, other in enumerate(families) if other == family])
-        f1 = micro_f1(of_family.array, of_family.truth)
-        scores[family] = FamilyScores(of_family.n_rephrasings, f1, sensitivity(of_family.p_tau))
+        of_s = sensitivity(of_family.p_tau, similarity=predictions.answers.similarity)
+        scores[family] = FamilyScores(of_family.n_rephrasings, _f1(of_family), of_s)
     return scores
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from psopt.answers import AnswerType
 from psopt.errors import InputError
 from psopt.evaluation import Predictions
 from psopt.runs import CONTRIBUTIONS, FRONT, MANIFEST, PROPOSALS, SAMPLES, TRIALS, WEAK_SPOTS, pick_entry
@@ -161,4 +162,11 @@ def _predictions(directory: RunDirectory, prompt_id: str, samples: dict[str, Any
         raise InputError(f"{path} can't be read{_cure(directory)}") from error
     by_id = {sample["id"]: Sample(**sample) for sample in samples["test"]}
     answered = tuple(by_id[sample_id] for sample_id in ids)
-    return Predictions(answers, answered, tuple(samples["labels"]), probabilities, metric_scores=metric_scores)
+    return Predictions(
+        answers,
+        answered,
+        tuple(samples["labels"]),
+        probabilities,
+        metric_scores=metric_scores,
+        answers=AnswerType.from_dict(samples.get("answers")),
+    )

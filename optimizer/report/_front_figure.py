@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from psopt.report._theme import SCALE, Figure, shown, styled
+from psopt.runs import quality_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,7 +30,7 @@ def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]]) ->
             mode="markers",
             name=name,
             opacity=1.0 if name in sizes else 0.75 if name == "evaluated" else 0.25,
-            hovertext=[_about(trial) for trial in layer],
+            hovertext=[_about(trial, quality_name(run)) for trial in layer],
             hoverinfo="text",
             marker={
                 "symbol": symbols.get(name, "x"),
@@ -44,7 +45,7 @@ def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]]) ->
         440,
         coloraxis={"colorscale": SCALE, "colorbar": {"title": {"text": "C"}, "thickness": 14}},
         xaxis_title="sensitivity S on val (further left is better)",
-        yaxis_title="F1 on val",
+        yaxis_title=f"{quality_name(run)} on val",
     )
     caption = (
         f"{len(trials)} prompts were evaluated on the same samples and rephrasings. Up and to the left is better, "
@@ -79,9 +80,9 @@ def _layers(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]]) -> dict
     return layers
 
 
-def _about(trial: Mapping[str, Any]) -> str:
+def _about(trial: Mapping[str, Any], quality: str) -> str:
     head = f"<b>{trial['id']}</b>, trial {trial['trial']}"
-    scores = f"F1 {trial['f1']:.3f}   S {trial['sensitivity']:.3f}   C {trial['consistency']:.3f}"
+    scores = f"{quality} {trial['f1']:.3f}   S {trial['sensitivity']:.3f}   C {trial['consistency']:.3f}"
     edits = [f"+ {shown(edit, 90)}" for edit in trial["edits"][:_MOST_EDITS]] or ["no edits"]
     n_hidden = len(trial["edits"]) - _MOST_EDITS
     ending = [f"and {n_hidden} more"] if n_hidden > 0 else []

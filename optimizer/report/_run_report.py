@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from psopt.answers import AnswerType
 from psopt.evaluation import compare_paired, na_lines, verdict
 from psopt.rephrasings import tame_note
 from psopt.report._class_figures import class_figures
@@ -14,7 +15,16 @@ from psopt.report._marked import PromptPanel
 from psopt.report._page import render_page
 from psopt.report._sample_figures import changed_samples, joint_view, sample_sensitivity
 from psopt.report._wording_figures import damage, enough, families, flips
-from psopt.runs import REPORT, CallPrice, asked_about, limits_line, price_line, recommendation_lines, short_line
+from psopt.runs import (
+    REPORT,
+    CallPrice,
+    asked_about,
+    limits_line,
+    price_line,
+    quality_name,
+    recommendation_lines,
+    short_line,
+)
 from psopt.search import racing_line, stability_line
 
 if TYPE_CHECKING:
@@ -78,7 +88,10 @@ def _choice_facts(contents: Contents) -> list[tuple[str, str]]:
         name = knee_id(run)
         facts.append(("knee", f"{name}, {stability_line(shares, name)}"))
     if against_knee := run.get("short_against_knee"):
-        facts.append(("short", f"{run['short']['id']} on test against the knee, in points: {short_line(against_knee)}"))
+        lost = short_line(against_knee, quality_name(run))
+        facts.append(("short", f"{run['short']['id']} on test against the knee, in points: {lost}"))
+    if answers := AnswerType.from_dict(run.get("answers")).note:
+        facts.append(("answers", answers))
     if limits := run.get("prompt_limits"):
         facts.append(("limits", _limits_fact(limits, contents.run["settings"]["parts"].get("max_prompt_tokens"))))
     return facts
@@ -146,10 +159,11 @@ def _headline(contents: Contents) -> list[dict[str, Any]]:
     if len(first.samples) > 1 and after["id"] != before["id"]:
         tested = compare_paired(first, second, contents.run["seed"])
     cards = []
+    names = {"f1": quality_name(contents.run)}
     for key, name, better in _MEASURES:
         cards.append(
             {
-                "name": name,
+                "name": names.get(key, name),
                 "better": better,
                 "before": before["test"][key],
                 "after": after["test"][key],
@@ -171,7 +185,7 @@ def _recommendation(run: dict[str, Any]) -> list[str]:
     """What the gate has said; of a run without one, that there was none."""
     if not run.get("recommended"):
         return ["This run recommends no prompt, as those of psopt 0.1: no test has compared what is shown with yours."]
-    return recommendation_lines(run["recommended"])
+    return recommendation_lines(run["recommended"], quality_name(run))
 
 
 def _without_self_pairs(contents: Contents) -> str:

@@ -30,7 +30,7 @@ from psopt.runs._prompt_fit import check_fits
 from psopt.runs._prompt_options import PromptOptions
 from psopt.runs._prompt_source import PromptSource, TaskPrompt, inputs_named
 from psopt.runs._reading_back import asks_the_same, read_back
-from psopt.runs._recommendation import Recommendation, n_looks, recommendation_lines
+from psopt.runs._recommendation import Recommendation, n_looks, quality_name, recommendation_lines
 from psopt.runs._recorder import RunRecorder
 from psopt.runs._run import Run
 from psopt.runs._same_prompt import check_same_prompt
@@ -122,6 +122,7 @@ __all__ = [
     "pick_note",
     "picked_prompt",
     "price_line",
+    "quality_name",
     "read_answers",
     "read_back",
     "read_baseline",

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 CHOICE = ("prompt_limits", "knee_shares", "short_against_knee")
 """The keys of run.json that say how sure the choice is."""
 _LIFTED_IN_TURN = ("tokens", "edits")
-_NAMES = {"f1": "F1", "sensitivity": "S", "consistency": "C"}
 
 
 def choice_record(
@@ -68,15 +67,18 @@ def limits_line(limits: Mapping[str, Any]) -> str:
     return " and ".join(text for name, text in parts.items() if limits[name] is not None and name not in lifted)
 
 
-def short_line(against_knee: dict[str, dict[str, float]]) -> str:
+def short_line(against_knee: dict[str, dict[str, float]], quality: str = "F1") -> str:
     """Say what the shortest prompt gains or loses on test against the knee, in points.
+
+    `quality` is what stands in the place of F1 (`AnswerType.quality_name`).
 
     >>> loss = {"difference": -0.012, "low": -0.03, "high": 0.006, "p_value": 0.2}
     >>> short_line({"f1": loss})
     'F1 -1.2 (-3.0 to +0.6)'
     """
+    names = {"f1": quality, "sensitivity": "S", "consistency": "C"}
     return ", ".join(
-        f"{_NAMES[name]} {100 * test['difference']:+.1f} ({100 * test['low']:+.1f} to {100 * test['high']:+.1f})"
+        f"{names[name]} {100 * test['difference']:+.1f} ({100 * test['low']:+.1f} to {100 * test['high']:+.1f})"
         for name, test in against_knee.items()
     )
 

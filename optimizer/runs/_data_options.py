@@ -29,6 +29,10 @@ class DataOptions:
         What names of files are relative to: where a run was started. Empty for the current folder.
     inputs : tuple of str
         The columns that a sample is made of; empty for the text column alone.
+    answers : str or None
+        ``label`` or ``ordinal``; None for what the task file says.
+    order : tuple of str
+        The labels from the least to the most.
     """
 
     dataset: str
@@ -39,17 +43,19 @@ class DataOptions:
     strict_data: bool = False
     folder: str = ""
     inputs: tuple[str, ...] = ()
+    answers: str | None = None
+    order: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the options as plain JSON data; `inputs` only where there are any, as psopt 0.1 knew none."""
+        """Return the options as plain JSON data; those that psopt 0.1 did not know only where they say something."""
         data = asdict(self)
-        inputs = data.pop("inputs")
-        return {**data, "inputs": list(inputs)} if inputs else data
+        newer = {"inputs": list(self.inputs), "answers": self.answers, "order": list(self.order)}
+        return {**{name: value for name, value in data.items() if name not in newer}, **_said(newer)}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> DataOptions:
         """Build the options from `to_dict`'s data."""
-        return cls(**{**data, "inputs": tuple(data.get("inputs", ()))})
+        return cls(**{**data, "inputs": tuple(data.get("inputs", ())), "order": tuple(data.get("order", ()))})
 
     def load(self, seed: int, *, require_labels: bool = True) -> Task:
         """Load the task; `seed` decides how samples without a split are split.
@@ -69,6 +75,8 @@ class DataOptions:
             label_column=self.label_column,
             task_file=self.located(self.task_file),
             test_file=self.located(self.test_file),
+            answers=self.answers,
+            order=self.order,
             seed=seed,
             strict_data=self.strict_data,
             require_labels=require_labels,
@@ -90,3 +98,7 @@ class DataOptions:
             raise DataError(
                 f"{name} is neither where the run was started ({self.folder}), nor here: put it back, or go where it is"
             )
+
+
+def _said(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value}

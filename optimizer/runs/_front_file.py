@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import InputError
 from psopt.runs._directory import FRONT, MANIFEST, RunDirectory
 from psopt.runs._measured import measured_in
-from psopt.runs._recommendation import recommendation_lines
+from psopt.runs._recommendation import quality_name, recommendation_lines
 from psopt.search import pick_one
 
 if TYPE_CHECKING:
@@ -97,7 +97,8 @@ def pick_note(run: Path, which: str) -> list[str]:
         return []
     if directory.read_json(FRONT).get("recommended") is None:
         return ["the run recommends no prompt, as those of psopt 0.1: this is its knee, which no test has compared"]
-    return recommendation_lines(directory.read_json(MANIFEST)["recommended"])[:1]
+    manifest = directory.read_json(MANIFEST)
+    return recommendation_lines(manifest["recommended"], quality_name(manifest))[:1]
 
 
 def pick_entry(

@@ -77,6 +77,7 @@ def manifest(
         "finish_reason": finish_reason,
         "seconds": round(seconds + before.get("seconds", 0.0), 3),
         **own_prompt,
+        **({} if evaluator.answer_type.is_plain else {"answers": evaluator.answer_type.to_dict()}),
         **({"race": race.to_dict()} if race else {}),
         "settings": {
             **settings.to_dict(),

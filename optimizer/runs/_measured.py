@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
 from psopt.models.chat import LMConfig, is_secret, public_address
+from psopt.tasks import ORDINAL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +46,7 @@ class Measured:
     client : dict
         How it was asked: fields of `LMConfig` by name, but for limits and secrets.
     dataset : dict
-        ``name`` and ``sha256``.
+        ``name`` and ``sha256``; of ordered labels ``answers`` and their ``order``, empty where they are numbers.
     rephrasings : dict
         ``sha256`` of both sets, ``n_search`` and ``n_heldout``.
     val, test : dict or None
@@ -106,11 +107,26 @@ def measured(settings: RunSettings, task: Task, evaluator: Evaluator, candidate:
         program=settings.program,
         server=getattr(evaluator.model, "server", None),
         client=client_options(settings.lm),
-        dataset={"name": task.info.name, "sha256": task.info.sha256},
+        dataset={"name": task.info.name, "sha256": task.info.sha256, **_answers(task)},
         rephrasings={"sha256": rephrasings.sha256, "n_search": n_search, "n_heldout": n_heldout},
         val=_part("search", len(samples["val"]), n_search, candidate.val),
         test=_part("heldout", len(samples["test"]), n_heldout, candidate.test) if candidate.test else None,
     )
+
+
+def _answers(task: Task) -> dict[str, Any]:
+    """How ordered labels are told of: by their order, or without one where they stand at their values."""
+    if not task.positions:
+        return {}
+    by_value = all(_is_number(label, place) for label, place in zip(task.labels, task.positions, strict=True))
+    return {"answers": ORDINAL, "order": [] if by_value else list(task.labels)}
+
+
+def _is_number(label: str, value: float) -> bool:
+    try:
+        return float(label) == value
+    except ValueError:
+        return False
 
 
 def client_options(lm: LMConfig) -> dict[str, Any]:

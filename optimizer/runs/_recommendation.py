@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from psopt.answers import AnswerType
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -56,10 +58,18 @@ def n_looks(before: Mapping[str, Any], verdict: Verdict) -> int:
     return int(earlier.get("looks", 1)) + is_new
 
 
-def recommendation_lines(data: Mapping[str, Any]) -> list[str]:
-    """Say what run.json's `recommended` comes to, as the screen and the report show it."""
+def quality_name(manifest: Mapping[str, Any]) -> str:
+    """What stands in the place of F1 in a run, by its run.json."""
+    return AnswerType.from_dict(manifest.get("answers")).quality_name
+
+
+def recommendation_lines(data: Mapping[str, Any], quality: str = "F1") -> list[str]:
+    """Say what run.json's `recommended` comes to, as the screen and the report show it.
+
+    `quality` is what stands in the place of F1 (`AnswerType.quality_name`).
+    """
     tests = data["tests"]
-    lines = [_sentence(data, tests)]
+    lines = [_sentence(data, tests, quality)]
     if tests:
         names = ", ".join(["the baseline", *(test["id"] for test in tests)])
         lines.append(
@@ -70,16 +80,16 @@ def recommendation_lines(data: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _sentence(data: Mapping[str, Any], tests: list[Mapping[str, Any]]) -> str:
+def _sentence(data: Mapping[str, Any], tests: list[Mapping[str, Any]], quality: str) -> str:
     chosen = next((test for test in tests if test["id"] == data["id"]), None)
     if chosen is not None:
-        return _of_chosen(data, chosen)
+        return _of_chosen(data, chosen, quality)
     if not tests:
         return f"Keep yours: {data['reason']}."
     best = tests[0]
     if best["lost"]:
         return f"Keep yours. The best found is wrong on what is pinned: {', '.join(best['lost'])}."
-    differences = _differences(best)
+    differences = _differences(best, quality)
     if data["samples_needed"]:
         needed = f"about {data['samples_needed']:,} test samples would settle it"
         return f"Keep yours. The best found may be better ({differences}): {needed}."
@@ -91,23 +101,23 @@ def _sentence(data: Mapping[str, Any], tests: list[Mapping[str, Any]]) -> str:
     return f"Keep yours. The best found looks no better on test ({differences})."
 
 
-def _of_chosen(data: Mapping[str, Any], test: Mapping[str, Any]) -> str:
-    differences = _differences(test)
+def _of_chosen(data: Mapping[str, Any], test: Mapping[str, Any], quality: str) -> str:
+    differences = _differences(test, quality)
     if data["mode"] == "off":
         return f"Not tested (--gate off): {test['id']} is the knee as val has it; on test {differences}."
     if data["mode"] == "likely":
         return (
-            f"Likely better: {test['id']} ({differences}). F1 is no lower on test and F1 - S + C is higher; "
-            "that is an estimate, and no test stands behind it (--gate likely)."
+            f"Likely better: {test['id']} ({differences}). {quality} is no lower on test and {quality} - S + C is "
+            "higher; that is an estimate, and no test stands behind it (--gate likely)."
         )
     return (
-        f"Recommended: {test['id']} ({differences}). Tested at {100 * data['alpha']:g} %: F1 is not lower by "
+        f"Recommended: {test['id']} ({differences}). Tested at {100 * data['alpha']:g} %: {quality} is not lower by "
         f"{100 * data['margin']:g} and S not higher by 1, and at least one of them is better."
     )
 
 
-def _differences(test: Mapping[str, Any]) -> str:
-    return "; ".join(f"{name} {_difference(test[key])}" for key, name in (("f1", "F1"), ("sensitivity", "S")))
+def _differences(test: Mapping[str, Any], quality: str) -> str:
+    return "; ".join(f"{name} {_difference(test[key])}" for key, name in (("f1", quality), ("sensitivity", "S")))
 
 
 def _difference(measure: Mapping[str, float]) -> str:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from psopt._version import __version__
+from psopt.answers import AnswerType
 from psopt.diagnosis import Diagnosis, diagnose_predictions
 from psopt.errors import BudgetReachedError, InputError, PsoptError
 from psopt.rephrasings import to_file
@@ -223,7 +224,9 @@ class RunRecorder:
         """Write what the report shows beside: the samples, every prompt tried, and what the chosen one's edits add."""
         samples = self.evaluator.samples
         kept = {split: [asdict(sample) for sample in samples[split]] for split in ("val", "test")}
-        self.directory.write_json(SAMPLES, {"schema_version": 1, "labels": list(self.task.labels), **kept})
+        answers = AnswerType.of(self.task)
+        ordered = {} if answers.is_plain else {"answers": answers.to_dict()}
+        self.directory.write_json(SAMPLES, {"schema_version": 1, "labels": list(self.task.labels), **ordered, **kept})
         trials = [
             {
                 "trial": candidate.trial,

@@ -151,7 +151,7 @@ class Convergence:
 
 def _whole_gains(on_val: Predictions) -> NDArray[np.float64]:
     cells = np.ones(on_val.array.shape, dtype=np.bool_)
-    return sample_gains(on_val.array, cells, on_val.truth, on_val.n_classes)
+    return sample_gains(on_val.array, cells, on_val.truth, on_val.n_classes, on_val.answers)
 
 
 def _may_stand(candidate: Tried) -> bool:

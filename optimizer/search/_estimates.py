@@ -88,7 +88,10 @@ class Estimator:
     ) -> NDArray[np.float64]:
         on_val = self._evaluator.predictions(baseline.prompt, "val")
         answers = self._evaluator.partial_answers(candidate.prompt, "val").array
-        own, other = (sample_gains(array, cells, on_val.truth, on_val.n_classes) for array in (answers, on_val.array))
+        own, other = (
+            sample_gains(array, cells, on_val.truth, on_val.n_classes, on_val.answers)
+            for array in (answers, on_val.array)
+        )
         return own - other
 
     def _cells(self, candidate: Candidate | StoppedCandidate, baseline: Candidate) -> NDArray[np.bool_]:

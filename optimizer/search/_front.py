@@ -62,6 +62,10 @@ class Objectives(Protocol):
     def consistency(self) -> float:
         """The higher the better."""
 
+    @property
+    def is_hollow(self) -> bool:
+        """Whether one answer to everything gets all of this."""
+
 
 class Ranked(Protocol):
     """What can stand on a front: candidates whose whole grids are known, and those that were asked about in part."""
@@ -100,10 +104,12 @@ R = TypeVar("R", bound=Ranked)
 def pareto_front(candidates: Sequence[R], least_f1: float) -> tuple[R, ...]:
     """Return the feasible candidates that no feasible one beats in every objective, by falling F1.
 
-    Of candidates with equal scores the one with fewest edits stands for all. One that exceeds limits on what is
-    handed back beats only such as do too, so that the best within the limits are on the front.
+    Of candidates with equal scores the one with fewest edits stands for all. One that gives ordered labels a single
+    answer is left out: the middle of a scale is near everything, with S = 0 and C = 1 for nothing. One that exceeds
+    limits on what is handed back beats only such as do too, so that the best within the limits are on the front.
     """
     feasible = [candidate for candidate in candidates if candidate.val.f1 >= least_f1]
+    feasible = [candidate for candidate in feasible if not candidate.val.is_hollow] or feasible
     unique: dict[tuple[float, ...], R] = {}
     in_order = sorted(feasible, key=lambda candidate: (candidate.excess, len(candidate.edits), candidate.trial))
     for candidate in in_order:

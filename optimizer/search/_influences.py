@@ -66,7 +66,7 @@ def _gains(predictions: Predictions) -> Vector:
 
 def _of_samples(predictions: Predictions) -> Vector:
     """F1 and S are means over samples; of C it is Hajek's projection, a pair counting for both of its samples."""
-    right = predictions.share_right if predictions.metric_scores is None else predictions.metric_scores.mean(axis=1)
+    right = predictions.share_right if predictions.quality is None else predictions.quality.mean(axis=1)
     sizes = np.bincount(predictions.truth, minlength=predictions.n_classes)[predictions.truth]
     pooled = np.average(predictions.consistencies, weights=sizes)
     n = len(right)

@@ -106,7 +106,7 @@ def note(candidate: Candidate, baseline: Candidate, predictions: Predictions) ->
 
     Whatever comes from data is escaped or fenced: it may read like Markdown or HTML.
     """
-    parts = [f"# Prompt {candidate.id}", _scores(candidate, baseline)]
+    parts = [f"# Prompt {candidate.id}", _scores(candidate, baseline, predictions.answers.quality_name)]
     if candidate.val.constant is not None:
         parts.append(f"**It always answers {_escaped(candidate.val.constant)}**: S = 0 and C = 1 are worth nothing.")
     added = [f"- {edit.kind}: {_escaped(str(edit))}" for edit in candidate.edits]
@@ -116,8 +116,8 @@ def note(candidate: Candidate, baseline: Candidate, predictions: Predictions) ->
     return "\n\n".join(parts) + "\n"
 
 
-def _scores(candidate: Candidate, baseline: Candidate) -> str:
-    rows = ["| | F1 | S | C | N/A |", "|---|--:|--:|--:|--:|"]
+def _scores(candidate: Candidate, baseline: Candidate, quality: str) -> str:
+    rows = [f"| | {quality} | S | C | N/A |", "|---|--:|--:|--:|--:|"]
     for name, val in (("this", candidate.val), ("seed prompt", baseline.val)):
         cells = (val.f1, val.sensitivity, val.consistency, val.na_rate)
         rows.append(f"| {name} | {' | '.join(f'{cell:.3f}' for cell in cells)} |")

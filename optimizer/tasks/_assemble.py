@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 from psopt.errors import DataError, nearest
 from psopt.tasks._checks import check_classes
 from psopt.tasks._data import DatasetInfo
+from psopt.tasks._ordered import ORDINAL, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +33,7 @@ class TaskFields(TypedDict):
     subclasses: Mapping[str, Mapping[str, str]]
     noun: str
     label_column: str
+    positions: tuple[float, ...]
 
 
 def assemble(
@@ -55,10 +57,14 @@ def assemble(
         If the samples and what describes them don't go together.
     """
     noun = described.noun or "text"
+    labels = _labels(described, splits)
+    positions: tuple[float, ...] = ()
+    if described.answers == ORDINAL:
+        labels, positions = in_order(described.origin, labels, described.order)
     return TaskFields(
         name=name,
         description=described.description or f"Classify the {noun} into one of the given classes.",
-        labels=_labels(described, splits),
+        labels=labels,
         train=splits.train,
         val=splits.val,
         test=splits.test,
@@ -67,6 +73,7 @@ def assemble(
         subclasses=described.subclasses,
         noun=noun,
         label_column=label_column,
+        positions=positions,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from psopt.errors import DataError, nearest
@@ -45,6 +46,15 @@ def _check_named(where: str, table: str, named: Iterable[str], labels: Sequence[
         if label not in labels:
             hint = nearest(label, labels) or f"; the labels: {', '.join(labels)}"
             raise DataError(f"{where}: {table} name {label!r}, which is no label{hint}")
+
+
+def check_positions(where: str, labels: Sequence[str], positions: Sequence[float]) -> None:
+    """Raise DataError unless labels that are ordered have a place each, one above the other."""
+    if not positions:
+        return
+    are_rising = all(low < high for low, high in itertools.pairwise(positions))
+    if len(positions) != len(labels) or not are_rising:
+        raise DataError(f"{where}: ordered labels need a position each, rising: {list(positions)} for {list(labels)}")
 
 
 def check_samples(where: str, samples: Sequence[Sample], labels: Sequence[str]) -> None:

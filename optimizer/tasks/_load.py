@@ -20,6 +20,8 @@ def load_task(
     label_column: str | None = None,
     task_file: str | Path | None = None,
     test_file: str | Path | None = None,
+    answers: str | None = None,
+    order: Sequence[str] = (),
     seed: int = 42,
     strict_data: bool = False,
     require_labels: bool = True,
@@ -42,6 +44,10 @@ def load_task(
         TOML: what the task is called and described as, its labels and their definitions.
     test_file : path, optional
         Test samples in a file of their own, with the same columns.
+    answers : str, optional
+        ``label`` (default) or ``ordinal``: labels that stand in an order, so that near answers count as near.
+    order : sequence of str, optional
+        The labels from the least to the most; labels that are numbers need none.
     seed : int
         Seeds the splits: 60 : 20 : 20, or a fifth of the rest for val where test is given.
     strict_data : bool
@@ -62,6 +68,8 @@ def load_task(
         label_column=label_column,
         task_file=task_file,
         test_file=test_file,
+        answers=answers,
+        order=order,
         seed=seed,
         strict_data=strict_data,
         require_labels=require_labels,

@@ -30,6 +30,8 @@ def read_dataset(
     label_column: str | None = None,
     task_file: str | Path | None = None,
     test_file: str | Path | None = None,
+    answers: str | None = None,
+    order: Sequence[str] = (),
     seed: int = 42,
     strict_data: bool = False,
     require_labels: bool = True,
@@ -41,10 +43,12 @@ def read_dataset(
     check_name(name)
     if name in BUILTINS:
         _refuse(name, text_column=text_column, label_column=label_column, task_file=task_file, test_file=test_file)
+        _refuse(name, answers=answers, order=tuple(order) or None)
         builtin = find_builtin(name)
         check_fields(builtin, as_names(inputs))
         return read_builtin(builtin, seed=seed, strict=strict_data)
     path, described = described_data(Path(dataset), task_file)
+    described = described.answered(answers, order)
     test = Path(test_file) if test_file else described.test
     choice = described.columns(inputs, text_column, label_column)
     placed, label_column = make_samples(str(path), read_rows(path), choice, require_labels=require_labels)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psopt.tasks._checks import check_classes, check_samples
+from psopt.tasks._checks import check_classes, check_positions, check_samples
 from psopt.tasks._columns import as_names
 from psopt.tasks._read import read_dataset
 from psopt.tasks._records import fields_of_records
@@ -41,6 +41,8 @@ class Task:
         What one sample is called in prompts: ``text``, ``question``, ``review``.
     label_column : str
         The column that held the labels, which no prompt may name; empty where there was none.
+    positions : tuple of float
+        Where the labels stand on a scale, rising, where they are ordered; empty where they are not.
 
     Raises
     ------
@@ -60,11 +62,13 @@ class Task:
     subclasses: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     noun: str = "text"
     label_column: str = ""
+    positions: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a task that can't be worked with."""
         where = f"task {self.name}"
         check_classes(where, self.labels, self.definitions, self.subclasses)
+        check_positions(where, self.labels, self.positions)
         check_samples(where, (*self.train, *self.val, *self.test), self.labels)
 
     @property
@@ -89,12 +93,14 @@ class Task:
         inputs: str | Sequence[str] = (),
         text_column: str | None = None,
         label_column: str | None = None,
+        answers: str | None = None,
+        order: Sequence[str] = (),
         seed: int = 42,
     ) -> Task:
         """Build a task from records in memory: mappings with a text and a label, or (text, label) pairs.
 
-        Columns and splits are as in a file (see `load_task`). Without `labels`, those found are taken in
-        alphabetical order.
+        Columns and splits are as in a file (see `load_task`), and so are `answers` and `order`. Without `labels`, those
+        found are taken in alphabetical order.
 
         Raises
         ------
@@ -119,7 +125,7 @@ class Task:
             text_column=text_column,
             label_column=label_column,
         )
-        return cls(**fields_of_records(records, described, seed=seed))
+        return cls(**fields_of_records(records, described.answered(answers, order), seed=seed))
 
     @classmethod
     def from_csv(
@@ -131,6 +137,8 @@ class Task:
         label_column: str | None = None,
         task_file: str | Path | None = None,
         test_file: str | Path | None = None,
+        answers: str | None = None,
+        order: Sequence[str] = (),
         seed: int = 42,
     ) -> Task:
         """Build a task from a .csv file (or .tsv, .jsonl, .parquet); see `load_task`."""
@@ -141,6 +149,8 @@ class Task:
             label_column=label_column,
             task_file=task_file,
             test_file=test_file,
+            answers=answers,
+            order=order,
             seed=seed,
         )
         return cls(**fields)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError, nearest
 from psopt.tasks._checks import check_classes
 from psopt.tasks._columns import ColumnChoice, as_names
+from psopt.tasks._ordered import check_answers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +34,10 @@ class TaskFile:
     inputs : tuple of str
         The columns that a prompt is shown.
     text_column, label_column : str or None
+    answers : str or None
+        ``label`` or ``ordinal``.
+    order : tuple of str
+        The labels from the least to the most, where answers are ordinal.
     """
 
     origin: str
@@ -47,6 +52,8 @@ class TaskFile:
     inputs: tuple[str, ...] = ()
     text_column: str | None = None
     label_column: str | None = None
+    answers: str | None = None
+    order: tuple[str, ...] = ()
 
     def columns(
         self, inputs: str | Sequence[str] = (), text_column: str | None = None, label_column: str | None = None
@@ -56,6 +63,18 @@ class TaskFile:
         if inputs or text_column is not None:
             return ColumnChoice(as_names(inputs), label, text_column)
         return ColumnChoice(self.inputs, label, self.text_column)
+
+    def answered(self, answers: str | None, order: Sequence[str]) -> TaskFile:
+        """The same with the answers that the caller names, whose word counts for more.
+
+        Raises
+        ------
+        InputError
+            If there are no such answers.
+        """
+        changed = replace(self, answers=answers or self.answers, order=tuple(order) or self.order)
+        check_answers(self.origin, changed.answers, changed.order)
+        return changed
 
 
 KEYS = tuple(key.name for key in fields(TaskFile) if key.name != "origin")
@@ -75,6 +94,7 @@ def read_task_file(path: Path) -> TaskFile:
             hint = nearest(key, KEYS) or f"; known: {', '.join(KEYS)}"
             raise DataError(f"{path}: unknown key {key!r}{hint}")
     described = TaskFile(str(path), **{key: _value(path, key, value) for key, value in content.items()})
+    check_answers(str(path), described.answers, described.order)
     if described.labels:
         check_classes(str(path), described.labels, described.definitions, described.subclasses)
     return described
@@ -99,6 +119,10 @@ def _value(path: Path, key: str, value: Any) -> Any:
         case "labels":
             if not isinstance(value, list) or not value or not all(isinstance(label, str) for label in value):
                 raise DataError(f'{path}: labels must be a list of texts, such as ["good", "bad"]')
+            return tuple(label.strip() for label in value)
+        case "order":
+            if not isinstance(value, list) or not value or not all(isinstance(label, str) for label in value):
+                raise DataError(f'{path}: order must be a list of labels, such as ["low", "medium", "high"]')
             return tuple(label.strip() for label in value)
         case "inputs":
             if not isinstance(value, list) or not value or not all(isinstance(name, str) for name in value):

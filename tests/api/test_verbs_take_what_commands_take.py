@@ -30,6 +30,8 @@ DATA = {
     "inputs",
     "text_column",
     "label_column",
+    "answers",
+    "order",
     "task_file",
     "test_file",
     "strict_data",

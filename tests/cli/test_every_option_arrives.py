@@ -48,6 +48,8 @@ OWN = {
     "--dataset",
     "--text-column",
     "--label-column",
+    "--answers",
+    "--order",
     "--task-file",
     "--test-file",
     "--strict-data",

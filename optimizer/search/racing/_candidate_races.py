@@ -157,5 +157,7 @@ class CandidateRaces:
             on_val = self._evaluator.predictions(baseline.prompt, "val")
             rule = RULES[self._rule or "on"](negligible)
             margin = self._options.parts.margin
-            self._races[negligible] = Race(self._schedule_of(baseline), on_val.truth, on_val.n_classes, rule, margin)
+            self._races[negligible] = Race(
+                self._schedule_of(baseline), on_val.truth, on_val.n_classes, rule, margin, on_val.answers
+            )
         return self._races[negligible]

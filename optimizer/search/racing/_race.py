@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from psopt.answers import ONE_LABEL
 from psopt.search.racing._rules import DOMINATED, F1_BELOW, Stop
 from psopt.search.racing._sample_gains import sample_gains
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
+    from psopt.answers import AnswerType
     from psopt.search.racing._rules import Rule
     from psopt.search.racing._schedule import Rung, Schedule
 
@@ -54,14 +56,24 @@ class Race:
     rule : Rule
     margin : float
         By how much F1 may be below the baseline's.
+    answer_type : AnswerType
     """
 
-    def __init__(self, schedule: Schedule, truth: NDArray[np.int64], n_classes: int, rule: Rule, margin: float) -> None:
+    def __init__(
+        self,
+        schedule: Schedule,
+        truth: NDArray[np.int64],
+        n_classes: int,
+        rule: Rule,
+        margin: float,
+        answer_type: AnswerType = ONE_LABEL,
+    ) -> None:
         self.schedule = schedule
         self._truth = truth
         self._n_classes = n_classes
         self._rule = rule
         self._margin = margin
+        self._answer_type = answer_type
         self._gains: dict[tuple[str, Rung], NDArray[np.float64]] = {}
 
     def run(self, prompt: str, ask: Ask, rivals: Mapping[str, Answers], baseline: str) -> RaceResult:
@@ -113,7 +125,8 @@ class Race:
     def _gains_of(self, prompt: str, answers: Answers, rung: Rung) -> NDArray[np.float64]:
         key = (prompt, rung)
         if key not in self._gains:  # an answer never changes
-            self._gains[key] = sample_gains(answers, self.schedule.cells(rung), self._truth, self._n_classes)
+            cells = self.schedule.cells(rung)
+            self._gains[key] = sample_gains(answers, cells, self._truth, self._n_classes, self._answer_type)
         return self._gains[key]
 
 

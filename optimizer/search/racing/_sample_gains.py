@@ -5,21 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from psopt.answers import ONE_LABEL
 from psopt.metrics import sample_consistency
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from psopt.answers import AnswerType
 
 
 def sample_gains(
-    array: NDArray[np.int64], cells: NDArray[np.bool_], truth: NDArray[np.int64], n_classes: int
+    array: NDArray[np.int64],
+    cells: NDArray[np.bool_],
+    truth: NDArray[np.int64],
+    n_classes: int,
+    answer_type: AnswerType = ONE_LABEL,
 ) -> NDArray[np.float64]:
     r"""Return what each sample contributes to F1, to -S and to C on some cells; all three are to be maximised.
 
     S is told by disagreement, ``m/(m-1) (1 - sum p^2)``: at any number m of wordings an unbiased estimate of the Gini
-    impurity at all of them, which entropy is not. C is pooled over the pairs of each class; its contributions are
-    ``C + 2 w (c - C)``, where c is a sample's mean consistency with its class and w its class's share of pairs: their
-    mean is C, and their variance that of C to first order (Hajek's projection of a U-statistic).
+    impurity at all of them, which entropy is not. Of ordered labels the answers' similarity W takes the place of
+    equality, ``m/(m-1) (1 - sum p W p)`` (Rao's quadratic entropy), and closeness that of right answers. C is pooled
+    over the pairs of each class; its contributions are ``C + 2 w (c - C)``, where c is a sample's mean consistency with
+    its class and w its class's share of pairs: their mean is C, and their variance that of C to first order (Hajek's
+    projection of a U-statistic).
 
     Parameters
     ----------
@@ -30,6 +38,7 @@ def sample_gains(
     truth : (N,) int
     n_classes : int
         With N/A.
+    answer_type : AnswerType
 
     Returns
     -------
@@ -41,9 +50,12 @@ def sample_gains(
     answers = array[chosen][cells[chosen]].reshape(-1, m)
     labels = truth[chosen]
     counts = (answers[:, :, None] == np.arange(n_classes)).sum(axis=1)
-    right = (answers == labels[:, None]).mean(axis=1)
-    disagreement = m / (m - 1) * (1 - ((counts / m) ** 2).sum(axis=1))
-    return np.column_stack([right, -disagreement, _consistencies(counts, labels)])
+    worth, similarity = answer_type.worth, answer_type.similarity
+    quality = answers == labels[:, None] if worth is None else worth[labels[:, None], answers]
+    shares = counts / m
+    alike = shares if similarity is None else shares @ similarity
+    disagreement = m / (m - 1) * (1 - (shares * alike).sum(axis=1))
+    return np.column_stack([quality.mean(axis=1), -disagreement, _consistencies(counts, labels)])
 
 
 def _consistencies(counts: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -31,6 +31,11 @@ class EstimatedScores(NamedTuple):
     sensitivity: float
     consistency: float
 
+    @property
+    def is_hollow(self) -> bool:
+        """Not known before the whole grid is."""
+        return False
+
 
 NOT_ESTIMATED = EstimatedScores(math.nan, math.nan, math.nan)
 
@@ -125,7 +130,9 @@ def estimated_scores(lead: NDArray[np.float64], baseline: Scores, on_val: Predic
 
 def _per_disagreement(sensitivity: float, on_val: Predictions) -> float:
     whole = np.ones(on_val.array.shape, dtype=np.bool_)
-    disagreement = -float(sample_gains(on_val.array, whole, on_val.truth, on_val.n_classes)[:, 1].mean())
+    disagreement = -float(
+        sample_gains(on_val.array, whole, on_val.truth, on_val.n_classes, on_val.answers)[:, 1].mean()
+    )
     if disagreement > 0:
         return sensitivity / disagreement
     return 2 * math.log(2) / math.log(on_val.n_classes)  # of a sample with two answers, half and half

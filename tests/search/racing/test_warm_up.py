@@ -141,14 +141,14 @@ def test_a_limit_is_not_passed_and_failures_wait_for_their_candidate() -> None:
         if len(prompts) > 3:
             raise BudgetReachedError("--max-calls 5 is reached")
 
-    _warm_up._as_far_as_paid([object()] * 13, refuse)  # type: ignore[list-item]
+    _warm_up._as_far_as_paid([object()] * 13, refuse)
     assert asked == [13, 6, 3]
 
     def fail(prompts: Any) -> None:
         asked.append(len(prompts))
         raise AnswersMissingError("a text was refused")
 
-    _warm_up._as_far_as_paid([object()] * 13, fail)  # type: ignore[list-item]
+    _warm_up._as_far_as_paid([object()] * 13, fail)
     assert asked == [13, 6, 3, 13]
 
 

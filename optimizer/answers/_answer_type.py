@@ -1,0 +1,95 @@
+"""What a task's answers are: how much two of them are alike, and what one is worth."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+    from psopt.tasks import Task
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerType:
+    """How the answers to a task's samples are compared, with each other and with the truth.
+
+    One label: answers are alike if they are equal, and right or wrong. Ordered labels: two are alike as far as they are
+    near, ``1 - distance / range``, and an answer is worth that much beside the truth. N/A is like no other answer, and
+    worth nothing.
+
+    Attributes
+    ----------
+    positions : tuple of float
+        Where each label stands on the scale, rising; empty where labels have no order.
+    """
+
+    positions: tuple[float, ...] = ()
+
+    @classmethod
+    def of(cls, task: Task) -> AnswerType:
+        """A task's."""
+        return cls(task.positions)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any] | None) -> AnswerType:
+        """Read `to_dict`'s data back; None is one label."""
+        return cls(tuple(data["positions"])) if data else cls()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON data, as run.json holds it."""
+        return {"type": self.name, "positions": list(self.positions)}
+
+    @property
+    def name(self) -> str:
+        """As ``--answers`` takes it."""
+        return "ordinal" if self.positions else "label"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether answers are one label, equal or not."""
+        return not self.positions
+
+    @property
+    def quality_name(self) -> str:
+        """What the mean worth of answers is called: it takes the place of F1."""
+        return "F1" if self.is_plain else "closeness"
+
+    @property
+    def note(self) -> str:
+        """One line on what is measured otherwise than of plain labels; empty for these."""
+        if self.is_plain:
+            return ""
+        return (
+            "Labels are ordered: closeness (1 - distance / range of the scale, 0 for N/A) stands where F1 stands else, "
+            "and S counts near answers as near"
+        )
+
+    @property
+    def similarity(self) -> NDArray[np.float64] | None:
+        """How alike two answers are, N/A last: (C, C) in [0, 1], a kernel; None where only equal ones are."""
+        return None if self.is_plain else _similarity(self.positions)
+
+    @property
+    def worth(self) -> NDArray[np.float64] | None:
+        """What each answer, N/A last, is worth beside each true label: (C - 1, C) in [0, 1]; None if right or wrong."""
+        return None if self.is_plain else _similarity(self.positions)[:-1]
+
+
+ONE_LABEL = AnswerType()
+
+
+@functools.lru_cache(maxsize=16)
+def _similarity(positions: tuple[float, ...]) -> NDArray[np.float64]:
+    places = np.array(positions)
+    n_labels = len(places)
+    similarity = np.eye(n_labels + 1)
+    # 1 - distance / range is positive semidefinite on an interval: the triangular kernel (Polya's criterion)
+    similarity[:n_labels, :n_labels] = 1 - np.abs(places[:, None] - places) / (places[-1] - places[0])
+    similarity.setflags(write=False)
+    return similarity

@@ -1,0 +1,62 @@
+"""What is asked of ordered labels beside closeness: F1 and S as if they had no order, distance, and agreement."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from psopt.metrics import micro_f1, sensitivity
+
+if TYPE_CHECKING:
+    from psopt.evaluation._predictions import Predictions
+
+
+@dataclass(frozen=True, slots=True)
+class OrdinalScores:
+    """Scores of ordered labels.
+
+    Attributes
+    ----------
+    micro_f1 : float
+        The share of answers that are exactly right.
+    nominal_sensitivity : float
+        S_tau of E25, which counts a near answer as any other.
+    mean_distance : float or None
+        How far answers that name a label are from the truth, on the labels' scale; None where none does.
+    quadratic_kappa : float or None
+        Cohen's kappa of these with quadratic weights of the labels' ranks, at most 1; None where it is not defined.
+    """
+
+    micro_f1: float
+    nominal_sensitivity: float
+    mean_distance: float | None
+    quadratic_kappa: float | None
+
+
+def ordinal_scores(predictions: Predictions) -> OrdinalScores | None:
+    """Score ordered labels; None of labels that have no order."""
+    positions = np.array(predictions.answers.positions)
+    if not len(positions):
+        return None
+    truth = np.broadcast_to(predictions.truth[:, None], predictions.array.shape)
+    is_read = predictions.asked & (predictions.array < len(positions))
+    answered, true = predictions.array[is_read], truth[is_read]
+    return OrdinalScores(
+        micro_f1=micro_f1(predictions.array, predictions.truth),
+        nominal_sensitivity=sensitivity(predictions.p_tau),
+        mean_distance=float(np.abs(positions[answered] - positions[true]).mean()) if len(answered) else None,
+        quadratic_kappa=_kappa(true.tolist(), answered.tolist(), len(positions)),
+    )
+
+
+def _kappa(true: list[int], answered: list[int], n_labels: int) -> float | None:
+    from sklearn.metrics import cohen_kappa_score
+
+    if not true:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of one label alone it is 0 / 0, and NaN says so
+        kappa = float(cohen_kappa_score(true, answered, labels=range(n_labels), weights="quadratic"))
+    return None if np.isnan(kappa) else kappa

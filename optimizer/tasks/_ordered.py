@@ -1,0 +1,75 @@
+"""Labels that stand in an order: which one, and where on the scale each of them stands."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from psopt.errors import DataError, InputError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LABEL = "label"
+ORDINAL = "ordinal"
+ANSWERS = (LABEL, ORDINAL)
+"""What a task's answers can be, as ``--answers`` takes it: one label, or one of labels that stand in an order."""
+
+
+def check_answers(where: str, answers: str | None, order: Sequence[str]) -> None:
+    """Refuse what is no answer type, and an order of labels that have none.
+
+    Raises
+    ------
+    InputError
+    """
+    if answers is not None and answers not in ANSWERS:
+        hint = nearest(answers, ANSWERS) or f"; known: {', '.join(ANSWERS)}"
+        raise InputError(f"{where}: unknown answer type {answers!r}{hint}")
+    if order and answers != ORDINAL:
+        raise InputError(f"{where}: an order of labels (--order) is for --answers {ORDINAL}; add that, or leave it out")
+
+
+def in_order(where: str, labels: Sequence[str], order: Sequence[str]) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """Return the labels from the least to the most, and their places on the scale.
+
+    Labels that are numbers need no order: they stand at their values. Others stand as far apart as they are in the
+    order, which may hold labels that the data don't.
+
+    Raises
+    ------
+    DataError
+        If there is no order, or it lacks a label.
+
+    Examples
+    --------
+    >>> in_order("reviews.csv", ["1", "10", "2"], [])
+    (('1', '2', '10'), (1.0, 2.0, 10.0))
+    >>> in_order("tickets.csv", ["high", "low"], ["low", "medium", "high"])
+    (('low', 'medium', 'high'), (0.0, 1.0, 2.0))
+    """
+    if order:
+        for label in labels:
+            if label not in order:
+                hint = nearest(label, order) or f": {', '.join(order)}"
+                raise DataError(f"{where}: label {label!r} is not in the order of labels{hint}")
+        if len(set(order)) < len(order):
+            raise DataError(f"{where}: the order of labels names one twice: {', '.join(order)}")
+        return tuple(order), tuple(map(float, range(len(order))))
+    values = {label: _number(label) for label in labels}
+    wordy = next((label for label, value in values.items() if value is None), None)
+    if wordy is not None:
+        raise DataError(f"{where}: label {wordy!r} is no number, so say the order: --order low,medium,high")
+    places = {label: value for label, value in values.items() if value is not None}
+    if len(set(places.values())) < len(places):
+        raise DataError(f"{where}: two labels are the same number; write it one way: {', '.join(labels)}")
+    ordered = sorted(places, key=lambda label: places[label])
+    return tuple(ordered), tuple(places[label] for label in ordered)
+
+
+def _number(label: str) -> float | None:
+    try:
+        value = float(label)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
