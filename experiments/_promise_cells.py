@@ -189,6 +189,7 @@ def _scored(draw: Draw, population: Population, prompts: NDArray[np.bool_], firs
             f1=micro_f1(answers, draw.truth),
             sensitivity=sensitivity(counts),
             consistency=consistency(counts, draw.truth),
+            is_hollow=False,
         )
         edits = tuple(np.flatnonzero(prompt))
         candidates.append(

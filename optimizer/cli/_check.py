@@ -68,7 +68,7 @@ def check(
     from psopt.cli._prompts import prompt_for_task, read_prompts
     from psopt.cli._reading import reading_bar
     from psopt.cli._settings import load_data, measure_options
-    from psopt.evaluation import note_size
+    from psopt.evaluation import note_size, ordinal_line
     from psopt.rephrasings import tame_note
 
     bounds: dict[str, Any] = {
@@ -119,6 +119,8 @@ def check(
     if output.quiet:
         return 0 if result.met else 1
     notes = [note_size(result.scores), *_na_notes(result)]
+    if result.scores.ordinal:
+        notes.append(ordinal_line(asdict(result.scores.ordinal)))
     if note := tame_note(result.diversity):
         notes.insert(0, f"S: {note}")
     for line in wrapped(f"Note: {note}" for note in notes):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import shlex
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from psopt.answers import AnswerType
 from psopt.cli._lines import wrapped
-from psopt.evaluation import OBJECTIVES, na_lines, na_note
+from psopt.evaluation import OBJECTIVES, na_lines, na_note, ordinal_line
 from psopt.rephrasings import tame_note
 from psopt.runs import (
     MANIFEST,
@@ -57,6 +58,7 @@ def show_result(run: Run, console: Console, spent: str = "") -> None:
         _say(console, [f"S: {note}."], style="yellow")
     _say(console, _choice_lines(run, knee, manifest))
     _say(console, size_lines({"seed prompt": run.baseline, name: chosen}))
+    _say(console, _ordinal_lines(run.baseline, name, chosen))
     before, after = prices[run.baseline.id], prices[chosen.id]
     _say(console, [f"Length, seed prompt -> {name}: {price_line(before, after)}."])
     if race := manifest.get("race"):
@@ -107,6 +109,14 @@ def _choice_lines(run: Run, knee: Candidate, manifest: Mapping[str, Any]) -> lis
         why = "not surely better on val than what is within, so not handed back (--max-prompt-tokens)"
         lines.append(f"+ beyond {limits_line(manifest['prompt_limits'])}, and {why}.")
     return lines
+
+
+def _ordinal_lines(baseline: Candidate, name: str, chosen: Candidate) -> list[str]:
+    """What stands beside closeness on test; nothing of labels without an order."""
+    measured = [candidate.test.ordinal for candidate in (baseline, chosen) if candidate.test and candidate.test.ordinal]
+    if len(measured) < len((baseline, chosen)):
+        return []
+    return [f"On test, seed prompt -> {name}: {ordinal_line(*map(asdict, measured))}."]
 
 
 def _prices(run: Run) -> dict[str, CallPrice]:

@@ -10,6 +10,8 @@ import numpy as np
 from psopt.metrics import micro_f1, sensitivity
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from psopt.evaluation._predictions import Predictions
 
 
@@ -60,3 +62,30 @@ def _kappa(true: list[int], answered: list[int], n_labels: int) -> float | None:
         warnings.simplefilter("ignore")  # of one label alone it is 0 / 0, and NaN says so
         kappa = float(cohen_kappa_score(true, answered, labels=range(n_labels), weights="quadratic"))
     return None if np.isnan(kappa) else kappa
+
+
+def ordinal_line(*measured: Mapping[str, float | None]) -> str:
+    """Say what stands beside closeness and S: of one prompt, or of two with an arrow between.
+
+    Parameters
+    ----------
+    measured : mapping
+        Fields of `OrdinalScores`, as run.json holds them.
+
+    Examples
+    --------
+    >>> seed = {"micro_f1": 0.16, "nominal_sensitivity": 0.256, "mean_distance": 1.85, "quadratic_kappa": None}
+    >>> ordinal_line(seed)
+    'exactly right 16.0 %, S without the order 25.6 %, mean distance 1.85, quadratic kappa –'
+    >>> ordinal_line(seed, {**seed, "micro_f1": 0.47}).partition(",")[0]
+    'exactly right 16.0 -> 47.0 %'
+    """
+
+    def each(name: str, times: float = 1, digits: int = 2) -> str:
+        values = [scores[name] for scores in measured]
+        return " -> ".join("–" if value is None else f"{times * value:.{digits}f}" for value in values)
+
+    return (
+        f"exactly right {each('micro_f1', 100, 1)} %, S without the order {each('nominal_sensitivity', 100, 1)} %, "
+        f"mean distance {each('mean_distance')}, quadratic kappa {each('quadratic_kappa')}"
+    )

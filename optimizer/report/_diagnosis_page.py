@@ -42,6 +42,7 @@ def diagnosis_page(report: PromptReport, name: str, model: str, split: str, note
         split=split,
         note=note,
         na_lines=na_lines(content),
+        quality=report.predictions.answers.quality_name,
         version=__version__,
         groups=most_severe(content["groups"]),
         weak=content["weak"]["sensitivity"][:_SAMPLES],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from psopt.answers import AnswerType
-from psopt.evaluation import compare_paired, na_lines, verdict
+from psopt.evaluation import compare_paired, na_lines, ordinal_line, verdict
 from psopt.rephrasings import tame_note
 from psopt.report._class_figures import class_figures
 from psopt.report._contents import Contents, knee_id, read_contents
@@ -66,6 +66,7 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
             ("length", f"seed prompt → {contents.name}: {length.replace('->', '→')}"),
             *_choice_facts(contents),
         ],
+        quality=quality_name(contents.run),
         na=_na(contents),
         limits=limits_line(contents.run["prompt_limits"]) if contents.run.get("prompt_limits") else "",
         without_self_pairs=_without_self_pairs(contents),
@@ -91,10 +92,17 @@ def _choice_facts(contents: Contents) -> list[tuple[str, str]]:
         lost = short_line(against_knee, quality_name(run))
         facts.append(("short", f"{run['short']['id']} on test against the knee, in points: {lost}"))
     if answers := AnswerType.from_dict(run.get("answers")).note:
-        facts.append(("answers", answers))
+        facts.append(("answers", f"{answers}. {_ordinal_line(contents)}"))
     if limits := run.get("prompt_limits"):
         facts.append(("limits", _limits_fact(limits, contents.run["settings"]["parts"].get("max_prompt_tokens"))))
     return facts
+
+
+def _ordinal_line(contents: Contents) -> str:
+    """What stands beside closeness on test, of the seed prompt and of what is shown."""
+    shown = (contents.run["baseline"], contents.chosen)
+    line = ordinal_line(*(entry["test"]["ordinal"] for entry in shown))
+    return f"On test, seed prompt -> {contents.name}: {line}".replace("->", "→")
 
 
 def _limits_fact(limits: dict[str, Any], of_the_user: int | None) -> str:

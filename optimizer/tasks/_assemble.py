@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 from psopt.errors import DataError, nearest
 from psopt.tasks._checks import check_classes
 from psopt.tasks._data import DatasetInfo
+from psopt.tasks._label_hints import scale_hint, several_hint
 from psopt.tasks._ordered import ORDINAL, in_order
 
 if TYPE_CHECKING:
@@ -57,10 +58,13 @@ def assemble(
         If the samples and what describes them don't go together.
     """
     noun = described.noun or "text"
+    notes = [note]
     labels = _labels(described, splits)
     positions: tuple[float, ...] = ()
     if described.answers == ORDINAL:
         labels, positions = in_order(described.origin, labels, described.order)
+    elif described.answers is None:
+        notes += [scale_hint(labels), several_hint(labels)]
     return TaskFields(
         name=name,
         description=described.description or f"Classify the {noun} into one of the given classes.",
@@ -68,7 +72,7 @@ def assemble(
         train=splits.train,
         val=splits.val,
         test=splits.test,
-        info=DatasetInfo(name, source, _digest(splits), note, test_is_drawn),
+        info=DatasetInfo(name, source, _digest(splits), "; ".join(filter(None, notes)), test_is_drawn),
         definitions=described.definitions,
         subclasses=described.subclasses,
         noun=noun,

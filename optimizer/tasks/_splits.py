@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from psopt.errors import DataError
 from psopt.tasks._duplicates import without_duplicates
+from psopt.tasks._label_hints import words_hint
 from psopt.tasks._strata import class_sizes, part_off
 
 if TYPE_CHECKING:
@@ -104,6 +105,8 @@ def _require_enough(source: str, train: Sequence[Sample], classes: set[str], *, 
     sizes = class_sizes(train)
     label = min(sorted(classes), key=lambda label: sizes[label])
     if sizes[label] < n_splits:
+        if hint := words_hint([str(sample.label) for sample in train]):
+            raise DataError(f"{source}: {hint}; name a column of classes with --label-column")
         raise DataError(
             f"{source}: class {label!r} has too few samples to split: {sizes[label]}, where every class "
             f"needs at least {n_splits} (equal texts count once); add some, or remove the class"

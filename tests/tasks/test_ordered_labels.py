@@ -76,3 +76,21 @@ def test_positions_go_with_labels() -> None:
     for wrong in ((0.0, 1.0), (0.0, 2.0, 1.0)):
         with pytest.raises(DataError, match="position each, rising"):
             Task(task.name, task.description, task.labels, task.train, task.val, task.test, task.info, positions=wrong)
+
+
+def test_numbers_that_nobody_has_said_to_be_a_scale_are_pointed_out() -> None:
+    assert "--answers ordinal" in Task.from_records(STARS).info.note
+    assert Task.from_records(STARS, answers="label").info.note == ""
+    assert Task.from_records(STARS, answers="ordinal").info.note == ""
+    assert Task.from_records(RECORDS).info.note == ""
+
+
+def test_labels_that_are_several_in_one_are_pointed_out() -> None:
+    records = [(f"text {label} {number}", label) for label in ("a", "b", "a,b") for number in range(6)]
+    assert "'a,b' looks like several in one" in Task.from_records(records).info.note
+
+
+def test_a_column_of_answers_is_no_column_of_classes() -> None:
+    records = [(f"the bill number {number}", f"{number % 40} EUR") for number in range(60)]
+    with pytest.raises(DataError, match=r"40 labels are mostly met once or twice.*not supported yet"):
+        Task.from_records(records)

@@ -1,0 +1,68 @@
+"""What labels look like that are more than names: numbers on a scale, several in one, answers in words."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_SEPARATORS = (";", "|", ",")
+_FEWEST_ON_A_SCALE = 3  # two numbers, such as 0 and 1, are often names
+# A column of which more than half of the values are met once or twice holds no classes. Chosen by judgement.
+_SHARE_OF_RARE = 0.5
+_FEWEST_DIFFERENT = 10
+
+
+def scale_hint(labels: Sequence[str]) -> str:
+    """Say that labels look ordered, where all are numbers; else nothing.
+
+    >>> scale_hint(["1", "2", "3"])
+    'the labels are numbers: if near ones are nearly right, say so with --answers ordinal'
+    """
+    if len(labels) < _FEWEST_ON_A_SCALE or not all(map(_is_number, labels)):
+        return ""
+    return "the labels are numbers: if near ones are nearly right, say so with --answers ordinal"
+
+
+def several_hint(labels: Sequence[str]) -> str:
+    """Say that labels look like several in one, where their parts are met in others too; else nothing.
+
+    >>> several_hint(["billing", "billing, sales", "sales"])
+    "label 'billing, sales' looks like several in one: each combination is a class of its own here"
+    >>> several_hint(["Paris, France", "Rome, Italy"])
+    ''
+    """
+    for separator in _SEPARATORS:
+        parts = {label: [part.strip() for part in label.split(separator)] for label in labels}
+        for label, own in parts.items():
+            others = {part for other, theirs in parts.items() if other != label for part in theirs}
+            if len(own) > 1 and others.issuperset(own):
+                return f"label {label!r} looks like several in one: each combination is a class of its own here"
+    return ""
+
+
+def words_hint(labels: Sequence[str]) -> str:
+    """Say that a column holds answers rather than classes, where most values stand in one or two rows; else nothing.
+
+    >>> words_hint([f"{number} EUR" for number in range(40)])
+    'its 40 labels are mostly met once or twice: numbers, extracts and free text as answers are not supported yet'
+    """
+    sizes: dict[str, int] = {}
+    for label in labels:
+        sizes[label] = sizes.get(label, 0) + 1
+    n_rare = sum(size <= 2 for size in sizes.values())
+    if len(sizes) < _FEWEST_DIFFERENT or n_rare <= _SHARE_OF_RARE * len(sizes):
+        return ""
+    return (
+        f"its {len(sizes):,} labels are mostly met once or twice: numbers, extracts and free text as answers are not "
+        "supported yet"
+    )
+
+
+def _is_number(label: str) -> bool:
+    try:
+        return math.isfinite(float(label))
+    except ValueError:
+        return False
