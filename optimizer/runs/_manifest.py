@@ -9,6 +9,7 @@ from psopt.models.chat import without_header_values
 from psopt.rephrasings import diversity_of
 from psopt.runs._call_price import CallPrice
 from psopt.runs._front_file import SCHEMA_VERSION, front_entry, scores_of
+from psopt.runs._measured import answers_of
 from psopt.search import without_password
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def manifest(
             "source": info.source,
             "sha256": info.sha256,
             "note": info.note,
+            **answers_of(task),
             **{f"n_{split}": len(getattr(task, split)) for split in ("train", "val", "test")},
             "evaluated": {split: len(used) for split, used in evaluator.samples.items()},
         },

@@ -26,6 +26,7 @@ PACE = frozenset({"concurrency", "timeout", "retries", "requests_per_minute"})
 """Options that decide when an answer comes, and not what it says."""
 ONE_START = LIMITS | BATCHES | {"renegotiate"}
 """Options that hold for one start of a run."""
+_OF_DATA = ("name", "sha256", "answers", "order")
 _OBJECTIVES = ("f1", "sensitivity", "consistency", "na_rate")
 
 
@@ -107,15 +108,18 @@ def measured(settings: RunSettings, task: Task, evaluator: Evaluator, candidate:
         program=settings.program,
         server=getattr(evaluator.model, "server", None),
         client=client_options(settings.lm),
-        dataset={"name": task.info.name, "sha256": task.info.sha256, **_answers(task)},
+        dataset={"name": task.info.name, "sha256": task.info.sha256, **answers_of(task)},
         rephrasings={"sha256": rephrasings.sha256, "n_search": n_search, "n_heldout": n_heldout},
         val=_part("search", len(samples["val"]), n_search, candidate.val),
         test=_part("heldout", len(samples["test"]), n_heldout, candidate.test) if candidate.test else None,
     )
 
 
-def _answers(task: Task) -> dict[str, Any]:
-    """How ordered labels are told of: by their order, or without one where they stand at their values."""
+def answers_of(task: Task) -> dict[str, Any]:
+    """How the order of labels is told again: by the labels, or by nothing where they stand at their values.
+
+    Empty of labels without an order.
+    """
     if not task.positions:
         return {}
     by_value = all(_is_number(label, place) for label, place in zip(task.labels, task.positions, strict=True))
@@ -170,7 +174,7 @@ def measured_in(manifest: Mapping[str, Any], prompt_id: str) -> Measured:
         program=settings.get("program"),
         server=public_address(lm.api_base),
         client=client_options(lm),
-        dataset={name: manifest["dataset"][name] for name in ("name", "sha256")},
+        dataset={name: manifest["dataset"][name] for name in _OF_DATA if name in manifest["dataset"]},
         rephrasings={"sha256": rephrasings["sha256"], "n_search": sizes["search"], "n_heldout": sizes["heldout"]},
         **parts,
     )

@@ -27,12 +27,12 @@ from psopt.runs._directory import (
 )
 from psopt.runs._front_file import front_file
 from psopt.runs._manifest import manifest
-from psopt.runs._measured import measured
+from psopt.runs._measured import answers_of, measured
 from psopt.runs._recommendation import Recommendation, n_looks
 from psopt.search import knee, untested
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from psopt.evaluation import Evaluator, Split
     from psopt.runs._directory import RunDirectory
@@ -74,6 +74,7 @@ class RunRecorder:
         before = self.before
         pairs = {
             "the samples": (before["dataset"]["sha256"], self.task.info.sha256),
+            "the answers": (_answers(before["dataset"]), _answers(answers_of(self.task))),
             "the model": (before["model"], self.settings.model),
             "the rephrasings": (before["rephrasings"]["sha256"], self.evaluator.rephrasings.sha256),
             "psopt's version": (before["psopt_version"], __version__),
@@ -283,6 +284,12 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, BudgetReachedError):
         return "budget"
     return "failed" if isinstance(error, Exception) else "interrupted"
+
+
+def _answers(dataset: Mapping[str, Any]) -> str:
+    """What answers are, by run.json's `dataset`: ``label``, ``ordinal`` or ``ordinal: low < high``."""
+    order = " < ".join(dataset.get("order", ()))
+    return f"{dataset.get('answers', 'label')}{f': {order}' if order else ''}"
 
 
 def _abbreviated(value: str) -> str:

@@ -113,6 +113,14 @@ def test_a_run_is_resumed_with_them(run: Any, folder: Path) -> None:
     assert after["answers"] == before["answers"]
 
 
+def test_a_run_does_not_go_on_as_if_labels_had_no_order(run: Any, folder: Path) -> None:
+    path, _ = manifest(folder)
+    model = ("--model", "sim/accuracy=0.5", "--trials", "6", "--rounds", "1", "--race", "on")
+    done = psopt(folder, "optimize", "--dataset", "tickets.csv", *model, *SMALL, "--out", path.parent, "--resume")
+    assert done.returncode == 2
+    assert "the answers (was ordinal: low < medium < high, is label)" in " ".join(done.stderr.split())
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [

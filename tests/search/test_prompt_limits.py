@@ -23,6 +23,8 @@ NOTES = [Edit("note", "ab"[i % 2], f"A text that says {i} {i} {i} belongs to it.
 class Scored:
     """F1, S and C."""
 
+    is_hollow = False
+
     def __init__(self, f1: float, sensitivity: float = 0.1, consistency: float = 0.5) -> None:
         self.f1, self.sensitivity, self.consistency = f1, sensitivity, consistency
 
