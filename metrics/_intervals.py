@@ -64,6 +64,10 @@ def score_intervals(
     beyond the bad end of F1 in 4 %, of C in 3 %, and of S in 6 % at most (where one wording in ten shakes samples that
     are sure otherwise), in 2 % on average.
 
+    Of ordered labels, with their similarities (benchmarks/coverage_ordered.md: 24 cells of 400 data sets), S is covered
+    in 92 to 99 %, and the mean closeness (`mean_interval`) in 94 to 99 %; of prompts that are equal in truth the paired
+    tests tell either apart in 6 % at most.
+
     Parameters
     ----------
     predictions : (n_samples, n_rephrasings) int, or (n_samples, n_rephrasings, n_classes) float
