@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from psopt.answers import AnswerType
 from psopt.api import SearchSetup, search_in
 from psopt.dspy_programs._dspy import dspy
-from psopt.dspy_programs._examples import make_data
+from psopt.dspy_programs._examples import NO_ORDER, LabelOrder, make_data
 from psopt.dspy_programs._find_outcome import find_outcome
 from psopt.dspy_programs._instruction_variants import by_model, by_rules, rephrase_instructions
 from psopt.dspy_programs._lm import counted_lm, is_free, without_cache
@@ -21,7 +22,7 @@ from psopt.errors import InputError
 from psopt.evaluation import Evaluator
 from psopt.models.chat import stay_here
 from psopt.proposals.llm import LLMProposer
-from psopt.runs import MANIFEST, DataOptions, free_folder, held, recommendation_lines
+from psopt.runs import MANIFEST, free_folder, held, recommendation_lines
 from psopt.search_spaces import Prompt
 
 if TYPE_CHECKING:
@@ -127,15 +128,26 @@ def _data(
     instructions = dict(student.named_predictors())[outcome.step].signature.instructions
     description = " ".join(instructions.split())
     name = type(student).__name__.lower()
-    data = make_data(name, description, outcome, splits, compilation.settings.rephrasings)
     like = compilation.task
+    told = compilation.settings.data
+    order = NO_ORDER if like else LabelOrder(told.answers, told.order)
+    data = make_data(name, description, outcome, splits, compilation.settings.rephrasings, order)
     if like is None:
         return data
     if set(like.labels) != set(data.task.labels):
         raise InputError(
             f"the program's labels are {', '.join(data.task.labels)}; the data's are {', '.join(like.labels)}"
         )
-    task = replace(data.task, name=like.name, definitions=like.definitions, noun=like.noun, info=like.info)
+    labels = like.labels if like.positions else data.task.labels
+    task = replace(
+        data.task,
+        name=like.name,
+        labels=labels,
+        positions=like.positions,
+        definitions=like.definitions,
+        noun=like.noun,
+        info=like.info,
+    )
     return replace(data, task=task)
 
 
@@ -172,7 +184,7 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
         as_asked=compilation.as_asked,
     )
     samples: dict[Split, tuple[Sample, ...]] = {"train": task.train, "val": task.val, "test": task.test}
-    evaluator = Evaluator(model, variants.rephrasings, samples, budget=models.budget)
+    evaluator = Evaluator(model, variants.rephrasings, samples, budget=models.budget, answer_type=AnswerType.of(task))
     baseline = Prompt(variants.rephrasings.search[0], task.labels, task.noun)
     shares = sensitivity_by_step(model, baseline, [sample.text for sample in task.train])
     setup = SearchSetup(
@@ -219,7 +231,8 @@ def _recorded_settings(settings: RunSettings, task: Task, model: ProgramModel) -
     if settings.program != "python":
         return settings
     samples = max(len(task.train), len(task.val))
-    return replace(settings, data=DataOptions(task.name), model=model.name, samples=samples)
+    data = replace(settings.data, dataset=task.name)
+    return replace(settings, data=data, model=model.name, samples=samples)
 
 
 def _write_programs(run: Run, model: ProgramModel) -> dict[str, Any]:

@@ -17,8 +17,11 @@ from psopt.models.chat import Budget, LMConfig
 from psopt.runs import DataOptions, RunSettings
 from psopt.search import MARGIN, SearchOptions
 from psopt.search_spaces import SearchRestriction
+from psopt.tasks import ORDINAL, check_answers
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from psopt.dspy_programs._compile import Compiled
     from psopt.dspy_programs._metric import Metric
     from psopt.dspy_programs._outcome import Equivalence
@@ -85,6 +88,10 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         What a program must show on the testset to be recommended in place of yours; see `psopt.search.gate`.
     gate_margin : float
         By how much its F1 may be lower.
+    answers : str, optional
+        ``ordinal`` where labels stand in an order: near answers are then nearly right, and nearly the same.
+    order : sequence of str, optional
+        The labels from the least to the most; labels that are numbers need none.
     max_prompt_tokens : int, optional
         Most tokens a call of the instructions that are handed back; by default twice the program's own, more where
         that is surely better on `valset`.
@@ -119,8 +126,13 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         gate: GateMode = "sure",
         gate_margin: float = MARGIN,
         max_prompt_tokens: int | None = None,
+        answers: str | None = None,
+        order: Sequence[str] = (),
     ) -> None:
         super().__init__()
+        check_answers("SensitivityOptimizer", answers, order)
+        if answers == ORDINAL and metric is not None:
+            raise InputError("a metric says what an answer is worth, and so does answers='ordinal': give one of them")
         if auto is not None:
             if auto not in AUTO:
                 raise InputError(f"auto must be one of {', '.join(AUTO)} or None, not {auto!r}")
@@ -141,6 +153,8 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         self.log_dir = log_dir
         self.num_threads = num_threads
         self.storage = storage
+        self.answers = answers
+        self.order = tuple(order)
         self.track_stats = track_stats
         self.max_calls = max_calls
         self.pick = pick
@@ -212,7 +226,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
 
     def _settings(self) -> RunSettings:
         return RunSettings(
-            data=DataOptions(""),  # until the examples are read
+            data=DataOptions("", answers=self.answers, order=self.order),  # named once the examples are read
             search=SearchOptions(
                 self.num_trials,
                 seed=self.seed,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from typing import TYPE_CHECKING, Any
@@ -77,13 +78,15 @@ def test_a_program_is_optimized_gone_on_with_and_exported(tmp_path: Path, capsys
         assert program(question="How many are there ?").kind in run["baseline"]["test"]["per_class"]
 
 
-def test_a_prompt_is_exported_as_a_program_and_as_messages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_prompt_is_exported_as_a_program_and_as_messages(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
     assert psopt(["optimize", *SMALL, "--out", "run"]) == 0
     capsys.readouterr()
     assert psopt(["export", "run", "--pick", "f1", "--format", "dspy"]) == 0
     (tmp_path / "f1.json").write_text(capsys.readouterr().out)
-    import mine
-
+    mine = importlib.import_module("mine")
     program = dspy.Predict(mine.sort.signature.delete("kind").append("label", dspy.OutputField(), mine.KINDS))
     program.load(tmp_path / "f1.json")
     assert "Classify the question" in program.signature.instructions
@@ -113,3 +116,20 @@ def test_a_program_that_can_t_be_used_is_one_clear_line(
     assert message in said
     assert len(said.strip().splitlines()) == 1
     assert "Traceback" not in said
+
+
+def test_ordered_labels_reach_a_program(tmp_path: Path) -> None:
+    rows = [f"what is {word} number {number} ?,{kind}" for number in range(20) for kind, word in ORDERED.items()]
+    (tmp_path / "data.csv").write_text("\n".join(["question,kind", *rows]))
+    (tmp_path / "graded.py").write_text(
+        MINE.replace("KINDS = Literal[", f"KINDS = Literal{list(ORDERED)}\nOLD = Literal[")
+    )
+    words = ["--dataset", "data.csv", "--text-column", "question", "--label-column", "kind", "--out", "run", *SMALL[2:]]
+    order = ["--answers", "ordinal", "--order", ",".join(ORDERED)]
+    assert psopt(["optimize", *words, "--program", "graded:sort", *order]) == 0
+    run = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert run["answers"] == {"type": "ordinal", "positions": [0.0, 1.0, 2.0]}
+    assert run["baseline"]["val"]["f1"] > run["baseline"]["val"]["ordinal"]["micro_f1"]
+
+
+ORDERED = {"small": "a crumb", "medium": "a chair", "large": "a mountain"}

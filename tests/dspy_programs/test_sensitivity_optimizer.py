@@ -375,3 +375,29 @@ def test_auto_sets_trials_and_rephrasings() -> None:
         20,
     )
     assert KeywordEngine().n_calls == 0
+
+
+def test_ordered_labels_are_compared_by_how_near_they_are(tmp_path: Path) -> None:
+    better = compiled(predict(), tmp_path, num_trials=3, answers="ordinal", order=["Person", "Number"])
+    run = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert run["answers"] == {"type": "ordinal", "positions": [0.0, 1.0]}
+    assert run["dataset"]["order"] == ["Person", "Number"]
+    scores = better.run.baseline.val
+    assert scores.quality_name == "closeness"
+    # of two labels, one as far from the other as can be, closeness is the share of right answers
+    assert scores.f1 == pytest.approx(scores.ordinal.micro_f1)
+    assert 0 < scores.f1 < 1
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"answers": "ordinal"}, "say the order"),
+        ({"answers": "ordinal", "order": ["Number"]}, "not in the order"),
+        ({"order": ["Number", "Person"]}, "--answers ordinal"),
+        ({"answers": "ordinal", "order": ["Number", "Person"], "metric": lambda *_: 1.0}, "give one of them"),
+    ],
+)
+def test_labels_that_make_no_order_are_refused(tmp_path: Path, options: dict[str, Any], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        compiled(predict(), tmp_path, num_trials=3, **options)
