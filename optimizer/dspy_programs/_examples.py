@@ -49,7 +49,7 @@ class LabelOrder(NamedTuple):
     """Whether labels stand in an order, ``ordinal``, and in which; numbers need none."""
 
     answers: str | None = None
-    order: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
 
 
 NO_ORDER = LabelOrder()
@@ -121,7 +121,7 @@ def make_data(
     if order.answers == ORDINAL:
         if outcome.equivalence is not None:
             raise InputError("answers='ordinal' is for labels, and an equivalence for free text: give one of them")
-        labels, positions = in_order("the program's labels", labels, order.order)
+        labels, positions = in_order("the program's labels", labels, order.labels)
     task = Task(
         name,
         description,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -35,10 +36,10 @@ def several_hint(labels: Sequence[str]) -> str:
     ''
     """
     for separator in _SEPARATORS:
-        parts = {label: [part.strip() for part in label.split(separator)] for label in labels}
+        parts = {label: {part.strip() for part in label.split(separator)} for label in labels}
+        n_labels = Counter(part for own in parts.values() for part in own)
         for label, own in parts.items():
-            others = {part for other, theirs in parts.items() if other != label for part in theirs}
-            if len(own) > 1 and others.issuperset(own):
+            if len(own) > 1 and all(n_labels[part] > 1 for part in own):
                 return f"label {label!r} looks like several in one: each combination is a class of its own here"
     return ""
 
@@ -49,9 +50,7 @@ def words_hint(labels: Sequence[str]) -> str:
     >>> words_hint([f"{number} EUR" for number in range(40)])
     'its 40 labels are mostly met once or twice: numbers, extracts and free text as answers are not supported yet'
     """
-    sizes: dict[str, int] = {}
-    for label in labels:
-        sizes[label] = sizes.get(label, 0) + 1
+    sizes = Counter(labels)
     n_rare = sum(size <= 2 for size in sizes.values())
     if len(sizes) < _FEWEST_DIFFERENT or n_rare <= _SHARE_OF_RARE * len(sizes):
         return ""
