@@ -113,10 +113,11 @@ def _choice_lines(run: Run, knee: Candidate, manifest: Mapping[str, Any]) -> lis
 
 def _ordinal_lines(baseline: Candidate, name: str, chosen: Candidate) -> list[str]:
     """What stands beside closeness on test; nothing of labels without an order."""
-    measured = [candidate.test.ordinal for candidate in (baseline, chosen) if candidate.test and candidate.test.ordinal]
-    if len(measured) < len((baseline, chosen)):
+    shown = {"seed prompt": baseline} if chosen.id == baseline.id else {"seed prompt": baseline, name: chosen}
+    measured = [candidate.test.ordinal for candidate in shown.values() if candidate.test and candidate.test.ordinal]
+    if len(measured) < len(shown):
         return []
-    return [f"On test, seed prompt -> {name}: {ordinal_line(*map(asdict, measured))}."]
+    return [f"On test, {' -> '.join(shown)}: {ordinal_line(*map(asdict, measured))}."]
 
 
 def _prices(run: Run) -> dict[str, CallPrice]:

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from psopt.testing import FakeServer
 
 from tests.cli.limited_runs import own_words
 from tests.commands import run_command
@@ -94,6 +95,19 @@ def test_every_command_that_measures_takes_them(folder: Path, words: tuple[str, 
     assert "Labels are ordered" in done.stderr
     assert "closeness" in done.stdout
     assert verb == "compare" or "exactly right" in done.stdout + done.stderr
+
+
+def test_a_server_s_answers_are_compared_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-no-use")
+    with FakeServer() as server:
+        model = ("--model", "openai/model", "--api-base", server.url)
+        nominal = psopt(folder, "diagnose", "--dataset", "tickets.csv", *model, *SMALL, "--json")
+        ordered = psopt(folder, "diagnose", "--dataset", "tickets.csv", *model, *SMALL, *ORDERED, "--json")
+    assert nominal.returncode == ordered.returncode == 0, ordered.stderr
+    before, after = json.loads(nominal.stdout), json.loads(ordered.stdout)
+    assert after["f1"] > after["ordinal"]["micro_f1"]
+    assert 0 < after["sensitivity"] < after["ordinal"]["nominal_sensitivity"]
+    assert "ordinal" not in before
 
 
 def test_a_prompt_of_the_run_is_checked_as_it_was_measured(run: Any, folder: Path) -> None:
