@@ -7,12 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from psopt.tasks import LABEL, ORDINAL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
     from psopt.tasks import Task
+
+F1 = "F1"
+CLOSENESS = "closeness"
+"""What the mean worth of answers is called, of labels without an order and with one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,7 @@ class AnswerType:
     @property
     def name(self) -> str:
         """As ``--answers`` takes it."""
-        return "ordinal" if self.positions else "label"
+        return LABEL if self.is_plain else ORDINAL
 
     @property
     def is_plain(self) -> bool:
@@ -58,7 +63,7 @@ class AnswerType:
     @property
     def quality_name(self) -> str:
         """What the mean worth of answers is called: it takes the place of F1."""
-        return "F1" if self.is_plain else "closeness"
+        return F1 if self.is_plain else CLOSENESS
 
     @property
     def note(self) -> str:

@@ -120,7 +120,7 @@ def check(
         return 0 if result.met else 1
     notes = [note_size(result.scores), *_na_notes(result)]
     if result.scores.ordinal:
-        notes.append(ordinal_line(asdict(result.scores.ordinal)))
+        notes.append(ordinal_line(result.scores.ordinal))
     if note := tame_note(result.diversity):
         notes.insert(0, f"S: {note}")
     for line in wrapped(f"Note: {note}" for note in notes):

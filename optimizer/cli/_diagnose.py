@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -103,7 +102,7 @@ def _show(console: Console, report: PromptReport) -> None:
     if report.scores is not None:
         console.print(f"{intervals_note(report.scores)}.")
     if report.scores and report.scores.ordinal:
-        console.print(f"{ordinal_line(asdict(report.scores.ordinal))}.", markup=False)
+        console.print(f"{ordinal_line(report.scores.ordinal)}.", markup=False)
     if note := tame_note(report.predictions.diversity):
         console.print(f"S: {note}.", style="yellow", markup=False, soft_wrap=True)
     for line in na_lines(report.measured()):

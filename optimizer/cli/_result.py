@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from psopt.answers import AnswerType
@@ -117,7 +116,7 @@ def _ordinal_lines(baseline: Candidate, name: str, chosen: Candidate) -> list[st
     measured = [candidate.test.ordinal for candidate in shown.values() if candidate.test and candidate.test.ordinal]
     if len(measured) < len(shown):
         return []
-    return [f"On test, {' -> '.join(shown)}: {ordinal_line(*map(asdict, measured))}."]
+    return [f"On test, {' -> '.join(shown)}: {ordinal_line(*measured)}."]
 
 
 def _prices(run: Run) -> dict[str, CallPrice]:

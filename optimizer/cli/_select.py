@@ -38,13 +38,14 @@ def select(*, run: RunFolder, query: Query = "knee", output: OutputFlags) -> int
 
 
 def _show(run: Path, entry: Mapping[str, Any]) -> None:
+    from psopt.answers import CLOSENESS, F1
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
     console = Console(highlight=False)
     table = Table(box=SIMPLE_HEAD, title=f"{entry['id']}: {len(entry['edits'])} edits", title_justify="left")
-    for name in ("in percent", "closeness" if entry["val"].get("ordinal") else "F1", "S", "C"):
+    for name in ("in percent", CLOSENESS if entry["val"].get("ordinal") else F1, "S", "C"):
         table.add_column(name, justify="left" if name == "in percent" else "right")
     for split in ("val", "test"):
         scores = entry[split]

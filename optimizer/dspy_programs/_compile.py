@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.answers import AnswerType
 from psopt.api import SearchSetup, search_in
 from psopt.dspy_programs._dspy import dspy
-from psopt.dspy_programs._examples import NO_ORDER, LabelOrder, make_data
+from psopt.dspy_programs._examples import make_data
 from psopt.dspy_programs._find_outcome import find_outcome
 from psopt.dspy_programs._instruction_variants import by_model, by_rules, rephrase_instructions
 from psopt.dspy_programs._lm import counted_lm, is_free, without_cache
@@ -24,6 +24,7 @@ from psopt.models.chat import stay_here
 from psopt.proposals.llm import LLMProposer
 from psopt.runs import MANIFEST, free_folder, held, recommendation_lines
 from psopt.search_spaces import Prompt
+from psopt.tasks import ORDINAL, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from psopt.dspy_programs._outcome import Equivalence, Outcome
     from psopt.evaluation import Split
     from psopt.models import ModelProvider
-    from psopt.runs import Run, RunSettings
+    from psopt.runs import DataOptions, Run, RunSettings
     from psopt.search import Observer
     from psopt.tasks import Sample, Task
 
@@ -128,12 +129,10 @@ def _data(
     instructions = dict(student.named_predictors())[outcome.step].signature.instructions
     description = " ".join(instructions.split())
     name = type(student).__name__.lower()
+    data = make_data(name, description, outcome, splits, compilation.settings.rephrasings)
     like = compilation.task
-    told = compilation.settings.data
-    order = NO_ORDER if like else LabelOrder(told.answers, told.order)
-    data = make_data(name, description, outcome, splits, compilation.settings.rephrasings, order)
     if like is None:
-        return data
+        return replace(data, task=_ordered(data.task, outcome, compilation.settings.data))
     if set(like.labels) != set(data.task.labels):
         raise InputError(
             f"the program's labels are {', '.join(data.task.labels)}; the data's are {', '.join(like.labels)}"
@@ -165,6 +164,16 @@ def _dspy_settings(student: Any, compilation: Compilation) -> Any:
     if any(predictor.lm is None for _, predictor in student.named_predictors()):
         raise InputError("no language model: use dspy.configure(lm=dspy.LM(..)), or give task_model=..")
     return contextlib.nullcontext()
+
+
+def _ordered(task: Task, outcome: Outcome, told: DataOptions) -> Task:
+    """The task with its labels in the order that was told."""
+    if told.answers != ORDINAL:
+        return task
+    if outcome.equivalence is not None:
+        raise InputError("answers='ordinal' is for labels, and an equivalence for free text: give one of them")
+    labels, positions = in_order("the program's labels", task.labels, told.order)
+    return replace(task, labels=labels, positions=positions)
 
 
 def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Compilation) -> Compiled:

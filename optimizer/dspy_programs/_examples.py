@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psopt.dspy_programs._dspy import dspy
-from psopt.errors import DataError, InputError
-from psopt.tasks import ORDINAL, DatasetInfo, Sample, Task, in_order
+from psopt.errors import DataError
+from psopt.tasks import DatasetInfo, Sample, Task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,16 +43,6 @@ class ProgramData:
 
     task: Task
     examples: Mapping[str, Any]
-
-
-class LabelOrder(NamedTuple):
-    """Whether labels stand in an order, ``ordinal``, and in which; numbers need none."""
-
-    answers: str | None = None
-    labels: tuple[str, ...] = ()
-
-
-NO_ORDER = LabelOrder()
 
 
 def text_of(example: Any) -> str:
@@ -93,16 +83,13 @@ def make_data(
     outcome: Outcome,
     splits: Mapping[str, Sequence[Given]],
     n_rephrasings: int,
-    order: LabelOrder = NO_ORDER,
 ) -> ProgramData:
     """Put examples of train, val and test together.
 
     Raises
     ------
     DataError
-        If an example has no class, or one that the program can't give; if labels make no order.
-    InputError
-        If free text is to be ordered.
+        If an example has no class, or one that the program can't give.
     """
     by_text: dict[str, Any] = {}
     samples: dict[str, tuple[Sample, ...]] = {}
@@ -116,22 +103,15 @@ def make_data(
     rows = [[split, sample.text, sample.label] for split in samples for sample in samples[split]]
     digest = hashlib.sha256(json.dumps(rows).encode()).hexdigest()
     noun = next(iter(dict(splits["train"][0].example.inputs().items()))).replace("_", " ")
-    labels = outcome.classes(n_rephrasings)
-    positions: tuple[float, ...] = ()
-    if order.answers == ORDINAL:
-        if outcome.equivalence is not None:
-            raise InputError("answers='ordinal' is for labels, and an equivalence for free text: give one of them")
-        labels, positions = in_order("the program's labels", labels, order.labels)
     task = Task(
         name,
         description,
-        labels,
+        outcome.classes(n_rephrasings),
         samples["train"],
         samples["val"],
         samples["test"],
         DatasetInfo(name, "memory", digest),
         noun=noun,
-        positions=positions,
     )
     return ProgramData(task, by_text)
 

@@ -4,7 +4,7 @@ from psopt.evaluation._evaluate import evaluate, no_labels, rephrased_prompts
 from psopt.evaluation._evaluator import Evaluator, Split
 from psopt.evaluation._grid import Grid
 from psopt.evaluation._na_kinds import MOST_NA, kind_array, na_examples, na_kinds, na_lines, na_note, rests_on_na
-from psopt.evaluation._ordinal import ordinal_line
+from psopt.evaluation._ordinal import OrdinalScores, ordinal_line
 from psopt.evaluation._paired import OBJECTIVES, compare_paired, verdict
 from psopt.evaluation._partial_answers import PartialAnswers
 from psopt.evaluation._predictions import NA, Predictions
@@ -19,6 +19,7 @@ __all__ = [
     "OBJECTIVES",
     "Evaluator",
     "Grid",
+    "OrdinalScores",
     "PartialAnswers",
     "Predictions",
     "Scores",

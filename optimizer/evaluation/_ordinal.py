@@ -10,8 +10,7 @@ import numpy as np
 from psopt.metrics import micro_f1, sensitivity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from numpy.typing import NDArray
     from psopt.evaluation._predictions import Predictions
 
 
@@ -49,14 +48,14 @@ def ordinal_scores(predictions: Predictions) -> OrdinalScores | None:
         micro_f1=micro_f1(predictions.array, predictions.truth),
         nominal_sensitivity=sensitivity(predictions.p_tau),
         mean_distance=float(np.abs(positions[answered] - positions[true]).mean()) if len(answered) else None,
-        quadratic_kappa=_kappa(true.tolist(), answered.tolist(), len(positions)),
+        quadratic_kappa=_kappa(true, answered, len(positions)),
     )
 
 
-def _kappa(true: list[int], answered: list[int], n_labels: int) -> float | None:
+def _kappa(true: NDArray[np.int64], answered: NDArray[np.int64], n_labels: int) -> float | None:
     from sklearn.metrics import cohen_kappa_score
 
-    if not true:
+    if not len(true):
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of one label alone it is 0 / 0, and NaN says so
@@ -64,25 +63,21 @@ def _kappa(true: list[int], answered: list[int], n_labels: int) -> float | None:
     return None if np.isnan(kappa) else kappa
 
 
-def ordinal_line(*measured: Mapping[str, float | None]) -> str:
+def ordinal_line(*measured: OrdinalScores) -> str:
     """Say what stands beside closeness and S: of one prompt, or of two with an arrow between.
-
-    Parameters
-    ----------
-    measured : mapping
-        Fields of `OrdinalScores`, as run.json holds them.
 
     Examples
     --------
-    >>> seed = {"micro_f1": 0.16, "nominal_sensitivity": 0.256, "mean_distance": 1.85, "quadratic_kappa": None}
+    >>> from dataclasses import replace
+    >>> seed = OrdinalScores(micro_f1=0.16, nominal_sensitivity=0.256, mean_distance=1.85, quadratic_kappa=None)
     >>> ordinal_line(seed)
     'exactly right 16.0 %, S without the order 25.6 %, mean distance 1.85, quadratic kappa –'
-    >>> ordinal_line(seed, {**seed, "micro_f1": 0.47}).partition(",")[0]
+    >>> ordinal_line(seed, replace(seed, micro_f1=0.47)).partition(",")[0]
     'exactly right 16.0 -> 47.0 %'
     """
 
     def each(name: str, times: float = 1, digits: int = 2) -> str:
-        values = [scores[name] for scores in measured]
+        values = [getattr(scores, name) for scores in measured]
         return " -> ".join("–" if value is None else f"{times * value:.{digits}f}" for value in values)
 
     return (

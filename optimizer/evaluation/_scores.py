@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from psopt.answers import CLOSENESS, F1
 from psopt.evaluation._na_kinds import NaExample, na_examples, na_kinds
 from psopt.evaluation._ordinal import OrdinalScores, ordinal_scores
 from psopt.evaluation._readable import readable_sensitivity
@@ -130,7 +131,7 @@ class Scores:
     @property
     def quality_name(self) -> str:
         """What `f1` is called: it is of ordered labels another measure (`AnswerType.quality_name`)."""
-        return "F1" if self.ordinal is None else "closeness"
+        return F1 if self.ordinal is None else CLOSENESS
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scores as plain JSON data, as run.json holds them; S among readable answers only where N/A is."""

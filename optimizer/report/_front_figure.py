@@ -20,6 +20,7 @@ def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]]) ->
     layers = _layers(run, trials)
     symbols = {"seed prompt": "diamond", "knee": "star", "front": "circle", "evaluated": "circle"}
     sizes = {"seed prompt": 15, "knee": 19, "front": 13}
+    quality = quality_name(run)
     plot = go.Figure()
     for name, layer in layers.items():
         if not layer:
@@ -30,7 +31,7 @@ def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]]) ->
             mode="markers",
             name=name,
             opacity=1.0 if name in sizes else 0.75 if name == "evaluated" else 0.25,
-            hovertext=[_about(trial, quality_name(run)) for trial in layer],
+            hovertext=[_about(trial, quality) for trial in layer],
             hoverinfo="text",
             marker={
                 "symbol": symbols.get(name, "x"),
@@ -45,7 +46,7 @@ def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]]) ->
         440,
         coloraxis={"colorscale": SCALE, "colorbar": {"title": {"text": "C"}, "thickness": 14}},
         xaxis_title="sensitivity S on val (further left is better)",
-        yaxis_title=f"{quality_name(run)} on val",
+        yaxis_title=f"{quality} on val",
     )
     caption = (
         f"{len(trials)} prompts were evaluated on the same samples and rephrasings. Up and to the left is better, "

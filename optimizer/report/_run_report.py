@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from psopt.answers import AnswerType
-from psopt.evaluation import compare_paired, na_lines, ordinal_line, verdict
+from psopt.evaluation import OrdinalScores, compare_paired, na_lines, ordinal_line, verdict
 from psopt.rephrasings import tame_note
 from psopt.report._class_figures import class_figures
 from psopt.report._contents import Contents, knee_id, read_contents
@@ -101,7 +101,7 @@ def _choice_facts(contents: Contents) -> list[tuple[str, str]]:
 def _ordinal_line(contents: Contents) -> str:
     """What stands beside closeness on test, of the seed prompt and of what is shown."""
     shown = (contents.run["baseline"], contents.chosen)
-    line = ordinal_line(*(entry["test"]["ordinal"] for entry in shown))
+    line = ordinal_line(*(OrdinalScores(**entry["test"]["ordinal"]) for entry in shown))
     return f"On test, seed prompt -> {contents.name}: {line}".replace("->", "→")
 
 

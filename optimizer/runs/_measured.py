@@ -116,21 +116,8 @@ def measured(settings: RunSettings, task: Task, evaluator: Evaluator, candidate:
 
 
 def answers_of(task: Task) -> dict[str, Any]:
-    """How the order of labels is told again: by the labels, or by nothing where they stand at their values.
-
-    Empty of labels without an order.
-    """
-    if not task.positions:
-        return {}
-    by_value = all(_is_number(label, place) for label, place in zip(task.labels, task.positions, strict=True))
-    return {"answers": ORDINAL, "order": [] if by_value else list(task.labels)}
-
-
-def _is_number(label: str, value: float) -> bool:
-    try:
-        return float(label) == value
-    except ValueError:
-        return False
+    """How the order of labels is told again; empty of labels without one."""
+    return {"answers": ORDINAL, "order": list(task.order)} if task.positions else {}
 
 
 def client_options(lm: LMConfig) -> dict[str, Any]:

@@ -43,7 +43,7 @@ class HandedBack:
         The limits are lifted one by one: that on tokens first, that on edits only if that is surely better still.
         """
         limits, baseline = problem.limits, standings.baseline
-        excesses = [limits.excess(candidate.prompt, candidate.edits) for candidate in candidates]
+        excesses = [standings.excess(candidate) for candidate in candidates]
         sized = [
             replace(candidate, excess=excess) if excess else candidate
             for candidate, excess in zip(candidates, excesses, strict=True)

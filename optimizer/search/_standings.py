@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from psopt.search._front import Candidate, knee, pareto_front
 from psopt.search._shorten import is_as_good, shortest
 from psopt.search.racing import StoppedCandidate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     import numpy as np
     from numpy.typing import NDArray
@@ -20,6 +20,18 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Edit, Prompt
 
     Raced = Candidate | StoppedCandidate
+
+
+class Sized(Protocol):
+    """A prompt that may be too large to be handed back."""
+
+    @property
+    def prompt(self) -> Prompt:
+        """What is asked."""
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """What it adds to the seed prompt."""
 
 
 class Standings:
@@ -38,7 +50,7 @@ class Standings:
         self._history = history
         self._problem = problem
         self._races = races
-        self._is_within: dict[str, bool] = {}
+        self._excesses: dict[str, int] = {}
 
     @property
     def baseline(self) -> Candidate:
@@ -69,16 +81,23 @@ class Standings:
         feasible = [prompt for prompt in tried if prompt.val.f1 >= self.least_f1]
         return sorted(feasible, key=lambda prompt: prompt.trial)
 
-    def rivals(self, prompt: Prompt, edits: Sequence[Edit]) -> list[Raced]:
+    def rivals(self, candidate: Sized) -> list[Raced]:
         """Return those that a prompt races against: one within the limits on what is handed back against such alone.
 
         What is beyond the limits is often better, and then stays behind: the best within them must be known in whole.
         """
-        return [rival for rival in self.standing if self.is_rival(rival.prompt, rival.edits, prompt, edits)]
+        return [rival for rival in self.standing if self.is_rival(rival, candidate)]
 
-    def is_rival(self, rival: Prompt, edits_of_rival: Sequence[Edit], prompt: Prompt, edits: Sequence[Edit]) -> bool:
+    def is_rival(self, rival: Sized, candidate: Sized) -> bool:
         """Whether a prompt may lose to a rival: not if it is within the limits, and the rival beyond them."""
-        return self._fits(rival, edits_of_rival) or not self._fits(prompt, edits)
+        return self.excess(rival) == 0 or self.excess(candidate) > 0
+
+    def excess(self, candidate: Sized) -> int:
+        """Return how many of the limits on what is handed back must be lifted for a prompt."""
+        prompt = candidate.prompt
+        if prompt.id not in self._excesses:  # neither changes
+            self._excesses[prompt.id] = self._problem.limits.excess(prompt, candidate.edits)
+        return self._excesses[prompt.id]
 
     @property
     def leaders(self) -> tuple[Raced, ...]:
@@ -115,19 +134,12 @@ class Standings:
         return any(self._beats(rival, prompt) for rival in self.standing if rival.id != prompt.id)
 
     def _beats(self, rival: Raced, prompt: StoppedCandidate) -> bool:
-        if not self.is_rival(rival.prompt, rival.edits, prompt.prompt, prompt.edits):
-            return False
-        if not self._races.knows_as_much(rival, prompt):
+        if not (self.is_rival(rival, prompt) and self._races.knows_as_much(rival, prompt)):
             return False
         lead = self._races.lead(prompt, rival, self.baseline)
         total = float(lead.mean(axis=0).sum())
         goes_first = total < 0 or (total == 0 and (len(rival.edits), rival.trial) < (len(prompt.edits), prompt.trial))
         return goes_first and self._races.is_no_better(lead, self.baseline)
-
-    def _fits(self, prompt: Prompt, edits: Sequence[Edit]) -> bool:
-        if prompt.id not in self._is_within:  # neither changes
-            self._is_within[prompt.id] = self._problem.limits.allow(prompt, edits)
-        return self._is_within[prompt.id]
 
     def _is_as_good(self, prompt: Raced, best: Raced) -> bool:
         if isinstance(prompt, Candidate) and isinstance(best, Candidate):

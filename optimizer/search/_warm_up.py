@@ -134,11 +134,11 @@ class WarmUp:
 
         def run(coming: ComingCandidate, ask: Ask, siblings: Mapping[str, NDArray[np.int64]]) -> None:
             prompt = coming.prompt
-            rivals = self._standings.rivals(*coming)
+            rivals = self._standings.rivals(coming)
             others = {
                 name: answers
                 for name, answers in siblings.items()
-                if not is_shortening and self._standings.is_rival(*by_id[name], *coming)
+                if not is_shortening and self._standings.is_rival(by_id[name], coming)
             }
             result = self._races.run(prompt, rivals, baseline, is_shortening=is_shortening, ask=ask, siblings=others)
             if result.rung is None:

@@ -5,7 +5,7 @@ from psopt.tasks._data import DatasetInfo, Sample
 from psopt.tasks._download import fetch_dataset
 from psopt.tasks._header import columns_of
 from psopt.tasks._load import load_task
-from psopt.tasks._ordered import ORDINAL, check_answers, in_order
+from psopt.tasks._ordered import LABEL, ORDINAL, check_answers, in_order
 from psopt.tasks._origin import DatasetStatus, list_datasets
 from psopt.tasks._row import Row, columns_of_row, fields_of, inputs_of
 from psopt.tasks._row_phrases import sample_phrases, sample_shows, shown_words, written_sample_phrases
@@ -14,6 +14,7 @@ from psopt.tasks._task import Task
 from psopt.tasks._texts import InputColumns, is_data_file, texts_of_file, texts_of_lines, texts_of_records
 
 __all__ = [
+    "LABEL",
     "ORDINAL",
     "DatasetInfo",
     "DatasetStatus",

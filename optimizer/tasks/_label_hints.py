@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from psopt.tasks._ordered import number_of
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 _SEPARATORS = (";", "|", ",")
 _FEWEST_ON_A_SCALE = 3  # two numbers, such as 0 and 1, are often names
@@ -22,7 +23,7 @@ def scale_hint(labels: Sequence[str]) -> str:
     >>> scale_hint(["1", "2", "3"])
     'the labels are numbers: if near ones are nearly right, say so with --answers ordinal'
     """
-    if len(labels) < _FEWEST_ON_A_SCALE or not all(map(_is_number, labels)):
+    if len(labels) < _FEWEST_ON_A_SCALE or any(number_of(label) is None for label in labels):
         return ""
     return "the labels are numbers: if near ones are nearly right, say so with --answers ordinal"
 
@@ -44,13 +45,12 @@ def several_hint(labels: Sequence[str]) -> str:
     return ""
 
 
-def words_hint(labels: Sequence[str]) -> str:
+def words_hint(sizes: Mapping[str, int]) -> str:
     """Say that a column holds answers rather than classes, where most values stand in one or two rows; else nothing.
 
-    >>> words_hint([f"{number} EUR" for number in range(40)])
+    >>> words_hint({f"{number} EUR": 1 for number in range(40)})
     'its 40 labels are mostly met once or twice: numbers, extracts and free text as answers are not supported yet'
     """
-    sizes = Counter(labels)
     n_rare = sum(size <= 2 for size in sizes.values())
     if len(sizes) < _FEWEST_DIFFERENT or n_rare <= _SHARE_OF_RARE * len(sizes):
         return ""
@@ -58,10 +58,3 @@ def words_hint(labels: Sequence[str]) -> str:
         f"its {len(sizes):,} labels are mostly met once or twice: numbers, extracts and free text as answers are not "
         "supported yet"
     )
-
-
-def _is_number(label: str) -> bool:
-    try:
-        return math.isfinite(float(label))
-    except ValueError:
-        return False

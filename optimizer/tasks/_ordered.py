@@ -56,7 +56,7 @@ def in_order(where: str, labels: Sequence[str], order: Sequence[str]) -> tuple[t
         if len(set(order)) < len(order):
             raise DataError(f"{where}: the order of labels names one twice: {', '.join(order)}")
         return tuple(order), tuple(map(float, range(len(order))))
-    values = {label: _number(label) for label in labels}
+    values = {label: number_of(label) for label in labels}
     wordy = next((label for label, value in values.items() if value is None), None)
     if wordy is not None:
         raise DataError(f"{where}: label {wordy!r} is no number, so say the order: --order low,medium,high")
@@ -67,7 +67,14 @@ def in_order(where: str, labels: Sequence[str], order: Sequence[str]) -> tuple[t
     return tuple(ordered), tuple(places[label] for label in ordered)
 
 
-def _number(label: str) -> float | None:
+def told_again(labels: Sequence[str], positions: Sequence[float]) -> tuple[str, ...]:
+    """Return the order by which `in_order` gives these positions: the labels, or none where they are numbers."""
+    by_value = all(number_of(label) == place for label, place in zip(labels, positions, strict=True))
+    return () if by_value else tuple(labels)
+
+
+def number_of(label: str) -> float | None:
+    """Return the finite number that a label is; None if it is none."""
     try:
         value = float(label)
     except ValueError:

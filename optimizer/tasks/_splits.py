@@ -105,7 +105,7 @@ def _require_enough(source: str, train: Sequence[Sample], classes: set[str], *, 
     sizes = class_sizes(train)
     label = min(sorted(classes), key=lambda label: sizes[label])
     if sizes[label] < n_splits:
-        if hint := words_hint([str(sample.label) for sample in train]):
+        if hint := words_hint(sizes):
             raise DataError(f"{source}: {hint}; name a column of classes with --label-column")
         raise DataError(
             f"{source}: class {label!r} has too few samples to split: {sizes[label]}, where every class "

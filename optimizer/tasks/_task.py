@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.tasks._checks import check_classes, check_positions, check_samples
 from psopt.tasks._columns import as_names
+from psopt.tasks._ordered import told_again
 from psopt.tasks._read import read_dataset
 from psopt.tasks._records import fields_of_records
 from psopt.tasks._row import Row
@@ -70,6 +71,11 @@ class Task:
         check_classes(where, self.labels, self.definitions, self.subclasses)
         check_positions(where, self.labels, self.positions)
         check_samples(where, (*self.train, *self.val, *self.test), self.labels)
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The order of the labels as it was told: empty where they have none, or are numbers that stand by value."""
+        return told_again(self.labels, self.positions) if self.positions else ()
 
     @property
     def fields(self) -> tuple[str, ...]:
