@@ -92,7 +92,7 @@ def _choice_facts(contents: Contents) -> list[tuple[str, str]]:
         lost = short_line(against_knee, quality_name(run))
         facts.append(("short", f"{run['short']['id']} on test against the knee, in points: {lost}"))
     if answers := AnswerType.from_dict(run.get("answers")).note:
-        facts.append(("answers", f"{answers}. {_ordinal_line(contents)}"))
+        facts.append(("labels", f"{answers}. {_ordinal_line(contents)}"))
     if limits := run.get("prompt_limits"):
         facts.append(("limits", _limits_fact(limits, contents.run["settings"]["parts"].get("max_prompt_tokens"))))
     return facts
