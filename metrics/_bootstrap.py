@@ -59,7 +59,7 @@ def bootstrap_ci(
         In (0, 1).
     seed : int
         The same seed gives the same intervals.
-    similarity : (n_classes, n_classes) float, optional
+    similarity : (n_classes, n_classes) float, or (n_samples, n_classes, n_classes) float, optional
         Of S, as in `sample_sensitivity`.
 
     Returns

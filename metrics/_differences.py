@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._influences import difference_statistic, joint_statistic, mean_statistic
-from ._inputs import as_array, read_scores
+from ._influences import difference_statistic, joint_statistic, mean_statistic, of_groups
+from ._inputs import as_array, read_groups, read_scores, read_weights
 from ._intervals import SAMPLES_COUNT, known_of, read_tail, read_wordings
 from ._replicates import SCORES, SHAPE, Answers, read_answers
 from ._scatter import scatter
@@ -81,6 +81,8 @@ def compare_scores(
     wordings: Wordings = "random",
     confidence: float = 0.95,
     similarity: ArrayLike | None = None,
+    second_similarity: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
 ) -> dict[str, PairedDifference]:
     """Test the difference of two prompts in F1, sensitivity and consistency.
 
@@ -104,8 +106,13 @@ def compare_scores(
         What a new experiment would draw anew: other samples, and with "random" other wordings like these.
     confidence : float
         In (0, 1).
-    similarity : (n_classes, n_classes) float, optional
+    similarity : (n_classes, n_classes) float, or (n_samples, n_classes, n_classes) float, optional
         Of S, as in `sample_sensitivity`.
+    second_similarity : like `similarity`, optional
+        Of the second prompt's answers, where each prompt's are numbered by themselves.
+    groups : (n_samples,) int, optional
+        Which rows belong together, from 0 on, where one draw brings several: the labels of one sample. Only the
+        scatter depends on it.
 
     Returns
     -------
@@ -120,16 +127,23 @@ def compare_scores(
     >>> found.difference, found.low < 0 < found.high
     (0.25, True)
     """
-    prompts = read_pair(first, second, y, n_classes, similarity)
+    prompts = read_pair(first, second, y, n_classes, similarity, second_similarity)
     tail = read_tail(confidence)
     n_rephrasings = prompts[0].shape[1]
     statistic = difference_statistic(*(joint_statistic(answers) for answers in prompts))
+    statistic = of_groups(statistic, read_groups(groups, len(prompts[0].classes)))
     found = known_of(scatter(statistic, n_rephrasings, read_wordings(wordings)), n_rephrasings)
     return {name: _difference(found, place, SAMPLES_COUNT[place], tail) for place, name in enumerate(SCORES)}
 
 
 def mean_difference(
-    first_scores: ArrayLike, second_scores: ArrayLike, *, wordings: Wordings = "random", confidence: float = 0.95
+    first_scores: ArrayLike,
+    second_scores: ArrayLike,
+    *,
+    first_weights: ArrayLike | None = None,
+    second_weights: ArrayLike | None = None,
+    wordings: Wordings = "random",
+    confidence: float = 0.95,
 ) -> PairedDifference:
     """Test the difference of two means over answers, such as those of a metric's scores.
 
@@ -137,6 +151,8 @@ def mean_difference(
     ----------
     first_scores, second_scores : (n_samples, n_rephrasings) float or bool
         One number an answer, in [0, 1], of the two prompts.
+    first_weights, second_weights : (n_samples, n_rephrasings) float, optional
+        How much each counts, as in `mean_interval`.
     wordings, confidence
         As in `compare_scores`.
 
@@ -154,7 +170,10 @@ def mean_difference(
     after = read_scores(second_scores, "second_scores")
     if before.shape != after.shape:
         raise ValueError(f"second_scores has shape {after.shape}, and first_scores {before.shape}; both must be equal")
-    statistic = difference_statistic(mean_statistic(before), mean_statistic(after))
+    statistic = difference_statistic(
+        mean_statistic(before, read_weights(first_weights, before, "first_weights")),
+        mean_statistic(after, read_weights(second_weights, after, "second_weights")),
+    )
     return _difference(scatter(statistic, before.shape[1], read_wordings(wordings)), 0, 1.0, read_tail(confidence))
 
 
@@ -177,12 +196,21 @@ def _difference(found: Scatter, place: int, counts: float, tail: float) -> Paire
 
 
 def read_pair(
-    first: ArrayLike, second: ArrayLike, y: ArrayLike, n_classes: int, similarity: ArrayLike | None = None
+    first: ArrayLike,
+    second: ArrayLike,
+    y: ArrayLike,
+    n_classes: int,
+    similarity: ArrayLike | None = None,
+    second_similarity: ArrayLike | None = None,
 ) -> list[Answers]:
     """The answers of two prompts to the same samples under the same wordings."""
     pair = {"first": as_array(first, "first", (2, 3), SHAPE), "second": as_array(second, "second", (2, 3), SHAPE)}
+    kernels = (similarity, similarity if second_similarity is None else second_similarity)
     for axis, side in enumerate(("samples", "rephrasings")):
         ours, theirs = (array.shape[axis] for array in pair.values())
         if ours != theirs:
             raise ValueError(f"second has {theirs} {side} and first has {ours}; both must have the same")
-    return [read_answers(array, y, n_classes, name, similarity=similarity) for name, array in pair.items()]
+    return [
+        read_answers(array, y, n_classes, name, similarity=kernel)
+        for (name, array), kernel in zip(pair.items(), kernels, strict=True)
+    ]

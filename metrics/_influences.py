@@ -61,16 +61,48 @@ def _table(mass: NDArray[np.float64], n_answers: int, *, hard: bool) -> tuple[ND
     return shares / shares.sum(axis=1, keepdims=True), None
 
 
-def mean_statistic(scores: NDArray[np.float64]) -> Statistic:
-    """The mean of one number an answer, (N, Q): a metric's scores, or whether an answer is N/A."""
-    total = scores.sum(axis=1)
+def mean_statistic(scores: NDArray[np.float64], weights: NDArray[np.float64] | None = None) -> Statistic:
+    """The mean of one number an answer, (N, Q): a metric's scores, or whether an answer is N/A.
+
+    With weights (N, Q) it is the ratio of two sums, as micro-F1 over several labels is; nothing weighs: 0.
+    """
     n_samples, n_rephrasings = scores.shape
+    if weights is not None:
+        return _ratio_statistic(scores * weights, weights)
+    total = scores.sum(axis=1)
 
     def at(without: int | None) -> Linearised:
         rest = total if without is None else total - scores[:, without]
         of_sample = rest / (n_rephrasings - (without is not None))
         mean = of_sample.mean()
         return np.array([mean]), (of_sample - mean)[None] / n_samples
+
+    return at
+
+
+def _ratio_statistic(parts: NDArray[np.float64], weights: NDArray[np.float64]) -> Statistic:
+    part, weight = parts.sum(axis=1), weights.sum(axis=1)
+
+    def at(without: int | None) -> Linearised:
+        of_part = part if without is None else part - parts[:, without]
+        of_weight = weight if without is None else weight - weights[:, without]
+        total = of_weight.sum()
+        mean = of_part.sum() / total if total > 0 else 0.0
+        return np.array([mean]), (of_part - mean * of_weight)[None] / max(total, 1e-300)
+
+    return at
+
+
+def of_groups(statistic: Statistic, groups: NDArray[np.int64] | None) -> Statistic:
+    """The same with the influences of rows that belong together summed: each group is one draw."""
+    if groups is None:
+        return statistic
+    n_groups = int(groups.max()) + 1
+
+    def at(without: int | None) -> Linearised:
+        estimates, influences = statistic(without)
+        summed = [np.bincount(groups, weights=of_score, minlength=n_groups) for of_score in influences]
+        return estimates, np.array(summed)
 
     return at
 

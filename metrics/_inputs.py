@@ -82,6 +82,28 @@ def read_scores(scores: ArrayLike, name: str = "scores") -> NDArray[Any]:
     return array
 
 
+def read_weights(weights: ArrayLike | None, scores: NDArray[Any], name: str) -> NDArray[np.float64] | None:
+    """How much each score counts: finite, 0 or more, in the shape of the scores."""
+    if weights is None:
+        return None
+    array = as_array(weights, name, (2,), "(n_samples, n_rephrasings)").astype(np.float64)
+    if array.shape != scores.shape:
+        raise ValueError(f"{name} has shape {array.shape}, and the scores {scores.shape}; both must be equal")
+    if not np.isfinite(array).all() or array.min() < 0:
+        raise ValueError(f"{name} must hold finite numbers of 0 or more")
+    return array
+
+
+def read_groups(groups: ArrayLike | None, n_samples: int) -> NDArray[np.int64] | None:
+    """Which rows belong together: one integer a row, from 0 on."""
+    if groups is None:
+        return None
+    array = as_array(groups, "groups", (1,), "(n_samples,)")
+    if array.dtype.kind not in "iu" or len(array) != n_samples or array.min() < 0:
+        raise ValueError(f"groups must hold {n_samples} integers of 0 or more, one a sample")
+    return array.astype(np.int64)
+
+
 def read_log_probabilities(
     log_probabilities: ArrayLike, lengths: ArrayLike
 ) -> tuple[NDArray[np.float64], NDArray[Any]]:

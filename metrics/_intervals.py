@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ._influences import class_f1_statistic, joint_statistic, mean_statistic
-from ._inputs import read_choice, read_fraction, read_scores
+from ._influences import class_f1_statistic, joint_statistic, mean_statistic, of_groups
+from ._inputs import read_choice, read_fraction, read_groups, read_scores, read_weights
 from ._replicates import SCORES, read_answers, read_either
 from ._scatter import WORDINGS, scatter
 from ._student import floor_high, floor_low, logit_ends
@@ -51,6 +51,7 @@ def score_intervals(
     wordings: Wordings = "random",
     confidence: float = 0.95,
     similarity: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
 ) -> dict[str, Interval]:
     """Intervals of micro-F1, sensitivity and pooled consistency.
 
@@ -81,8 +82,11 @@ def score_intervals(
         samples under the very same wordings.
     confidence : float
         In (0, 1).
-    similarity : (n_classes, n_classes) float, optional
+    similarity : (n_classes, n_classes) float, or (n_samples, n_classes, n_classes) float, optional
         Of S, as in `sample_sensitivity`.
+    groups : (n_samples,) int, optional
+        Which rows belong together, from 0 on, where one draw brings several: the labels of one sample. Only the
+        scatter depends on it.
 
     Returns
     -------
@@ -106,17 +110,27 @@ def score_intervals(
     answers = read_answers(predictions, y, n_classes, similarity=similarity)
     tail = read_tail(confidence)
     n_rephrasings = answers.shape[1]
-    found = scatter(joint_statistic(answers), n_rephrasings, read_wordings(wordings))
+    statistic = of_groups(joint_statistic(answers), read_groups(groups, len(answers.classes)))
+    found = scatter(statistic, n_rephrasings, read_wordings(wordings))
     return dict(zip(SCORES, _intervals(known_of(found, n_rephrasings), SAMPLES_COUNT, tail), strict=True))
 
 
-def mean_interval(scores: ArrayLike, *, wordings: Wordings = "random", confidence: float = 0.95) -> Interval:
+def mean_interval(
+    scores: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    wordings: Wordings = "random",
+    confidence: float = 0.95,
+) -> Interval:
     """The interval of a mean over answers: of a metric's scores, or of a share such as that of N/A.
 
     Parameters
     ----------
     scores : (n_samples, n_rephrasings) float or bool
         One number an answer, in [0, 1].
+    weights : (n_samples, n_rephrasings) float, optional
+        How much each counts; by default all the same. The mean is then a ratio of sums: micro-F1 over several labels
+        is that of each answer's F1, by the labels that it gives and those that are right.
     wordings, confidence
         As in `score_intervals`.
 
@@ -134,7 +148,8 @@ def mean_interval(scores: ArrayLike, *, wordings: Wordings = "random", confidenc
     """
     array = read_scores(scores)
     tail = read_tail(confidence)
-    found = scatter(mean_statistic(array), array.shape[1], read_wordings(wordings))
+    statistic = mean_statistic(array, read_weights(weights, array, "weights"))
+    found = scatter(statistic, array.shape[1], read_wordings(wordings))
     return _intervals(found, np.ones(1), tail)[0]
 
 

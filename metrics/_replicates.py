@@ -38,7 +38,7 @@ class Answers:
         The true label's place among the labels that occur.
     hard : bool
         Whether mass holds only zeros and ones, so that its sums over rephrasings are counts.
-    similarity : (C, C) float or None
+    similarity : (C, C) or (N, C, C) float or None
         How alike two answers are.
     """
 
@@ -81,7 +81,7 @@ def read_answers(
         right=(chosen == y[:, None]).astype(np.float64),
         classes=np.unique(y, return_inverse=True)[1],
         hard=probabilities is None,
-        similarity=read_similarity(similarity, n_classes),
+        similarity=read_similarity(similarity, len(chosen), n_classes),
     )
 
 

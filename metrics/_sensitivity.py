@@ -39,9 +39,10 @@ def sample_sensitivity(
         of S at infinitely many wordings the plain value reaches 70 to 77 % at Q = 10, Miller and Madow's 79 to 85 %,
         the jackknife's 86 to 91 % (Q = 5: 57 to 64, 68 to 76, 77 to 86 %), measured in benchmarks/coverage.md.
         Needs counts. A corrected, normalised value may pass 1; it is not cut, which would bring a bias back.
-    similarity : (n_classes, n_classes) float, optional
-        How alike two answers are, in [0, 1], where they are alike to a degree: ordered labels, sets. A kernel (positive
-        semidefinite, 1 of each answer with itself). The entropy is then von Neumann's, -tr K ln K, of
+    similarity : (n_classes, n_classes) float, or (n_samples, n_classes, n_classes) float, optional
+        How alike two answers are, in [0, 1], where they are alike to a degree: ordered labels, sets, texts. A kernel
+        (positive semidefinite, 1 of each answer with itself), for all samples, or one for each: open answers are no
+        classes, and are numbered sample by sample. The entropy is then von Neumann's, -tr K ln K, of
         K = W / Q over the Q answers; without similarities it is the same to rounding as that of E25.
         Miller and Madow's correction is for classes alone.
 
@@ -68,7 +69,7 @@ def sample_sensitivity(
     """
     read_choice(correction, "correction", (None, "miller-madow", "jackknife"))
     table, n_rephrasings = read_counts(counts)
-    kernel = read_similarity(similarity, table.shape[1])
+    kernel = read_similarity(similarity, *table.shape)
     if correction is None:
         nats = answer_entropy(table, n_rephrasings, kernel)
     else:

@@ -20,30 +20,44 @@ if TYPE_CHECKING:
 _ROUNDING = 1e-9  # by how much a similarity may be off symmetry, and an eigenvalue below 0
 
 
-def read_similarity(similarity: ArrayLike | None, n_classes: int) -> NDArray[np.float64] | None:
-    """A kernel of similarities (C, C): symmetric, in [0, 1], 1 of each answer with itself, positive semidefinite."""
+def read_similarity(similarity: ArrayLike | None, n_samples: int, n_classes: int) -> NDArray[np.float64] | None:
+    """A kernel of similarities (C, C), or one a sample (N, C, C).
+
+    Symmetric, in [0, 1], 1 of each answer with itself, positive semidefinite.
+    """
     if similarity is None:
         return None
-    array = as_array(similarity, "similarity", (2,), "(n_classes, n_classes)")
-    if array.shape != (n_classes, n_classes):
-        raise ValueError(f"similarity has shape {array.shape}; with {n_classes} classes it must be {(n_classes,) * 2}")
-    kernel: NDArray[np.float64] = array.astype(np.float64)
+    shape = "(n_classes, n_classes), or (n_samples, n_classes, n_classes)"
+    array = as_array(similarity, "similarity", (2, 3), shape)
+    wanted = (n_classes, n_classes) if array.ndim == 2 else (n_samples, n_classes, n_classes)
+    if array.shape != wanted:
+        of_size = f"{n_classes} classes" if array.ndim == 2 else f"{n_samples} samples and {n_classes} classes"
+        raise ValueError(f"similarity has shape {array.shape}; with {of_size} it must be {wanted}")
+    kernel: NDArray[np.float64] = array.astype(np.float64, copy=False)
     if not np.isfinite(kernel).all() or kernel.min() < 0 or kernel.max() > 1:
         raise ValueError("similarity must hold numbers in [0, 1]")
-    if np.abs(kernel - kernel.T).max() > _ROUNDING or np.abs(np.diag(kernel) - 1).max() > _ROUNDING:
+    of_itself = np.diagonal(kernel, axis1=-2, axis2=-1)
+    if np.abs(kernel - kernel.swapaxes(-1, -2)).max() > _ROUNDING or np.abs(of_itself - 1).max() > _ROUNDING:
         raise ValueError("similarity must be symmetric, and 1 of each class with itself")
-    if np.linalg.eigvalsh(kernel)[0] < -_ROUNDING * n_classes:
+    if kernel.ndim == 2:
+        _check_eigenvalues(np.linalg.eigvalsh(kernel))  # many kernels are checked where their entropy is taken
+    return kernel
+
+
+def _check_eigenvalues(eigenvalues: NDArray[Any]) -> None:
+    if eigenvalues.min() < -_ROUNDING * eigenvalues.shape[-1]:
         raise ValueError(
             "similarity is no kernel: an eigenvalue is negative. Similarities that contradict each other (a like b, "
             "b like c, a unlike c) have no entropy; take classes instead, or a kernel such as 1 - distance / range"
         )
-    return kernel
 
 
 def answer_entropy(
     table: NDArray[Any], n_draws: int | None, similarity: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
     """Entropy in nats along the last axis, of counts out of n_draws or of shares, by the kernel of similarities.
+
+    Where each sample has a kernel of its own, samples are the last axis but one.
 
     >>> counts = np.array([[2, 2], [4, 0]])
     >>> answer_entropy(counts, 4, np.array([[1, 0.5], [0.5, 1]])).round(3)
@@ -52,21 +66,30 @@ def answer_entropy(
     if similarity is None:
         return entropy(table, n_draws)
     shares = table.reshape(-1, table.shape[-1]) / (n_draws or 1)
-    rows, place = np.unique(shares, axis=0, return_inverse=True)  # few answers have few tables
-    return np.asarray(_of_rows(rows, similarity)[place.reshape(-1)].reshape(table.shape[:-1]))
+    if similarity.ndim == 2:
+        rows, place = np.unique(shares, axis=0, return_inverse=True)  # few answers have few tables
+        nats = _of_rows(rows, similarity[None], np.zeros(len(rows), dtype=np.intp))[place.reshape(-1)]
+    else:
+        nats = _of_rows(shares, similarity, np.arange(len(shares)) % len(similarity))
+    return nats.reshape(table.shape[:-1])
 
 
-def _of_rows(shares: NDArray[np.float64], similarity: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of the answers that are given at all: at most Q, however many classes there are."""
-    n_given = int(np.count_nonzero(shares, axis=1).max())
+def _of_rows(
+    shares: NDArray[np.float64], similarities: NDArray[np.float64], owners: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Of the answers that are given at all: at most Q, however many classes there are; each row by its own kernel."""
+    n_given = np.count_nonzero(shares, axis=1)
     nats = np.zeros(len(shares))
-    for block in row_blocks(len(shares), n_given * n_given):
-        given = np.argsort(-shares[block], axis=1, kind="stable")[:, :n_given]
-        roots = np.sqrt(np.take_along_axis(shares[block], given, axis=1))
-        kernel = roots[:, :, None] * similarity[given[:, :, None], given[:, None, :]] * roots[:, None, :]
-        eigenvalues = np.clip(np.linalg.eigvalsh(kernel), 0.0, 1.0)
-        nats[block] = plog(eigenvalues).sum(axis=1)
-    nats[np.count_nonzero(shares, axis=1) == 1] = 0.0  # rounding shall not show
+    for n in np.unique(n_given[n_given > 1]):  # of one answer alone there is none, and rounding shall not show
+        of_size = np.flatnonzero(n_given == n)
+        for block in row_blocks(len(of_size), int(n * n)):
+            rows = of_size[block]
+            given = np.argsort(-shares[rows], axis=1, kind="stable")[:, :n]
+            roots = np.sqrt(np.take_along_axis(shares[rows], given, axis=1))
+            alike = similarities[owners[rows, None, None], given[:, :, None], given[:, None, :]]
+            eigenvalues = np.linalg.eigvalsh(roots[:, :, None] * alike * roots[:, None, :])
+            _check_eigenvalues(eigenvalues)
+            nats[rows] = plog(np.clip(eigenvalues, 0.0, 1.0)).sum(axis=1)
     return nats
 
 
@@ -80,5 +103,6 @@ def jackknifed_answer_entropy(
         fewer = counts[rows].copy()
         fewer[:, label] -= 1
         if len(rows):
-            without[rows] += counts[rows, label] / n_draws * answer_entropy(fewer, n_draws - 1, similarity)
+            alike = similarity if similarity.ndim == 2 else similarity[rows]
+            without[rows] += counts[rows, label] / n_draws * answer_entropy(fewer, n_draws - 1, alike)
     return np.asarray(n_draws * answer_entropy(counts, n_draws, similarity) - (n_draws - 1) * without)
