@@ -81,6 +81,7 @@ bench-workers: $(SETUP)  ## Time 1, 2 and 4 workers on one study
 bench-coverage: $(SETUP)  ## Count how often intervals hold the truth and tests err: benchmarks/coverage.md
 	$(BIN)/python benchmarks/coverage.py
 	$(BIN)/python benchmarks/coverage_ordered.py
+	$(BIN)/python benchmarks/coverage_open.py
 
 promise: $(SETUP)  ## Count how often a worse prompt is handed back, and what of the gain is kept; takes half an hour
 	$(BIN)/python experiments/promise.py

@@ -185,12 +185,9 @@ def _scored(draw: Draw, population: Population, prompts: NDArray[np.bool_], firs
     candidates = []
     for number, (prompt, answers) in enumerate(zip(prompts, draw.answers(population, prompts), strict=True), first):
         counts = prediction_counts(answers, len(LABELS) + 1)
-        scores = SimpleNamespace(
-            f1=micro_f1(answers, draw.truth),
-            sensitivity=sensitivity(counts),
-            consistency=consistency(counts, draw.truth),
-            is_hollow=False,
-        )
+        f1, s, c = micro_f1(answers, draw.truth), sensitivity(counts), consistency(counts, draw.truth)
+        gains = np.array([f1, -s, c])
+        scores = SimpleNamespace(f1=f1, sensitivity=s, consistency=c, gains=gains, is_hollow=False)
         edits = tuple(np.flatnonzero(prompt))
         candidates.append(
             SimpleNamespace(

@@ -135,5 +135,6 @@ def apply_edits(prompt: Prompt, edits: Iterable[Edit], order: str = ORDERS[0]) -
 
 def _ordered(examples: Sequence[Example], labels: Sequence[str], order: str) -> tuple[Example, ...]:
     if order == "by label":
-        return tuple(sorted(examples, key=lambda example: labels.index(example.label)))
+        place = {label: index for index, label in enumerate(labels)}
+        return tuple(sorted(examples, key=lambda example: (place.get(example.label, len(place)), example.label)))
     return tuple(in_order(examples, ORDERS.index(order)) if order.startswith("shuffled") else examples)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
 from psopt.search_spaces._prompt_format import PLAIN, PromptFormat
-from psopt.tasks import Row, fields_of
+from psopt.tasks import FORMS, LABEL, Row, fields_of
 from psopt.templates import Template
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ class Prompt:
         Layout and orders.
     template : Template or None
         The user's own messages, where the prompt came as such; None for psopt's own form.
+    asks : str
+        What is asked for: ``label``, ``labels``, ``number``, ``text`` or ``json`` (`AnswerSpec.form`).
     """
 
     description: str
@@ -76,6 +78,7 @@ class Prompt:
     examples: tuple[Example, ...] = ()
     form: PromptFormat = PLAIN
     template: Template | None = None
+    asks: str = LABEL
 
     @property
     def answer(self) -> str:
@@ -103,7 +106,11 @@ class Prompt:
             for optional in ("step", "fields"):
                 if not example[optional]:
                     del example[optional]
-        parts = {"form": self.form.to_dict(), "template": self.template.to_dict() if self.template else None}
+        parts = {
+            "form": self.form.to_dict(),
+            "template": self.template.to_dict() if self.template else None,
+            "asks": "" if self.asks == LABEL else self.asks,
+        }
         return {name: value for name, value in (data | parts).items() if name not in parts or value}
 
     @classmethod
@@ -128,11 +135,18 @@ class Prompt:
                 examples=tuple(map(_example, data.get("examples", ()))),
                 form=PromptFormat.from_dict(data.get("form", {})),
                 template=Template.from_dict(data["template"]) if "template" in data else None,
+                asks=_asked(data.get("asks", LABEL)),
             )
         except KeyError as error:
             raise InputError(f"a prompt needs {error.args[0]!r}") from error
         except TypeError as error:
             raise InputError(f"a prompt can't be built from these data: {error}") from error
+
+
+def _asked(form: Any) -> str:
+    if form not in FORMS:
+        raise InputError(f"a prompt asks for one of {', '.join(FORMS)}, not {form!r}")
+    return str(form)
 
 
 def _example(data: Mapping[str, Any]) -> Example:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from psopt.search_spaces._prompt_format import in_order
-from psopt.tasks import fields_of
+from psopt.tasks import FREE, JSON, LABEL, LABELS, NUMBER, TEXT, fields_of
 from psopt.templates import Additions, Messages, render_template
 
 if TYPE_CHECKING:
@@ -13,6 +13,17 @@ if TYPE_CHECKING:
     from psopt.search_spaces._prompt_format import PromptFormat
 
 SYSTEM = "You are a text classifier."
+_SYSTEM_OF_OTHERS = "You read texts and answer precisely."
+# What a prompt asks for in psopt's own form, and what stands before the place for it.
+_ASKING = {
+    LABEL: "Answer with exactly one of these labels and nothing else",
+    LABELS: "Answer with a JSON list of all of these labels that apply, and nothing else",
+    NUMBER: "Answer with a number and nothing else.",
+    TEXT: "Answer in a few words and say nothing else.",
+    JSON: "Answer in JSON and say nothing else.",
+    FREE: "",
+}
+_PLACES = {LABEL: "Label", LABELS: "Labels"}
 
 
 def render(prompt: Prompt, text: str) -> Messages:
@@ -36,7 +47,8 @@ def render(prompt: Prompt, text: str) -> Messages:
     if prompt.template is not None:
         return render_template(prompt.template, prompt.description, additions_of(prompt), fields_of(text))
     parts = [own_instructions(prompt), *[""] * prompt.form.blank_lines, _question(prompt, text)]
-    return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": "\n".join(parts)}]
+    system = SYSTEM if prompt.asks in _PLACES else _SYSTEM_OF_OTHERS
+    return [{"role": "system", "content": system}, {"role": "user", "content": "\n".join(parts)}]
 
 
 def additions_of(prompt: Prompt) -> Additions:
@@ -50,8 +62,10 @@ def additions_of(prompt: Prompt) -> Additions:
 def own_instructions(prompt: Prompt) -> str:
     """Render everything of a prompt in psopt's own form that stands before the text to classify."""
     form = prompt.form
-    labels = form.listing.join(in_order(prompt.labels, form.label_order))
-    lines = [prompt.description, f"Answer with exactly one of these labels and nothing else{form.separator}{labels}"]
+    asking = _ASKING[prompt.asks]
+    if prompt.labels:
+        asking += form.separator + form.listing.join(in_order(prompt.labels, form.label_order))
+    lines = [prompt.description, *([asking] if asking else [])]
     shown = in_order(prompt.examples, form.example_order)
     examples = [f"{_question(prompt, example.text)} {example.label}" for example in shown]
     lines += _additions(prompt)
@@ -77,5 +91,5 @@ def _part(form: PromptFormat, heading: str, lines: list[str]) -> list[str]:
 
 def _question(prompt: Prompt, text: str) -> str:
     form = prompt.form
-    label = form.heading("Label") + form.separator.rstrip()
+    label = form.heading(_PLACES.get(prompt.asks, "Answer")) + form.separator.rstrip()
     return f"{form.heading(prompt.noun.capitalize())}{form.separator}{text}\n{label}"

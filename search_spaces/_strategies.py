@@ -41,7 +41,7 @@ def seed_prompt(
     """
     if strategy not in STRATEGIES:
         raise UnknownNameError("strategy", strategy, STRATEGIES)
-    prompt = Prompt(description or task.description, task.labels, task.noun, template=template)
+    prompt = Prompt(description or task.description, task.labels, task.noun, template=template, asks=task.spec.form)
     if strategy == "detail":
         return replace(prompt, definitions=_all_definitions(task))
     if strategy == "1-shot":
@@ -51,6 +51,8 @@ def seed_prompt(
 
 def _all_definitions(task: Task) -> tuple[Definition, ...]:
     missing = [label for label in task.labels if label not in task.definitions]
+    if not task.labels:
+        raise InputError(f"strategy 'detail' says what each label means, and answers are {task.spec.kind}: take simple")
     if missing:
         raise InputError(
             f"strategy 'detail' needs a definition of every class, and {missing[0]!r} has none: "
@@ -62,6 +64,12 @@ def _all_definitions(task: Task) -> tuple[Definition, ...]:
 def _one_of_each(task: Task, seed: int, *, with_columns: bool) -> tuple[Example, ...]:
     rng = np.random.default_rng(seed)
     examples = []
+    if task.spec.is_open:
+        if not task.train:
+            raise InputError("strategy '1-shot' needs an example, and train is empty")
+        sample = task.train[int(rng.integers(len(task.train)))]
+        fields = columns_of_row(sample.text) if with_columns else ()
+        return (Example(str(sample.text), str(sample.label), fields=fields),)
     for label in task.labels:
         of_label: list[Sample] = [sample for sample in task.train if sample.label == label]
         if not of_label:

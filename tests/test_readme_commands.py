@@ -6,6 +6,8 @@ OpenAI and of a server on port 8000 stands the test server, in place of a Postgr
 
 from __future__ import annotations
 
+import csv
+import json
 import os
 import re
 import shlex
@@ -19,6 +21,7 @@ from typing import Any
 import pytest
 from psopt.testing import FakeServer
 
+from tests import open_tasks
 from tests.commands import run_command
 from tests.docs.pages import DOCS, ROOT, all_commands
 
@@ -58,6 +61,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
     shutil.copy(own / "sections.md", folder / "prompt.md")
     (folder / "new.csv").write_text("subject,body\nInvoice,It is wrong.\n")
     (folder / "new.txt").write_text("the invoice is wrong\nit crashes\n")
+    mails = [{"text": row["text"], "teams": row["answer"]} for row in open_tasks.complaints()]
+    (folder / "mails.jsonl").write_text("\n".join(map(json.dumps, mails)))
+    with (folder / "bills.csv").open("w", newline="") as file:
+        bills = csv.writer(file)
+        bills.writerows([("text", "total"), *((row["text"], row["answer"]) for row in open_tasks.bills())])
     (folder / "tickets.toml").write_text(task_file().replace("tickets.csv", "named.csv"))
     return folder
 
@@ -113,11 +121,16 @@ def run(line: str, folder: Path, server: FakeServer) -> subprocess.CompletedProc
 
 
 def test_they_run(folder: Any) -> None:
-    with FakeServer() as server:
+    with FakeServer() as server, open_tasks.server_of_bills() as bills, open_tasks.server_of_complaints() as mails:
+        answering = {"bills.csv": bills.base, "mails.jsonl": mails.base}
         for line in COMMANDS:
             if line == REPEATED or any(word in line for word in ELSEWHERE):
                 continue
-            done = run(small(line, folder, server), folder, server)
+            wanted = small(line, folder, server)
+            for file, base in answering.items():
+                if file in line:
+                    wanted += f" --api-base {base}"
+            done = run(wanted, folder, server)
             missed = line.startswith("psopt check") and done.returncode == 1  # so it may be
             assert done.returncode == 0 or missed, f"{line}\n{done.stderr}"
             assert "Traceback" not in done.stderr

@@ -1,29 +1,61 @@
 """How answers are read: which label does one name, and if none, why? When are two alike, and what is one worth?"""
 
 from psopt.answers._answer_type import CLOSENESS, F1, ONE_LABEL, AnswerType
+from psopt.answers._book import (
+    FIRST_CODE,
+    code_of,
+    learn,
+    packed,
+    text_of,
+    texts_from_bytes,
+    texts_to_bytes,
+    unpacked,
+)
+from psopt.answers._free_texts import BAND, FreeTexts, embed_with
 from psopt.answers._label_names import LabelNames, joined_key
 from psopt.answers._no_label import CUT_OFF, EMPTY, NO_LABEL_CURES, SEVERAL, UNKNOWN, NoLabel, shown
+from psopt.answers._open_answers import OpenAnswers
+from psopt.answers._open_grid import places_of, similarities_of, worths_of
 from psopt.answers._reader import ANSWER_FORMS, AnswerReader, check_spec, reader_for
 from psopt.answers._reading import names_several, read_answer
+from psopt.answers._sets import LabelSets
+from psopt.answers._thoughts import spoken_part as spoken
 
 __all__ = [
     "ANSWER_FORMS",
+    "BAND",
     "CLOSENESS",
     "CUT_OFF",
     "EMPTY",
     "F1",
+    "FIRST_CODE",
     "NO_LABEL_CURES",
     "ONE_LABEL",
     "SEVERAL",
     "UNKNOWN",
     "AnswerReader",
     "AnswerType",
+    "FreeTexts",
     "LabelNames",
+    "LabelSets",
     "NoLabel",
+    "OpenAnswers",
     "check_spec",
+    "code_of",
+    "embed_with",
     "joined_key",
+    "learn",
     "names_several",
+    "packed",
+    "places_of",
     "read_answer",
     "reader_for",
     "shown",
+    "similarities_of",
+    "spoken",
+    "text_of",
+    "texts_from_bytes",
+    "texts_to_bytes",
+    "unpacked",
+    "worths_of",
 ]

@@ -7,17 +7,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.tasks import LABEL, ORDINAL
+from psopt.answers._free_texts import FreeTexts
+from psopt.answers._numbers import Numbers
+from psopt.answers._sets import LabelSets
+from psopt.answers._texts import Texts
+from psopt.tasks import FREE, LABELS, NUMBER, ORDINAL, TEXT, AnswerSpec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+    from psopt.answers._open_answers import OpenAnswers
     from psopt.tasks import Task
 
 F1 = "F1"
 CLOSENESS = "closeness"
 """What the mean worth of answers is called, of labels without an order and with one."""
+
+_ONE_LABEL = AnswerSpec()
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,26 +32,29 @@ class AnswerType:
     """How the answers to a task's samples are compared, with each other and with the truth.
 
     One label: answers are alike if they are equal, and right or wrong. Ordered labels: two are alike as far as they are
-    near, ``1 - distance / range``, and an answer is worth that much beside the truth. N/A is like no other answer, and
-    worth nothing.
+    near, ``1 - distance / range``, and an answer is worth that much beside the truth. Open answers (several labels,
+    numbers, texts) are compared as their kind says: see `open`. N/A is like no other answer, and worth nothing.
 
     Attributes
     ----------
     positions : tuple of float
         Where each label stands on the scale, rising; empty where labels have no order.
+    spec : AnswerSpec
+        What answers are.
     """
 
     positions: tuple[float, ...] = ()
+    spec: AnswerSpec = _ONE_LABEL
 
     @classmethod
     def of(cls, task: Task) -> AnswerType:
         """A task's."""
-        return cls(task.positions)
+        return cls(task.positions, AnswerSpec(ORDINAL) if task.positions else task.spec)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | None) -> AnswerType:
         """Read `to_dict`'s data back; None is one label."""
-        return cls(tuple(data["positions"])) if data else cls()
+        return cls(tuple(data["positions"]), AnswerSpec.read("answers", data["type"])) if data else cls()
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data, as run.json holds it."""
@@ -53,16 +63,28 @@ class AnswerType:
     @property
     def name(self) -> str:
         """As ``--answers`` takes it."""
-        return LABEL if self.is_plain else ORDINAL
+        return ORDINAL if self.positions else str(self.spec)
 
     @property
     def is_plain(self) -> bool:
         """Whether answers are one label, equal or not."""
-        return not self.positions
+        return not self.positions and not self.spec.is_open
+
+    @property
+    def open(self) -> OpenAnswers | None:
+        """How open answers are compared; None where they are single labels."""
+        return _open_answers(self.spec)
+
+    @property
+    def has_consistency(self) -> bool:
+        """Whether C is defined: where there are labels."""
+        return self.spec.has_labels
 
     @property
     def quality_name(self) -> str:
         """What the mean worth of answers is called: it takes the place of F1."""
+        if self.open is not None:
+            return self.open.quality_name
         return F1 if self.is_plain else CLOSENESS
 
     @property
@@ -70,6 +92,8 @@ class AnswerType:
         """One line on what is measured otherwise than of plain labels; empty for these."""
         if self.is_plain:
             return ""
+        if self.open is not None:
+            return self.open.note
         return (
             "Labels are ordered: closeness (1 - distance / range of the scale, 0 for N/A) stands where F1 stands else, "
             "and S counts near answers as near"
@@ -77,16 +101,27 @@ class AnswerType:
 
     @property
     def similarity(self) -> NDArray[np.float64] | None:
-        """How alike two answers are, N/A last: (C, C) in [0, 1], a kernel; None where only equal ones are."""
-        return None if self.is_plain else _similarity(self.positions)
+        """How alike two labels are, N/A last: (C, C) in [0, 1], a kernel; None where only equal ones are."""
+        return _similarity(self.positions) if self.positions else None
 
     @property
     def worth(self) -> NDArray[np.float64] | None:
         """What each answer, N/A last, is worth beside each true label: (C - 1, C) in [0, 1]; None if right or wrong."""
-        return None if self.is_plain else _similarity(self.positions)[:-1]
+        return _similarity(self.positions)[:-1] if self.positions else None
 
 
 ONE_LABEL = AnswerType()
+
+
+@functools.lru_cache(maxsize=16)
+def _open_answers(spec: AnswerSpec) -> OpenAnswers | None:
+    if spec.kind == NUMBER:
+        return Numbers(*spec.tolerance)
+    if spec.kind == TEXT:
+        return Texts(spec.detail)
+    if spec.kind == FREE:
+        return FreeTexts(spec.threshold, spec.judge)
+    return LabelSets(spec.detail) if spec.kind == LABELS else None
 
 
 @functools.lru_cache(maxsize=16)

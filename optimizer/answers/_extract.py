@@ -13,10 +13,14 @@ _TAG_NAME = re.compile(r"[A-Za-z_][\w.:-]*")
 
 
 class Extract(NamedTuple):
-    """What was taken out of an answer; no text, and the kind of N/A, where there is nothing to take."""
+    """What was taken out of an answer; no text, and the kind of N/A, where there is nothing to take.
+
+    `structure` is a list or an object as JSON: no label, and where answers are more than one label perhaps the answer.
+    """
 
     text: str | None
     kind: str = ""
+    structure: str = ""
 
 
 class XMLTag:

@@ -98,12 +98,15 @@ def _name_in(members: Mapping[str, Any], name: str) -> str | None:
 
 
 def _text_of(value: Any) -> Extract:
+    structure = json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) else ""
     while isinstance(value, list) and len(value) == 1:
         value = value[0]
     if isinstance(value, str):
-        return Extract(value)
+        return Extract(value, structure=structure)
     if not value and not isinstance(value, (bool, int, float)):
-        return Extract("")
+        return Extract("", structure=structure)
     if isinstance(value, list):
-        return Extract(None, SEVERAL)
-    return Extract(None, UNKNOWN) if isinstance(value, dict) else Extract(json.dumps(value))
+        return Extract(None, SEVERAL, structure)
+    if isinstance(value, dict):
+        return Extract(None, UNKNOWN, structure)
+    return Extract(json.dumps(value), structure=structure)

@@ -8,6 +8,8 @@ UNKNOWN = "unknown label"
 SEVERAL = "several labels"
 EMPTY = "empty"
 CUT_OFF = "cut off"
+NO_NUMBER = "no number"
+SEVERAL_NUMBERS = "several numbers"
 NO_JSON = "no JSON"
 NO_FIELD = "no field"
 NO_TAG = "no tag"
@@ -17,6 +19,8 @@ _SAY_HOW = "say by --answer where in an answer the label stands"
 NO_LABEL_CURES = {
     UNKNOWN: "say in the prompt to answer with a label only, or leave --plain out",
     SEVERAL: "say in the prompt to answer with one label only, or leave --plain out",
+    NO_NUMBER: "say in the prompt to answer with a number only",
+    SEVERAL_NUMBERS: "say in the prompt to answer with one number only, or say by --answer where it stands",
     EMPTY: "raise --max-tokens if the model thinks before it answers, else try --plain",
     CUT_OFF: "raise --max-tokens",
     "context length": "shorten the texts or the prompt",

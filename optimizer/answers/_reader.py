@@ -7,13 +7,19 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from psopt.answers._book import code_of
 from psopt.answers._extract import Extract, Pattern, XMLTag, last_line
+from psopt.answers._free_texts import read_free
 from psopt.answers._function import OwnFunction
 from psopt.answers._json_answer import JSONField
 from psopt.answers._no_label import CUT_OFF, EMPTY, REFUSED, SEVERAL, UNKNOWN
+from psopt.answers._numbers import read_number
 from psopt.answers._reading import names_several, read_answer, whole_label
+from psopt.answers._sets import read_set
+from psopt.answers._texts import read_json, read_text
 from psopt.answers._thoughts import has_thoughts, spoken_part
 from psopt.errors import InputError, nearest
+from psopt.tasks import FREE, JSON, LABELS, NUMBER, TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,6 +28,7 @@ LABEL = "label"
 LAST_LINE = "last-line"
 ANSWER_FORMS = (LABEL, "json:FIELD", "xml:TAG", "regex:PATTERN", LAST_LINE, "MODULE:NAME")
 """How answers can be read, as ``--answer`` takes it."""
+_OPEN_READERS = {NUMBER: read_number, TEXT: read_text, JSON: read_json, FREE: read_free}
 _EXTRACTORS: dict[str, Callable[[str], Callable[[str], Extract]]] = {
     "json": JSONField,
     "xml": XMLTag,
@@ -46,14 +53,17 @@ class AnswerReader:
     spec : str
         One of the `ANSWER_FORMS`.
     labels : tuple of str
+    form : str
+        What an answer is: ``label``, ``labels``, ``number``, ``text``, ``json`` (`AnswerSpec.form`).
     """
 
     spec: str
     labels: tuple[str, ...]
+    form: str
     _extract: Callable[[str], Extract] = field(repr=False, compare=False)
 
     def read(self, answer: str | None) -> int:
-        """Return the index of the label that an answer names, or ``len(labels)`` (N/A).
+        """Return the index of the label that an answer names, or ``len(labels)`` (N/A); of open answers `code_of` it.
 
         Reasoning before the answer is read past. What ``json:``, ``xml:``, ``regex:`` and a function take out must be
         a label, white space, quotes, case and closing punctuation apart; the last line is read as `read_answer` reads
@@ -75,6 +85,9 @@ class AnswerReader:
         """
         if not answer:
             return len(self.labels)
+        if self.form != LABEL:
+            read = self._open_answer(answer)[0]
+            return len(self.labels) if read is None else code_of(read)
         if self.spec == LABEL:
             return read_answer(answer, self.labels)
         text = self._extracted(answer).text
@@ -86,6 +99,10 @@ class AnswerReader:
         """Return why an answer names no label, as `NoLabel` has it."""
         if not (answer or "").strip():
             return EMPTY
+        if self.form != LABEL:
+            kind = self._open_answer(answer or "")[1]
+            declines = kind not in (CUT_OFF, "") and _REFUSAL.search((answer or "")[:_REFUSING]) is not None
+            return REFUSED if declines else kind
         extract = Extract(answer) if self.spec == LABEL else self._extracted(answer or "")
         if extract.text is None:
             declines = extract.kind != CUT_OFF and _REFUSAL.search((answer or "")[:_REFUSING]) is not None
@@ -94,6 +111,18 @@ class AnswerReader:
             return EMPTY
         return SEVERAL if names_several(extract.text, self.labels) else UNKNOWN
 
+    def _open_answer(self, answer: str) -> tuple[str | None, str]:
+        """What an answer that is no single label says, or None and the kind of N/A."""
+        extract = self._extracted(answer)
+        text = extract.structure or extract.text
+        if text is None:
+            return None, extract.kind
+        if not text.strip():
+            return None, EMPTY
+        if self.form == LABELS:
+            return read_set(text, self.labels)
+        return _OPEN_READERS[self.form](text)
+
     def _extracted(self, answer: str) -> Extract:
         # A JSON answer may speak of <think> in one of its strings: reasoning stands before it.
         is_json_alone = self.spec.startswith("json:") and not has_thoughts(answer.partition("{")[0])
@@ -101,7 +130,7 @@ class AnswerReader:
         return Extract(None, CUT_OFF) if text is None else self._extract(text)
 
 
-def reader_for(spec: str, labels: Sequence[str]) -> AnswerReader:
+def reader_for(spec: str, labels: Sequence[str], form: str = LABEL) -> AnswerReader:
     """Return what reads the answers to a prompt, made once for a specification and labels.
 
     Parameters
@@ -112,13 +141,15 @@ def reader_for(spec: str, labels: Sequence[str]) -> AnswerReader:
         ``regex:PATTERN``: the first group of the last match, or all of it. ``last-line``. ``MODULE:NAME``: a function
         from an answer to a label or None.
     labels : sequence of str
+    form : str
+        What an answer is: ``label``, or another form of `AnswerSpec.form`.
 
     Raises
     ------
     InputError
         If the specification is none of these, the pattern none, or there is no such function.
     """
-    return _made(spec, tuple(labels))
+    return _made(spec, tuple(labels), form)
 
 
 def check_spec(spec: str) -> None:
@@ -133,8 +164,8 @@ def check_spec(spec: str) -> None:
 
 
 @functools.lru_cache(maxsize=256)
-def _made(spec: str, labels: tuple[str, ...]) -> AnswerReader:
-    return AnswerReader(spec, labels, _extractor(spec))
+def _made(spec: str, labels: tuple[str, ...], form: str) -> AnswerReader:
+    return AnswerReader(spec, labels, form, _extractor(spec))
 
 
 def _extractor(spec: str) -> Callable[[str], Extract]:

@@ -107,7 +107,7 @@ class _Reader:
         if spoken is None:
             return None
         text = unicodedata.normalize("NFC", spoken).strip()
-        value = _json_text(text) if depth < _DEEPEST else None
+        value = json_part(text) if depth < _DEEPEST else None
         if value is not None:
             return self.read(value, depth + 1)
         declared = _last_declaration(text)
@@ -158,16 +158,38 @@ def _unambiguous(keys: Sequence[str]) -> dict[str, int]:
     return {key: index for index, key in enumerate(keys) if key and times[key] == 1}
 
 
-def _json_text(text: str) -> str | None:
-    """What JSON in a text answers, the whole text or its last fenced block; None if there is none."""
-    blocks = [part.strip().removeprefix("json") for part in text.split("```")[1::2]]
-    for block in [text, *reversed(blocks)]:
+def json_part(text: str) -> str | None:
+    """Return what JSON in a text answers, the whole text or its last fenced block; None if there is none."""
+    for block in [text, *reversed(_fenced(text))]:
         if block.lstrip()[:1] in {"{", "[", '"'}:
             try:
                 return _text_in(json.loads(block))
             except (ValueError, RecursionError):
                 continue
     return None
+
+
+def fenced_part(text: str) -> str | None:
+    """Return what stands in the last fenced block of a text; None if there is none."""
+    blocks = _fenced(text)
+    return blocks[-1].strip() if blocks else None
+
+
+def _fenced(text: str) -> list[str]:
+    return [part.strip().removeprefix("json") for part in text.split("```")[1::2]]
+
+
+def declared_part(text: str) -> str | None:
+    r"""Return what a last line such as "Answer: X" declares; None if there is no such line.
+
+    >>> declared_part("It is near the river.\nAnswer: Paris"), declared_part("Paris")
+    ('Paris', None)
+    """
+    stripped = text.strip()
+    declared = _last_declaration(stripped)
+    if declared is None:
+        return None
+    return stripped[declared[1] :].strip() or None
 
 
 def _text_in(value: Any, depth: int = 0) -> str:

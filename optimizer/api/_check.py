@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from psopt.answers import F1
 from psopt.api._measure import measure
 from psopt.errors import InputError
 from psopt.evaluation import MOST_NA, na_note, rests_on_na, score
@@ -31,6 +32,7 @@ _ONE_WORDING = (
     "S can't be checked under one wording: nothing can change there, S is 0 whatever the prompt; "
     "give --rephrasings 2 or more (10 is the default), or leave --max-sensitivity out"
 )
+_NO_CONSISTENCY = "C is not defined for these answers, which have no classes: leave --min-consistency out"
 _NEED_ANSWERS = frozenset({"max_sensitivity", "min_consistency"})
 
 
@@ -111,6 +113,8 @@ def thresholds(scores: Scores, bounds: Mapping[str, float | None], *, end: End =
     given = _check_given(bounds)
     if "max_sensitivity" in given and scores.n_rephrasings == 1:
         raise InputError(_ONE_WORDING)
+    if "min_consistency" in given and scores.consistency is None:
+        raise InputError(_NO_CONSISTENCY)
     held = [_threshold(scores, option, bound, end) for option, bound in given.items()]
     if _NEED_ANSWERS & given.keys() and "max_na_rate" not in given and rests_on_na(scores.na_rate):
         held.append(Threshold(RESTS_ON_NA, MOST_NA, scores.na_rate, na_note(scores.na_rate, scores.na_kinds)))
@@ -140,7 +144,7 @@ def _threshold(scores: Scores, option: str, bound: float, end: End) -> Threshold
         interval=interval,
         n_samples=scores.n_samples,
         n_rephrasings=scores.n_rephrasings,
-        measure=scores.quality_name if name == "f1" and scores.ordinal else "",
+        measure=scores.quality_name if name == "f1" and scores.quality_name != F1 else "",
     )
 
 
@@ -213,6 +217,8 @@ def check(
     _check_given(bounds)
     if max_sensitivity is not None and rephrasings == 1:
         raise InputError(_ONE_WORDING)
+    if min_consistency is not None and not task.spec.has_labels:
+        raise InputError(_NO_CONSISTENCY)
     predictions = measure(
         task,
         prompt,

@@ -9,16 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from psopt.answers import AnswerType
 from psopt.api._classify_input import bare_task, input_columns, prompt_to_classify_with
 from psopt.errors import InputError
-from psopt.evaluation import no_labels
+from psopt.evaluation import NA, Predictions, no_labels
 from psopt.metrics import hard_predictions, prediction_counts
 from psopt.models import ModelProvider, has_probabilities
 from psopt.models.chat import LMConfig, asks_in_chat
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
 from psopt.runs import PromptOptions, PromptSource, is_prompt_text, picked_prompt, read_source
 from psopt.search_spaces import Prompt
-from psopt.tasks import texts_of_records
+from psopt.tasks import LABEL, Sample, texts_of_records
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,6 +103,9 @@ def classify(
     if asks_in_chat(answering):
         answering.few_may_fail = True
     array = _answers(answering, prompts, rows, on_progress, soft=lm is not None and lm.logprobs)
+    if asked.asks != LABEL:
+        classified = _open_answers(rows, array, task)
+        return _explained(classified, no_labels(answering, prompts, rows, array))
     counts = prediction_counts(array, len(asked.labels) + 1)
     names: list[str | None] = [*asked.labels, None]
     best = np.argmax(counts, axis=1)
@@ -110,6 +114,17 @@ def classify(
         Classified(text, names[index], float(share)) for text, index, share in zip(rows, best, shares, strict=True)
     ]
     return _explained(classified, no_labels(answering, prompts, rows, array))
+
+
+def _open_answers(rows: Sequence[str], array: NDArray[np.int64], task: Task) -> list[Classified]:
+    """What was answered most often, answers that are the same counted together; None is N/A."""
+    samples = tuple(Sample(str(place), text) for place, text in enumerate(rows))
+    predictions = Predictions(array, samples, task.labels, answers=AnswerType.of(task))
+    classified = []
+    for place, text in enumerate(rows):
+        answer, n = next(iter(predictions.answers_to(place).items()))
+        classified.append(Classified(text, None if answer == NA else answer, n / array.shape[1]))
+    return classified
 
 
 def _source_of(prompt: Prompt | PromptSource | str | Path, options: PromptOptions | None) -> PromptSource:

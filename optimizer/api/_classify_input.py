@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from psopt.errors import DataError
 from psopt.runs import PromptSource, TaskPrompt
-from psopt.tasks import DatasetInfo, InputColumns, Row, Sample, Task, fields_of
+from psopt.tasks import LABEL, AnswerSpec, DatasetInfo, InputColumns, Row, Sample, Task, fields_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,4 +75,5 @@ def bare_task(labels: Sequence[str], texts: Sequence[str], prompt: Prompt | None
     info = DatasetInfo("texts", "memory", "")
     description = prompt.description if prompt else ""
     noun = prompt.noun if prompt else "text"
-    return Task("texts", description, tuple(labels), samples, (), (), info, noun=noun)
+    answers = str(AnswerSpec.of_form(prompt.asks)) if prompt else LABEL
+    return Task("texts", description, tuple(labels), samples, (), (), info, noun=noun, answers=answers)

@@ -8,7 +8,6 @@ from psopt.api._measure import measure_options, predict
 from psopt.api._prompts import prompt_for
 from psopt.diagnosis import PromptReport, diagnose_predictions
 from psopt.evaluation import score
-from psopt.metrics import na_rate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,7 +74,7 @@ def diagnose(
         diagnosed,
         predictions,
         float(predictions.sensitivities.mean()),
-        na_rate(predictions.counts),
+        predictions.na_rate,
         score(predictions, intervals=True, seed=seed) if predictions.is_labelled else None,
         diagnose_predictions(predictions, labelled=task.train if split == "train" else (), embed=embed),
     )

@@ -130,7 +130,7 @@ def predict(
     on_progress: OnProgress | None = None,
 ) -> Predictions:
     """Do what `measure` promises; measurements by the same provider share its budget."""
-    chosen = subset(_samples(task, options.split), options.samples, seed=options.seed)
+    chosen = subset(_samples(task, options.split), options.samples, seed=options.seed, by_label=not task.spec.is_open)
     frozen = _freeze(task, prompt, options, models)
     answering = models.answering(model, task)
     texts, forms = frozen.on(options.split)
@@ -155,7 +155,7 @@ def grids(
     """
     unlimited = ModelProvider(options.cache_dir, options.lm, Budget())
     frozen = _freeze(task, prompt, replace(options, rephrasing=options.rephrasing.by_rule()), unlimited)
-    chosen = subset(_samples(task, options.split), options.samples, seed=options.seed)
+    chosen = subset(_samples(task, options.split), options.samples, seed=options.seed, by_label=not task.spec.is_open)
     prompts = rephrased_prompts(prompt, *frozen.on(options.split))
     for model in models:
         yield unlimited.answering(model, task), prompts, [sample.text for sample in chosen]

@@ -96,7 +96,7 @@ def search_in(
         recorder.check_same()
     search: Search | None = None
     try:
-        study = _begin(recorder, setup.baseline, observer, resume=resume)
+        study = _begin(recorder, setup, observer, resume=resume)
         search = _search(setup, study, observer, directory.path / ARTIFACTS)
         stopped = _run(search, settings)
         result, limit = finish(recorder, search, setup.baseline, stopped)
@@ -126,7 +126,7 @@ def _is_for_nothing(error: BaseException, setup: SearchSetup, search: Search | N
     return is_unread and setup.settings.storage is None and not (search and search.candidates)
 
 
-def _begin(recorder: RunRecorder, baseline: Prompt, observer: Observer, *, resume: bool) -> StoredStudy:
+def _begin(recorder: RunRecorder, setup: SearchSetup, observer: Observer, *, resume: bool) -> StoredStudy:
     """Write down what the run is about, and open its study; nothing is left where that can't be opened."""
     directory = recorder.directory
     settings = recorder.settings
@@ -139,6 +139,7 @@ def _begin(recorder: RunRecorder, baseline: Prompt, observer: Observer, *, resum
             name or settings.study_name or directory.path.resolve().name,
             settings.search.sampler,
             settings.seed,
+            answers=setup.evaluator.answer_type,
             resume=resume,
             tell=observer.phase,
         )
@@ -147,7 +148,7 @@ def _begin(recorder: RunRecorder, baseline: Prompt, observer: Observer, *, resum
             directory.discard()
         raise
     observer.started(recorder.task, directory.path)
-    _describe(study, recorder, baseline)
+    _describe(study, recorder, setup.baseline)
     return study
 
 

@@ -62,7 +62,7 @@ def _split_samples(task: Task, settings: RunSettings) -> dict[Split, tuple[Sampl
     """The samples that prompts are compared on, cut to the settings' numbers; test is whole unless they say one."""
 
     def cut(samples: tuple[Sample, ...], most: int | None) -> tuple[Sample, ...]:
-        return samples if most is None else subset(samples, most, seed=settings.seed)
+        return samples if most is None else subset(samples, most, seed=settings.seed, by_label=not task.spec.is_open)
 
     n_train = settings.samples if settings.train_samples is None else settings.train_samples
     return {

@@ -109,8 +109,8 @@ def verify_written(
     usage = models.budget.usage
     if not capabilities_of(model).counts_calls:
         usage.made += len(samples)
-    names = predictions.class_names
-    answers = {sample.id: names[row[0]] for sample, row in zip(samples, predictions.array, strict=True)}
+    first = predictions.array[:, 0].tolist()
+    answers = {sample.id: predictions.name_of(answer) for sample, answer in zip(samples, first, strict=True)}
     others = [OtherAnswer(name, known[name], answer) for name, answer in answers.items() if answer != known[name]]
     return Verification(len(samples), tuple(others), is_same, usage)
 

@@ -158,7 +158,7 @@ def _line(answer: Classified, choice: ModelChoice | None, *, vote: bool) -> str:
         return as_json_text({**entry, **choice.to_dict()}, indent=None)
     from psopt.evaluation import NA
 
-    label = answer.label or NA
+    label = " ".join((answer.label or NA).split())  # a line an answer, whatever it holds
     return f"{label}\t{answer.agreement:.2f}" if vote else label
 
 

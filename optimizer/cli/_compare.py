@@ -91,10 +91,11 @@ def _show(console: Console, contenders: list[ComparisonResult]) -> None:
     table = Table(box=SIMPLE_HEAD, title="In percent, with 95 % intervals", title_justify="left")
     for name in ("prompt", "model"):
         table.add_column(name, overflow="fold")
-    for name in (contenders[0].scores.quality_name, "S", "C"):
+    names = [name for name in OBJECTIVES if getattr(contenders[0].scores, name) is not None]
+    for name in (contenders[0].scores.quality_name, "S", "C")[: len(names)]:
         table.add_column(name, justify="right", no_wrap=True)
     for contender in contenders:
-        table.add_row(Text(contender.prompt), Text(contender.model), *(_score(contender, name) for name in OBJECTIVES))
+        table.add_row(Text(contender.prompt), Text(contender.model), *(_score(contender, name) for name in names))
     console.print(table)
     console.print(note_size(contenders[0].scores, limit=False), markup=False)
     for contender in contenders:
@@ -104,7 +105,7 @@ def _show(console: Console, contenders: list[ComparisonResult]) -> None:
         if note:
             console.print(f"S of {prompt}: {note}.", style="yellow", markup=False, soft_wrap=True)
     for contender in contenders[1:]:
-        parts = [_difference(contender, name) for name in OBJECTIVES]
+        parts = [_difference(contender, name) for name in names]
         who = contender.prompt if contender.prompt != contenders[0].prompt else contender.model
         console.print(f"{who} against {contenders[0].prompt}: {'; '.join(parts)}", markup=False)
 

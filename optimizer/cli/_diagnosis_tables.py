@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from psopt.answers import shown
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from psopt.diagnosis import PromptReport
     from psopt.evaluation import Scores
     from rich.table import Table
@@ -100,13 +104,32 @@ def weakest_table(report: PromptReport) -> Table:
     labels = report.predictions.labels
     table.add_column("S", justify="right", min_width=4)
     table.add_column("right", justify="right", min_width=5)
-    table.add_column("class", overflow="ellipsis", no_wrap=True, min_width=min(16, max(map(len, labels), default=1)))
+    is_open = report.predictions.answers.open is not None
+    if is_open:
+        table.add_column("right answer", overflow="fold", max_width=24)
+    else:
+        width = min(16, max(map(len, labels), default=1))
+        table.add_column("class", overflow="ellipsis", no_wrap=True, min_width=width)
     table.add_column("text", overflow="fold")
+    if is_open:
+        table.add_column("answered", overflow="fold")
     n_rephrasings = report.predictions.array.shape[1]
     for sample in report.diagnosis.failure_cases["sensitivity"][:_ROWS]:
         right = "–" if sample.right is None else f"{sample.right}/{n_rephrasings}"
-        table.add_row(f"{sample.sensitivity:.2f}", right, Text(sample.label or "–"), Text(_short(sample.text)))
+        cells = [Text(_short(sample.label or "–")), Text(_short(sample.text))]
+        if is_open:
+            cells.append(Text(_short(answers_line(sample.answers))))
+        table.add_row(f"{sample.sensitivity:.2f}", right, *cells)
     return table
+
+
+def answers_line(answers: Mapping[str, int]) -> str:
+    """Say how often what was answered, the same answers together.
+
+    >>> answers_line({"12": 7, "N/A": 2})
+    '12 (7), N/A (2)'
+    """
+    return ", ".join(f"{shown(answer)} ({n})" for answer, n in answers.items())
 
 
 def _short(text: str) -> str:

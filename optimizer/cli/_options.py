@@ -58,11 +58,13 @@ Inputs = Annotated[
 ]
 LabelColumn = Annotated[str | None, option("Data", "--label-column", "Column that holds the labels.", "NAME")]
 Answers = Annotated[
-    Literal["label", "ordinal"] | None,
+    str | None,
     option(
         "Data",
         "--answers",
-        "What an answer is: a label, or one of labels that stand in an order, where near answers count as near",
+        "What an answer is: label, ordinal (labels that stand in an order), labels[:SEPARATOR] (several), "
+        "number[:TOLERANCE], text[:token-f1|json], or free[:embedding:THRESHOLD]",
+        "TYPE",
         show_default="label",
     ),
 ]

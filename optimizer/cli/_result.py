@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from psopt.answers import AnswerType
 from psopt.cli._lines import wrapped
-from psopt.evaluation import OBJECTIVES, na_lines, na_note, ordinal_line
+from psopt.evaluation import OBJECTIVES, na_lines, na_note, open_line, ordinal_line
 from psopt.rephrasings import tame_note
 from psopt.runs import (
     MANIFEST,
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from psopt.evaluation import Scores
     from psopt.runs import Run
     from psopt.search import Candidate
     from rich.console import Console
@@ -111,8 +112,12 @@ def _choice_lines(run: Run, knee: Candidate, manifest: Mapping[str, Any]) -> lis
 
 
 def _ordinal_lines(baseline: Candidate, name: str, chosen: Candidate) -> list[str]:
-    """What stands beside closeness on test; nothing of labels without an order."""
+    """What stands beside quality on test; nothing of labels without an order."""
     shown = {"seed prompt": baseline} if chosen.id == baseline.id else {"seed prompt": baseline, name: chosen}
+    of_open = [candidate.test.open.measures for candidate in shown.values() if candidate.test and candidate.test.open]
+    if len(of_open) == len(shown):
+        line = open_line(*of_open)
+        return [f"On test, {' -> '.join(shown)}: {line}."] if line else []
     measured = [candidate.test.ordinal for candidate in shown.values() if candidate.test and candidate.test.ordinal]
     if len(measured) < len(shown):
         return []
@@ -140,7 +145,9 @@ def _front_table(run: Run, knee: Candidate, prices: Mapping[str, CallPrice], qua
     )
     table.add_column("prompt", no_wrap=True)
     # "closeness" is longer than F1, and 80 columns are full
-    on_test = [f"{quality} on test" if quality == "F1" else quality, "S on test", "C on test"]
+    on_test = [f"{quality} on test" if quality == "F1" else quality, "S on test"]
+    if run.baseline.val.consistency is not None:
+        on_test.append("C on test")
     for name in ("edits", "tokens", *on_test, f"{quality}/S/C on val" if quality == "F1" else "on val"):
         table.add_column(name, justify="right", no_wrap=True)
     # By id: the baseline stands first, and last what is not on the front.
@@ -185,9 +192,9 @@ def _notes(run: Run, found: Candidate) -> list[str]:
 def _on_test(candidate: Candidate) -> list[str]:
     scores = candidate.test
     if scores is None:
-        return ["–"] * 3
+        return ["–"] * len(candidate.val.gains)
     cells = []
-    for name in OBJECTIVES:
+    for name in _objectives(scores):
         cell = _percent(getattr(scores, name))
         if name in scores.ci:
             low, high = scores.ci[name]
@@ -197,7 +204,12 @@ def _on_test(candidate: Candidate) -> list[str]:
 
 
 def _on_val(candidate: Candidate) -> str:
-    return " ".join(_percent(getattr(candidate.val, name)) for name in OBJECTIVES)
+    return " ".join(_percent(getattr(candidate.val, name)) for name in _objectives(candidate.val))
+
+
+def _objectives(scores: Scores) -> list[str]:
+    """Those that are defined."""
+    return [name for name in OBJECTIVES if getattr(scores, name) is not None]
 
 
 def _percent(share: float) -> str:

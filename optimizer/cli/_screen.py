@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from psopt.search import Candidate, StoppedCandidate
     from psopt.tasks import Task
 
+    Best = tuple[float, float, float | None]
+    """F1, S and C, where it is defined."""
+
 
 _WIDE = 120  # columns that scores, tokens, money and times take beside a bar
 
@@ -47,7 +50,7 @@ class Screen(Observer):
         self._trials = self._progress.add_task("trials", total=None, best="")
         self._reading = self._progress.add_task("texts read", total=None, visible=False, best="")
         self._folder: Path | None = None
-        self._best = (0.0, 1.0, 0.0)
+        self._best: Best = (0.0, 1.0, None)
         self._expected: Expected | None = None
         self._expectations: Sequence[str] = ()
         self._quality = "F1"
@@ -86,7 +89,8 @@ class Screen(Observer):
         if task.info.note:
             self._say(f"Note: {task.info.note}", style="yellow")
         sizes = f"{len(task.train)} train, {len(task.val)} val, {len(task.test)} test"
-        self._say(f"{task.name} ({task.info.source}): {len(task.labels)} labels, {sizes}")
+        of_labels = f"{len(task.labels)} labels, " if task.labels else ""
+        self._say(f"{task.name} ({task.info.source}): {of_labels}{sizes}")
         answers = AnswerType.of(task)
         self._quality = answers.quality_name
         if answers.note:
@@ -144,21 +148,26 @@ class Screen(Observer):
             best=self._in_short((f1, s, c)),
         )
 
-    def _in_short(self, best: tuple[float, float, float]) -> str:
+    def _in_short(self, best: Best) -> str:
         """The best of each objective and what was spent, so short that the time that is left fits in beside it."""
         f1, s, c = best
+        parts = [f"{self._quality} {f1:.3f}", f"S {s:.3f}", *(() if c is None else (f"C {c:.3f}",))]
         if self._err.width >= _WIDE:
-            return f"best {self._quality} {f1:.3f}  S {s:.3f}  C {c:.3f}{_spent(self.budget, self._expected)}"
-        return f"{self._quality} {f1:.3f} S {s:.3f} C {c:.3f}{_spent_briefly(self.budget, self._expected)}"
+            return f"best {'  '.join(parts)}{_spent(self.budget, self._expected)}"
+        return f"{' '.join(parts)}{_spent_briefly(self.budget, self._expected)}"
 
     def _say(self, line: str, style: str = "", *, in_whole: bool = True) -> None:
         """Print a line: in whole, so that paths can be copied, else broken between words where a terminal ends."""
         self._err.print(line, style=style, markup=False, soft_wrap=in_whole or not self._err.is_terminal)
 
-    def _better(self, candidate: Candidate | StoppedCandidate) -> tuple[float, float, float]:
+    def _better(self, candidate: Candidate | StoppedCandidate) -> Best:
         f1, s, c = self._best
         val = candidate.val
-        return max(f1, val.f1), min(s, val.sensitivity), max(c, val.consistency)
+        return (
+            max(f1, val.f1),
+            min(s, val.sensitivity),
+            None if val.consistency is None else max(c or 0.0, val.consistency),
+        )
 
     def interrupted(self) -> bool:
         """Say that what was found is kept; returns whether there is anything yet."""

@@ -45,12 +45,14 @@ def _show(run: Path, entry: Mapping[str, Any]) -> None:
 
     console = Console(highlight=False)
     table = Table(box=SIMPLE_HEAD, title=f"{entry['id']}: {len(entry['edits'])} edits", title_justify="left")
-    for name in ("in percent", CLOSENESS if entry["val"].get("ordinal") else F1, "S", "C"):
+    quality = (entry["val"].get("open") or {}).get("quality_name", CLOSENESS if entry["val"].get("ordinal") else F1)
+    objectives = [name for name in ("f1", "sensitivity", "consistency") if entry["val"][name] is not None]
+    for name in ("in percent", quality, "S", "C")[: len(objectives) + 1]:
         table.add_column(name, justify="left" if name == "in percent" else "right")
     for split in ("val", "test"):
         scores = entry[split]
         if scores is not None:
-            table.add_row(split, *(f"{100 * scores[name]:.1f}" for name in ("f1", "sensitivity", "consistency")))
+            table.add_row(split, *(f"{100 * scores[name]:.1f}" for name in objectives))
     console.print(table)
     console.print(f"About {entry['length']['tokens']} tokens. Chosen on val; test was unseen by the choice.")
     console.print(f"Next: psopt export {shlex.quote(str(run))} --pick {entry['id']}", markup=False, soft_wrap=True)

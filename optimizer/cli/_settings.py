@@ -49,7 +49,7 @@ def _answers(data: DataFlags, sources: Sequence[PromptSource]) -> tuple[str | No
         measured = [source.measured.dataset for source in sources if source.measured]
         for dataset in measured:
             if "answers" in dataset:
-                return dataset["answers"], tuple(dataset["order"])
+                return dataset["answers"], tuple(dataset.get("order", ()))
     return data.answers, _listed(data.order)
 
 

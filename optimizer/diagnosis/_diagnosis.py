@@ -101,9 +101,16 @@ def diagnose_predictions(
 ) -> Diagnosis:
     """Diagnose predictions by every view that their labels allow.
 
-    See `find_slices` for `labelled`, and `find_slices_by_meaning` for `embed`.
+    See `find_slices` for `labelled`, and `find_slices_by_meaning` for `embed`. Of open answers there are failing
+    samples, and no slices yet: these are named by what tells classes apart.
     """
     views = VIEWS if predictions.is_labelled else VIEWS[:1]
+    if predictions.answers.open is not None:
+        of_open = [view for view in views if view != "consistency"]
+        cases: dict[View, tuple[FailureCase, ...]] = {
+            view: _most_severe(predictions, view, n_cases) for view in of_open
+        }
+        return Diagnosis(cases, (), carried=carried_by(predictions.sensitivities.tolist()))
     slices: list[FailureSlice] = []
     for view in views:
         slices += find_slices(predictions, view, most=n_slices, labelled=labelled)
@@ -130,6 +137,10 @@ def _most_severe(predictions: Predictions, view: View, n_cases: int) -> tuple[Fa
     return tuple(_failure_case(predictions, int(index)) for index in order[:n_cases] if severities[index] > 0)
 
 
+def _has_classes(predictions: Predictions) -> bool:
+    return predictions.answers.has_consistency
+
+
 def _failure_case(predictions: Predictions, index: int) -> FailureCase:
     sample = predictions.samples[index]
     is_labelled = predictions.is_labelled
@@ -138,7 +149,7 @@ def _failure_case(predictions: Predictions, index: int) -> FailureCase:
         text=sample.text,
         label=sample.label,
         sensitivity=float(predictions.sensitivities[index]),
-        consistency=float(predictions.consistencies[index]) if is_labelled else None,
+        consistency=float(predictions.consistencies[index]) if is_labelled and _has_classes(predictions) else None,
         right=int(predictions.n_right[index]) if is_labelled else None,
         answers=predictions.answers_to(index),
     )

@@ -13,14 +13,14 @@ from psopt.errors import InputError
 from psopt.models import ModelProvider
 from psopt.models.chat import CHAT_KINDS
 from psopt.search import Observer
-from psopt.tasks import subset
+from psopt.tasks import as_value, subset
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from psopt.runs import Run, RunSettings
-    from psopt.tasks import Sample, Task
+    from psopt.tasks import AnswerSpec, Sample, Task
 
 
 def optimize_program(
@@ -41,7 +41,7 @@ def optimize_program(
     """
     _check_options(settings)
     program = load_program(str(settings.program))
-    input_field, label_field = _fields(program)
+    input_field, label_field = _fields(program, task)
     models = ModelProvider(cache_dir, settings.lm)
     compilation = Compilation(
         settings=settings,
@@ -60,16 +60,16 @@ def optimize_program(
     )
     most = {"train": settings.train_samples or settings.samples, "val": settings.samples, "test": settings.test_samples}
     samples = {
-        split: subset(of_split, most[split] or len(of_split), seed=settings.seed)
+        split: subset(of_split, most[split] or len(of_split), seed=settings.seed, by_label=not task.spec.is_open)
         for split, of_split in (("train", task.train), ("val", task.val), ("test", task.test))
     }
-    splits = {split: _examples(of_split, input_field, label_field) for split, of_split in samples.items()}
+    splits = {split: _examples(of_split, input_field, label_field, task.spec) for split, of_split in samples.items()}
     return compile_program(program, splits, compilation).run
 
 
-def _fields(program: Any) -> tuple[str, str]:
+def _fields(program: Any, task: Task) -> tuple[str, str]:
     """The program's one input, by its first step, and its outcome."""
-    outcome = find_outcome(program, [], None, None)
+    outcome = find_outcome(program, [], None, None, task.spec if task.spec.is_open else None)
     first_step = next(predictor for _, predictor in program.named_predictors())
     inputs = list(first_step.signature.input_fields)
     if len(inputs) != 1:
@@ -80,11 +80,12 @@ def _fields(program: Any) -> tuple[str, str]:
     return inputs[0], outcome.field
 
 
-def _examples(samples: Sequence[Sample], input_field: str, label_field: str) -> list[Given]:
-    return [
-        Given(dspy.Example({input_field: sample.text, label_field: sample.label}).with_inputs(input_field), sample.id)
-        for sample in samples
-    ]
+def _examples(samples: Sequence[Sample], input_field: str, label_field: str, spec: AnswerSpec) -> list[Given]:
+    given = []
+    for sample in samples:
+        fields = {input_field: sample.text, label_field: as_value(sample.label, spec)}
+        given.append(Given(dspy.Example(fields).with_inputs(input_field), sample.id))
+    return given
 
 
 def _language_model(task: Task, settings: RunSettings, models: ModelProvider) -> Any:

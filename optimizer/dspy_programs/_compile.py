@@ -24,7 +24,7 @@ from psopt.models.chat import stay_here
 from psopt.proposals.llm import LLMProposer
 from psopt.runs import MANIFEST, free_folder, held, recommendation_lines
 from psopt.search_spaces import Prompt
-from psopt.tasks import ORDINAL, in_order
+from psopt.tasks import ORDINAL, AnswerSpec, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -115,11 +115,23 @@ def compile_program(student: Any, splits: Mapping[str, Sequence[Given]], compila
         If something given can't be used (before any call), or the language model fails.
     """
     examples = [given.example for given in (*splits["train"], *splits["val"])]
-    outcome = find_outcome(student, examples, compilation.label_field, compilation.equivalence)
+    outcome = find_outcome(student, examples, compilation.label_field, compilation.equivalence, _told(compilation))
     data = _data(student, outcome, splits, compilation)
     stay_here()
     with _dspy_settings(student, compilation):
         return _search(student.deepcopy(), outcome, data, compilation)
+
+
+def _told(compilation: Compilation) -> AnswerSpec | None:
+    """What answers are, if that was said, by the data or by the caller; an order of labels is told apart."""
+    if compilation.task is not None:
+        return compilation.task.spec if compilation.task.spec.is_open else None
+    told = compilation.settings.data.answers
+    if told is None or told == ORDINAL:
+        return None
+    if compilation.equivalence is not None:
+        raise InputError(f"answers={told!r} says when two answers are the same, and so does equivalence: give one")
+    return AnswerSpec.read("SensitivityOptimizer", told)
 
 
 def _data(
@@ -194,8 +206,8 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
     )
     samples: dict[Split, tuple[Sample, ...]] = {"train": task.train, "val": task.val, "test": task.test}
     evaluator = Evaluator(model, variants.rephrasings, samples, budget=models.budget, answer_type=AnswerType.of(task))
-    baseline = Prompt(variants.rephrasings.search[0], task.labels, task.noun)
-    shares = sensitivity_by_step(model, baseline, [sample.text for sample in task.train])
+    baseline = Prompt(variants.rephrasings.search[0], task.labels, task.noun, asks=task.spec.form)
+    shares = sensitivity_by_step(model, baseline, [sample.text for sample in task.train], AnswerType.of(task))
     setup = SearchSetup(
         task,
         _recorded_settings(compilation.settings, task, model),

@@ -112,6 +112,7 @@ def make_data(
         samples["test"],
         DatasetInfo(name, "memory", digest),
         noun=noun,
+        answers=str(outcome.spec),
     )
     return ProgramData(task, by_text)
 

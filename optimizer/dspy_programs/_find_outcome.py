@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import enum
 import types
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 from psopt.dspy_programs._outcome import Outcome, as_text
 from psopt.errors import InputError
+from psopt.tasks import LABELS, NUMBER, AnswerSpec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,16 +17,28 @@ if TYPE_CHECKING:
     from psopt.dspy_programs._outcome import Equivalence
 
 
+# Numbers of which more than half are met once or twice are measurements, and no classes; as of label columns.
+_RARE = 2
+_SHARE_OF_RARE = 0.5
+
+
 class _Output(NamedTuple):
     step: str
     field: str
     labels: tuple[str, ...]
+    spec: AnswerSpec = AnswerSpec()
 
 
 def find_outcome(
-    program: Any, examples: Sequence[Any], label_field: str | None, equivalence: Equivalence | None
+    program: Any,
+    examples: Sequence[Any],
+    label_field: str | None,
+    equivalence: Equivalence | None,
+    told: AnswerSpec | None = None,
 ) -> Outcome:
-    """Find the output that is a class: that of the last step that has one.
+    """Find the output that is a class: that of the last step that has one; else one of several classes, or a number.
+
+    `told` is what answers are, if the user says it: else the output's type does.
 
     Raises
     ------
@@ -32,9 +46,15 @@ def find_outcome(
         If there is none, or `label_field` is no output.
     """
     outputs = _outputs(program)
-    output = _last_of_class(outputs, examples) if label_field is None else _last_named(outputs, label_field)
+    output = _last_of_class(outputs, examples, told) if label_field is None else _last_named(outputs, label_field)
     if equivalence is not None:
         return Outcome(output.step, output.field, (), equivalence)
+    spec = _spec(output, examples, told)
+    if spec.is_open:
+        labels = output.labels
+        if spec.kind == LABELS and not labels:
+            labels = _labels_of_sets(examples, output.field)
+        return Outcome(output.step, output.field, labels if spec.has_labels else (), spec=spec)
     # The program's own code may make the class, or the type not say what it is.
     labels = output.labels or _labels_in(examples, output.field)
     if len(labels) < 2:
@@ -54,15 +74,19 @@ def _outputs(program: Any) -> list[_Output]:
             "the program has no predictor (dspy.Predict or a module built on it): there is nothing to mend"
         )
     return [
-        _Output(step, name, labels_of(field.annotation))
+        _Output(step, name, *_kind_of(field.annotation))
         for step, predictor in steps
         for name, field in predictor.signature.output_fields.items()
     ]
 
 
-def _last_of_class(outputs: Sequence[_Output], examples: Sequence[Any]) -> _Output:
+def _last_of_class(outputs: Sequence[_Output], examples: Sequence[Any], told: AnswerSpec | None) -> _Output:
     """The last output of a type of classes, if possible one that all examples have."""
-    of_class = [output for output in outputs if len(output.labels) > 1]
+    of_class = [output for output in outputs if len(output.labels) > 1 and not output.spec.is_open]
+    of_class = of_class or [output for output in outputs if output.spec.kind == LABELS]
+    of_class = of_class or [output for output in outputs if output.spec.kind == NUMBER]
+    if told is not None and (not of_class or not told.has_labels):
+        of_class = [output for output in outputs if output.spec.kind == told.kind] or [outputs[-1]]
     if not of_class:
         raise InputError(
             "the program has no output of a class: give an output field the type Literal[..], an Enum or bool, "
@@ -70,6 +94,23 @@ def _last_of_class(outputs: Sequence[_Output], examples: Sequence[Any]) -> _Outp
         )
     in_examples = [output for output in of_class if all(output.field in example for example in examples)]
     return (in_examples or of_class)[-1]
+
+
+def _spec(output: _Output, examples: Sequence[Any], told: AnswerSpec | None) -> AnswerSpec:
+    """What answers are: as told, else by the type; numbers of which few are met again and again are classes."""
+    if told is not None:
+        return told
+    if output.spec.kind != NUMBER:
+        return output.spec
+    values = [as_text(example[output.field]) for example in examples if example.get(output.field) is not None]
+    n_rare = sum(n <= _RARE for n in Counter(values).values())
+    return output.spec if n_rare > _SHARE_OF_RARE * len(set(values)) else AnswerSpec()
+
+
+def _labels_of_sets(examples: Sequence[Any], field: str) -> tuple[str, ...]:
+    sets = [example[field] for example in examples if example.get(field) is not None]
+    named = {as_text(label) for labels in sets if isinstance(labels, (list, tuple, set, frozenset)) for label in labels}
+    return tuple(sorted(named))
 
 
 def _last_named(outputs: Sequence[_Output], field: str) -> _Output:
@@ -80,6 +121,21 @@ def _last_named(outputs: Sequence[_Output], field: str) -> _Output:
 
 def _labels_in(examples: Sequence[Any], field: str) -> tuple[str, ...]:
     return tuple(sorted({as_text(example[field]) for example in examples if example.get(field) is not None}))
+
+
+def _kind_of(annotation: Any) -> tuple[tuple[str, ...], AnswerSpec]:
+    """The classes that a type allows, and what an answer of it is.
+
+    >>> _kind_of(list[Literal["a", "b"]]), _kind_of(float)[1].kind
+    ((('a', 'b'), AnswerSpec(kind='labels', detail='', judge='')), 'number')
+    """
+    if get_origin(annotation) in {list, set, frozenset} and labels_of(get_args(annotation)[0]):
+        return labels_of(get_args(annotation)[0]), AnswerSpec(LABELS)
+    if get_origin(annotation) in {Union, types.UnionType}:
+        rest = [member for member in get_args(annotation) if member is not type(None)]
+        return _kind_of(rest[0]) if len(rest) == 1 else ((), AnswerSpec())
+    is_number = annotation in (int, float)
+    return labels_of(annotation), AnswerSpec(NUMBER) if is_number else AnswerSpec()
 
 
 def labels_of(annotation: Any) -> tuple[str, ...]:

@@ -89,7 +89,10 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
     gate_margin : float
         By how much its F1 may be lower.
     answers : str, optional
-        ``ordinal`` where labels stand in an order: near answers are then nearly right, and nearly the same.
+        What answers are, where the output's type does not say it: ``ordinal`` where labels stand in an order,
+        ``number:0.01``, ``text``, ``text:token-f1``, ``labels``, ``free`` (see `psopt.tasks.AnswerSpec`). Of their own
+        a Literal, a bool or an Enum are labels, a list of these is several, and an int or a float a number, unless few
+        are met again and again.
     order : sequence of str, optional
         The labels from the least to the most; labels that are numbers need none.
     max_prompt_tokens : int, optional

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import enum
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from psopt.answers import AnswerType, code_of
 from psopt.errors import DataError, nearest
+from psopt.tasks import AnswerSpec, as_reference
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Equivalence = Callable[[str, str], bool]
 RIGHT = "right"
+_ONE_LABEL = AnswerSpec()
+_WHOLLY = 1 - 1e-9  # of what an answer is worth that is right
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +34,23 @@ class Outcome:
     labels : tuple of str
         The classes; none for free text, of which an `equivalence` tells what means the same.
     equivalence : callable or None
+    spec : AnswerSpec
+        What answers are, where they are no single label.
     """
 
     step: str
     field: str
     labels: tuple[str, ...]
     equivalence: Equivalence | None = None
+    spec: AnswerSpec = _ONE_LABEL
 
     def classes(self, n_rephrasings: int) -> tuple[str, ...]:
         """The classes that predictions are counted in; free text is right, or one of several other answers.
 
         There are as many others as rephrasings: no more of them can differ.
         """
+        if self.spec.is_open:
+            return self.labels
         return self.labels or (RIGHT, *(f"other answer {number}" for number in range(1, n_rephrasings + 1)))
 
     def truth(self, example: Any, where: str) -> str:
@@ -55,13 +65,24 @@ class Outcome:
             fields = ", ".join(sorted(example.keys()))
             raise DataError(f"{where} has no {self.field!r}, which the program is to predict; it has {fields}")
         label = as_text(example[self.field])
+        if self.spec.is_open:
+            return self._reference(label, where)
         if self.labels and label not in self.labels:
             hint = nearest(label, self.labels) or f"; the program knows {', '.join(self.labels)}"
             raise DataError(f"{where}: {self.field} {label!r} is none of the program's labels{hint}")
         return label if self.labels else RIGHT
 
+    def _reference(self, answer: str, where: str) -> str:
+        reference = as_reference(answer, self.spec, self.labels)
+        if reference is None:
+            known = f"; the program knows {', '.join(self.labels)}" if self.labels else ""
+            raise DataError(f"{where}: {self.field} {answer[:60]!r} can't be read as {self.spec.kind}{known}")
+        return reference
+
     def is_label(self, answer: str | None) -> bool:
-        """Whether an answer is one of the classes; of free text, whether there is an answer."""
+        """Whether an answer is one of the classes; of free text, whether there is an answer that can be read."""
+        if self.spec.is_open:
+            return answer is not None and as_reference(answer, self.spec, self.labels) is not None
         return answer is not None and (self.equivalence is not None or answer in self.labels)
 
     def is_right(self, answer: str | None, example: Any) -> bool:
@@ -69,10 +90,17 @@ class Outcome:
         if answer is None:
             return False
         truth = as_text(example[self.field])
+        if self.spec.is_open:
+            ours, right = (as_reference(text, self.spec, self.labels) for text in (answer, truth))
+            rule = AnswerType(spec=self.spec).open
+            return None not in (ours, right) and rule is not None and rule.worth(str(ours), str(right)) >= _WHOLLY
         return answer == truth if self.equivalence is None else bool(self.equivalence(answer, truth))
 
     def class_indices(self, answers: Sequence[str | None], example: Any, labels: Sequence[str]) -> list[int]:
-        """The answers to one example as indices into `labels`; ``len(labels)`` is N/A."""
+        """The answers to one example as indices into `labels`; ``len(labels)`` is N/A; open ones as `code_of` them."""
+        if self.spec.is_open:
+            read = [None if answer is None else as_reference(answer, self.spec, self.labels) for answer in answers]
+            return [len(labels) if text is None else code_of(text) for text in read]
         if self.equivalence is not None:
             return self._indices_by_meaning(answers, as_text(example[self.field]), len(labels))
         return [labels.index(answer) if answer in labels else len(labels) for answer in answers]
@@ -103,5 +131,9 @@ class Outcome:
 
 
 def as_text(value: Any) -> str:
-    """A class as text: an Enum by its value."""
+    """A class as text: an Enum by its value; several, and objects, as JSON."""
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return json.dumps([as_text(member) for member in value], ensure_ascii=False)
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False, default=as_text)
     return str(value.value if isinstance(value, enum.Enum) else value).strip()

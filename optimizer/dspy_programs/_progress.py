@@ -35,7 +35,8 @@ class ProgressLine(Observer):
         self._bar.total = n_total
         self._bar.update(n_done - self._bar.n)
         val = candidate.val
-        self._bar.set_postfix_str(f"F1 {val.f1:.3f} S {val.sensitivity:.3f} C {val.consistency:.3f}")
+        of_consistency = "" if val.consistency is None else f" C {val.consistency:.3f}"
+        self._bar.set_postfix_str(f"{val.quality_name} {val.f1:.3f} S {val.sensitivity:.3f}{of_consistency}")
 
     def close(self) -> None:
         """End the line."""

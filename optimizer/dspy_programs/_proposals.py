@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.dspy_programs._step_sensitivity import layers_by_step
-from psopt.proposals import EXAMPLE_LAYERS, ProposalChecks, examples_from_train, propose_edits
+from psopt.proposals import EXAMPLE_LAYERS, ProposalChecks, examples_from_train, examples_of_open_answers, propose_edits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,10 @@ class ProgramProposals:
             own = step if len(self.model.steps) > 1 else ""
             taken = {example.text for example in prompt.examples if example.step in {"", own}}
             taken |= {edit.text for edit in pool if edit.kind == "example" and edit.step in {"", own}}
-            chosen = examples_from_train(usable, EXAMPLE_LAYERS[:n_layers], taken=taken, checks=checks)
+            if task.spec.is_open:
+                chosen = examples_of_open_answers(usable, taken, ProposalChecks.of(task, prompt))
+            else:
+                chosen = examples_from_train(usable, EXAMPLE_LAYERS[:n_layers], taken=taken, checks=checks)
             shown = [edit for edit in chosen if self.model.demonstration(step, edit.text) is not None]
             edits += [replace(edit, step=own, bundle=f"{own} {edit.bundle}".strip()) for edit in shown]
         return edits

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._template_signature import field_names, template_instructions
 from psopt.search_spaces import render_additions
+from psopt.tasks import FREE, JSON, LABELS, NUMBER, TEXT, AnswerSpec, as_value
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Example, Prompt
 
 PROGRAMS = "programs"
+_KINDS: dict[str, Any] = {NUMBER: float, TEXT: str, JSON: dict[str, Any], FREE: str}
+"""What the output of a signature is, where there are no labels."""
 
 
 def write_program(program: Any, folder: Path, prompt_id: str) -> Path:
@@ -29,13 +32,17 @@ def predict_state(prompt: Prompt) -> dict[str, Any]:
     """Return the state of a `dspy.Predict` that asks what a prompt asks.
 
     The inputs of its signature are the fields of the prompt's template, else one, the prompt's noun (spaces and other
-    signs as underscores); its output is ``label``, a Literal of the prompt's labels.
+    signs as underscores); its output is ``label``, a Literal of the prompt's labels, or what else answers are: a list
+    of these, a number, a text.
     """
-    kind: Any = Literal[prompt.labels]
+    kind: Any = _KINDS.get(prompt.asks)
+    if kind is None:
+        one_label: Any = Literal[prompt.labels]
+        kind = list[one_label] if prompt.asks == LABELS else one_label
     inputs = _inputs(prompt)
     fields = {name: (str, dspy.InputField()) for name in inputs.values()} | {"label": (kind, dspy.OutputField())}
     program = dspy.Predict(dspy.Signature(fields, _instructions(prompt)))
-    program.demos = [_demonstration(example, inputs) for example in prompt.examples]
+    program.demos = [_demonstration(example, inputs, prompt.asks) for example in prompt.examples]
     versions = dspy.utils.saving.get_dependency_versions()  # without them `program.load` refuses the file
     state = {**program.dump_state(), "metadata": {"dependency_versions": versions}}
     plain: dict[str, Any] = json.loads(json.dumps(state, default=str))
@@ -55,6 +62,6 @@ def _instructions(prompt: Prompt) -> str:
     return "\n\n".join(part for part in (prompt.description, render_additions(prompt)) if part)
 
 
-def _demonstration(example: Example, inputs: dict[str, str]) -> Any:
+def _demonstration(example: Example, inputs: dict[str, str], asks: str) -> Any:
     shown = {name: example.values[column] for column, name in inputs.items() if column in example.values}
-    return dspy.Example({**shown, "label": example.label})
+    return dspy.Example({**shown, "label": as_value(example.label, AnswerSpec.of_form(asks))})

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from psopt.answers import ONE_LABEL
+from psopt.evaluation import Predictions
 from psopt.metrics import prediction_counts, sensitivity
+from psopt.tasks import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+    from psopt.answers import AnswerType
     from psopt.dspy_programs._model import ProgramModel
     from psopt.search_spaces import Prompt
 
 MOST_TEXTS = 50  # of train; chosen for what it costs (steps x rephrasings x this many runs), not measured
 
 
-def sensitivity_by_step(model: ProgramModel, prompt: Prompt, texts: Sequence[str]) -> dict[str, float]:
+def sensitivity_by_step(
+    model: ProgramModel, prompt: Prompt, texts: Sequence[str], answer_type: AnswerType = ONE_LABEL
+) -> dict[str, float]:
     """Return S of each step, in [0, 1]; of a program of one step it is S itself.
 
     Every step takes as many runs as the search takes for one prompt, on the first 50 texts.
@@ -25,8 +33,15 @@ def sensitivity_by_step(model: ProgramModel, prompt: Prompt, texts: Sequence[str
     for step in model.steps:
         held = [{**model.variants.original, step: variant[step]} for variant in variants]
         answers = model.predict_steps(prompt, held, texts[:MOST_TEXTS])
-        by_step[step] = float(sensitivity(prediction_counts(answers, len(prompt.labels) + 1)))
+        by_step[step] = _sensitivity(answers, prompt, answer_type)
     return by_step
+
+
+def _sensitivity(answers: NDArray[np.int64], prompt: Prompt, answer_type: AnswerType) -> float:
+    if answer_type.open is None:
+        return float(sensitivity(prediction_counts(answers, len(prompt.labels) + 1)))
+    samples = tuple(Sample(str(row), "") for row in range(len(answers)))
+    return float(Predictions(answers, samples, prompt.labels, answers=answer_type).sensitivities.mean())
 
 
 def layers_by_step(shares: dict[str, float], outcome_step: str, n_layers: int) -> dict[str, int]:

@@ -1,15 +1,20 @@
 """What prompts are compared on, what was predicted there, and what that is worth."""
 
+from psopt.answers import embed_with
 from psopt.evaluation._evaluate import evaluate, no_labels, rephrased_prompts
 from psopt.evaluation._evaluator import Evaluator, Split
 from psopt.evaluation._grid import Grid
+from psopt.evaluation._kept_arrays import kept_arrays
+from psopt.evaluation._label_rows import LabelRows
+from psopt.evaluation._meaning import embed
 from psopt.evaluation._na_kinds import MOST_NA, kind_array, na_examples, na_kinds, na_lines, na_note, rests_on_na
+from psopt.evaluation._open_scores import OpenScores, open_line
 from psopt.evaluation._ordinal import OrdinalScores, ordinal_line
-from psopt.evaluation._paired import OBJECTIVES, compare_paired, verdict
+from psopt.evaluation._paired import OBJECTIVES, compare_paired, objectives_of, verdict
 from psopt.evaluation._partial_answers import PartialAnswers
 from psopt.evaluation._predictions import NA, Predictions
 from psopt.evaluation._readable import readable_sensitivity
-from psopt.evaluation._scores import Scores, score, sensitivity_limit
+from psopt.evaluation._scores import Scores, quality_of, score, sensitivity_limit
 from psopt.evaluation._size_note import INTERVALS, intervals_note, note_size
 
 __all__ = [
@@ -19,6 +24,8 @@ __all__ = [
     "OBJECTIVES",
     "Evaluator",
     "Grid",
+    "LabelRows",
+    "OpenScores",
     "OrdinalScores",
     "PartialAnswers",
     "Predictions",
@@ -27,6 +34,7 @@ __all__ = [
     "compare_paired",
     "evaluate",
     "intervals_note",
+    "kept_arrays",
     "kind_array",
     "na_examples",
     "na_kinds",
@@ -34,7 +42,10 @@ __all__ = [
     "na_note",
     "no_labels",
     "note_size",
+    "objectives_of",
+    "open_line",
     "ordinal_line",
+    "quality_of",
     "readable_sensitivity",
     "rephrased_prompts",
     "rests_on_na",
@@ -42,3 +53,5 @@ __all__ = [
     "sensitivity_limit",
     "verdict",
 ]
+
+embed_with(embed)

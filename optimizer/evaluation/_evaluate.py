@@ -13,6 +13,7 @@ from psopt.metrics import hard_predictions
 from psopt.models import (
     NOT_ASKED,
     has_explanations,
+    has_judge,
     has_metric_scores,
     has_probabilities,
     predict_cells,
@@ -96,6 +97,9 @@ def predictions_of(
     metric_scores: NDArray[np.float64] | None = None
     if answers.probabilities is None and has_metric_scores(model):
         metric_scores = model.metric_scores(prompts, texts)
+    judge_measures: dict[str, float] | None = None
+    if metric_scores is not None and has_judge(model):
+        judge_measures = model.judge_measures(prompts, texts)
     return Predictions(
         answers.array,
         tuple(samples),
@@ -106,6 +110,7 @@ def predictions_of(
         tuple(rephrasings),
         no_labels(model, prompts, texts, answers.array),
         answer_type,
+        judge_measures=judge_measures,
     )
 
 

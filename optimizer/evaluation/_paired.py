@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Literal
 from psopt.metrics import PairedDifference, compare_scores, mean_difference, paired_test
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from psopt.answers import AnswerType
     from psopt.evaluation._predictions import Predictions
 
 OBJECTIVES: dict[str, Literal["maximize", "minimize"]] = {
@@ -14,6 +17,13 @@ OBJECTIVES: dict[str, Literal["maximize", "minimize"]] = {
     "sensitivity": "minimize",
     "consistency": "maximize",
 }
+
+
+def objectives_of(answers: AnswerType) -> dict[str, Literal["maximize", "minimize"]]:
+    """Return the objectives that answers have: without classes there is no C."""
+    return {name: way for name, way in OBJECTIVES.items() if name != "consistency" or answers.has_consistency}
+
+
 SIGNIFICANT = 0.05  # Fisher's convention, and what the 95 % intervals beside it stand for
 
 
@@ -32,7 +42,8 @@ def compare_paired(
     """Test the difference of two prompts on the same samples and rephrasings, second minus first.
 
     What is tested is what is scored: probabilities where both have them, and in the place of F1 the mean of a metric's
-    scores, or of closeness, where answers have such. Keys are ``f1``, ``sensitivity``, ``consistency``.
+    scores, or of closeness, where answers have such. Keys are ``f1``, ``sensitivity``, and ``consistency`` where C is
+    defined.
 
     Parameters
     ----------
@@ -46,6 +57,8 @@ def compare_paired(
     wordings : "random" or "fixed"
         Whether new rephrasings would be drawn, or only new samples.
     """
+    if first.answers.open is not None:
+        return _compare_open(first, second, wordings)
     similarity = first.answers.similarity
     if method == "bootstrap":
         resample: Literal["both", "samples"] = "samples" if wordings == "fixed" else first.resample
@@ -65,6 +78,43 @@ def compare_paired(
     if first.quality is None or second.quality is None:
         return differences
     return {**differences, "f1": mean_difference(first.quality, second.quality, wordings=wordings)}
+
+
+def _compare_open(
+    first: Predictions, second: Predictions, wordings: Literal["random", "fixed"]
+) -> dict[str, PairedDifference]:
+    """Of open answers: quality, S, and C where they are several labels."""
+    differences = {
+        "f1": mean_difference(
+            _known(first.quality),
+            _known(second.quality),
+            first_weights=first.weights,
+            second_weights=second.weights,
+            wordings=wordings,
+        ),
+        "sensitivity": compare_scores(
+            first.scored,
+            second.scored,
+            first.true_classes,
+            first.n_classes,
+            wordings=wordings,
+            similarity=first.similarity,
+            second_similarity=second.similarity,
+        )["sensitivity"],
+    }
+    ours, theirs = first.label_rows, second.label_rows
+    if ours is not None and theirs is not None and len(ours.labels):
+        of_rows = compare_scores(
+            ours.said, theirs.said, ours.labels, ours.n_classes, wordings=wordings, groups=ours.samples
+        )
+        differences["consistency"] = of_rows["consistency"]
+    return differences
+
+
+def _known(quality: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    if quality is None:
+        raise ValueError("of open answers it is known what each is worth")
+    return quality
 
 
 def verdict(measure: str, difference: PairedDifference | None) -> str:

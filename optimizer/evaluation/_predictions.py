@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from psopt.answers import ONE_LABEL, AnswerType
+from psopt.answers import (
+    FIRST_CODE,
+    ONE_LABEL,
+    AnswerType,
+    learn,
+    places_of,
+    similarities_of,
+    text_of,
+    worths_of,
+)
+from psopt.evaluation._label_rows import LabelRows
 from psopt.metrics import prediction_counts, prediction_distribution, sample_consistency, sample_sensitivity
 from psopt.models import NOT_ASKED
 from psopt.rephrasings import diversity_of_instructions
+from psopt.tasks import FREE, LABELS, set_written
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
     from psopt.answers import NoLabel
@@ -21,6 +34,9 @@ if TYPE_CHECKING:
 
 NA = "N/A"
 """The name of the last class: answers that name no label."""
+_FEWEST_CLASSES = 2  # of one answer alone nothing could differ, and ln 1 is nothing to divide by
+_WHOLLY = 1 - 1e-9
+_HALF = 0.5  # of what a judge can give
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +47,11 @@ class Predictions:
     ----------
     array : (N, Q) int
         Indices into `labels`; ``len(labels)`` is N/A. -1 where nobody has asked: every sample is asked at least once.
+        Open answers are numbers of `psopt.answers.text_of`.
     samples : tuple of Sample
         The N samples, in the array's order.
     labels : tuple of str
-        The C - 1 labels; N/A is the last of the C classes.
+        The C - 1 labels; N/A is the last of the C classes. Where answers are open, the labels that they may name.
     probabilities : (N, Q, C) float or None
         What the model gave each class, where it was asked for that; `array` then holds the most probable ones.
     families : tuple of str
@@ -47,6 +64,11 @@ class Predictions:
         The answers that are N/A and what they said, where the model can tell.
     answers : AnswerType
         How answers are compared with each other and with the truth.
+    most_different : int
+        Of open answers: how many different ones a sample might have got, by which S is normalised; 0 for as many as
+        there are rephrasings.
+    judge_measures : mapping of name to float or None
+        How far a judge of the answers agrees with itself, where there is one.
     """
 
     array: NDArray[np.int64]
@@ -58,6 +80,8 @@ class Predictions:
     rephrasings: tuple[str, ...] = ()
     no_labels: tuple[NoLabel, ...] = ()
     answers: AnswerType = ONE_LABEL
+    most_different: int = 0
+    judge_measures: Mapping[str, float] | None = None
 
     @property
     def n_rephrasings(self) -> int:
@@ -76,8 +100,11 @@ class Predictions:
 
     @property
     def n_classes(self) -> int:
-        """C, with N/A."""
-        return len(self.labels) + 1
+        """C, with N/A; of open answers how many different ones a sample can have got."""
+        if self.answers.open is None:
+            return len(self.labels) + 1
+        n_sets = 2 ** len(self.labels) + 1 if self.labels else math.inf
+        return int(max(_FEWEST_CLASSES, min(self.most_different or self.n_rephrasings, n_sets)))
 
     @property
     def is_labelled(self) -> bool:
@@ -86,17 +113,32 @@ class Predictions:
 
     @property
     def truth(self) -> NDArray[np.int64]:
-        """The samples' labels as (N,) indices.
+        """The samples' labels as (N,) indices; of open answers the numbers of what is right.
 
         Raises
         ------
         ValueError
             If a sample has no label.
         """
+        if self.answers.open is not None:
+            return self._references
         return np.array([self.labels.index(sample.label) for sample in self.samples])
+
+    @cached_property
+    def _references(self) -> NDArray[np.int64]:
+        if not self.is_labelled:
+            raise ValueError("a sample has no label")
+        return np.array(learn(str(sample.label) for sample in self.samples), dtype=np.int64)
+
+    @property
+    def true_classes(self) -> NDArray[np.int64]:
+        """The classes that C is pooled over, (N,): the samples' labels; open answers have none, and are all of one."""
+        return self.truth if self.answers.open is None else np.zeros(len(self.samples), dtype=np.int64)
 
     def members(self, label: str) -> NDArray[np.int64]:
         """Which samples have a label: (n,) indices."""
+        if self.answers.spec.kind == LABELS:
+            return np.flatnonzero([label in set_written(str(sample.label)) for sample in self.samples])
         return np.flatnonzero([sample.label == label for sample in self.samples])
 
     @property
@@ -105,29 +147,70 @@ class Predictions:
         return np.asarray(self.array != NOT_ASKED)
 
     @property
+    def na_rate(self) -> float:
+        """The share of answers that name no label, or can't be read."""
+        return float((self.array == len(self.labels)).sum() / self.asked.sum())
+
+    @property
     def is_whole(self) -> bool:
         """Whether every sample was asked under every rephrasing."""
         return bool(self.asked.all())
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """How often each class was predicted for each sample: (N, C) int."""
+        """How often each class was predicted for each sample, (N, C) int; of open answers each different one."""
         # what nobody has asked is counted as one class more, and left out
-        with_unasked = np.where(self.asked, self.array, self.n_classes)
+        with_unasked = np.where(self.asked, self.places, self.n_classes)
         return prediction_counts(with_unasked, self.n_classes + 1)[:, : self.n_classes]
+
+    @cached_property
+    def places(self) -> NDArray[np.int64]:
+        """The answers as classes, (N, Q): the array; open answers are numbered sample by sample, -1 as there."""
+        return self.array if self.answers.open is None else places_of(self.array, self.answers.open)
+
+    @cached_property
+    def similarity(self) -> NDArray[np.float64] | None:
+        """How alike two classes are, (C, C), or two answers to each sample, (N, C, C); None where the same or not."""
+        if self.answers.open is None:
+            return self.answers.similarity
+        return similarities_of(self.array, self.places, self.answers.open, self.n_classes)
+
+    @cached_property
+    def _worths(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        if self.answers.open is None:
+            raise ValueError("labels are right or wrong")
+        return worths_of(self.array, self.truth, self.answers.open)
+
+    @property
+    def weights(self) -> NDArray[np.float64] | None:
+        """How much each answer counts in the mean quality, (N, Q); None where all count the same."""
+        return self._worths[1] if self.answers.spec.kind == LABELS and self.metric_scores is None else None
 
     @property
     def quality(self) -> NDArray[np.float64] | None:
         """What each answer is worth, (N, Q) in [0, 1]: by a metric, or beside the truth; None if right or wrong."""
+        if self.answers.open is not None and self.metric_scores is None:
+            return self._worths[0]
         worth = self.answers.worth
         if self.metric_scores is not None or worth is None:
             return self.metric_scores
         return np.where(self.asked, worth[self.truth[:, None], self.array], 0.0)
 
     @property
+    def _known_quality(self) -> NDArray[np.float64]:
+        return self._worths[0] if self.quality is None else self.quality
+
+    @property
+    def _least_right(self) -> float:
+        """What an open answer must be worth to be right: all of it, but of free answers."""
+        if self.answers.spec.kind != FREE:
+            return _WHOLLY
+        return _HALF if self.metric_scores is not None else self.answers.spec.threshold
+
+    @property
     def scored(self) -> NDArray[np.int64] | NDArray[np.float64]:
         """What every score, interval and test is of: the probabilities where there are any, else the answers."""
-        return self.array if self.probabilities is None else self.probabilities
+        return self.places if self.probabilities is None else self.probabilities
 
     @property
     def p_tau(self) -> NDArray[np.int64] | NDArray[np.float64]:
@@ -140,19 +223,35 @@ class Predictions:
         counts = self.counts
         return counts if self.is_whole else counts / counts.sum(axis=1, keepdims=True)
 
+    @cached_property
+    def label_rows(self) -> LabelRows | None:
+        """The answers label by label, where they are several labels."""
+        if self.answers.spec.kind != LABELS:
+            return None
+        return LabelRows.of(self.array, [str(sample.label) for sample in self.samples], self.labels)
+
     @property
     def sensitivities(self) -> NDArray[np.float64]:
         """S of each sample: (N,) in [0, 1]."""
-        return sample_sensitivity(self.p_tau, similarity=self.answers.similarity)
+        return sample_sensitivity(self.p_tau, similarity=self.similarity)
 
     @property
     def consistencies(self) -> NDArray[np.float64]:
         """Mean consistency of each sample with its class: (N,) in [0, 1]; 1 where it is alone in its class."""
+        if self.label_rows is not None:
+            return self.label_rows.consistency_of_samples
+        if self.answers.open is not None:
+            return np.ones(len(self.samples))
         return np.nan_to_num(sample_consistency(self.p_tau, self.truth), nan=1.0)
 
     @property
     def right(self) -> NDArray[np.bool_]:
-        """Which answers are right: (N, Q). N/A never is."""
+        """Which answers are right: (N, Q). N/A never is; of graded answers, those that are wholly right.
+
+        A free answer is right if it is the same as a reference, or has half of what a judge can give.
+        """
+        if self.answers.open is not None:
+            return np.asarray(self.asked & (self._known_quality >= self._least_right))
         return np.asarray(self.array == self.truth[:, None])
 
     @property
@@ -167,7 +266,9 @@ class Predictions:
 
     @property
     def share_right(self) -> NDArray[np.float64]:
-        """The share of right answers to each sample: (N,) in [0, 1]."""
+        """The share of right answers to each sample: (N,) in [0, 1]; of open answers their mean worth."""
+        if self.answers.open is not None:
+            return np.asarray(np.where(self.asked, self._known_quality, 0.0).sum(axis=1) / self.asked.sum(axis=1))
         return np.asarray(self.right.sum(axis=1) / self.asked.sum(axis=1))
 
     @property
@@ -176,11 +277,32 @@ class Predictions:
         return 1 - self.share_right
 
     def answers_to(self, index: int) -> dict[str, int]:
-        """How often a sample was answered with which class: those that it was answered with at all."""
+        """How often a sample was answered with which class: those that it was answered with at all.
+
+        Open answers that are the same stand under the first of them.
+        """
+        if self.answers.open is not None:
+            return self._open_answers_to(index)
         return {name: int(n) for name, n in zip(self.class_names, self.counts[index], strict=True) if n}
+
+    def name_of(self, answer: int) -> str:
+        """What an answer of the array says: a class, or an open answer."""
+        return text_of(answer) if answer >= FIRST_CODE else self.class_names[answer]
+
+    def _open_answers_to(self, index: int) -> dict[str, int]:
+        answers: dict[int, str] = {}
+        for place, code in zip(self.places[index].tolist(), self.array[index].tolist(), strict=True):
+            answers.setdefault(place, self.name_of(code))
+        counts: dict[str, int] = {}
+        for place in self.places[index].tolist():
+            if place >= 0:
+                counts[answers[place]] = counts.get(answers[place], 0) + 1
+        return dict(sorted(counts.items(), key=lambda answer: -answer[1]))
 
     def most_answered(self, members: NDArray[np.int64], *, besides: int | None = None) -> str | None:
         """Return the class that some samples are given most often, `besides` left out; None if there is no other."""
+        if self.answers.open is not None:
+            return None
         votes = self.counts[members].sum(axis=0)
         if besides is not None:
             votes[besides] = 0
@@ -201,6 +323,7 @@ class Predictions:
             metric_scores=None if self.metric_scores is None else self.metric_scores[:, columns],
             rephrasings=tuple(self.rephrasings[column] for column in columns) if self.rephrasings else (),
             no_labels=self._no_labels_under(columns),
+            most_different=self.n_classes if self.answers.open is not None else 0,
         )
 
     def _no_labels_under(self, columns: Sequence[int]) -> tuple[NoLabel, ...]:

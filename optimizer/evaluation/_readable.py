@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from psopt.answers import FIRST_CODE
 from psopt.metrics import sensitivity
+from psopt.models import NOT_ASKED
 
 if TYPE_CHECKING:
     from psopt.evaluation._predictions import Predictions
@@ -19,6 +22,8 @@ def readable_sensitivity(predictions: Predictions) -> float | None:
     For each sample with at least two readable answers p_tau is taken over these, N/A out of it; its entropy is divided
     by ln C as in S, so that the two can be set side by side. S beside it counts N/A as a class, as E25 does.
     """
+    if predictions.answers.open is not None:
+        return _of_open(predictions)
     n_labels = len(predictions.labels)
     is_read = predictions.array < n_labels
     n_read = is_read.sum(axis=1)
@@ -31,3 +36,18 @@ def readable_sensitivity(predictions: Predictions) -> float | None:
         mass = np.where(is_read[kept][:, :, None], predictions.probabilities[kept], 0.0).sum(axis=1)
     mass[:, n_labels] = 0.0
     return sensitivity(mass / mass.sum(axis=1, keepdims=True), similarity=predictions.answers.similarity)
+
+
+def _of_open(predictions: Predictions) -> float | None:
+    is_read = predictions.array >= FIRST_CODE
+    kept = np.flatnonzero(is_read.sum(axis=1) >= _LEAST)
+    if is_read[predictions.asked].all() or not len(kept):
+        return None
+    read = replace(
+        predictions,
+        array=np.where(is_read, predictions.array, NOT_ASKED)[kept],
+        samples=tuple(predictions.samples[row] for row in kept),
+        no_labels=(),
+        metric_scores=None,
+    )
+    return sensitivity(read.p_tau, similarity=read.similarity)

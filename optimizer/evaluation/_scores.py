@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.answers import CLOSENESS, F1
 from psopt.evaluation._na_kinds import NaExample, na_examples, na_kinds
+from psopt.evaluation._open_scores import OpenScores, label_f1, open_scores
 from psopt.evaluation._ordinal import OrdinalScores, ordinal_scores
 from psopt.evaluation._readable import readable_sensitivity
 from psopt.metrics import (
@@ -18,12 +19,14 @@ from psopt.metrics import (
     macro_f1,
     mean_interval,
     micro_f1,
-    na_rate,
     score_intervals,
     sensitivity,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
     from psopt.evaluation._paired import Method
     from psopt.evaluation._predictions import Predictions
     from psopt.metrics import Interval
@@ -74,12 +77,12 @@ class Scores:
     f1 : float
         micro-F1 over all N x Q predictions, in [0, 1]; higher is better. Where a metric scores the answers, its mean;
         of ordered labels the mean closeness to the truth (`AnswerType`).
-    macro_f1 : float
-        Mean F1 over the labels that are true or predicted anywhere, N/A not among them.
+    macro_f1 : float or None
+        Mean F1 over the labels that are true or predicted anywhere, N/A not among them; None where there are no labels.
     sensitivity : float
         S_tau (E25, equations 3 and 4), normalised, in [0, 1]; lower is better. Of ordered labels by their similarities.
-    consistency : float
-        C_y pooled over the classes (E25, equation 7), in [0, 1]; higher is better.
+    consistency : float or None
+        C_y pooled over the classes (E25, equation 7), in [0, 1]; higher is better. None where there are no classes.
     na_rate : float
         Share of answers that name no label.
     na_kinds : dict of kind to int
@@ -101,14 +104,16 @@ class Scores:
         C without each sample's pair with itself, which makes C comparable between different N; None without a pair.
     ordinal : OrdinalScores or None
         What else is asked of ordered labels, among it F1 and S as of labels without an order.
+    open : OpenScores or None
+        What else is asked of answers that are no single labels.
     per_family : dict of family to FamilyScores
         Where the rephrasings are of several families: what the model is sensitive to.
     """
 
     f1: float
-    macro_f1: float
+    macro_f1: float | None
     sensitivity: float
-    consistency: float
+    consistency: float | None
     na_rate: float
     per_class: dict[str, ClassScores]
     ci: dict[str, tuple[float, float]]
@@ -122,15 +127,23 @@ class Scores:
     sensitivity_limit: float | None = None
     consistency_no_self_pairs: float | None = None
     ordinal: OrdinalScores | None = None
+    open: OpenScores | None = None
+
+    @property
+    def gains(self) -> NDArray[np.float64]:
+        """The objectives, all to be maximised: F1, -S and, where it is defined, C."""
+        return np.array([self.f1, -self.sensitivity, *(() if self.consistency is None else (self.consistency,))])
 
     @property
     def is_hollow(self) -> bool:
-        """Whether ordered labels got one answer throughout, which is near enough to many and worth nothing."""
-        return self.constant is not None and self.ordinal is not None
+        """Whether there was one answer throughout that is near enough to many and worth nothing, with S = 0."""
+        return self.constant is not None and (self.ordinal is not None or self.open is not None)
 
     @property
     def quality_name(self) -> str:
-        """What `f1` is called: it is of ordered labels another measure (`AnswerType.quality_name`)."""
+        """What `f1` is called: it is of other answers than one label another measure (`AnswerType.quality_name`)."""
+        if self.open is not None:
+            return self.open.quality_name
         return F1 if self.ordinal is None else CLOSENESS
 
     def to_dict(self) -> dict[str, Any]:
@@ -140,6 +153,8 @@ class Scores:
             del data["sensitivity_readable"]
         if self.ordinal is None:
             del data["ordinal"]
+        if self.open is None:
+            del data["open"]
         data["ci"] = {name: list(bounds) for name, bounds in self.ci.items()}
         return data
 
@@ -161,18 +176,23 @@ def score(
         How F1's, S's and C's come about: `psopt.metrics.score_intervals`, or `psopt.metrics.bootstrap_ci` (which needs
         two samples). All others are linearised.
     """
-    p_tau = predictions.p_tau
-    truth = predictions.truth
-    predicted = np.flatnonzero(predictions.counts.sum(axis=0))
+    per_class = _per_class(predictions, intervals=intervals)
+    agreement, without_self = None, None
+    if predictions.label_rows is not None:
+        agreement = predictions.label_rows.consistency
+        without_self = predictions.label_rows.consistency_no_self_pairs
+    elif predictions.answers.open is None:
+        agreement = consistency(predictions.p_tau, predictions.truth)
+        without_self = _number(consistency(predictions.p_tau, predictions.truth, self_pairs=False))
     return Scores(
-        f1=_f1(predictions),
-        macro_f1=macro_f1(predictions.array, truth, labels=range(len(predictions.labels))),
-        sensitivity=sensitivity(p_tau, similarity=predictions.answers.similarity),
-        consistency=consistency(p_tau, truth),
-        na_rate=na_rate(predictions.counts),
-        per_class=_per_class(predictions, intervals=intervals),
+        f1=quality_of(predictions),
+        macro_f1=_macro_f1(predictions, per_class),
+        sensitivity=sensitivity(predictions.p_tau, similarity=predictions.similarity),
+        consistency=agreement,
+        na_rate=predictions.na_rate,
+        per_class=per_class,
         ci=_intervals(predictions, seed, method) if intervals else {},
-        constant=predictions.class_names[int(predicted[0])] if len(predicted) == 1 else None,
+        constant=_constant(predictions),
         per_family=_per_family(predictions),
         na_kinds=na_kinds(predictions),
         na_examples=na_examples(predictions),
@@ -180,27 +200,47 @@ def score(
         n_samples=len(predictions.samples),
         n_rephrasings=predictions.n_rephrasings,
         sensitivity_limit=sensitivity_limit(predictions),
-        consistency_no_self_pairs=_number(consistency(p_tau, truth, self_pairs=False)),
+        consistency_no_self_pairs=without_self,
         ordinal=ordinal_scores(predictions),
+        open=open_scores(predictions),
     )
+
+
+def _macro_f1(predictions: Predictions, per_class: Mapping[str, ClassScores]) -> float | None:
+    if predictions.answers.open is None:
+        return macro_f1(predictions.array, predictions.truth, labels=range(len(predictions.labels)))
+    of_labels = [scores.f1 for scores in per_class.values() if scores.f1 is not None]
+    return float(np.mean(of_labels)) if of_labels else None
+
+
+def _constant(predictions: Predictions) -> str | None:
+    """The only answer there is, where there is just one."""
+    distinct = np.unique(predictions.array[predictions.asked])
+    if len(distinct) != 1:
+        return None
+    return predictions.name_of(int(distinct[0]))
 
 
 def sensitivity_limit(predictions: Predictions) -> float | None:
     """Estimate S at infinitely many wordings; None from one wording, and of probabilities or unequally many answers."""
     if predictions.probabilities is not None or not predictions.is_whole or predictions.n_rephrasings == 1:
         return None
-    return sensitivity(predictions.counts, correction="jackknife", similarity=predictions.answers.similarity)
+    return sensitivity(predictions.counts, correction="jackknife", similarity=predictions.similarity)
 
 
-def _f1(predictions: Predictions) -> float:
-    if predictions.quality is not None:
+def quality_of(predictions: Predictions) -> float:
+    """Return what stands in the place of F1, and F1 itself of one label."""
+    if predictions.quality is None:
+        return micro_f1(predictions.array, predictions.truth)
+    weights = predictions.weights
+    if weights is None:
         return float(predictions.quality.mean())
-    return micro_f1(predictions.array, predictions.truth)
+    return float((predictions.quality * weights).sum() / weights.sum()) if weights.any() else 0.0
 
 
 def _intervals(predictions: Predictions, seed: int, method: Method) -> dict[str, tuple[float, float]]:
-    scored, truth, n_classes = predictions.scored, predictions.truth, predictions.n_classes
-    similarity = predictions.answers.similarity
+    scored, truth, n_classes = predictions.scored, predictions.true_classes, predictions.n_classes
+    similarity, rows = predictions.similarity, predictions.label_rows
     if method == "bootstrap" and len(truth) > 1:
         intervals = bootstrap_ci(
             scored, truth, n_classes, resample=predictions.resample, seed=seed, similarity=similarity
@@ -209,17 +249,24 @@ def _intervals(predictions: Predictions, seed: int, method: Method) -> dict[str,
         intervals = score_intervals(scored, truth, n_classes, similarity=similarity)
     bounds = {name: interval.bounds for name, interval in intervals.items()}
     if predictions.quality is not None:
-        bounds["f1"] = mean_interval(predictions.quality).bounds
+        bounds["f1"] = mean_interval(predictions.quality, weights=predictions.weights).bounds
+    if predictions.answers.open is not None:
+        del bounds["consistency"]
+        if rows is not None and len(rows.labels):
+            of_rows = score_intervals(rows.said, rows.labels, rows.n_classes, groups=rows.samples)
+            bounds["consistency"] = of_rows["consistency"].bounds
     return {**bounds, "na_rate": mean_interval(predictions.array == len(predictions.labels)).bounds}
 
 
 def _per_class(predictions: Predictions, *, intervals: bool) -> dict[str, ClassScores]:
+    if predictions.answers.open is not None:
+        return _per_label(predictions)
     p_tau = predictions.p_tau
     truth = predictions.truth
     labels = range(len(predictions.labels))
     f1 = class_f1(predictions.array, truth, labels=labels)
     agreement = consistency(p_tau, truth, average=None)
-    similarity = predictions.answers.similarity
+    similarity = predictions.similarity
     bounds: list[dict[str, Interval]] = [{} for _ in labels]
     if intervals:
         bounds = class_intervals(predictions.scored, truth, predictions.n_classes, labels=labels, similarity=similarity)
@@ -237,6 +284,20 @@ def _per_class(predictions: Predictions, *, intervals: bool) -> dict[str, ClassS
     return scores
 
 
+def _per_label(predictions: Predictions) -> dict[str, ClassScores]:
+    """Of each of several labels; empty where answers have none. Intervals are not among them."""
+    rows = predictions.label_rows
+    if rows is None:
+        return {}
+    of_labels, f1 = rows.consistency_of_labels, label_f1(predictions)
+    scores = {}
+    for number, label in enumerate(predictions.labels):
+        members = predictions.members(label)
+        of_members = float(predictions.sensitivities[members].mean()) if len(members) else None
+        scores[label] = ClassScores(len(members), f1[label], of_members, of_labels.get(number))
+    return scores
+
+
 def _per_family(predictions: Predictions) -> dict[str, FamilyScores]:
     families = predictions.families
     if len(set(families)) < 2:
@@ -244,8 +305,8 @@ def _per_family(predictions: Predictions) -> dict[str, FamilyScores]:
     scores: dict[str, FamilyScores] = {}
     for family in dict.fromkeys(families):
         of_family = predictions.under([column for column, other in enumerate(families) if other == family])
-        of_s = sensitivity(of_family.p_tau, similarity=predictions.answers.similarity)
-        scores[family] = FamilyScores(of_family.n_rephrasings, _f1(of_family), of_s)
+        of_s = sensitivity(of_family.p_tau, similarity=of_family.similarity)
+        scores[family] = FamilyScores(of_family.n_rephrasings, quality_of(of_family), of_s)
     return scores
 
 

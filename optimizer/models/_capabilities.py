@@ -43,6 +43,10 @@ class Capabilities:
         Whether it is a `ChatModel`: its requests can be counted and priced before they are sent.
     has_cells : bool
         Whether it is a `CellModel`, and where it has probabilities a `ProbabilisticCellModel`.
+    writes : bool
+        Whether it can answer anything else than one of the prompt's labels: with several, with numbers, with texts.
+    has_judge : bool
+        Whether it is a `JudgedModel`.
     """
 
     is_free: bool = False
@@ -53,6 +57,8 @@ class Capabilities:
     has_explanations: bool = False
     asks_in_chat: bool = False
     has_cells: bool = False
+    writes: bool = False
+    has_judge: bool = False
 
     @property
     def can_race(self) -> bool:
@@ -95,6 +101,14 @@ class MetricScoredModel(Model, Protocol):
 
     def metric_scores(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> NDArray[np.float64] | None:
         """Return what each answer is worth: (n_texts, n_prompts) in [0, 1], or None if the label alone tells."""
+        ...
+
+
+class JudgedModel(MetricScoredModel, Protocol):
+    """A model whose answers another model rates."""
+
+    def judge_measures(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> dict[str, float]:
+        """Return how far the judge agrees with itself on these answers."""
         ...
 
 
@@ -147,6 +161,11 @@ def has_probabilities(model: Model) -> TypeIs[ProbabilisticModel]:
 def has_metric_scores(model: Model) -> TypeIs[MetricScoredModel]:
     """Whether `metric_scores` may be called."""
     return capabilities_of(model).has_metric_scores
+
+
+def has_judge(model: Model) -> TypeIs[JudgedModel]:
+    """Whether `judge_measures` may be called."""
+    return capabilities_of(model).has_judge
 
 
 def has_explanations(model: Model) -> TypeIs[ExplainingModel]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, UnknownNameError
 from psopt.models._answer_cache import AnswerCache
+from psopt.models._capabilities import capabilities_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +24,7 @@ NAMES = {
     "dspy/NAME": "whatever dspy.LM takes",
     "sim/OPTIONS": "a simulated classifier with known scores",
 }
+_CHOOSING = frozenset({"minilm", "sim", "hf"})
 
 
 def load_model(
@@ -52,10 +54,17 @@ def load_model(
         If there is no such model.
     MissingExtraError
         If the model needs an optional dependency that is not installed.
+    InputError
+        If the task's answers are more than a label, and the model gives nothing else (`Capabilities.writes`).
     """
     if not isinstance(model, str):
-        return _given(model, cache_dir, options, budget)
+        given = _given(model, cache_dir, options, budget)
+        if task.spec.is_open and not capabilities_of(given).writes:
+            raise _chooses(given.name, task)
+        return given
     kind, _, rest = model.partition("/")
+    if kind in _CHOOSING and task.spec.is_open:
+        raise _chooses(model, task)
     if model == "minilm":
         from psopt.models.minilm import MiniLM
 
@@ -74,9 +83,21 @@ def load_model(
 
         likelihood = options.hf_likelihood if options else "mean"
         return HFModel(rest, cache=AnswerCache(cache_dir), likelihood=likelihood)
-    from psopt.models.chat import chat_model
+    from psopt.models.chat import chat_model, load_writer, rated_chat_model
 
+    if task.spec.judge:
+        judge = load_writer(task.spec.judge, cache_dir=cache_dir, options=options, budget=budget)
+        samples = (*task.train, *task.val, *task.test)
+        right = {sample.text: str(sample.label) for sample in samples if sample.label is not None}
+        return rated_chat_model(kind, rest, AnswerCache(cache_dir), options, budget, judge, right)
     return chat_model(kind, rest, AnswerCache(cache_dir), options, budget)
+
+
+def _chooses(model: str, task: Task) -> InputError:
+    return InputError(
+        f"model {model} chooses among labels, and the answers of {task.name} are {task.spec.kind}: take a model that "
+        "writes, such as openai/NAME"
+    )
 
 
 def _unknown(model: str) -> InputError:

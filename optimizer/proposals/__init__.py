@@ -6,7 +6,10 @@ from psopt.proposals._phrase_evidence import PhraseEvidence
 from psopt.proposals._pool import propose_edits
 from psopt.proposals.rules import (
     EXAMPLE_LAYERS,
+    N_OPEN_EXAMPLES,
+    OPEN_NOTES,
     examples_from_train,
+    examples_of_open_answers,
     merged_edit,
     merged_notes,
     note_text,
@@ -15,9 +18,12 @@ from psopt.proposals.rules import (
 
 __all__ = [
     "EXAMPLE_LAYERS",
+    "N_OPEN_EXAMPLES",
+    "OPEN_NOTES",
     "PhraseEvidence",
     "ProposalChecks",
     "examples_from_train",
+    "examples_of_open_answers",
     "merged_edit",
     "merged_notes",
     "note_text",

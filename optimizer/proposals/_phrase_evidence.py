@@ -72,8 +72,12 @@ class PhraseEvidence:
     def of(cls, task: Task) -> PhraseEvidence:
         """Look at a task's train."""
         labelled = [sample for sample in task.train if sample.label is not None]
-        samples = subset(labelled, _MOST_TEXTS, seed=0) if labelled else ()
+        is_open = task.spec.is_open
+        samples = subset(labelled, _MOST_TEXTS, seed=0, by_label=not is_open) if labelled else ()
         private = private_words(shown_words(sample.text) for sample in samples)
+        if is_open:  # without classes no phrase is a sign of one
+            nothing: NDArray[np.int64] = np.array([], dtype=np.int64)
+            return cls(tuple(task.labels), {}, {}, nothing, {}, frozenset(), private, tuple(samples), {})
         distinct = _distinct(samples, private)
         truth = np.array([task.labels.index(str(sample.label)) for sample in distinct], dtype=np.int64)
         sizes = np.bincount(truth, minlength=len(task.labels))

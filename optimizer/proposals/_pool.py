@@ -13,7 +13,9 @@ from psopt.proposals.rules import (
     definitions_from_subclasses,
     definitions_from_task,
     examples_from_train,
+    examples_of_open_answers,
     notes_from_slices,
+    notes_on_open_answers,
 )
 from psopt.templates import template_marks
 
@@ -37,14 +39,19 @@ def propose_edits(
     template, what would read as a part of it once it is exported.
     """
     checks = ProposalChecks.of(task, prompt)
+    if task.spec.is_open:
+        shown = _shown_texts(prompt, pool)
+        edits = definitions_from_task(task, predictions) if task.labels else []
+        edits += notes_on_open_answers(task, predictions) + examples_of_open_answers(predictions, shown, checks)
+        new = [edit for edit in edits if not _holds(prompt, edit) and not _is_ambiguous(prompt, edit)]
+        return sorted(new, key=lambda edit: (-edit.gain, edit.id))
     evidence = checks.evidence
     notes = notes_from_slices(_slices_by_signs(predictions, diagnosis, evidence), task.noun)
     definitions = definitions_from_task(task, predictions)
     definitions += definitions_from_subclasses(task, predictions)
     definitions += definitions_from_clusters(predictions, diagnosis.clusters, evidence)
     definitions += definitions_from_phrases(task, predictions, evidence)
-    shown = {example.text for example in prompt.examples} | {edit.text for edit in pool if edit.kind == "example"}
-    edits = definitions + notes + examples_from_train(predictions, taken=shown, checks=checks)
+    edits = definitions + notes + examples_from_train(predictions, taken=_shown_texts(prompt, pool), checks=checks)
     refused = checks.against_edits(edits)
     new = [
         edit
@@ -53,6 +60,10 @@ def propose_edits(
     ]
     new = one_a_topic(new, NoteTopics(task, pool, prompt.notes))
     return sorted(new, key=lambda edit: (-edit.gain, edit.id))
+
+
+def _shown_texts(prompt: Prompt, pool: Sequence[Edit]) -> set[str]:
+    return {example.text for example in prompt.examples} | {edit.text for edit in pool if edit.kind == "example"}
 
 
 def _slices_by_signs(predictions: Predictions, diagnosis: Diagnosis, evidence: PhraseEvidence) -> list[FailureSlice]:

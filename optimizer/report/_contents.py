@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.answers import AnswerType
+from psopt.answers import AnswerType, texts_from_bytes, unpacked
 from psopt.errors import InputError
 from psopt.evaluation import Predictions
 from psopt.runs import CONTRIBUTIONS, FRONT, MANIFEST, PROPOSALS, SAMPLES, TRIALS, WEAK_SPOTS, pick_entry
@@ -155,6 +155,8 @@ def _predictions(directory: RunDirectory, prompt_id: str, samples: dict[str, Any
     try:
         with np.load(path, allow_pickle=False) as arrays:
             answers = arrays["test"].astype(np.int64)
+            if "answers" in arrays:
+                answers = unpacked(answers, texts_from_bytes(arrays["answers"]), len(samples["labels"]))
             ids = arrays["test_ids"].tolist()
             probabilities = arrays.get("test_probabilities")
             metric_scores = arrays.get("test_merits")

@@ -26,6 +26,8 @@ def contributions_figure(contributions: Sequence[Mapping[str, Any]]) -> Figure |
     names = [f"{len(rows) - number}. {shown(row['what'], 92, 46)}" for number, row in enumerate(rows)]
     plot = go.Figure()
     for key, name, color, sign in reversed(_MEASURES):
+        if any(key not in row["without"] for row in rows):  # C, where there are no classes
+            continue
         gains = [-sign * 100 * row["without"][key]["difference"] for row in rows]
         ends = [sorted(-sign * 100 * row["without"][key][end] for end in ("low", "high")) for row in rows]
         plot.add_bar(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from psopt.report._theme import SCALE, Figure, shown, styled
+from psopt.report._theme import SCALE, Figure, color_of, shown, styled
 from psopt.runs import quality_name
 
 if TYPE_CHECKING:
@@ -36,23 +36,30 @@ def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]]) ->
             marker={
                 "symbol": symbols.get(name, "x"),
                 "size": sizes.get(name, 9),
-                "color": [trial["consistency"] for trial in layer],
-                "coloraxis": "coloraxis",
+                **_colors(layer),
                 "line": {"width": 1.5 if name in sizes else 0, "color": "#555"},
             },
         )
+    has_consistency = any(trial["consistency"] is not None for trial in trials)
+    scale = {"colorscale": SCALE, "colorbar": {"title": {"text": "C"}, "thickness": 14}}
     styled(
         plot,
         440,
-        coloraxis={"colorscale": SCALE, "colorbar": {"title": {"text": "C"}, "thickness": 14}},
+        **({"coloraxis": scale} if has_consistency else {}),
         xaxis_title="sensitivity S on val (further left is better)",
         yaxis_title=f"{quality} on val",
     )
     caption = (
-        f"{len(trials)} prompts were evaluated on the same samples and rephrasings. Up and to the left is better, "
-        "and the lighter the more consistent. Point at a prompt to see its edits."
+        f"{len(trials)} prompts were evaluated on the same samples and rephrasings. Up and to the left is better"
+        f"{', and the lighter the more consistent' if has_consistency else ''}. Point at a prompt to see its edits."
     )
     return Figure("front", "All prompts that were tried", caption, plot)
+
+
+def _colors(layer: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """By C, where it is defined."""
+    colors = [trial["consistency"] for trial in layer]
+    return {"color": color_of(0)} if None in colors else {"color": colors, "coloraxis": "coloraxis"}
 
 
 def _layers(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
@@ -83,7 +90,8 @@ def _layers(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]]) -> dict
 
 def _about(trial: Mapping[str, Any], quality: str) -> str:
     head = f"<b>{trial['id']}</b>, trial {trial['trial']}"
-    scores = f"{quality} {trial['f1']:.3f}   S {trial['sensitivity']:.3f}   C {trial['consistency']:.3f}"
+    of_consistency = "" if trial["consistency"] is None else f"   C {trial['consistency']:.3f}"
+    scores = f"{quality} {trial['f1']:.3f}   S {trial['sensitivity']:.3f}{of_consistency}"
     edits = [f"+ {shown(edit, 90)}" for edit in trial["edits"][:_MOST_EDITS]] or ["no edits"]
     n_hidden = len(trial["edits"]) - _MOST_EDITS
     ending = [f"and {n_hidden} more"] if n_hidden > 0 else []

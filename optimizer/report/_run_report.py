@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from psopt.answers import AnswerType
-from psopt.evaluation import OrdinalScores, compare_paired, na_lines, ordinal_line, verdict
+import numpy as np
+from psopt.answers import AnswerType, shown
+from psopt.evaluation import OrdinalScores, compare_paired, na_lines, open_line, ordinal_line, verdict
 from psopt.rephrasings import tame_note
 from psopt.report._class_figures import class_figures
 from psopt.report._contents import Contents, knee_id, read_contents
@@ -28,6 +29,7 @@ from psopt.runs import (
 from psopt.search import racing_line, stability_line
 
 if TYPE_CHECKING:
+    from psopt.evaluation import Predictions
     from psopt.report._theme import Figure
     from psopt.runs import RunDirectory
 
@@ -67,6 +69,8 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
             *_choice_facts(contents),
         ],
         quality=quality_name(contents.run),
+        objectives=[key for key, _, _ in _MEASURES if contents.run["baseline"]["val"][key] is not None],
+        answered=_answered(contents),
         na=_na(contents),
         limits=limits_line(contents.run["prompt_limits"]) if contents.run.get("prompt_limits") else "",
         without_self_pairs=_without_self_pairs(contents),
@@ -92,16 +96,21 @@ def _choice_facts(contents: Contents) -> list[tuple[str, str]]:
         lost = short_line(against_knee, quality_name(run))
         facts.append(("short", f"{run['short']['id']} on test against the knee, in points: {lost}"))
     if answers := AnswerType.from_dict(run.get("answers")).note:
-        facts.append(("labels", f"{answers}. {_ordinal_line(contents)}"))
+        facts.append(("answers are", f"{answers}. {_beside_quality(contents)}"))
     if limits := run.get("prompt_limits"):
         facts.append(("limits", _limits_fact(limits, contents.run["settings"]["parts"].get("max_prompt_tokens"))))
     return facts
 
 
-def _ordinal_line(contents: Contents) -> str:
-    """What stands beside closeness on test, of the seed prompt and of what is shown."""
-    shown = (contents.run["baseline"], contents.chosen)
-    line = ordinal_line(*(OrdinalScores(**entry["test"]["ordinal"]) for entry in shown))
+def _beside_quality(contents: Contents) -> str:
+    """What stands beside closeness, or another quality, on test, of the seed prompt and of what is shown."""
+    entries = (contents.run["baseline"], contents.chosen)
+    if "open" in entries[0]["test"]:
+        line = open_line(*(entry["test"]["open"]["measures"] for entry in entries))
+    else:
+        line = ordinal_line(*(OrdinalScores(**entry["test"]["ordinal"]) for entry in entries))
+    if not line:
+        return ""
     return f"On test, seed prompt -> {contents.name}: {line}".replace("->", "→")
 
 
@@ -136,6 +145,8 @@ def _gallery(contents: Contents) -> dict[str, list[Figure]]:
         prompts = {"seed prompt": prompts["seed prompt"]}
     scores = {"seed prompt": run["baseline"]["test"], contents.name: contents.chosen["test"]}
     several = len(run["rephrasings"]["heldout"]) > 1
+    if AnswerType.from_dict(run.get("answers")).open is not None:
+        return _open_gallery(contents, prompts, several=several)
     sections: dict[str, list[Figure | None]] = {
         "front": [front_figure(run, contents.trials)],
         "shook": [sample_sensitivity(prompts), joint_view(prompts), *class_figures(prompts)],
@@ -148,6 +159,24 @@ def _gallery(contents: Contents) -> dict[str, list[Figure]]:
             flips(prompts),
             families({name: scores[name] for name in prompts}),
             enough(prompts, run["seed"]) if several else None,
+        ],
+    }
+    return {name: [figure for figure in figures if figure is not None] for name, figures in sections.items()}
+
+
+def _open_gallery(contents: Contents, prompts: dict[str, Predictions], *, several: bool) -> dict[str, list[Figure]]:
+    """The figures of a run whose answers are no single labels: those that need no classes."""
+    run = contents.run
+    scores = {"seed prompt": run["baseline"]["test"], contents.name: contents.chosen["test"]}
+    is_graded = next(iter(prompts.values())).similarity is not None
+    sections: dict[str, list[Figure | None]] = {
+        "front": [front_figure(run, contents.trials)],
+        "shook": [sample_sensitivity(prompts)],
+        "mended": [contributions_figure(contents.contributions)],
+        "sure": [
+            damage(prompts, run["rephrasings"]["heldout"]) if several else None,
+            families({name: scores[name] for name in prompts}),
+            enough(prompts, run["seed"]) if several and not is_graded else None,
         ],
     }
     return {name: [figure for figure in figures if figure is not None] for name, figures in sections.items()}
@@ -169,6 +198,8 @@ def _headline(contents: Contents) -> list[dict[str, Any]]:
     cards = []
     names = {"f1": quality_name(contents.run)}
     for key, name, better in _MEASURES:
+        if before["test"][key] is None:
+            continue
         cards.append(
             {
                 "name": names.get(key, name),
@@ -201,9 +232,9 @@ def _without_self_pairs(contents: Contents) -> str:
     evaluated = contents.run["dataset"]["evaluated"]
     if evaluated["val"] == evaluated["test"]:
         return ""
-    shown = {"seed prompt": contents.run["baseline"], "the chosen one": contents.chosen}
+    compared = {"seed prompt": contents.run["baseline"], "the chosen one": contents.chosen}
     parts = []
-    for name, row in shown.items():
+    for name, row in compared.items():
         val, test = ((row[split] or {}).get("consistency_no_self_pairs") for split in ("val", "test"))
         if val is not None and test is not None:
             parts.append(f"{name} {100 * val:.1f} on val and {100 * test:.1f} on test")
@@ -212,8 +243,8 @@ def _without_self_pairs(contents: Contents) -> str:
 
 def _na(contents: Contents) -> dict[str, str]:
     """What is to be said of answers on test that name no label, by prompt."""
-    shown = {row["name"]: row["test"] for row in _rows(contents) if row["test"]}
-    lines = {name: na_lines(scores) for name, scores in shown.items()}
+    scored = {row["name"]: row["test"] for row in _rows(contents) if row["test"]}
+    lines = {name: na_lines(scores) for name, scores in scored.items()}
     return {name: "; ".join(notes) for name, notes in lines.items() if notes}
 
 
@@ -309,6 +340,32 @@ def _rows(contents: Contents) -> list[dict[str, Any]]:
     return rows
 
 
+def _answered(contents: Contents) -> list[dict[str, Any]]:
+    """What test samples were answered whose answers differ most, the same answers together; none of single labels."""
+    before, *others = contents.predictions.values()
+    if before.answers.open is None:
+        return []
+    order = np.argsort(-before.sensitivities, kind="stable")[:_WEAK_ROWS]
+    rows = []
+    for index in order:
+        if before.sensitivities[index] == 0:
+            break
+        sample = before.samples[index]
+        answers = [_clusters(predictions, int(index)) for predictions in (before, *others)]
+        rows.append({"text": sample.text, "right": sample.label, "answers": answers})
+    return rows
+
+
+def _clusters(predictions: Predictions, index: int) -> str:
+    counts = predictions.answers_to(index)
+    return "; ".join(f"{shown(answer)} ({n})" for answer, n in counts.items())
+
+
+def _told(edit: dict[str, Any]) -> str:
+    about = f" for {edit['label']}" if edit["label"] else ""
+    return f"{edit['kind']}{about}: {edit['text']}"
+
+
 def _weak_rows(contents: Contents) -> list[dict[str, Any]]:
     """The most sensitive train samples before and after, with the chosen prompt's edits that were drawn from them."""
     after = contents.failures["after"]
@@ -325,7 +382,7 @@ def _weak_rows(contents: Contents) -> list[dict[str, Any]]:
                 "of": sum(sample["answers"].values()),
                 "right_after": now and f"{now['right']}/{now.get('of', len(contents.run['rephrasings']['search']))}",
                 "sensitivity_after": now and now["sensitivity"],
-                "edit": f"{edits[0]['kind']} for {edits[0]['label']}: {edits[0]['text']}" if edits else "",
+                "edit": _told(edits[0]) if edits else "",
                 "n_edits": len(edits),
             }
         )

@@ -6,12 +6,14 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from psopt.evaluation import quality_of
 from psopt.metrics import flip_pairs, prompt_f1, rephrasing_curve, rephrasing_damage
 from psopt.report._theme import Figure, color_of, shown, styled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
     from psopt.evaluation import Predictions
 
 _MOST_PAIRS = 10
@@ -27,9 +29,8 @@ def damage(prompts: Mapping[str, Predictions], wordings: Sequence[str]) -> Figur
     last = ""
     worst = 0
     for number, (name, predictions) in enumerate(prompts.items()):
-        right = prompt_f1(predictions.array, predictions.truth)
+        right, lost = _right_and_lost(predictions)
         texts = [f"{shown(text, 240)}<br>right: {share:.1%}" for text, share in zip(wordings, right, strict=True)]
-        lost = rephrasing_damage(predictions.array, predictions.truth)
         last = name
         worst = int(np.argmax(lost))
         plot.add_bar(
@@ -48,6 +49,15 @@ def damage(prompts: Mapping[str, Predictions], wordings: Sequence[str]) -> Figur
         f"Most damage to the {last} does number {worst + 1}: “{' '.join(wordings[worst].split())}”"
     )
     return Figure("rephrasing-damage", "Which rephrasing does most damage", caption, plot)
+
+
+def _right_and_lost(predictions: Predictions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What is right under each wording, and how much less than under the mean of the others: (Q,) each."""
+    if predictions.answers.open is None:
+        return prompt_f1(predictions.array, predictions.truth), rephrasing_damage(predictions.array, predictions.truth)
+    quality = np.array([quality_of(predictions.under([column])) for column in range(predictions.n_rephrasings)])
+    others = (quality.sum() - quality) / max(1, len(quality) - 1)
+    return quality, others - quality
 
 
 def flips(prompts: Mapping[str, Predictions]) -> Figure:
@@ -85,7 +95,7 @@ def enough(prompts: Mapping[str, Predictions], seed: int) -> Figure:
     plot = go.Figure()
     enough_of = []
     for number, (name, predictions) in enumerate(prompts.items()):
-        curve = rephrasing_curve(predictions.scored, predictions.truth, predictions.n_classes, seed=seed)
+        curve = rephrasing_curve(predictions.scored, predictions.true_classes, predictions.n_classes, seed=seed)
         sizes = curve.sizes.tolist()
         color = color_of(number)
         # of all rephrasings there is one subset, and no interval

@@ -6,7 +6,9 @@ import zipfile
 from typing import TYPE_CHECKING
 
 import numpy as np
+from psopt.answers import texts_from_bytes
 from psopt.errors import InputError
+from psopt.evaluation import NA
 
 if TYPE_CHECKING:
     from psopt.runs._directory import RunDirectory
@@ -24,6 +26,8 @@ def read_answers(directory: RunDirectory, prompt_id: str) -> dict[str, str]:
     try:
         with np.load(path, allow_pickle=False) as arrays:
             names = arrays["labels"].tolist()
+            if "answers" in arrays:
+                names = [*texts_from_bytes(arrays["answers"]), NA]
             answers = arrays["val"][:, 0].tolist()  # the first rephrasing is the original
             ids = arrays["val_ids"].tolist()
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:

@@ -50,7 +50,7 @@ def choice_record(
     }
     if chosen.test and shortest.test and shortest.id != chosen.id and len(evaluator.texts("test")) > 1:
         differences = compare_paired(on(chosen, "test"), on(shortest, "test"), seed)
-        record["short_against_knee"] = {name: _to_dict(differences[name]) for name in OBJECTIVES}
+        record["short_against_knee"] = {name: _to_dict(differences[name]) for name in OBJECTIVES if name in differences}
     return record
 
 

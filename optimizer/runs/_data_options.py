@@ -30,7 +30,7 @@ class DataOptions:
     inputs : tuple of str
         The columns that a sample is made of; empty for the text column alone.
     answers : str or None
-        ``label`` or ``ordinal``; None for what the task file says.
+        What answers are (`AnswerSpec`); None for what the task file says.
     order : tuple of str
         The labels from the least to the most.
     """

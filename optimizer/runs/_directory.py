@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.errors import InputError
-from psopt.evaluation import NA, kind_array
+from psopt.evaluation import NA, kept_arrays, kind_array
 from psopt.search_spaces import render_instructions, render_shown
 
 if TYPE_CHECKING:
@@ -131,12 +131,11 @@ class RunDirectory:
 
         Where probabilities or a metric's scores are what is scored, they are there too: ``test_probabilities``
         (N x Q x C) and ``test_merits`` (N x Q).
+        Open answers are places among the texts in ``answers`` (JSON in UTF-8, as bytes), N/A after the last.
         Where answers name no label, SPLIT_na_kinds is the N x Q array of their kinds, empty elsewhere.
         """
-        arrays: dict[str, Any] = {"labels": np.array([*prompt.labels, NA])}
+        arrays: dict[str, Any] = {"labels": np.array([*prompt.labels, NA]), **kept_arrays(splits)}
         for split, predictions in splits.items():
-            arrays[split] = predictions.array.astype(np.int16)
-            arrays[f"{split}_ids"] = np.array([sample.id for sample in predictions.samples])
             if predictions.probabilities is not None:
                 arrays[f"{split}_probabilities"] = predictions.probabilities
             if predictions.metric_scores is not None:

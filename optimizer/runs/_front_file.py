@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
@@ -120,4 +121,5 @@ def pick_entry(
 
 
 def _measured(entry: Mapping[str, Any], measure: str) -> float:
-    return float(entry["length"]["tokens"] if measure == "tokens" else entry["val"][measure])
+    value = entry["length"]["tokens"] if measure == "tokens" else entry["val"][measure]
+    return math.nan if value is None else float(value)

@@ -116,8 +116,10 @@ def measured(settings: RunSettings, task: Task, evaluator: Evaluator, candidate:
 
 
 def answers_of(task: Task) -> dict[str, Any]:
-    """How the order of labels is told again; empty of labels without one."""
-    return {"answers": ORDINAL, "order": list(task.order)} if task.positions else {}
+    """What answers are, as it is told again; empty of one label."""
+    if task.positions:
+        return {"answers": ORDINAL, "order": list(task.order)}
+    return {"answers": task.answers} if task.spec.is_open else {}
 
 
 def client_options(lm: LMConfig) -> dict[str, Any]:

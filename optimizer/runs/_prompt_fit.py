@@ -5,10 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
+from psopt.tasks import FREE, JSON, LABEL, LABELS, NUMBER, TEXT
 
 if TYPE_CHECKING:
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
+
+_NAMED = {
+    LABEL: "a label",
+    LABELS: "several labels",
+    NUMBER: "a number",
+    TEXT: "a text",
+    JSON: "JSON",
+    FREE: "a free answer",
+}
 
 
 def check_fits(prompt: Prompt, task: Task, source: str = "") -> None:
@@ -29,6 +39,8 @@ def check_fits(prompt: Prompt, task: Task, source: str = "") -> None:
     if set(prompt.labels) != set(task.labels):
         own = ", ".join(prompt.labels)
         raise InputError(f"{named} is for the labels {own}; the data have {', '.join(task.labels)}")
+    if prompt.asks != task.spec.form:
+        raise InputError(f"{named} asks for {_NAMED[prompt.asks]}; the data's answers are {_NAMED[task.spec.form]}")
     fields = prompt.template.fields if prompt.template else ()
     columns = dict.fromkeys((*task.fields, "text"))
     for field in fields:

@@ -107,7 +107,7 @@ class PromptSource:
             answer=self.options.answer,
         )
         description = read.description if read.template else _description(read.description)
-        prompt = Prompt(description, task.labels, task.noun, template=read.template)
+        prompt = Prompt(description, task.labels, task.noun, template=read.template, asks=task.spec.form)
         return TaskPrompt(self.options.applied(prompt, str(self.path)), read.notes)
 
     def fields_named(self, columns: Sequence[str]) -> tuple[str, ...]:

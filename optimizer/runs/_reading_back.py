@@ -44,7 +44,7 @@ def read_back(prompt: Prompt, written: WrittenPrompt, fields: Sequence[str]) -> 
     if template is not None and own is not None:
         # A schema is no part of the prompt's file: whoever has that gives the other beside it.
         template = replace(template, response_format=own.response_format)
-    return Prompt(read.description, prompt.labels, prompt.noun, template=template)
+    return Prompt(read.description, prompt.labels, prompt.noun, template=template, asks=prompt.asks)
 
 
 def asks_the_same(prompt: Prompt, other: Prompt, texts: Sequence[str]) -> bool:

@@ -103,11 +103,12 @@ def _sentence(data: Mapping[str, Any], tests: list[Mapping[str, Any]], quality: 
 
 def _of_chosen(data: Mapping[str, Any], test: Mapping[str, Any], quality: str) -> str:
     differences = _differences(test, quality)
+    total = f"{quality} - S" if test.get("consistency") is None else f"{quality} - S + C"
     if data["mode"] == "off":
         return f"Not tested (--gate off): {test['id']} is the knee as val has it; on test {differences}."
     if data["mode"] == "likely":
         return (
-            f"Likely better: {test['id']} ({differences}). {quality} is no lower on test and {quality} - S + C is "
+            f"Likely better: {test['id']} ({differences}). {quality} is no lower on test and {total} is "
             "higher; that is an estimate, and no test stands behind it (--gate likely)."
         )
     return (

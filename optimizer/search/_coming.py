@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import optuna
 from optuna.trial import TrialState
-from psopt.evaluation import OBJECTIVES
 from psopt.search_spaces import apply_edits, parameter_names, parameters_of, suggest_edits
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ class ComingCandidates:
 
     def _copy(self) -> optuna.Study:
         """A study in memory with the same past and the same sampler: asking it leaves no trial behind."""
-        copied = optuna.create_study(sampler=self._study.sampler, directions=list(OBJECTIVES.values()))
+        copied = optuna.create_study(sampler=self._study.sampler, directions=self._study.directions)
         copied.add_trials(self._study.trials_in(TrialState.COMPLETE))
         return copied
 

@@ -85,7 +85,8 @@ def leave_one_out(
 def _lost(contribution: Contribution) -> float:
     """What is lost in all objectives."""
     without = contribution.without
-    return without["sensitivity"].difference - without["f1"].difference - without["consistency"].difference
+    of_consistency = without["consistency"].difference if "consistency" in without else 0.0
+    return without["sensitivity"].difference - without["f1"].difference - of_consistency
 
 
 def _words(edits: Sequence[Edit]) -> str:

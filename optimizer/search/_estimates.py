@@ -97,7 +97,7 @@ class Estimator:
     def _cells(self, candidate: Candidate | StoppedCandidate, baseline: Candidate) -> NDArray[np.bool_]:
         if self._schedule is None:
             on_val = self._evaluator.predictions(baseline.prompt, "val")
-            self._schedule = Schedule(on_val.truth, on_val.n_rephrasings, self._seed)
+            self._schedule = Schedule(on_val.true_classes, on_val.n_rephrasings, self._seed)
         rung = candidate.rung if isinstance(candidate, StoppedCandidate) else self._schedule.rungs[-1]
         return self._schedule.cells(rung)
 

@@ -26,7 +26,7 @@ def scoring_order(baseline: R, front: Sequence[R], shortest: R | None = None, no
     best = [
         min(front, key=lambda candidate: (-candidate.val.f1, candidate.trial)),
         min(front, key=lambda candidate: (candidate.val.sensitivity, candidate.trial)),
-        min(front, key=lambda candidate: (-candidate.val.consistency, candidate.trial)),
+        min(front, key=lambda candidate: (-(candidate.val.consistency or 0.0), candidate.trial)),
     ]
     order = [baseline, *nominated, knee(front, baseline), *best, *([shortest] if shortest else []), *front]
     return list({candidate.id: candidate for candidate in order}.values())

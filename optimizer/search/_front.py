@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -48,7 +49,7 @@ class Candidate:
 
 
 class Objectives(Protocol):
-    """The three objectives on val, measured or estimated."""
+    """The objectives on val, measured or estimated."""
 
     @property
     def f1(self) -> float:
@@ -59,8 +60,12 @@ class Objectives(Protocol):
         """The lower the better."""
 
     @property
-    def consistency(self) -> float:
-        """The higher the better."""
+    def consistency(self) -> float | None:
+        """The higher the better; None where it is not defined."""
+
+    @property
+    def gains(self) -> NDArray[np.float64]:
+        """All of them, to be maximised: F1, -S and, where it is defined, C."""
 
     @property
     def is_hollow(self) -> bool:
@@ -95,7 +100,7 @@ class Ranked(Protocol):
         """How many limits on what is handed back must be lifted for it."""
 
 
-# What would be best, as gains: F1, -S and C.
+# What would be best, as gains: F1, -S and, where it is defined, C.
 UTOPIA = np.array([1.0, 0.0, 1.0])
 
 R = TypeVar("R", bound=Ranked)
@@ -137,8 +142,8 @@ def within_limits(front: Sequence[R]) -> list[R]:
 
 
 def nearest_to_utopia(gains: NDArray[np.float64], start: NDArray[np.float64]) -> int:
-    """Return which of the gains, (n, 3), is the knee: of those not behind `start` in F1 and -S, where there are any."""
-    distances = np.linalg.norm(UTOPIA - gains, axis=1)
+    """Return which of the gains, (n, k), is the knee: of those not behind `start` in F1 and -S, where there are any."""
+    distances = np.linalg.norm(UTOPIA[: gains.shape[1]] - gains, axis=1)
     is_better = (gains[:, :2] >= start[:2]).all(axis=1)
     return int(np.argmin(np.where(is_better, distances, np.inf) if is_better.any() else distances))
 
@@ -163,13 +168,13 @@ def pick(
 
 
 def _measured(candidate: Candidate, measure: str) -> float:
-    return float(candidate.length["tokens"] if measure == "tokens" else getattr(candidate.val, measure))
+    value = candidate.length["tokens"] if measure == "tokens" else getattr(candidate.val, measure)
+    return math.nan if value is None else float(value)
 
 
 def gains_of(candidate: Ranked) -> NDArray[np.float64]:
-    """Return a candidate's objectives, all to be maximised: F1, -S and C."""
-    scores = candidate.val
-    return np.array([scores.f1, -scores.sensitivity, scores.consistency])
+    """Return a candidate's objectives, all to be maximised: F1, -S and, where it is defined, C."""
+    return candidate.val.gains
 
 
 def _dominates(rival: Ranked, candidate: Ranked) -> bool:

@@ -27,14 +27,14 @@ _SURE = 0.05  # Fisher's convention, one-sided, as the gate's
 
 @dataclass(frozen=True, eq=False)
 class Influences:
-    """A candidate's objectives on val as gains (F1, -S, C), and what they owe to each sample and wording.
+    """A candidate's objectives on val as gains (F1, -S, C if it is defined), and what they owe to sample and wording.
 
     Attributes
     ----------
-    gains : (3,) float
-    of_samples : (N, 3) float
+    gains : (k,) float
+    of_samples : (N, k) float
         What the weight of a sample adds to the gains; the sum over samples is 0.
-    of_wordings : (Q, 3) float
+    of_wordings : (Q, k) float
         The same of wordings, by leaving each out (the jackknife); zeros under one wording.
     """
 
@@ -48,7 +48,7 @@ class Influences:
         return cls(_gains(predictions), _of_samples(predictions), _of_wordings(predictions))
 
     def resampled(self, samples: Vector, wordings: Vector) -> Vector:
-        """Return the gains under new weights: (n, 3) of n resamples.
+        """Return the gains under new weights: (n, k) of n resamples.
 
         Parameters
         ----------
@@ -60,12 +60,13 @@ class Influences:
 
 
 def _gains(predictions: Predictions) -> Vector:
-    scores = score(predictions)
-    return np.array([scores.f1, -scores.sensitivity, scores.consistency])
+    return score(predictions).gains
 
 
 def _of_samples(predictions: Predictions) -> Vector:
     """F1 and S are means over samples; of C it is Hajek's projection, a pair counting for both of its samples."""
+    if predictions.answers.open is not None:
+        return _of_open_samples(predictions)
     right = predictions.share_right if predictions.quality is None else predictions.quality.mean(axis=1)
     sizes = np.bincount(predictions.truth, minlength=predictions.n_classes)[predictions.truth]
     pooled = np.average(predictions.consistencies, weights=sizes)
@@ -75,11 +76,28 @@ def _of_samples(predictions: Predictions) -> Vector:
     return np.column_stack([of_means - of_means.mean(axis=0), of_consistency])
 
 
+def _of_open_samples(predictions: Predictions) -> Vector:
+    """The mean quality may be a ratio of sums; C is that of several labels, or not defined."""
+    quality = predictions.quality
+    if quality is None:
+        raise ValueError("of open answers it is known what each is worth")
+    weights = np.ones(quality.shape) if predictions.weights is None else predictions.weights
+    total = max(float(weights.sum()), 1e-300)
+    mean = float((quality * weights).sum()) / total
+    of_quality = (weights * (quality - mean)).sum(axis=1) / total
+    steadiness = -predictions.sensitivities / len(quality)
+    columns = [of_quality, steadiness - steadiness.mean()]
+    rows = predictions.label_rows
+    if rows is not None and rows.consistency is not None:
+        columns.append(rows.influences)
+    return np.column_stack(columns)
+
+
 def _of_wordings(predictions: Predictions) -> Vector:
     """By the jackknife: with a wording's weight at 0 the gains are those of the others."""
     n_wordings = predictions.n_rephrasings
     if n_wordings == 1:
-        return np.zeros((1, 3))
+        return np.zeros((1, len(_gains(predictions))))
     columns = range(n_wordings)
     without = np.array([_gains(predictions.under([other for other in columns if other != q])) for q in columns])
     return np.asarray((n_wordings - 1) / n_wordings * (without.mean(axis=0) - without))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, TypeVar
 
-from psopt.errors import UnknownNameError
+from psopt.errors import InputError, UnknownNameError
 from psopt.evaluation import OBJECTIVES
 from psopt.search._selection import choose, is_selection, read_selection
 
@@ -51,7 +52,10 @@ def pick_one(
         return by_name[which] or knee()
     if which in OBJECTIVES:
         sign = 1 if OBJECTIVES[which] == "maximize" else -1
-        return max(front, key=lambda prompt: sign * value(prompt, which))
+        known = [prompt for prompt in front if not math.isnan(value(prompt, which))]
+        if not known:
+            raise InputError(f"{which} is not defined for these answers: pick by f1 or sensitivity")
+        return max(known, key=lambda prompt: sign * value(prompt, which))
     by_id = {prompt_id(prompt): prompt for prompt in (*everyone, *([recommended] if recommended else []))}
     named = (
         [prompt for name, prompt in by_id.items() if name.startswith(which)] if len(which) >= _LEAST_OF_AN_ID else []

@@ -109,7 +109,11 @@ class Search:
         )
         seed = problem.options.seed
         self.diagnoses = TrainDiagnoses(
-            problem.evaluator, problem.task, seed, grows=rule is not None, most=problem.options.most_diagnosis_calls
+            problem.evaluator,
+            problem.task,
+            seed,
+            grows=rule is not None and not problem.task.spec.is_open,
+            most=problem.options.most_diagnosis_calls,
         )
         self._rng = np.random.default_rng([seed, *worker.encode()] if worker else seed)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from dataclasses import dataclass
@@ -93,6 +94,9 @@ def choose(query: SelectionQuery, items: Sequence[_T], value: Callable[[_T, str]
         If no item keeps to the bounds; says which bound excludes all, and what comes nearest.
     """
     eligible = list(items)
+    for measure in (query.measure, *(bound.measure for bound in query.bounds)):
+        if any(math.isnan(value(item, measure)) for item in eligible):
+            raise InputError(f"{measure} is not defined for these answers, which have no classes: ask for F1 or S")
     for bound in query.bounds:
         kept = [item for item in eligible if bound.holds(value(item, bound.measure))]
         if not kept:

@@ -69,7 +69,7 @@ def edit_worths(candidates: Sequence[Ranked], pool: Sequence[Edit]) -> dict[str,
     """
     parameters, x = held_in([candidate.edits for candidate in candidates], pool)
     x -= x.mean(axis=0)
-    y = np.array([candidate.val.f1 - candidate.val.sensitivity + candidate.val.consistency for candidate in candidates])
+    y = np.array([candidate.val.gains.sum() for candidate in candidates])
     y -= y.mean()
     solved = np.linalg.solve(x.T @ x + _RIDGE * np.eye(len(parameters)), x.T @ y)
     worth = dict(zip(parameters, solved.tolist(), strict=True))
@@ -81,8 +81,9 @@ def is_as_good(candidate: Candidate, knee: Candidate, on_val: Callable[[Candidat
     losses = {
         "f1": knee.val.f1 - candidate.val.f1,
         "sensitivity": candidate.val.sensitivity - knee.val.sensitivity,
-        "consistency": knee.val.consistency - candidate.val.consistency,
     }
+    if knee.val.consistency is not None and candidate.val.consistency is not None:
+        losses["consistency"] = knee.val.consistency - candidate.val.consistency
     if max(losses.values()) <= 0:
         return True
     if max(losses.values()) > _HOPELESS:

@@ -24,8 +24,9 @@ def size_lines(candidates: Mapping[str, Candidate]) -> list[str]:
     if not known:
         return []
     sizes = [f"{name} {scores.n_samples} samples x {scores.n_rephrasings} wordings" for name, scores in known.items()]
-    lines = [f"S and C are of {', '.join(sizes)}. {intervals_note(next(reversed(known.values())))}."]
-    if len({scores.n_samples for scores in known.values()}) > 1:
+    measured = "S is" if first.val.consistency is None else "S and C are"
+    lines = [f"{measured} of {', '.join(sizes)}. {intervals_note(next(reversed(known.values())))}."]
+    if len({scores.n_samples for scores in known.values()}) > 1 and first.val.consistency is not None:
         lines.append(_comparable(candidates))
     return lines
 

@@ -152,4 +152,4 @@ class Standings:
 
 
 def _sum(prompt: Raced) -> float:
-    return prompt.val.f1 - prompt.val.sensitivity + prompt.val.consistency
+    return float(prompt.val.gains.sum())

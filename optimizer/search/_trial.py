@@ -78,7 +78,7 @@ def stop_trial(
         record_stopped(trial, stopped, meter.read())
         write_answers(study, trial.number, answers)
         trial.set_constraint("f1", violation)
-        study.tell(trial, list(stopped.estimates), state=TrialState.COMPLETE, skip_if_finished=True)
+        study.tell(trial, stopped.estimates.values, state=TrialState.COMPLETE, skip_if_finished=True)
     return stopped if finished.state == TrialState.COMPLETE else None
 
 
@@ -92,7 +92,7 @@ def complete_trial(study: StoredStudy, trial: optuna.Trial, scores: Scores, leas
     trial.set_constraint("f1", least_f1 - scores.f1)
     if scores.f1 < least_f1:
         trial.set_user_attr(INFEASIBLE, f"F1 {scores.f1:.4f} is below {least_f1:.4f}, the seed prompt's less a margin")
-    values = [scores.f1, scores.sensitivity, scores.consistency]
+    values = [scores.f1, scores.sensitivity, *(() if scores.consistency is None else (scores.consistency,))]
     # With the state said, a value that is no number is an error; without it, Optuna fails the trial and goes on.
     study.tell(trial, values, state=TrialState.COMPLETE, skip_if_finished=True)
 

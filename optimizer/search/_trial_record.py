@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import optuna
+from psopt.evaluation import kept_arrays
 from psopt.search._trial_plot import class_plot
 from psopt.search.distributed._study_keys import AUDIT, PROMPT_ID, RACED
 from psopt.search_spaces import render_instructions, render_shown
@@ -120,7 +121,7 @@ def _scores(candidate: Candidate, baseline: Candidate, quality: str) -> str:
     rows = [f"| | {quality} | S | C | N/A |", "|---|--:|--:|--:|--:|"]
     for name, val in (("this", candidate.val), ("seed prompt", baseline.val)):
         cells = (val.f1, val.sensitivity, val.consistency, val.na_rate)
-        rows.append(f"| {name} | {' | '.join(f'{cell:.3f}' for cell in cells)} |")
+        rows.append(f"| {name} | {' | '.join('–' if cell is None else f'{cell:.3f}' for cell in cells)} |")
     return "\n".join(rows)
 
 
@@ -158,8 +159,7 @@ def _keep_files(
     with tempfile.TemporaryDirectory() as folder:
         answers, plot = Path(folder) / f"{candidate.id}-val.npz", Path(folder) / f"{candidate.id}-classes.svg"
         arrays: dict[str, Any] = {
-            "val": predictions.array.astype(np.int16),
-            "val_ids": np.array([sample.id for sample in predictions.samples]),
+            **kept_arrays({"val": predictions}),
             "labels": np.array(predictions.class_names),
         }
         if predictions.probabilities is not None:

@@ -1,12 +1,28 @@
 """Tasks: what is classified, where it comes from, how it is split."""
 
+from psopt.tasks._answer_spec import (
+    EMBEDDING,
+    FORMS,
+    FREE,
+    JSON,
+    LABEL,
+    LABELS,
+    NUMBER,
+    ORDINAL,
+    TEXT,
+    TOKEN_F1,
+    USUAL_THRESHOLD,
+    AnswerSpec,
+    check_answers,
+)
 from psopt.tasks._bundled import read_bundled
 from psopt.tasks._data import DatasetInfo, Sample
 from psopt.tasks._download import fetch_dataset
 from psopt.tasks._header import columns_of
 from psopt.tasks._load import load_task
-from psopt.tasks._ordered import LABEL, ORDINAL, check_answers, in_order
+from psopt.tasks._ordered import in_order
 from psopt.tasks._origin import DatasetStatus, list_datasets
+from psopt.tasks._references import as_reference, as_value, references_of, set_written, written_number, written_set
 from psopt.tasks._row import Row, columns_of_row, fields_of, inputs_of
 from psopt.tasks._row_phrases import sample_phrases, sample_shows, shown_words, written_sample_phrases
 from psopt.tasks._strata import subset
@@ -14,14 +30,26 @@ from psopt.tasks._task import Task
 from psopt.tasks._texts import InputColumns, is_data_file, texts_of_file, texts_of_lines, texts_of_records
 
 __all__ = [
+    "EMBEDDING",
+    "FORMS",
+    "FREE",
+    "JSON",
     "LABEL",
+    "LABELS",
+    "NUMBER",
     "ORDINAL",
+    "TEXT",
+    "TOKEN_F1",
+    "USUAL_THRESHOLD",
+    "AnswerSpec",
     "DatasetInfo",
     "DatasetStatus",
     "InputColumns",
     "Row",
     "Sample",
     "Task",
+    "as_reference",
+    "as_value",
     "check_answers",
     "columns_of",
     "columns_of_row",
@@ -33,12 +61,16 @@ __all__ = [
     "list_datasets",
     "load_task",
     "read_bundled",
+    "references_of",
     "sample_phrases",
     "sample_shows",
+    "set_written",
     "shown_words",
     "subset",
     "texts_of_file",
     "texts_of_lines",
     "texts_of_records",
+    "written_number",
     "written_sample_phrases",
+    "written_set",
 ]

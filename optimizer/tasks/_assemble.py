@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypedDict
 
 from psopt.errors import DataError, nearest
+from psopt.tasks._answer_spec import LABEL, LABELS, ORDINAL
 from psopt.tasks._checks import check_classes
 from psopt.tasks._data import DatasetInfo
 from psopt.tasks._label_hints import scale_hint, several_hint
-from psopt.tasks._ordered import ORDINAL, in_order
+from psopt.tasks._ordered import in_order
+from psopt.tasks._references import set_written, written_set
+from psopt.tasks._splits import Splits
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from psopt.tasks._data import Sample, Source
-    from psopt.tasks._splits import Splits
     from psopt.tasks._taskfile import TaskFile
+
+# What a prompt says where nobody has described the task; of all others there is only the sample to go by.
+_DESCRIPTIONS = {
+    LABEL: "Classify the {noun} into one of the given classes.",
+    ORDINAL: "Classify the {noun} into one of the given classes.",
+    LABELS: "Name all of the given classes that the {noun} belongs to.",
+}
 
 
 class TaskFields(TypedDict):
@@ -35,6 +45,7 @@ class TaskFields(TypedDict):
     noun: str
     label_column: str
     positions: tuple[float, ...]
+    answers: str
 
 
 def assemble(
@@ -49,8 +60,8 @@ def assemble(
 ) -> TaskFields:
     """Put the fields of a task together.
 
-    Without a description it is ``Classify the <noun> into one of the given classes.``; without labels those
-    of the samples are taken in alphabetical order.
+    Without a description it is ``Classify the <noun> into one of the given classes.``, or where answers are no labels
+    ``Give the answer that the <noun> asks for.``; without labels those of the samples are taken in alphabetical order.
 
     Raises
     ------
@@ -59,15 +70,17 @@ def assemble(
     """
     noun = described.noun or "text"
     notes = [note]
-    labels = _labels(described, splits)
+    spec = described.spec
+    labels, splits = _labels(described, splits)
     positions: tuple[float, ...] = ()
-    if described.answers == ORDINAL:
+    if spec.kind == ORDINAL:
         labels, positions = in_order(described.origin, labels, described.order)
     elif described.answers is None:
         notes += [scale_hint(labels), several_hint(labels)]
     return TaskFields(
         name=name,
-        description=described.description or f"Classify the {noun} into one of the given classes.",
+        description=described.description
+        or _DESCRIPTIONS.get(spec.kind, "Give the answer that the {noun} asks for.").format(noun=noun),
         labels=labels,
         train=splits.train,
         val=splits.val,
@@ -78,11 +91,19 @@ def assemble(
         noun=noun,
         label_column=label_column,
         positions=positions,
+        answers=str(spec),
     )
 
 
-def _labels(described: TaskFile, splits: Splits) -> tuple[str, ...]:
-    in_data = sorted({sample.label for split in splits for sample in split if sample.label is not None})
+def _labels(described: TaskFile, splits: Splits) -> tuple[tuple[str, ...], Splits]:
+    """The task's labels, and the samples with sets of labels written in the labels' order."""
+    if not described.spec.has_labels:
+        if described.labels or described.definitions or described.subclasses:
+            raise DataError(f"{described.origin}: answers are {described.spec}, which have no labels; leave them out")
+        return (), splits
+    is_set = described.spec.kind == LABELS
+    given = {sample.label for split in splits for sample in split if sample.label is not None}
+    in_data = sorted({label for text in given for label in set_written(text)} if is_set else given)
     labels = described.labels or tuple(in_data)
     if not labels:
         raise DataError('the data have no labels; name them in a task file (--task-file): labels = ["..", ".."]')
@@ -91,7 +112,14 @@ def _labels(described: TaskFile, splits: Splits) -> tuple[str, ...]:
         if label not in labels:
             hint = nearest(label, labels) or f": {', '.join(labels)}"
             raise DataError(f"{described.origin}: the data's label {label!r} is not among its labels{hint}")
-    return labels
+    if not is_set:
+        return labels, splits
+    return labels, Splits(*(tuple(_in_order(sample, labels) for sample in split) for split in splits))
+
+
+def _in_order(sample: Sample, labels: Sequence[str]) -> Sample:
+    """A sample with its set of labels in the task's order."""
+    return sample if sample.label is None else replace(sample, label=written_set(set_written(sample.label), labels))
 
 
 def _digest(splits: Splits) -> str:

@@ -57,12 +57,12 @@ def check_positions(where: str, labels: Sequence[str], positions: Sequence[float
         raise DataError(f"{where}: ordered labels need a position each, rising: {list(positions)} for {list(labels)}")
 
 
-def check_samples(where: str, samples: Sequence[Sample], labels: Sequence[str]) -> None:
+def check_samples(where: str, samples: Sequence[Sample], labels: Sequence[str] | None) -> None:
     """Raise DataError if a sample has a label that is none of `labels`, or the id of another sample."""
-    allowed = {None, *labels}
+    allowed = None if labels is None else {None, *labels}
     ids = set()
     for sample in samples:
-        if sample.label not in allowed:
+        if allowed is not None and sample.label not in allowed:
             raise DataError(f"{where}: sample {sample.id!r} has label {sample.label!r}, which is no label of the task")
         if sample.id in ids:
             raise DataError(f"{where}: id {sample.id!r} stands twice; ids must differ, from split to split too")

@@ -32,7 +32,7 @@ def several_hint(labels: Sequence[str]) -> str:
     """Say that labels look like several in one, where their parts are met in others too; else nothing.
 
     >>> several_hint(["billing", "billing, sales", "sales"])
-    "label 'billing, sales' looks like several in one: each combination is a class of its own here"
+    "label 'billing, sales' looks like several in one: if it is, say --answers 'labels:,'"
     >>> several_hint(["Paris, France", "Rome, Italy"])
     ''
     """
@@ -41,7 +41,7 @@ def several_hint(labels: Sequence[str]) -> str:
         n_labels = Counter(part for own in parts.values() for part in own)
         for label, own in parts.items():
             if len(own) > 1 and all(n_labels[part] > 1 for part in own):
-                return f"label {label!r} looks like several in one: each combination is a class of its own here"
+                return f"label {label!r} looks like several in one: if it is, say --answers 'labels:{separator}'"
     return ""
 
 
@@ -49,12 +49,9 @@ def words_hint(sizes: Mapping[str, int]) -> str:
     """Say that a column holds answers rather than classes, where most values stand in one or two rows; else nothing.
 
     >>> words_hint({f"{number} EUR": 1 for number in range(40)})
-    'its 40 labels are mostly met once or twice: numbers, extracts and free text as answers are not supported yet'
+    'its 40 labels are mostly met once or twice'
     """
     n_rare = sum(size <= 2 for size in sizes.values())
     if len(sizes) < _FEWEST_DIFFERENT or n_rare <= _SHARE_OF_RARE * len(sizes):
         return ""
-    return (
-        f"its {len(sizes):,} labels are mostly met once or twice: numbers, extracts and free text as answers are not "
-        "supported yet"
-    )
+    return f"its {len(sizes):,} labels are mostly met once or twice"

@@ -5,29 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from psopt.errors import DataError, InputError, nearest
+from psopt.errors import DataError, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-LABEL = "label"
-ORDINAL = "ordinal"
-ANSWERS = (LABEL, ORDINAL)
-"""What a task's answers can be, as ``--answers`` takes it: one label, or one of labels that stand in an order."""
-
-
-def check_answers(where: str, answers: str | None, order: Sequence[str]) -> None:
-    """Refuse what is no answer type, and an order of labels that have none.
-
-    Raises
-    ------
-    InputError
-    """
-    if answers is not None and answers not in ANSWERS:
-        hint = nearest(answers, ANSWERS) or f"; known: {', '.join(ANSWERS)}"
-        raise InputError(f"{where}: unknown answer type {answers!r}{hint}")
-    if order and answers != ORDINAL:
-        raise InputError(f"{where}: an order of labels (--order) is for --answers {ORDINAL}; add that, or leave it out")
 
 
 def in_order(where: str, labels: Sequence[str], order: Sequence[str]) -> tuple[tuple[str, ...], tuple[float, ...]]:

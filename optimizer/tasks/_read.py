@@ -51,9 +51,15 @@ def read_dataset(
     described = described.answered(answers, order)
     test = Path(test_file) if test_file else described.test
     choice = described.columns(inputs, text_column, label_column)
-    placed, label_column = make_samples(str(path), read_rows(path), choice, require_labels=require_labels)
-    separate_test = make_samples(str(test), read_rows(test), choice, require_labels=True).placed if test else None
-    splits = make_splits(str(path), placed, separate_test, seed=seed)
+    placed, label_column = make_samples(
+        str(path), read_rows(path), choice, require_labels=require_labels, spec=described.spec
+    )
+    separate_test = None
+    if test:
+        separate_test = make_samples(
+            str(test), read_rows(test), choice, require_labels=True, spec=described.spec
+        ).placed
+    splits = make_splits(str(path), placed, separate_test, seed=seed, by_label=not described.spec.is_open)
     note = left_out(len(placed) + len(separate_test or ()), splits)
     name = described.name or path.stem
     return assemble(

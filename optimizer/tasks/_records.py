@@ -25,8 +25,8 @@ def fields_of_records(records: Iterable[Any], described: TaskFile, *, seed: int)
     rows = [_row(source, number, record) for number, record in enumerate(records, start=1)]
     if not rows:
         raise DataError(f"{source}: no records")
-    placed, label_column = make_samples(source, rows, described.columns(), require_labels=True)
-    splits = make_splits(source, placed, None, seed=seed)
+    placed, label_column = make_samples(source, rows, described.columns(), require_labels=True, spec=described.spec)
+    splits = make_splits(source, placed, None, seed=seed, by_label=not described.spec.is_open)
     note = left_out(len(placed), splits)
     return assemble(
         source,

@@ -7,10 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psopt.errors import DataError
+from psopt.tasks._answer_spec import AnswerSpec
 from psopt.tasks._cells import check_characters, column_names, is_empty, text_of
 from psopt.tasks._columns import ColumnChoice, find_columns, missing_column
 from psopt.tasks._data import Sample
 from psopt.tasks._files import read_rows
+from psopt.tasks._references import read_references
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 # Guards against a wrong column or a broken quote, not measured: no class name is a page.
 LONGEST_LABEL = 200
+ONE_LABEL = AnswerSpec()
 _SPLITS = {"train": "train", "training": "train", "test": "test"} | dict.fromkeys(
     ("val", "valid", "validation", "dev"), "val"
 )
@@ -41,7 +44,9 @@ class Table(NamedTuple):
     label_column: str = ""
 
 
-def make_samples(source: str, rows: Sequence[Record], choice: ColumnChoice, *, require_labels: bool) -> Table:
+def make_samples(
+    source: str, rows: Sequence[Record], choice: ColumnChoice, *, require_labels: bool, spec: AnswerSpec = ONE_LABEL
+) -> Table:
     """Make a sample of each row. Without an id column ids are the rows' numbers, from 1.
 
     Where labels aren't required, data without a label column, or with an empty one, give unlabelled samples.
@@ -59,9 +64,10 @@ def make_samples(source: str, rows: Sequence[Record], choice: ColumnChoice, *, r
     if label_column and not require_labels and all(is_empty(row.values.get(label_column)) for row in rows):
         columns = replace(columns, label=None)
     only_texts = not choice.inputs
+    labels = _labels(source, rows, columns, spec)
     placed = [
-        _placed(f"{source}, {row.where}", row, columns, number, only_texts=only_texts)
-        for number, row in enumerate(rows, start=1)
+        _placed(f"{source}, {row.where}", row, columns, number, label, only_texts=only_texts)
+        for number, (row, label) in enumerate(zip(rows, labels, strict=True), start=1)
     ]
     _check_ids(source, rows, placed)
     return Table(placed, label_column or "")
@@ -86,17 +92,25 @@ def read_train_test(folder: Path) -> TrainTest:
     return samples_of(train, read_rows(train), "train"), samples_of(test, read_rows(test), "test")
 
 
-def _placed(where: str, row: Record, columns: Columns, number: int, *, only_texts: bool) -> Placed:
+def _placed(where: str, row: Record, columns: Columns, number: int, label: str | None, *, only_texts: bool) -> Placed:
     values = row.values
     sample = Sample(
         id=_id(values.get(columns.id), where) if columns.id else str(number),
         text=text_of(where, values, columns, only_texts=only_texts),
-        label=_label(values.get(columns.label), f"{where}: the label (column {columns.label!r})")
-        if columns.label
-        else None,
+        label=label,
         subclass=_optional(values.get(columns.subclass)) if columns.subclass else None,
     )
     return Placed(sample, _split(values.get(columns.split), where) if columns.split else None)
+
+
+def _labels(source: str, rows: Sequence[Record], columns: Columns, spec: AnswerSpec) -> list[str | None]:
+    """What is right for each row: a label, or what else answers are."""
+    column = columns.label
+    if column is None:
+        return [None] * len(rows)
+    if spec.is_open:
+        return read_references(source, rows, column, spec)
+    return [_label(row.values.get(column), f"{source}, {row.where}: the label (column {column!r})") for row in rows]
 
 
 def _label(value: Any, field: str) -> str:

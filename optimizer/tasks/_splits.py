@@ -28,7 +28,14 @@ class Splits(NamedTuple):
     test: tuple[Sample, ...]
 
 
-def make_splits(source: str, placed: Sequence[Placed], separate_test: Sequence[Placed] | None, *, seed: int) -> Splits:
+def make_splits(
+    source: str,
+    placed: Sequence[Placed],
+    separate_test: Sequence[Placed] | None,
+    *,
+    seed: int,
+    by_label: bool = True,
+) -> Splits:
     """Split samples as the data say, and by chance where they don't.
 
     ================================  =========================================================
@@ -45,6 +52,8 @@ def make_splits(source: str, placed: Sequence[Placed], separate_test: Sequence[P
     Elsewhere equal texts (but for case and white space) are kept once, those with conflicting labels are
     dropped, what stands in test is taken out of train and val, and what stands in val out of train.
 
+    Where labels are no classes (`by_label` False), samples are drawn as they come.
+
     Raises
     ------
     DataError
@@ -53,12 +62,18 @@ def make_splits(source: str, placed: Sequence[Placed], separate_test: Sequence[P
     if all(sample.label is None for sample, _ in placed):
         return _unlabelled(source, placed, separate_test)
     marked = _as_marked(source, placed, separate_test)
-    _check_classes(source, marked)
+    if by_label:
+        _check_classes(source, marked)
     val = without_duplicates(marked.val, but=marked.test)
     train = without_duplicates(marked.train, but=(*marked.val, *marked.test))
-    classes = {str(sample.label) for sample in marked.train}
-    _require_enough(source, train, classes, n_splits=1 + (not val) + (not marked.test))
-    return _draw(Splits(train, val, marked.test), seed)
+    n_splits = 1 + (not val) + (not marked.test)
+    if by_label:
+        _require_enough(source, train, {str(sample.label) for sample in marked.train}, n_splits=n_splits)
+    elif len(train) < n_splits:
+        raise DataError(
+            f"{source}: has {len(train)} different samples, where {n_splits} splits need one each; add some"
+        )
+    return _draw(Splits(train, val, marked.test), seed, by_label=by_label)
 
 
 def draws_test(placed: Sequence[Placed], separate_test: Sequence[Placed] | None = None) -> bool:
@@ -106,21 +121,24 @@ def _require_enough(source: str, train: Sequence[Sample], classes: set[str], *, 
     label = min(sorted(classes), key=lambda label: sizes[label])
     if sizes[label] < n_splits:
         if hint := words_hint(sizes):
-            raise DataError(f"{source}: {hint}; name a column of classes with --label-column")
+            raise DataError(
+                f"{source}: {hint}; name a column of classes with --label-column, or say what they are, such as "
+                "--answers number or --answers text"
+            )
         raise DataError(
             f"{source}: class {label!r} has too few samples to split: {sizes[label]}, where every class "
             f"needs at least {n_splits} (equal texts count once); add some, or remove the class"
         )
 
 
-def _draw(marked: Splits, seed: int) -> Splits:
+def _draw(marked: Splits, seed: int, *, by_label: bool) -> Splits:
     """Draw the splits that are still empty from train."""
     train, val, test = marked
     if not (val or test):
-        train, test = part_off(train, 0.2, seed=seed, stream=1)
-        train, val = part_off(train, 0.25, seed=seed, stream=2)  # a quarter of what is left is a fifth of all
+        train, test = part_off(train, 0.2, seed=seed, stream=1, by_label=by_label)
+        train, val = part_off(train, 0.25, seed=seed, stream=2, by_label=by_label)  # a fifth of all
     elif not test:
-        train, test = part_off(train, 0.2, seed=seed, stream=1)
+        train, test = part_off(train, 0.2, seed=seed, stream=1, by_label=by_label)
     elif not val:
-        train, val = part_off(train, min(0.2, MOST_VAL / len(train)), seed=seed, stream=2)
+        train, val = part_off(train, min(0.2, MOST_VAL / len(train)), seed=seed, stream=2, by_label=by_label)
     return Splits(train, val, test)

@@ -14,34 +14,43 @@ if TYPE_CHECKING:
     Samples = tuple[Sample, ...]
 
 
-def subset(samples: Sequence[Sample], n: int, *, seed: int) -> Samples:
+def subset(samples: Sequence[Sample], n: int, *, seed: int, by_label: bool = True) -> Samples:
     """Choose at most `n` samples, stratified by label and seeded, in their own order.
 
-    Every label keeps its share, and at least one sample where `n` allows.
+    Every label keeps its share, and at least one sample where `n` allows. Where labels are no classes (`by_label`
+    False), all samples are of one kind.
     """
     if n >= len(samples):
         return tuple(samples)
-    chosen = _choose(samples, shares(class_sizes(samples), n), _generator(seed, 3))
+    strata = _strata(samples, by_label=by_label)
+    chosen = _choose(strata, shares(Counter(strata), n), _generator(seed, 3))
     return tuple(sample for index, sample in enumerate(samples) if index in chosen)
 
 
-def part_off(samples: Sequence[Sample], share: float, *, seed: int, stream: int) -> tuple[Samples, Samples]:
+def part_off(
+    samples: Sequence[Sample], share: float, *, seed: int, stream: int, by_label: bool = True
+) -> tuple[Samples, Samples]:
     """Divide samples into (the rest, a stratified `share`), each in its own order.
 
     Every class of two samples or more is on both sides, even where that makes the share larger. `stream` sets
     apart the draws of one seed.
     """
-    sizes = class_sizes(samples)
+    strata = _strata(samples, by_label=by_label)
+    sizes = Counter(strata)
     n = max(round(share * len(samples)), len(sizes))
     wanted = {label: min(size, sizes[label] - 1) for label, size in shares(sizes, n).items()}
-    chosen = _choose(samples, wanted, _generator(seed, stream))
+    chosen = _choose(strata, wanted, _generator(seed, stream))
     rest = tuple(sample for index, sample in enumerate(samples) if index not in chosen)
     return rest, tuple(sample for index, sample in enumerate(samples) if index in chosen)
 
 
 def class_sizes(samples: Sequence[Sample]) -> Counter[str]:
     """Count samples by label; None counts as a class of its own."""
-    return Counter(str(sample.label) for sample in samples)
+    return Counter(_strata(samples, by_label=True))
+
+
+def _strata(samples: Sequence[Sample], *, by_label: bool) -> list[str]:
+    return [str(sample.label) if by_label else "" for sample in samples]
 
 
 def shares(sizes: Mapping[str, int], n: int) -> dict[str, int]:
@@ -63,10 +72,10 @@ def shares(sizes: Mapping[str, int], n: int) -> dict[str, int]:
     return counts
 
 
-def _choose(samples: Sequence[Sample], wanted: Mapping[str, int], rng: np.random.Generator) -> set[int]:
+def _choose(strata: Sequence[str], wanted: Mapping[str, int], rng: np.random.Generator) -> set[int]:
     chosen: set[int] = set()
     for label in sorted(wanted):
-        members = [index for index, sample in enumerate(samples) if str(sample.label) == label]
+        members = [index for index, stratum in enumerate(strata) if stratum == label]
         chosen.update(int(index) for index in rng.permutation(members)[: wanted[label]])
     return chosen
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from psopt.tasks._answer_spec import LABEL, AnswerSpec
 from psopt.tasks._checks import check_classes, check_positions, check_samples
 from psopt.tasks._columns import as_names
 from psopt.tasks._ordered import told_again
@@ -31,7 +32,7 @@ class Task:
     description : str
         The task description rho_0: the sentence(s) that rephrasings say differently.
     labels : tuple of str
-        The classes, in the order in which prompts list them; at least two.
+        The classes, in the order in which prompts list them; at least two, or none where answers have none.
     train, val, test : tuple of Sample
         Edits are drawn from `train`, candidates compared on `val`, the front reported on `test`.
     definitions : mapping of label to str
@@ -44,6 +45,10 @@ class Task:
         The column that held the labels, which no prompt may name; empty where there was none.
     positions : tuple of float
         Where the labels stand on a scale, rising, where they are ordered; empty where they are not.
+    answers : str
+        What answers are, as ``--answers`` takes it: ``label``, ``ordinal``, ``labels:;``, ``number:1%``, ``text``.
+        Where they are no single label, `Sample.label` holds what is right: a JSON list of labels, a number, a text or
+        a JSON list of texts that are all right.
 
     Raises
     ------
@@ -64,13 +69,21 @@ class Task:
     noun: str = "text"
     label_column: str = ""
     positions: tuple[float, ...] = ()
+    answers: str = LABEL
 
     def __post_init__(self) -> None:
         """Refuse a task that can't be worked with."""
         where = f"task {self.name}"
-        check_classes(where, self.labels, self.definitions, self.subclasses)
-        check_positions(where, self.labels, self.positions)
-        check_samples(where, (*self.train, *self.val, *self.test), self.labels)
+        samples = (*self.train, *self.val, *self.test)
+        if self.spec.has_labels:
+            check_classes(where, self.labels, self.definitions, self.subclasses)
+            check_positions(where, self.labels, self.positions)
+        check_samples(where, samples, None if self.spec.is_open else self.labels)
+
+    @property
+    def spec(self) -> AnswerSpec:
+        """What answers are."""
+        return AnswerSpec.read(f"task {self.name}", self.answers)
 
     @property
     def order(self) -> tuple[str, ...]:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError, nearest
+from psopt.tasks._answer_spec import AnswerSpec, check_answers
 from psopt.tasks._checks import check_classes
 from psopt.tasks._columns import ColumnChoice, as_names
-from psopt.tasks._ordered import check_answers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ class TaskFile:
         The columns that a prompt is shown.
     text_column, label_column : str or None
     answers : str or None
-        ``label`` or ``ordinal``.
+        What answers are, as ``--answers`` takes it: see `AnswerSpec`.
     order : tuple of str
         The labels from the least to the most, where answers are ordinal.
     """
@@ -54,6 +54,11 @@ class TaskFile:
     label_column: str | None = None
     answers: str | None = None
     order: tuple[str, ...] = ()
+
+    @property
+    def spec(self) -> AnswerSpec:
+        """What answers are."""
+        return AnswerSpec.read(self.origin, self.answers)
 
     def columns(
         self, inputs: str | Sequence[str] = (), text_column: str | None = None, label_column: str | None = None
@@ -137,6 +142,10 @@ def _value(path: Path, key: str, value: Any) -> Any:
             return {label: _table(path, f"{key}.{label}", table, example) for label, table in value.items()}
         case "data" | "test":
             return path.parent / _text(path, key, value)
+        case "answers":
+            if not isinstance(value, str):
+                raise DataError(f"{path}: answers must be a text, such as {'number:1%'!r}")
+            return value
         case _:
             return _text(path, key, value)
 

@@ -2,6 +2,8 @@
 
 from psopt.text._label_mentions import LabelMention, label_mentions, names_label, quoted_cues
 from psopt.text._line_changes import line_changes, unified_diff
+from psopt.text._normal_form import answer_words, normal_form
+from psopt.text._numbers import numbers_in, whole_number
 from psopt.text._phrases import (
     ARTICLES,
     FUNCTION_WORDS,
@@ -22,11 +24,14 @@ __all__ = [
     "LIGHT_WORDS",
     "LabelMention",
     "Statements",
+    "answer_words",
     "field_and_phrase",
     "holds_private_text",
     "label_mentions",
     "line_changes",
     "names_label",
+    "normal_form",
+    "numbers_in",
     "phrase_of_field",
     "phrases_of",
     "private_pieces",
@@ -37,6 +42,7 @@ __all__ = [
     "tells_a_topic",
     "topic_words",
     "unified_diff",
+    "whole_number",
     "without_markup",
     "words_of",
     "written_phrases",

@@ -27,6 +27,7 @@ class Scored:
 
     def __init__(self, f1: float, sensitivity: float = 0.1, consistency: float = 0.5) -> None:
         self.f1, self.sensitivity, self.consistency = f1, sensitivity, consistency
+        self.gains = np.array([f1, -sensitivity, consistency])
 
 
 def candidate(trial: int, edits: Sequence[Edit], f1: float, *, excess: int = 0) -> Any:

@@ -129,6 +129,18 @@ def test_diagnose(server: Server, data: Any, mode: str) -> None:
     assert report["na_rate"] < 0.5  # held to any JSON, so small a model goes astray at times
 
 
+def test_texts_in_the_place_of_labels(server: Server, data: Any) -> None:
+    """What the model writes is taken as a text: nothing holds it to the labels."""
+    asking = f"{DESCRIPTION}\nAnswer with exactly one of these labels and nothing else: {', '.join(LABELS)}"
+    (data / "free.md").write_text(f"{asking}\n\n{NOUN.capitalize()}: {{text}}\nLabel:\n")
+    given = ["--dataset", "questions.csv", "--label-column", "label", "--answers", "text", "--prompt", "free.md"]
+    report = succeeds(psopt(data, "diagnose", *given, *lm(server), *SMALL, "--split", "val", "--json"))
+    assert report["consistency"] is None
+    assert report["open"]["quality_name"] == "exact match"
+    assert 0 <= report["sensitivity"] <= 1
+    assert report["na_rate"] < 1
+
+
 def test_check(server: Server, data: Any) -> None:
     done = psopt(data, "check", "--dataset", "questions.toml", *lm(server), *SMALL, "--min-f1", "0.2")
     assert done.returncode == 0, done.stderr

@@ -10,7 +10,7 @@ from psopt.models.chat._config import LMConfig, LmOptions
 from psopt.models.chat._doctor import examine
 from psopt.models.chat._dspy_client import public_settings, stay_here
 from psopt.models.chat._engine import Engine
-from psopt.models.chat._factory import CHAT_KINDS, chat_engine, chat_model, load_writer, server_of
+from psopt.models.chat._factory import CHAT_KINDS, chat_engine, chat_model, load_writer, rated_chat_model, server_of
 from psopt.models.chat._judge import same_meaning
 from psopt.models.chat._model import ChatModel, asks_in_chat
 from psopt.models.chat._prices import Price, grid_price, price_of
@@ -45,6 +45,7 @@ __all__ = [
     "price_of",
     "public_address",
     "public_settings",
+    "rated_chat_model",
     "read_response_format",
     "same_meaning",
     "server_of",

@@ -118,7 +118,7 @@ class AnswerMonitor(Generic[Key]):
             return
         if self._options.logprobs and answer.text:
             check_probabilities(self._name, answer)
-        if self._reader.read(answer.text) < len(self._reader.labels):
+        if self._reader.read(answer.text) != len(self._reader.labels):
             self.is_trusted = True
             return
         kind = kind_of(answer, self._reader)

@@ -18,6 +18,7 @@ from psopt.models.chat._label_probabilities import label_probabilities
 from psopt.models.chat._na_kinds import kind_of
 from psopt.models.chat._response_format import read_response_format
 from psopt.search_spaces import render
+from psopt.tasks import LABEL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +48,7 @@ class ChatModel:
     """
 
     capabilities = Capabilities(
-        counts_calls=True, has_probabilities=True, has_explanations=True, asks_in_chat=True, has_cells=True
+        counts_calls=True, has_probabilities=True, has_explanations=True, asks_in_chat=True, has_cells=True, writes=True
     )
 
     def __init__(self, engine: Engine) -> None:
@@ -82,7 +83,7 @@ class ChatModel:
         answers = iter(self._ask(prompts, texts, cells, on_progress))
         array = np.full(cells.shape, NOT_ASKED, dtype=np.int64)
         for column, prompt in enumerate(prompts):
-            reader = reader_for(prompt.answer, prompt.labels)
+            reader = reader_for(prompt.answer, prompt.labels, prompt.asks)
             rows = np.flatnonzero(cells[:, column])
             array[rows, column] = [reader.read(answer.text) for answer in itertools.islice(answers, len(rows))]
         return array
@@ -141,13 +142,17 @@ class ChatModel:
         """One request; with a template of the user's it is the user's own, without anything of psopt's."""
         options = self.engine.options
         messages = render(prompt, text)
-        if prompt.template is None:
-            return Query(messages, prompt.labels)
-        if options.logprobs and prompt.answer != "label":
+        is_label = prompt.answer == "label" and prompt.asks == LABEL
+        if options.logprobs and not is_label:
+            read_as = prompt.answer if prompt.asks == LABEL else prompt.asks
             raise InputError(
-                f"--logprobs needs answers that are a label alone, and this prompt's are read as {prompt.answer}:"
+                f"--logprobs needs answers that are a label alone, and this prompt's are read as {read_as}:"
                 " leave --logprobs out"
             )
+        if prompt.template is None:
+            if is_label:
+                return Query(messages, prompt.labels)
+            return Query(messages, max_tokens=options.most_tokens(prompt.asks))
         form = prompt.template.response_format
         return Query(
             messages,
@@ -162,7 +167,7 @@ class ChatModel:
         """Return those of the predictions that are N/A, with what was answered; see `ExplainingModel.no_labels`."""
         places = [(int(row), int(column)) for row, column in np.argwhere(array == len(prompts[0].labels))]
         queries = [self._query(prompts[column], texts[row]) for row, column in places]
-        readers = [reader_for(prompt.answer, prompt.labels) for prompt in prompts]
+        readers = [reader_for(prompt.answer, prompt.labels, prompt.asks) for prompt in prompts]
         return tuple(
             NoLabel(row, column, kind_of(answer, readers[column]), shown(answer.text or answer.reason))
             for (row, column), answer in zip(places, self.engine.kept(queries), strict=True)
@@ -180,7 +185,7 @@ class ChatModel:
         first = prompts[0]
         monitor: AnswerMonitor[bytes] = AnswerMonitor(
             self.name,
-            reader_for(first.answer, first.labels),
+            reader_for(first.answer, first.labels, first.asks),
             self.engine.options,
             is_trusted=first.answer in self._readable,
             least=least,

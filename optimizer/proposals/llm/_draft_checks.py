@@ -76,7 +76,7 @@ class DraftChecks:
         field : str
             ``note`` or ``definition``.
         label : str
-            What it is about; a note must name it.
+            What it is about; a note must name it. Empty where answers are no single labels.
         taken : iterable of str
             Texts that are in the pool already.
 
@@ -88,10 +88,11 @@ class DraftChecks:
         draft = _parsed(written, field)
         text = " ".join(str(draft[field]).split())
         self._check_length(text, str(draft[field]))
-        self._check_label(draft.get("label", label), label)
-        if field == "note" and not names_label(text, label):
-            raise DraftError(f"does not name {label}")
-        self._check_named(text)
+        if label:
+            self._check_label(draft.get("label", label), label)
+            if field == "note" and not names_label(text, label):
+                raise DraftError(f"does not name {label}")
+            self._check_named(text)
         if self.in_template and (marks := template_marks(text)):
             raise DraftError(f"holds {marks[0]}, which reads as a field")
         if copied := self._copied(text):

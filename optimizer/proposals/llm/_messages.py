@@ -27,6 +27,7 @@ _SYSTEM = (
 _MOST_SAMPLES = 12
 _MOST_REPHRASINGS = 3
 _MOST_CHARACTERS = 400
+_MOST_ANSWERS = 4  # different ones to a sample
 
 
 def ask_for_note(
@@ -49,6 +50,29 @@ def ask_for_note(
         f'Answer with JSON alone: {{"label": {json.dumps(failing.label)}, "note": "..."}}',
     ]
     return _conversation(parts)
+
+
+def ask_for_open_note(
+    prompt: Prompt, members: Sequence[int], predictions: Predictions, rephrasings: Sequence[str]
+) -> Messages:
+    """Ask for one general sentence that would improve answers that are no single labels, by samples that fail."""
+    right = predictions.share_right
+    good = [index for index in range(len(right)) if right[index] == 1.0 and index not in set(members)]
+    worst = [f"- {_on_one_line(prompt, text)}" for text in _worst_rephrasings(members, predictions, rephrasings)]
+    parts = [
+        _current(prompt),
+        f"These {prompt.noun}s are answered wrong, or otherwise whenever the task is worded otherwise. Beside each "
+        "stand the right answer and how often what was answered:",
+        _samples([_seen(prompt, index, predictions) for index in members[:_MOST_SAMPLES]]),
+        "It fails them most when the task is worded like this:\n" + "\n".join(worst),
+        f"For comparison, these {prompt.noun}s are answered well:" if good else "",
+        _samples([_seen(prompt, index, predictions) for index in good[: _MOST_SAMPLES // 2]]) if good else "",
+        f"Write one general sentence to add to the prompt, after which such {prompt.noun}s are answered rightly: say "
+        f"what to look for, what to leave out, or in which form to answer. Quote no {prompt.noun} and no answer. "
+        f"At most {MOST_WORDS} words.",
+        'Answer with JSON alone: {"note": "..."}',
+    ]
+    return _conversation([part for part in parts if part])
 
 
 def ask_for_definition(prompt: Prompt, label: str, predictions: Predictions) -> Messages:
@@ -136,7 +160,11 @@ def _samples(entries: Sequence[dict[str, Any]]) -> str:
 
 def _seen(prompt: Prompt, index: int, predictions: Predictions) -> dict[str, Any]:
     sample = predictions.samples[index]
-    return {**_shown(prompt, sample.text), "label": sample.label, "answered": predictions.answers_to(index)}
+    answers = predictions.answers_to(index)
+    if predictions.answers.open is None:
+        return {**_shown(prompt, sample.text), "label": sample.label, "answered": answers}
+    shown = {answer[:_MOST_CHARACTERS]: n for answer, n in list(answers.items())[:_MOST_ANSWERS]}
+    return {**_shown(prompt, sample.text), "right": str(sample.label)[:_MOST_CHARACTERS], "answered": shown}
 
 
 def _shown(prompt: Prompt, text: str) -> dict[str, Any]:

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 from psopt.proposals._topics import NoteTopics
 from psopt.proposals.llm._draft_checks import DraftChecks, DraftError
-from psopt.proposals.llm._requests import definition_request, merge_request, note_request, subclass_request
+from psopt.proposals.llm._requests import (
+    definition_request,
+    merge_request,
+    note_request,
+    open_note_requests,
+    subclass_request,
+)
 from psopt.proposals.rules._merging import merged_edit, notes_by_label
 from psopt.search_spaces import Edit, Provenance
 from psopt.templates import template_marks
@@ -75,11 +81,9 @@ class LLMProposer:
     ) -> list[Edit]:
         """Return edits that passed the checks; `predictions` are of train samples under `rephrasings`."""
         checks = DraftChecks.of(task, in_template=prompt.template is not None)
-        requests = [note_request(prompt, failing, predictions, rephrasings) for failing in self._slices(diagnosis)]
-        requests += [definition_request(prompt, label, predictions) for label in self._weak_labels(predictions)]
-        requests += [subclass_request(prompt, cluster, predictions) for cluster in self._confused_clusters(diagnosis)]
+        requests = self._requests(task, prompt, predictions, diagnosis, rephrasings)
         edits: dict[str, Edit] = {edit.id: edit for edit in pool}
-        topics = NoteTopics(task, pool, prompt.notes)
+        topics = None if task.spec.is_open else NoteTopics(task, pool, prompt.notes)
         new: list[Edit] = []
         for number in range(self.n_drafts):
             for request, draft in zip(requests, self._drafts(requests, number), strict=True):
@@ -88,6 +92,16 @@ class LLMProposer:
                     edits[edit.id] = edit
                     new.append(edit)
         return new
+
+    def _requests(
+        self, task: Task, prompt: Prompt, predictions: Predictions, diagnosis: Diagnosis, rephrasings: Sequence[str]
+    ) -> list[DraftRequest]:
+        if task.spec.is_open:
+            return open_note_requests(prompt, predictions, rephrasings)
+        requests = [note_request(prompt, failing, predictions, rephrasings) for failing in self._slices(diagnosis)]
+        requests += [definition_request(prompt, label, predictions) for label in self._weak_labels(predictions)]
+        requests += [subclass_request(prompt, cluster, predictions) for cluster in self._confused_clusters(diagnosis)]
+        return requests
 
     def merge(self, task: Task, edits: Sequence[Edit]) -> list[Edit]:
         """Return a shorter note for each label of which `edits` hold several that a model wrote."""

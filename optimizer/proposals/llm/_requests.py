@@ -6,14 +6,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.proposals.llm._messages import ask_for_definition, ask_for_note, ask_for_subclass, ask_to_merge
+from psopt.proposals.llm._messages import (
+    ask_for_definition,
+    ask_for_note,
+    ask_for_open_note,
+    ask_for_subclass,
+    ask_to_merge,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
     from psopt.diagnosis import AnswerCluster, FailureSlice
     from psopt.evaluation import Predictions
-    from psopt.search_spaces import Edit, EditKind, Messages, Prompt
+    from psopt.search_spaces import Edit, EditKind, Messages, Prompt, View
+
+_MOST_FAILING = 24  # samples that a note is drawn from; half of them are shown. Chosen, not measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +57,23 @@ def note_request(
     gain = float(np.sum(at_stake) / len(wrong))
     messages = ask_for_note(prompt, failing, predictions, rephrasings)
     return DraftRequest("note", str(failing.label), failing.topic, failing.view, failing.samples, gain, messages)
+
+
+def open_note_requests(prompt: Prompt, predictions: Predictions, rephrasings: Sequence[str]) -> list[DraftRequest]:
+    """Ask for notes on answers that are no single labels: on the samples most often wrong, and on those that shake."""
+    views: dict[View, NDArray[np.float64]] = {
+        "accuracy": predictions.share_wrong,
+        "sensitivity": predictions.sensitivities,
+    }
+    requests = []
+    for view, severity in views.items():
+        members = [int(index) for index in np.argsort(-severity, kind="stable")[:_MOST_FAILING] if severity[index] > 0]
+        if members:
+            gain = float(predictions.share_wrong[members].sum() / len(severity))
+            ids = tuple(predictions.samples[index].id for index in members)
+            messages = ask_for_open_note(prompt, members, predictions, rephrasings)
+            requests.append(DraftRequest("note", "", f"most severe by {view}", view, ids, gain, messages))
+    return requests
 
 
 def definition_request(prompt: Prompt, label: str, predictions: Predictions) -> DraftRequest:

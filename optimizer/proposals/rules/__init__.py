@@ -6,21 +6,31 @@ from psopt.proposals.rules._definitions import (
     definitions_from_subclasses,
     definitions_from_task,
 )
-from psopt.proposals.rules._examples import EXAMPLE_LAYERS, examples_from_train
+from psopt.proposals.rules._examples import (
+    EXAMPLE_LAYERS,
+    N_OPEN_EXAMPLES,
+    examples_from_train,
+    examples_of_open_answers,
+)
 from psopt.proposals.rules._merging import merged_edit, merged_notes, notes_by_label, replace_merged
 from psopt.proposals.rules._notes import note_text, notes_from_slices
+from psopt.proposals.rules._open_notes import OPEN_NOTES, notes_on_open_answers
 
 __all__ = [
     "EXAMPLE_LAYERS",
+    "N_OPEN_EXAMPLES",
+    "OPEN_NOTES",
     "definitions_from_clusters",
     "definitions_from_phrases",
     "definitions_from_subclasses",
     "definitions_from_task",
     "examples_from_train",
+    "examples_of_open_answers",
     "merged_edit",
     "merged_notes",
     "note_text",
     "notes_by_label",
     "notes_from_slices",
+    "notes_on_open_answers",
     "replace_merged",
 ]

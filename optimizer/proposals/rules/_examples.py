@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 # All four give .549 / .104; four typical ones .539 / .108, four weak spots .541 / .118, one typical .524 / .114, one
 # borderline .540 / .110, one weak spot .542 / .120.
 EXAMPLE_LAYERS = ("typical", "typical", "borderline", WEAK_SPOT)
+N_OPEN_EXAMPLES = 6
+"""Of open answers two of each kind; a choice, not a measurement."""
 # Prompts are paid by length. TREC's questions have at most 196 characters, so that it says nothing of this.
 _LONGEST_EXAMPLE = 400
 # How much likeness to an example that is chosen already takes away. 0, .25, .5, .75 and 1 give .542 to .550: no trend.
@@ -82,6 +84,35 @@ def examples_from_train(
     return edits
 
 
+def examples_of_open_answers(predictions: Predictions, taken: Set[str], checks: ProposalChecks) -> list[Edit]:
+    """Choose samples with their right answers as examples, by the same kinds, each one switched on by itself.
+
+    Without classes a sample is typical that is nearest to the centre of all.
+    """
+    samples = predictions.samples
+    vectors = _vectors(samples)
+    right = predictions.share_right
+    centre = vectors.sum(axis=0) / max(float(np.linalg.norm(vectors.sum(axis=0))), 1e-12)
+    fitness = {
+        "typical": vectors @ centre,
+        "borderline": np.where((right > 0) & (right < 1), 1 - np.abs(2 * right - 1), 0),
+        WEAK_SPOT: severity(predictions, "sensitivity"),
+    }
+    is_fit = _Fit(predictions, checks)
+    anywhere = np.array([sample.label is not None for sample in samples], dtype=np.bool_)
+    chosen = [index for index, sample in enumerate(samples) if sample.text in taken]
+    edits = []
+    kinds = tuple(dict.fromkeys(EXAMPLE_LAYERS))
+    for kind in kinds:
+        for _ in range(N_OPEN_EXAMPLES // len(kinds)):
+            best = _next(fitness[kind], anywhere, chosen, vectors, is_fit)
+            if best is not None:
+                chosen.append(best)
+                sample = samples[best]
+                edits.append(_example(sample, str(sample.label), kind, f"example: {kind} ({sample.id})"))
+    return edits
+
+
 class _Fit:
     """Which samples may be shown, found out one by one: few are ever asked about."""
 
@@ -90,7 +121,7 @@ class _Fit:
         self._checks = checks
         self._known: dict[int, bool] = {}
         self.candidates = np.array([len(sample.text) <= _LONGEST_EXAMPLE for sample in self._samples])
-        if checks is not None:
+        if checks is not None and predictions.answers.open is None:
             self.candidates &= ~suspect_labels(predictions, labelled=checks.task.train)
 
     def __call__(self, index: int) -> bool:

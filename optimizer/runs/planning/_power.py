@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
+    from psopt.evaluation import Predictions
 
 MEASURES = ("f1", "sensitivity")
 """What the final test is planned for."""
@@ -172,6 +173,29 @@ def measured_spread(
     sensitivity = _sensitivity(second, n_classes) - _sensitivity(first, n_classes)
     pseudo = _pseudo_values(second, n_classes) - _pseudo_values(first, n_classes)
     return {"f1": _analysed(f1, f1.mean(axis=1)), "sensitivity": _analysed(pseudo, sensitivity)}
+
+
+def spread_of_predictions(first: Predictions, second: Predictions) -> dict[str, DifferenceSpread]:
+    """Return the same of predictions, whatever their answers are: by what an answer is worth, and how alike two are."""
+    if first.answers.is_plain:
+        return measured_spread(first.array, second.array, first.truth, first.n_classes)
+    worths = [
+        predictions.right if predictions.quality is None else predictions.quality for predictions in (first, second)
+    ]
+    quality = worths[1].astype(np.float64) - worths[0]
+    pseudo = _pseudo_values_of(second) - _pseudo_values_of(first)
+    sensitivity = second.sensitivities - first.sensitivities
+    return {"f1": _analysed(quality, quality.mean(axis=1)), "sensitivity": _analysed(pseudo, sensitivity)}
+
+
+def _pseudo_values_of(predictions: Predictions) -> NDArray[np.float64]:
+    n_wordings = predictions.n_rephrasings
+    whole: NDArray[np.float64] = n_wordings * predictions.sensitivities
+    if n_wordings < 2:
+        return whole[:, np.newaxis]
+    columns = range(n_wordings)
+    without = [predictions.under([other for other in columns if other != q]).sensitivities for q in columns]
+    return np.column_stack([whole - (n_wordings - 1) * rest for rest in without])
 
 
 def spread_of_run(folder: Path, baseline: str, labels: Mapping[str, str]) -> dict[str, DifferenceSpread] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from psopt.runs.planning._power import measured_spread, smallest_difference
+from psopt.runs.planning._power import smallest_difference, spread_of_predictions
 from psopt.search import MARGIN_OF_S
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def samples_needed(baseline: Predictions, nominee: Predictions, test: NomineeTes
     """
     if len(baseline.samples) < 2 or test.lost:
         return None
-    spreads = measured_spread(baseline.array, nominee.array, baseline.truth, baseline.n_classes)
+    spreads = spread_of_predictions(baseline, nominee)
     n_wordings = baseline.n_rephrasings
 
     def passes(n_samples: int) -> bool:

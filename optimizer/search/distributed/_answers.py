@@ -8,6 +8,7 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from psopt.answers import FIRST_CODE, packed, unpacked
 from psopt.search.distributed._study_keys import ANSWERED_LATER, ANSWERS, TRAIN
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def read_further(study: StoredStudy, prompt_id: str) -> Answers | None:
 
 
 def _content(predictions: Predictions | PartialAnswers) -> dict[str, Any]:
-    content: dict[str, Any] = {"shape": list(predictions.array.shape), "int16": _packed(predictions.array, np.int16)}
+    content = _content_of(predictions.array)
     if predictions.probabilities is not None:
         content["probabilities"] = {
             "shape": list(predictions.probabilities.shape),
@@ -54,7 +55,7 @@ def read_answers(trial: optuna.trial.FrozenTrial) -> Answers | None:
 def _read(content: Mapping[str, Any] | None) -> Answers | None:
     if content is None:
         return None
-    answers = _unpacked(content["int16"], np.int16, content["shape"]).astype(np.int64)
+    answers = _array_in(content)
     probabilities = content.get("probabilities")
     if probabilities is None:
         return answers, None
@@ -66,7 +67,7 @@ def write_train_answers(
 ) -> None:
     """Store what a round's diagnosis was answered, where it asked about a part of train: -1 in the other cells."""
     key = f"{TRAIN}:{round_number}" + (f":{worker}" if worker else "")
-    content = {"prompt": prompt_id, "shape": list(array.shape), "int16": _packed(array, np.int16)}
+    content = {"prompt": prompt_id, **_content_of(array)}
     study.set_user_attr(key, json.dumps(content))
 
 
@@ -74,10 +75,25 @@ def read_train_answers(study: optuna.Study) -> list[tuple[str, NDArray[np.int64]
     """Return what `write_train_answers` stored, prompt id and answers, by round and worker."""
     stored = {key: value for key, value in study.user_attrs.items() if key.startswith(f"{TRAIN}:")}
     contents = [json.loads(stored[key]) for key in sorted(stored, key=lambda key: (int(key.split(":")[2]), key))]
-    return [
-        (content["prompt"], _unpacked(content["int16"], np.int16, content["shape"]).astype(np.int64))
-        for content in contents
-    ]
+    return [(content["prompt"], _array_in(content)) for content in contents]
+
+
+def _content_of(array: NDArray[np.int64]) -> dict[str, Any]:
+    """A grid of answers; open ones with the texts that they are, so that whoever reads them knows these too."""
+    shape = {"shape": list(array.shape)}
+    if not (array >= FIRST_CODE).any():
+        return {**shape, "int16": _packed(array, np.int16)}
+    places, texts = packed(array)
+    n_labels = int(array[(array >= 0) & (array < FIRST_CODE)].max(initial=-1))
+    kept = base64.b64encode(zlib.compress(json.dumps(texts).encode())).decode()
+    return {**shape, "int32": _packed(places, np.int32), "texts": kept, "n_labels": n_labels}
+
+
+def _array_in(content: Mapping[str, Any]) -> NDArray[np.int64]:
+    if "texts" not in content:
+        return _unpacked(content["int16"], np.int16, content["shape"]).astype(np.int64)
+    texts = json.loads(zlib.decompress(base64.b64decode(content["texts"])))
+    return unpacked(_unpacked(content["int32"], np.int32, content["shape"]), texts, content["n_labels"])
 
 
 def _packed(array: NDArray[Any], kind: type[np.generic]) -> str:

@@ -66,8 +66,8 @@ class NomineeTest:
     ----------
     id : str
     f1, sensitivity : OneSided
-    consistency : float
-        The difference in C, of which nothing is asked.
+    consistency : float or None
+        The difference in C, of which nothing is asked; None where C is not defined.
     lost : tuple of str
         Ids of pinned samples that the baseline answers rightly under a wording under which the nominee does not.
     passed : bool
@@ -78,7 +78,7 @@ class NomineeTest:
     id: str
     f1: OneSided
     sensitivity: OneSided
-    consistency: float
+    consistency: float | None
     lost: tuple[str, ...] = ()
     passed: bool = False
     level: float = 0.0
@@ -100,7 +100,7 @@ class NomineeTest:
     @property
     def gain(self) -> float:
         """The difference in F1 - S + C."""
-        return self.f1.difference - self.sensitivity.difference + self.consistency
+        return self.f1.difference - self.sensitivity.difference + (self.consistency or 0.0)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
@@ -125,7 +125,7 @@ def compare_nominee(
         nominee_id,
         OneSided.of_f1(paired["f1"], margin),
         OneSided.of_sensitivity(paired["sensitivity"], MARGIN_OF_S),
-        paired["consistency"].difference,
+        paired["consistency"].difference if "consistency" in paired else None,
         _lost(baseline, nominee, pinned),
     )
 

@@ -149,7 +149,7 @@ class CandidateRaces:
     def _schedule_of(self, baseline: Candidate) -> Schedule:
         if self._schedule is None:
             on_val = self._evaluator.predictions(baseline.prompt, "val")
-            self._schedule = Schedule(on_val.truth, on_val.n_rephrasings, self._options.seed)
+            self._schedule = Schedule(on_val.true_classes, on_val.n_rephrasings, self._options.seed)
         return self._schedule
 
     def _race(self, baseline: Candidate, negligible: float = NEGLIGIBLE) -> Race:

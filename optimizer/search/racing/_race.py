@@ -101,7 +101,7 @@ class Race:
         return RaceResult(last, stop)
 
     def lead(self, prompt: str, answers: Answers, rival: str, grid: Answers, rung: Rung) -> NDArray[np.float64]:
-        """Return by how much a candidate is ahead of a rival on each sample of a rung: (n, 3), see `sample_gains`."""
+        """Return by how much a candidate is ahead of a rival on each sample of a rung: (n, k), see `sample_gains`."""
         return self._gains_of(prompt, answers, rung) - self._gains_of(rival, grid, rung)
 
     def is_no_better(self, differences: NDArray[np.float64]) -> bool:
@@ -135,6 +135,5 @@ def is_audited(prompt_id: str, seed: int) -> bool:
     return (int(prompt_id, 16) + seed) % _AUDITED == 0
 
 
-def _means(differences: NDArray[np.float64]) -> tuple[float, float, float]:
-    f1, steadiness, consistency = differences.mean(axis=0)
-    return float(f1), float(steadiness), float(consistency)
+def _means(differences: NDArray[np.float64]) -> tuple[float, ...]:
+    return tuple(differences.mean(axis=0).tolist())

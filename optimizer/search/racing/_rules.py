@@ -47,13 +47,13 @@ class Stop:
         `DOMINATED` or `F1_BELOW`.
     rival : str
         The id of the prompt that it was compared with.
-    lead : (float, float, float)
-        By how much it is ahead of the rival in F1, -S (as disagreement) and C on the rung's cells.
+    lead : tuple of float
+        By how much it is ahead of the rival in F1, -S (as disagreement) and, where defined, C on the rung's cells.
     """
 
     reason: str
     rival: str
-    lead: tuple[float, float, float]
+    lead: tuple[float, ...]
 
     @property
     def shortfall(self) -> float:
@@ -65,7 +65,7 @@ class Stop:
 
 
 class Rule(Protocol):
-    """Judges paired differences of a candidate and a rival; (n, 3), all to be maximised."""
+    """Judges paired differences of a candidate and a rival; (n, k), all to be maximised."""
 
     def is_dominated(self, differences: NDArray[np.float64]) -> bool:
         """Whether the rival is clearly better in all objectives."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from psopt.answers import ONE_LABEL
 from psopt.metrics import sample_consistency
+from psopt.search.racing._open_gains import open_gains
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,19 +21,19 @@ def sample_gains(
     n_classes: int,
     answer_type: AnswerType = ONE_LABEL,
 ) -> NDArray[np.float64]:
-    r"""Return what each sample contributes to F1, to -S and to C on some cells; all three are to be maximised.
+    r"""Return what each sample contributes to F1, to -S and, where it is defined, to C on some cells, to be maximised.
 
     S is told by disagreement, ``m/(m-1) (1 - sum p^2)``: at any number m of wordings an unbiased estimate of the Gini
     impurity at all of them, which entropy is not. Of ordered labels the answers' similarity W takes the place of
     equality, ``m/(m-1) (1 - sum p W p)`` (Rao's quadratic entropy), and closeness that of right answers. C is pooled
     over the pairs of each class; its contributions are ``C + 2 w (c - C)``, where c is a sample's mean consistency with
     its class and w its class's share of pairs: their mean is C, and their variance that of C to first order (Hajek's
-    projection of a U-statistic).
+    projection of a U-statistic). Of several labels F1 is a ratio of sums, and told to first order likewise.
 
     Parameters
     ----------
     array : (N, Q) int
-        Answers in [0, n_classes), N/A the last of them; anything where `cells` is False.
+        Answers in [0, n_classes), N/A the last of them, or open ones; anything where `cells` is False.
     cells : (N, Q) bool
         Each sample has m >= 2 cells, the same m for all that have any.
     truth : (N,) int
@@ -42,13 +43,15 @@ def sample_gains(
 
     Returns
     -------
-    gains : (n, 3) float
+    gains : (n, 3) or (n, 2) float
         Of the n samples that have cells, in their order.
     """
     chosen = cells.any(axis=1)
     m = int(cells[chosen][0].sum())
     answers = array[chosen][cells[chosen]].reshape(-1, m)
     labels = truth[chosen]
+    if answer_type.open is not None:
+        return open_gains(answers, labels, answer_type.open)
     counts = (answers[:, :, None] == np.arange(n_classes)).sum(axis=1)
     worth, similarity = answer_type.worth, answer_type.similarity
     quality = answers == labels[:, None] if worth is None else worth[labels[:, None], answers]

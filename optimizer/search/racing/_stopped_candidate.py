@@ -25,11 +25,21 @@ HELD = "held"
 
 
 class EstimatedScores(NamedTuple):
-    """F1, S and C of a candidate of which a part of the grid is known."""
+    """F1, S and, where it is defined, C of a candidate of which a part of the grid is known."""
 
     f1: float
     sensitivity: float
-    consistency: float
+    consistency: float | None = None
+
+    @property
+    def values(self) -> list[float]:
+        """As the study is told."""
+        return [self.f1, self.sensitivity, *(() if self.consistency is None else (self.consistency,))]
+
+    @property
+    def gains(self) -> NDArray[np.float64]:
+        """The objectives, all to be maximised."""
+        return np.array([self.f1, -self.sensitivity, *self.values[2:]])
 
     @property
     def is_hollow(self) -> bool:
@@ -115,16 +125,17 @@ def estimated_scores(lead: NDArray[np.float64], baseline: Scores, on_val: Predic
 
     Parameters
     ----------
-    lead : (n, 3) float
+    lead : (n, k) float
         By how much the candidate is ahead of the baseline in F1, -S (as disagreement) and C on each sample of a rung.
     baseline : Scores
         Of its whole grid.
     on_val : Predictions
         The baseline's.
     """
-    f1, steadiness, consistency = lead.mean(axis=0)
+    f1, steadiness, *consistency = lead.mean(axis=0).tolist()
     sensitivity = baseline.sensitivity - _per_disagreement(baseline.sensitivity, on_val) * steadiness
-    scores = np.clip([baseline.f1 + f1, sensitivity, baseline.consistency + consistency], 0.0, 1.0)
+    of_consistency = [] if baseline.consistency is None else [baseline.consistency + consistency[0]]
+    scores = np.clip([baseline.f1 + f1, sensitivity, *of_consistency], 0.0, 1.0)
     return EstimatedScores(*scores.tolist())
 
 

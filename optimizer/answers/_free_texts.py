@@ -1,0 +1,118 @@
+"""Free answers: the same if they mean the same, as far as an embedding of sentences tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from psopt.answers._no_label import EMPTY
+from psopt.errors import InputError
+from psopt.tasks import EMBEDDING, FREE, USUAL_THRESHOLD, AnswerSpec, references_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    Embed = Callable[[Sequence[str]], NDArray[np.float32]]
+    """Texts to unit vectors, (n, d)."""
+
+BAND = (0.85, 0.9, 0.95)
+"""At which thresholds S is told: much of what is measured of free answers is the matcher's."""
+_embeds: list[Embed] = []
+_vectors: dict[str, NDArray[np.float32]] = {}
+
+
+def embed_with(embed: Embed) -> None:
+    """Say what turns texts into vectors: rooms above know models, and this one does not."""
+    _embeds[:] = [embed]
+
+
+@dataclass(frozen=True, slots=True)
+class FreeTexts:
+    """Free answers.
+
+    Attributes
+    ----------
+    threshold : float
+        From which cosine of their embeddings on two answers are the same. Answers that are linked by others that are
+        the same are one class: so what is the same is no matter of order.
+    judge : str
+        The model that rates answers; empty where similarity to the reference is what they are worth.
+    """
+
+    threshold: float = USUAL_THRESHOLD
+    judge: str = ""
+
+    @property
+    def name(self) -> str:
+        """As ``--answers`` takes it."""
+        detail = "" if self.threshold == USUAL_THRESHOLD else f"{EMBEDDING}:{self.threshold:g}"
+        return str(AnswerSpec(FREE, detail, self.judge))
+
+    @property
+    def quality_name(self) -> str:
+        """The mean rating, or the mean cosine with the nearest reference."""
+        return "rating" if self.judge else "similarity"
+
+    @property
+    def note(self) -> str:
+        """What is measured otherwise than of labels."""
+        quality = "similarity to the reference"
+        if self.judge:
+            quality = f"the rating by {self.judge} (two calls an answer, beside those that are expected)"
+        return (
+            f"Answers are free texts, the same from a cosine of {self.threshold:g} of their embeddings on; {quality} "
+            "stands where F1 stands else, and C is not defined"
+        )
+
+    @property
+    def is_graded(self) -> bool:
+        """Whether two answers mean the same or not."""
+        return False
+
+    def prepare(self, answers: Sequence[str]) -> None:
+        """Embed answers, all at once."""
+        unknown = [answer for answer in dict.fromkeys(answers) if answer not in _vectors]
+        if not unknown:
+            return
+        if not _embeds:
+            raise InputError("nothing says how free answers are embedded: import psopt.evaluation")
+        _vectors.update(zip(unknown, _embeds[0](unknown), strict=True))
+
+    def classes(self, answers: Sequence[str]) -> list[int]:
+        """Return which answers are the same, or linked by such that are."""
+        from scipy.sparse.csgraph import connected_components
+
+        if len(answers) == 1:
+            return [0]
+        self.prepare(answers)
+        vectors = np.stack([_vectors[answer] for answer in answers])
+        alike = vectors @ vectors.T >= self.threshold
+        return [int(number) for number in connected_components(alike, directed=False)[1]]
+
+    def similarity(self, first: str, second: str) -> float:
+        """Return the cosine of two answers, 0 if it is negative."""
+        if first == second:
+            return 1.0
+        self.prepare([first, second])
+        return float(np.clip(_vectors[first] @ _vectors[second], 0.0, 1.0))
+
+    def claims(self, answer: str | None, reference: str) -> float:  # noqa: ARG002
+        """Return how much an answer weighs in the mean: all the same."""
+        return 1.0
+
+    def worth(self, answer: str, reference: str) -> float:
+        """Return the similarity to the nearest reference."""
+        return max(self.similarity(answer, right) for right in references_of(reference))
+
+
+def read_free(answer: str) -> tuple[str | None, str]:
+    """Return the whole answer and no kind; or None, and why.
+
+    >>> read_free(" Yes, it is. ")
+    ('Yes, it is.', '')
+    """
+    text = answer.replace("\0", "").strip()
+    return (text, "") if text else (None, EMPTY)

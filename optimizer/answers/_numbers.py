@@ -1,0 +1,115 @@
+"""Answers that are numbers: the same, and right, within a tolerance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from psopt.answers._no_label import NO_NUMBER, SEVERAL_NUMBERS
+from psopt.answers._reading import declared_part, json_part
+from psopt.tasks import NUMBER, written_number
+from psopt.text import numbers_in, whole_number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_ROUNDING = 1e-9  # of a number: what is computed in binary is not off for that
+_LONGEST = 100_000  # characters: what stands after them is not looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """Numbers that are the same within a tolerance.
+
+    Attributes
+    ----------
+    tolerance : float
+        By how much two may differ: absolutely, or as a share of the larger (``is_share``).
+    is_share : bool
+    """
+
+    tolerance: float = 0.0
+    is_share: bool = False
+
+    @property
+    def name(self) -> str:
+        """As ``--answers`` takes it."""
+        if not self.tolerance:
+            return NUMBER
+        return f"{NUMBER}:{100 * self.tolerance:g}%" if self.is_share else f"{NUMBER}:{self.tolerance:g}"
+
+    @property
+    def quality_name(self) -> str:
+        """The share of answers within tolerance."""
+        return "accuracy"
+
+    @property
+    def note(self) -> str:
+        """What is measured otherwise than of labels."""
+        within = "equal" if not self.tolerance else f"within {self.name.partition(':')[2]} of each other"
+        return f"Answers are numbers: the same if {within}; accuracy stands where F1 stands else, and C is not defined"
+
+    @property
+    def is_graded(self) -> bool:
+        """Numbers are the same or not."""
+        return False
+
+    def prepare(self, answers: Sequence[str]) -> None:
+        """Nothing is to be looked up."""
+
+    def classes(self, answers: Sequence[str]) -> list[int]:
+        """Return which numbers are the same: by rising value, each class as wide as the tolerance.
+
+        >>> Numbers(0.5).classes(["1", "10", "1.4", "1.8"])
+        [0, 2, 0, 1]
+        """
+        values = [float(answer) for answer in answers]
+        classes = [0] * len(values)
+        start, current = None, -1
+        for place in sorted(range(len(values)), key=lambda place: values[place]):
+            if start is None or not self._is_same(start, values[place]):
+                start, current = values[place], current + 1
+            classes[place] = current
+        return classes
+
+    def similarity(self, first: str, second: str) -> float:
+        """Return 1 if two numbers are within tolerance, else 0."""
+        return float(self._is_same(float(first), float(second)))
+
+    def claims(self, answer: str | None, reference: str) -> float:  # noqa: ARG002
+        """Return how much an answer weighs in the mean: all the same."""
+        return 1.0
+
+    def worth(self, answer: str, reference: str) -> float:
+        """Return 1 within tolerance of what is right, else 0.
+
+        >>> Numbers(0.01, is_share=True).worth("99.5", "100"), Numbers().worth("99.5", "100")
+        (1.0, 0.0)
+        """
+        return self.similarity(answer, reference)
+
+    def _is_same(self, first: float, second: float) -> bool:
+        scale = max(abs(first), abs(second))
+        room = self.tolerance * scale if self.is_share else self.tolerance
+        return abs(first - second) <= room + _ROUNDING * scale
+
+
+def read_number(answer: str) -> tuple[str | None, str]:
+    r"""Return the number that an answer gives, and no kind; or None, and why.
+
+    In this order: the answer that is a number, its unit apart; a field or a whole of JSON; what follows a last line's
+    "Answer:"; the one number that stands in the answer, or else in its last line.
+
+    >>> read_number("12.50 EUR"), read_number("From 3 and 4 it follows:\nAnswer: 12"), read_number("3 or 4")[0]
+    (('12.5', ''), ('12', ''), None)
+    """
+    text = answer[:_LONGEST]
+    for part in (text, json_part(text), declared_part(text)):
+        if part is not None and (value := whole_number(part)) is not None:
+            return written_number(value), ""
+    lines = [line for line in text.splitlines() if line.strip()]
+    for part in (declared_part(text), text, lines[-1] if lines else ""):
+        values = set(numbers_in(part or ""))
+        if len(values) == 1:
+            return written_number(values.pop()), ""
+    return None, SEVERAL_NUMBERS if numbers_in(text) else NO_NUMBER

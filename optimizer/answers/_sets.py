@@ -1,0 +1,131 @@
+"""Answers that are several labels: alike as far as they share them (Jaccard)."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from psopt.answers._no_label import UNKNOWN
+from psopt.answers._reading import declared_part, fenced_part, whole_label
+from psopt.tasks import LABELS, written_set
+from psopt.tasks import set_written as _set_written
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_PARTS = re.compile(r"\s*(?:[,;|\n/]|\band\b|(?:^|\n)\s*[-*•]\s)\s*", re.IGNORECASE)
+_NOTHING = frozenset({"", "none", "[]", "{}", "no label", "no labels", "none of them", "none of these", "n/a", "null"})
+set_written = functools.lru_cache(maxsize=65536)(_set_written)
+_EDGES = " \t\r\n.\"'`*_-•[](){}"
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSets:
+    """Several labels a sample, or none.
+
+    Attributes
+    ----------
+    separator : str
+        What parts them in the data; empty where the data hold lists.
+    """
+
+    separator: str = ""
+
+    @property
+    def name(self) -> str:
+        """As ``--answers`` takes it."""
+        return f"{LABELS}:{self.separator}" if self.separator else LABELS
+
+    @property
+    def quality_name(self) -> str:
+        """2 TP / (2 TP + FP + FN) over all labels of all answers."""
+        return "micro-F1"
+
+    @property
+    def note(self) -> str:
+        """What is measured otherwise than of one label."""
+        return (
+            "Answers are several labels: micro-F1 is over all labels of all answers, S counts sets as alike as far as "
+            "they share labels (Jaccard), and C is pooled over labels"
+        )
+
+    @property
+    def is_graded(self) -> bool:
+        """Two sets may share a part of their labels."""
+        return True
+
+    def prepare(self, answers: Sequence[str]) -> None:
+        """Nothing is to be looked up."""
+
+    def classes(self, answers: Sequence[str]) -> list[int]:
+        """Return which sets are the same: those that are written the same."""
+        known: dict[str, int] = {}
+        return [known.setdefault(answer, len(known)) for answer in answers]
+
+    def similarity(self, first: str, second: str) -> float:
+        """Return Jaccard's coefficient, of two sets without a label 1; it is a kernel.
+
+        >>> LabelSets().similarity('["a", "b"]', '["b", "c"]'), LabelSets().similarity("[]", "[]")
+        (0.3333333333333333, 1.0)
+        """
+        ours, theirs = set_written(first), set_written(second)
+        return len(ours & theirs) / len(ours | theirs) if ours or theirs else 1.0
+
+    def claims(self, answer: str | None, reference: str) -> float:
+        """Return how much an answer weighs in micro-F1: by the labels that it gives and those that are right."""
+        return float(len(set_written(answer or "[]")) + len(set_written(reference)))
+
+    def worth(self, answer: str, reference: str) -> float:
+        """Return the F1 of one answer's labels; of two sets without a label 1."""
+        ours, right = set_written(answer), set_written(reference)
+        return 2 * len(ours & right) / (len(ours) + len(right)) if ours or right else 1.0
+
+
+def read_set(answer: str, labels: Sequence[str]) -> tuple[str | None, str]:
+    """Return the labels that an answer gives, written one way, and no kind; or None, and why.
+
+    A JSON list, bare or fenced, or labels parted by commas, semicolons, bars, "and" or lines. What names another label
+    than the task's is N/A: which labels were meant is not known then.
+
+    >>> read_set("Billing and sales.", ("billing", "sales")), read_set("[]", ("billing", "sales"))
+    (('["billing", "sales"]', ''), ('[]', ''))
+    >>> read_set("billing, maybe refunds", ("billing", "sales"))
+    (None, 'unknown label')
+    """
+    known = tuple(labels)
+    text = (fenced_part(answer) or answer).strip()
+    declared = declared_part(text)
+    for part in (text, declared):
+        if part is None:
+            continue
+        members = _listed(part)
+        if members is None and whole_label(part, known) < len(known):
+            members = [part]
+        if members is None:
+            bare = part.strip(_EDGES)
+            members = [] if part.strip().casefold() in _NOTHING or bare.casefold() in _NOTHING else _PARTS.split(bare)
+        places = [whole_label(member, known) for member in members if member.strip(_EDGES)]
+        if all(place < len(known) for place in places):
+            return written_set([known[place] for place in places], known), ""
+    return None, UNKNOWN
+
+
+def _listed(text: str) -> list[str] | None:
+    """The texts of a JSON list, of an object's only list, or of an object of truth values."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(value, dict) and value and all(isinstance(is_said, bool) for is_said in value.values()):
+        return [label for label, is_said in value.items() if is_said]
+    if isinstance(value, dict):
+        lists = [member for member in value.values() if isinstance(member, list)]
+        value = lists[0] if len(lists) == 1 else None
+    if isinstance(value, str):
+        value = [value]
+    if not isinstance(value, list):
+        return None
+    return [str(member) for member in value]

@@ -1,0 +1,154 @@
+"""Answers that are short texts: extracts, names, JSON; right if equal to a reference, or as far as they share words."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from psopt.answers._no_label import EMPTY, NO_JSON
+from psopt.answers._reading import declared_part, fenced_part
+from psopt.tasks import JSON, TEXT, TOKEN_F1, references_of
+from psopt.text import answer_words, normal_form
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_QUOTES = "\"'`“”„«»"
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Short texts.
+
+    Attributes
+    ----------
+    by : str
+        Empty: the same if equal but for case, articles and punctuation. ``token-f1``: alike as far as they share
+        words. ``json``: the same if equal as JSON, whatever the order of members.
+    """
+
+    by: str = ""
+
+    @property
+    def name(self) -> str:
+        """As ``--answers`` takes it."""
+        return f"{TEXT}:{self.by}" if self.by else TEXT
+
+    @property
+    def quality_name(self) -> str:
+        """The share of exact matches, or the mean F1 of words."""
+        return "token F1" if self.is_graded else "exact match"
+
+    @property
+    def note(self) -> str:
+        """What is measured otherwise than of labels."""
+        how = {
+            "": "the same if equal but for case, articles and punctuation",
+            JSON: "the same if equal as JSON",
+            TOKEN_F1: "alike as far as they share words",
+        }[self.by]
+        return f"Answers are texts, {how}; {self.quality_name} stands where F1 stands else, and C is not defined"
+
+    @property
+    def is_graded(self) -> bool:
+        """Whether two texts may be alike to a degree."""
+        return self.by == TOKEN_F1
+
+    def prepare(self, answers: Sequence[str]) -> None:
+        """Nothing is to be looked up."""
+
+    def classes(self, answers: Sequence[str]) -> list[int]:
+        """Return which texts are the same."""
+        forms: dict[str, int] = {}
+        return [forms.setdefault(self._form(answer), len(forms)) for answer in answers]
+
+    def similarity(self, first: str, second: str) -> float:
+        """Return how alike two texts are: the F1 of their words, or 1 if they are the same.
+
+        The F1 of two bags of words, twice the words they share by the sum of their sizes, is a kernel: both the number
+        of words shared and 1 / (a + b) are, and so is their product.
+
+        >>> round(Texts("token-f1").similarity("the blue door", "a blue wooden door"), 2)
+        0.8
+        """
+        if not self.is_graded:
+            return float(self._form(first) == self._form(second))
+        ours, theirs = _bag(first), _bag(second)
+        if not ours or not theirs:
+            return float(normal_form(first) == normal_form(second))
+        return 2 * (ours & theirs).total() / (ours.total() + theirs.total())
+
+    def claims(self, answer: str | None, reference: str) -> float:  # noqa: ARG002
+        """Return how much an answer weighs in the mean: all the same."""
+        return 1.0
+
+    def worth(self, answer: str, reference: str) -> float:
+        """Return the similarity to the nearest of the texts that are right."""
+        if self.by == JSON:
+            return self.similarity(answer, reference)
+        return max(self.similarity(answer, right) for right in references_of(reference))
+
+    def _form(self, answer: str) -> str:
+        return canonical_json(answer) or answer if self.by == JSON else normal_form(answer)
+
+
+def read_text(answer: str) -> tuple[str | None, str]:
+    """Return the text that an answer gives, and no kind; or None, and why: fences, quotes and "Answer:" are taken off.
+
+    >>> read_text('Answer: "The Louvre"'), read_text("  ")
+    (('The Louvre', ''), (None, 'empty'))
+    """
+    text = fenced_part(answer) or answer
+    declared = declared_part(text)
+    if declared is not None:
+        text = declared
+    text = text.strip()
+    if len(text) > 1 and text[0] in _QUOTES and text[-1] in _QUOTES:
+        text = text[1:-1].strip()
+    elif declared is not None and text[-1:] in _QUOTES and text.count(text[-1:]) == 1:
+        text = text[:-1].strip()  # the quote before it is gone with "Answer:"
+    text = text.replace("\0", "")
+    return (text, "") if text else (None, EMPTY)
+
+
+def read_json(answer: str) -> tuple[str | None, str]:
+    r"""Return the JSON that an answer gives, and no kind; or None, and why: it may stand in a fence.
+
+    >>> read_json('```json\n{"b": 1.0, "a": [2]}\n```')
+    ('{"a": [2], "b": 1}', '')
+    """
+    for text in (answer, fenced_part(answer), _braced(answer)):
+        if text and (canonical := canonical_json(text)) is not None:
+            return canonical, ""
+    return None, NO_JSON
+
+
+@functools.lru_cache(maxsize=4096)
+def canonical_json(text: str) -> str | None:
+    """Return JSON written one way: members by name, whole numbers without a point; None of what is no JSON."""
+    try:
+        return json.dumps(_plain(json.loads(text)), ensure_ascii=False, sort_keys=True)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: _plain(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_plain(element) for element in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _braced(text: str) -> str:
+    """From the first brace or bracket to the last."""
+    starts = [place for place in (text.find("{"), text.find("[")) if place >= 0]
+    return text[min(starts) : max(text.rfind("}"), text.rfind("]")) + 1] if starts else ""
+
+
+@functools.lru_cache(maxsize=65536)
+def _bag(text: str) -> Counter[str]:
+    return Counter(answer_words(text))

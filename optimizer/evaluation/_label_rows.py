@@ -1,0 +1,128 @@
+"""Answers that are several labels, label by label: C is then E25's, a sample counting once for each of its labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from psopt.answers import FIRST_CODE, text_of
+from psopt.metrics import consistency, prediction_counts, sample_consistency
+from psopt.models import NOT_ASKED
+from psopt.tasks import set_written
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+_GIVEN, _NOT_GIVEN, _NA = range(3)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelRows:
+    """One row for each label of each sample.
+
+    Attributes
+    ----------
+    said : (M, Q) int
+        Whether an answer names the row's label: 0 it does, 1 it does not, 2 N/A; -1 where nobody has asked.
+    labels : (M,) int
+        The row's label.
+    samples : (M,) int
+        The row's sample: rows of one sample come from one draw.
+    n_samples : int
+    """
+
+    said: NDArray[np.int64]
+    labels: NDArray[np.int64]
+    samples: NDArray[np.int64]
+    n_samples: int
+
+    @classmethod
+    def of(cls, array: NDArray[np.int64], true: Sequence[str], labels: Sequence[str]) -> LabelRows:
+        """Take a grid of answers apart, (N, Q), by the sets of labels that are right, as `Sample.label` has them."""
+        rows, numbers = np.nonzero(true_labels(true, labels))
+        given = given_labels(array, labels)[rows, :, numbers]
+        said = np.where(array[rows] < FIRST_CODE, _NA, np.where(given, _GIVEN, _NOT_GIVEN))
+        return cls(np.where(array[rows] == NOT_ASKED, NOT_ASKED, said), numbers, rows, len(array))
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes `said` and `labels` have together."""
+        return max(_NA, int(self.labels.max(initial=0))) + 1
+
+    @property
+    def consistency(self) -> float | None:
+        """C pooled over the labels; None where no sample has any."""
+        return float(consistency(self._p_tau, self.labels)) if len(self.labels) else None
+
+    @property
+    def consistency_no_self_pairs(self) -> float | None:
+        """C without each row's pair with itself; None where no label has two samples."""
+        sizes = np.bincount(self.labels) if len(self.labels) else np.zeros(1)
+        return float(self.contributions.mean()) if sizes.max() > 1 else None
+
+    @property
+    def consistency_of_labels(self) -> dict[int, float]:
+        """C of each label that a sample has."""
+        if not len(self.labels):
+            return {}
+        of_labels = consistency(self._p_tau, self.labels, average=None)
+        return {int(label): float(of_labels[label]) for label in np.unique(self.labels)}
+
+    @property
+    def consistency_of_samples(self) -> NDArray[np.float64]:
+        """Mean consistency of each sample with those of its labels: (N,); 1 where it has no label, or is alone."""
+        if not len(self.labels):
+            return np.ones(self.n_samples)
+        of_rows = np.nan_to_num(sample_consistency(self._p_tau, self.labels), nan=1.0)
+        n_labels = np.bincount(self.samples, minlength=self.n_samples)
+        sums = np.bincount(self.samples, weights=of_rows, minlength=self.n_samples)
+        return np.where(n_labels > 0, sums / np.maximum(n_labels, 1), 1.0)
+
+    @property
+    def influences(self) -> NDArray[np.float64]:
+        """What the weight of each sample adds to C, to first order: (N,); see `psopt.metrics.score_intervals`."""
+        if not len(self.labels):
+            return np.zeros(self.n_samples)
+        of_rows = np.nan_to_num(sample_consistency(self._p_tau, self.labels), nan=1.0)
+        sizes = np.bincount(self.labels)[self.labels]
+        pooled = np.average(of_rows, weights=sizes)
+        parts = 2 * sizes * (of_rows - pooled) / sizes.sum()
+        return np.asarray(np.bincount(self.samples, weights=parts, minlength=self.n_samples))
+
+    @property
+    def contributions(self) -> NDArray[np.float64]:
+        """What each sample contributes to C without self-pairs, (N,): their mean is C, by Hajek's projection."""
+        if not len(self.labels):
+            return np.ones(self.n_samples)
+        of_rows = np.nan_to_num(sample_consistency(self._p_tau, self.labels, self_pairs=False), nan=1.0)
+        others = np.bincount(self.labels)[self.labels] - 1.0
+        weights = others / others.mean() if others.any() else np.ones(len(others))
+        pooled = float((weights * of_rows).mean())
+        parts = np.bincount(self.samples, weights=weights * (of_rows - pooled), minlength=self.n_samples)
+        return np.asarray(pooled + 2 * self.n_samples / len(others) * parts)
+
+    @property
+    def _p_tau(self) -> NDArray[np.int64] | NDArray[np.float64]:
+        asked = self.said != NOT_ASKED
+        counts = prediction_counts(np.where(asked, self.said, self.n_classes), self.n_classes + 1)[:, : self.n_classes]
+        return counts if asked.all() else counts / counts.sum(axis=1, keepdims=True)
+
+
+def true_labels(true: Sequence[str], labels: Sequence[str]) -> NDArray[np.bool_]:
+    """Which labels each sample has, (N, L) bool, by the sets that are right."""
+    own = [set_written(written) for written in true]
+    return np.array([[label in names for label in labels] for names in own], dtype=np.bool_)
+
+
+def given_labels(array: NDArray[np.int64], labels: Sequence[str]) -> NDArray[np.bool_]:
+    """Which labels each answer names: (N, Q, L) bool."""
+    distinct, place = np.unique(array, return_inverse=True)
+    named = np.zeros((len(distinct), len(labels)), dtype=np.bool_)
+    for row, code in enumerate(distinct.tolist()):
+        if code >= FIRST_CODE:
+            names = set_written(text_of(code))
+            named[row] = [label in names for label in labels]
+    return np.asarray(named[place.reshape(array.shape)])

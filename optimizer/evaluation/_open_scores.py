@@ -1,0 +1,115 @@
+"""The scores of open answers: quality in the place of F1, S by what is the same or alike, C where there are labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from psopt.answers import BAND, FIRST_CODE, AnswerType, text_of
+from psopt.evaluation._label_rows import given_labels, true_labels
+from psopt.metrics import prompt_sensi_score, sensitivity
+from psopt.tasks import EMBEDDING, FREE, LABELS, NUMBER, TEXT, TOKEN_F1, AnswerSpec, references_of
+from psopt.text import normal_form
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from psopt.evaluation._predictions import Predictions
+
+
+@dataclass(frozen=True, slots=True)
+class OpenScores:
+    """What else is asked of open answers.
+
+    Attributes
+    ----------
+    quality_name : str
+        What stands in the place of F1.
+    measures : dict of name to float or None
+        Of several labels ``subset accuracy`` and ``S of equal sets``; of numbers ``mean absolute error``; of texts
+        ``exact match``; of free answers S at other thresholds; of all ``PSS`` (P24), how far the quality of a sample's
+        answers lies apart. None where no answer was read.
+    """
+
+    quality_name: str
+    measures: dict[str, float | None] = field(default_factory=dict)
+
+
+def open_scores(predictions: Predictions) -> OpenScores | None:
+    """Return what else is asked; None of single labels."""
+    rule, kind = predictions.answers.open, predictions.answers.spec.kind
+    if rule is None:
+        return None
+    measures: dict[str, float | None] = {}
+    asked = predictions.asked
+    if kind == LABELS:
+        measures["subset accuracy"] = float(predictions.right[asked].mean())
+        measures["S of equal sets"] = sensitivity(predictions.p_tau)
+    elif kind == NUMBER:
+        measures["mean absolute error"] = _mean_absolute_error(predictions)
+    elif kind == FREE:
+        measures |= _band(predictions)
+    elif kind == TEXT and predictions.answers.spec.detail == TOKEN_F1:
+        measures["exact match"] = _exact_match(predictions)
+    quality = predictions.quality
+    if quality is not None and predictions.is_whole and predictions.n_rephrasings > 1:
+        measures["PSS"] = prompt_sensi_score(quality)
+    return OpenScores(rule.quality_name, {**measures, **(predictions.judge_measures or {})})
+
+
+def open_line(*measured: Mapping[str, float | None]) -> str:
+    """Say what stands beside quality and S: of one prompt, or of two with an arrow between.
+
+    >>> open_line({"subset accuracy": 0.5}, {"subset accuracy": 0.75})
+    'subset accuracy 50.0 -> 75.0 %'
+    """
+    parts = []
+    for name in measured[0]:
+        is_share = name != "mean absolute error"
+        values = [measures.get(name) for measures in measured]
+        shown = ["–" if value is None else f"{100 * value:.1f}" if is_share else f"{value:.4g}" for value in values]
+        parts.append(f"{name} {' -> '.join(shown)}{' %' if is_share else ''}")
+    return ", ".join(parts)
+
+
+def _mean_absolute_error(predictions: Predictions) -> float | None:
+    is_read = predictions.array >= FIRST_CODE
+    if not is_read.any():
+        return None
+    truth = np.array([float(str(sample.label)) for sample in predictions.samples])
+    answers = np.array([float(text_of(code)) for code in predictions.array[is_read].tolist()])
+    return float(np.abs(answers - np.broadcast_to(truth[:, None], is_read.shape)[is_read]).mean())
+
+
+def _band(predictions: Predictions) -> dict[str, float | None]:
+    """S at other thresholds: how much of it is the matcher's."""
+    band: dict[str, float | None] = {}
+    for threshold in BAND:
+        if threshold != predictions.answers.spec.threshold:
+            other = AnswerType(spec=AnswerSpec(FREE, f"{EMBEDDING}:{threshold}"))
+            band[f"S at {threshold:g}"] = float(replace(predictions, answers=other).sensitivities.mean())
+    return band
+
+
+def _exact_match(predictions: Predictions) -> float:
+    right = [{normal_form(text) for text in references_of(str(sample.label))} for sample in predictions.samples]
+    hits = sum(
+        code >= FIRST_CODE and normal_form(text_of(code)) in forms
+        for forms, codes in zip(right, predictions.array.tolist(), strict=True)
+        for code in codes
+    )
+    return float(hits / predictions.asked.sum())
+
+
+def label_f1(predictions: Predictions) -> dict[str, float | None]:
+    """F1 of each of several labels, over all answers; None where a label is neither true nor answered."""
+    given = given_labels(predictions.array, predictions.labels)
+    true = true_labels([str(sample.label) for sample in predictions.samples], predictions.labels)
+    is_asked = predictions.asked[:, :, None]
+    hits = 2 * (given & true[:, None, :] & is_asked).sum(axis=(0, 1))
+    claims = (given & is_asked).sum(axis=(0, 1)) + (true[:, None, :] & is_asked).sum(axis=(0, 1))
+    return {
+        name: float(hit / claim) if claim else None
+        for name, hit, claim in zip(predictions.labels, hits, claims, strict=True)
+    }

@@ -1,0 +1,137 @@
+"""Notes on answers that are no single label: about their form, by what train's right answers have in common.
+
+What a note says is counted on train, and its gain is the share of answers that would turn right if it were obeyed, as
+far as that can be told from what was answered.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+from psopt.answers import FIRST_CODE, text_of
+from psopt.search_spaces import Edit, Provenance
+from psopt.tasks import FREE, JSON, LABELS, NUMBER, TEXT, references_of, set_written
+from psopt.text import answer_words, normal_form
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+    from psopt.evaluation import Predictions
+    from psopt.tasks import Task
+
+    Flags = NDArray[np.bool_]
+    Note = tuple[str, float, Flags]
+    """A text, its gain, and which samples it was drawn from."""
+
+NUMBER_ALONE = "Write one number in digits and nothing else: no words, no unit, no working."
+ONE_NUMBER = "If several numbers stand in the {noun}, answer only with the one that is asked for."
+BRIEF = "Answer as briefly as possible: {most} at most, never a sentence."
+VERBATIM = "Copy the answer from the {noun} word for word."
+SEVERAL = "Often several labels apply to one {noun}: check each label by itself before you answer."
+ONLY_CLEAR = "Name a label only if the {noun} plainly says so; most often {usual} apply."
+NONE_APPLIES = "If no label applies, answer with an empty list: []."
+MEMBERS = "Answer with one JSON object with exactly these members: {members}."
+LENGTH = "Answer in about {most} words."
+OPEN_NOTES = (LENGTH, NUMBER_ALONE, ONE_NUMBER, BRIEF, VERBATIM, SEVERAL, ONLY_CLEAR, NONE_APPLIES, MEMBERS)
+# In so large a share of train's right answers must hold what a note says of all. Chosen by judgement.
+_NEARLY_ALL = 0.9
+_OTHER_LENGTH = 1.5  # times as long or as short as right answers are, in the mean; likewise
+
+
+def notes_on_open_answers(task: Task, predictions: Predictions) -> list[Edit]:
+    """Return the notes that a prompt may need; none where nothing is wrong and nothing shakes."""
+    if not (predictions.share_wrong.any() or predictions.sensitivities.any()):
+        return []
+    find = {NUMBER: _of_numbers, TEXT: _of_texts, JSON: _of_json, LABELS: _of_sets, FREE: _of_free}[task.spec.form]
+    edits = []
+    for text, gain, is_concerned in find(task, predictions):
+        ids = tuple(sample.id for sample, of in zip(predictions.samples, is_concerned, strict=True) if of)
+        origin = Provenance("rules", "accuracy" if gain else "sensitivity", "form of the answer", ids)
+        edits.append(Edit("note", "", text, origin, gain))
+    return edits
+
+
+def _of_numbers(task: Task, predictions: Predictions) -> Iterator[Note]:
+    is_na = predictions.asked & (predictions.array < FIRST_CODE)
+    shaking = predictions.sensitivities > 0
+    yield NUMBER_ALONE, float(is_na.mean()), _rows(is_na) | shaking
+    yield ONE_NUMBER.format(noun=task.noun), 0.0, shaking
+
+
+def _of_texts(task: Task, predictions: Predictions) -> Iterator[Note]:
+    right = [references_of(str(sample.label)) for sample in predictions.samples]
+    lengths = [max(len(answer_words(text)) for text in texts) for texts in right]
+    most = max(1, int(np.quantile(lengths, _NEARLY_ALL)))
+    # an answer that holds a right one among further words would be right without these
+    holds = _share(predictions, lambda row, answer: any(_is_within(text, answer) for text in right[row]))
+    if holds.any():
+        words = "one word" if most == 1 else f"{most} words"
+        yield BRIEF.format(most=words), float(holds.mean()), _rows(holds)
+    texts = [normal_form(str(sample.text)) for sample in predictions.samples]
+    is_extract = [
+        any(f" {normal_form(text)} " in f" {shown} " for text in wanted)
+        for wanted, shown in zip(right, texts, strict=True)
+    ]
+    if np.mean(is_extract) >= _NEARLY_ALL:
+        changed = _share(predictions, lambda row, answer: f" {normal_form(answer)} " not in f" {texts[row]} ")
+        yield VERBATIM.format(noun=task.noun), float(changed.mean()), _rows(changed)
+
+
+def _of_json(task: Task, predictions: Predictions) -> Iterator[Note]:  # noqa: ARG001
+    values = [json.loads(str(sample.label)) for sample in predictions.samples]
+    members = {tuple(sorted(value)) for value in values if isinstance(value, dict)}
+    if len(members) == 1 and all(isinstance(value, dict) for value in values):
+        named = ", ".join(json.dumps(name, ensure_ascii=False) for name in values[0])
+        others = _share(
+            predictions, lambda row, answer: _members(answer) != _members(str(predictions.samples[row].label))
+        )
+        yield MEMBERS.format(members=named), float(others.mean()), _rows(others)
+
+
+def _of_sets(task: Task, predictions: Predictions) -> Iterator[Note]:
+    right = [set_written(str(sample.label)) for sample in predictions.samples]
+    too_few = _share(predictions, lambda row, answer: set_written(answer) < right[row])
+    too_many = _share(predictions, lambda row, answer: set_written(answer) > right[row])
+    if too_few.any():
+        yield SEVERAL.format(noun=task.noun), float(too_few.mean()), _rows(too_few)
+    if too_many.any():
+        usual = max(1, round(float(np.median([len(labels) for labels in right]))))
+        counted = f"{usual} label{'s' if usual > 1 else ''}"
+        text = ONLY_CLEAR.format(noun=task.noun, usual=counted).replace("1 label apply", "1 label applies")
+        yield text, float(too_many.mean()), _rows(too_many)
+    is_empty = np.array([not labels for labels in right], dtype=np.bool_)
+    if is_empty.any():
+        missed = predictions.wrong & is_empty[:, None]
+        yield NONE_APPLIES, float(missed.mean()), _rows(missed)
+
+
+def _of_free(task: Task, predictions: Predictions) -> Iterator[Note]:  # noqa: ARG001
+    right = [len(text.split()) for sample in predictions.samples for text in references_of(str(sample.label))]
+    given = [len(text_of(code).split()) for code in predictions.array[predictions.array >= FIRST_CODE].tolist()]
+    usual = max(1, round(float(np.median(right))))
+    if given and not usual / _OTHER_LENGTH <= float(np.mean(given)) <= usual * _OTHER_LENGTH:
+        yield LENGTH.format(most=usual), 0.0, predictions.sensitivities > 0
+
+
+def _share(predictions: Predictions, is_so: Callable[[int, str], bool]) -> Flags:
+    """Which wrong answers that were read are so: (N, Q) bool."""
+    found: Flags = np.zeros(predictions.array.shape, dtype=np.bool_)
+    for row, column in np.argwhere(predictions.wrong & (predictions.array >= FIRST_CODE)):
+        found[row, column] = is_so(int(row), text_of(int(predictions.array[row, column])))
+    return found
+
+
+def _rows(cells: Flags) -> Flags:
+    return np.asarray(cells.any(axis=1))
+
+
+def _is_within(text: str, answer: str) -> bool:
+    return f" {normal_form(text)} " in f" {normal_form(answer)} "
+
+
+def _members(text: str) -> tuple[str, ...]:
+    value = json.loads(text)
+    return tuple(sorted(value)) if isinstance(value, dict) else ()

@@ -1,0 +1,208 @@
+"""What is right, where answers are more than one label: a set of labels, a number, one text or several, JSON."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+from psopt.errors import DataError
+from psopt.tasks._answer_spec import JSON, LABELS, NUMBER
+from psopt.tasks._cells import check_characters, is_empty
+from psopt.text import whole_number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from psopt.tasks._answer_spec import AnswerSpec
+    from psopt.tasks._formats import Record
+
+LONGEST_REFERENCE = 20_000  # characters, as a guard against a wrong column; chosen, not measured
+_MOST_NAMED = 10  # rows that a message names
+
+
+def read_references(source: str, rows: Sequence[Record], column: str, spec: AnswerSpec) -> list[str | None]:
+    """Return what is right for each row, as `Sample.label` holds it; None where nothing is said of a whole column.
+
+    A number is written plainly, several labels as `written_set` has them, several texts as a JSON list.
+
+    Raises
+    ------
+    DataError
+        Naming the rows that can't be read, at most ten of them.
+    """
+    cells = [row.values.get(column) for row in rows]
+    if all(is_empty(cell) for cell in cells):
+        return [None] * len(rows)
+    if spec.kind == LABELS:
+        references: list[str | None] = list(_sets(source, rows, column, spec.detail))
+    else:
+        read = _number if spec.kind == NUMBER else _json if spec.form == JSON else _text
+        references = [None if is_empty(cell) else read(cell) for cell in cells]
+        wanted = {NUMBER: "a number", JSON: "JSON"}.get(spec.form, "a text, or a list of texts")
+        _refuse(source, rows, column, references, f"is not {wanted}")
+    for row, reference in zip(rows, references, strict=True):
+        place = f"{source}, {row.where}: the answer (column {column!r})"
+        if reference is not None and len(reference) > LONGEST_REFERENCE:
+            n_characters = f"{len(reference):,} characters; at most {LONGEST_REFERENCE:,} are taken"
+            raise DataError(f"{place} has {n_characters}: is it the right one?")
+        check_characters(reference or "", place)
+    return references
+
+
+def as_reference(value: Any, spec: AnswerSpec, labels: Sequence[str] = ()) -> str | None:
+    """Return one value that is right, or that a program gives, as `Sample.label` holds it; None if it is none.
+
+    >>> from psopt.tasks import AnswerSpec
+    >>> as_reference(["b", "a"], AnswerSpec("labels"), ("a", "b")), as_reference("many", AnswerSpec("number"))
+    ('["a", "b"]', None)
+    """
+    if spec.kind == LABELS:
+        members = _as_list(value)
+        if members is None and isinstance(value, str) and value.strip() in labels:
+            members = [value.strip()]
+        return None if members is None or not set(members) <= set(labels) else written_set(members, labels)
+    if is_empty(value):
+        return None
+    return (_number if spec.kind == NUMBER else _json if spec.form == JSON else _text)(value)
+
+
+def written_number(value: float) -> str:
+    """Return a number as `Sample.label` holds it.
+
+    >>> written_number(1250.0), written_number(0.1)
+    ('1250', '0.1')
+    """
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+
+
+def written_set(labels: Iterable[str], among: Sequence[str]) -> str:
+    """Return several labels as a JSON list, in the order in which the task has them: each set is written one way.
+
+    >>> written_set(["sales", "billing"], ["billing", "sales"]), written_set([], ["billing", "sales"])
+    ('["billing", "sales"]', '[]')
+    """
+    chosen = set(labels)
+    return json.dumps([label for label in among if label in chosen], ensure_ascii=False)
+
+
+def set_written(text: str) -> frozenset[str]:
+    """Return the labels that `written_set` wrote."""
+    return frozenset(json.loads(text))
+
+
+def as_value(reference: str | None, spec: AnswerSpec) -> Any:
+    """Return what a reference stands for: several labels as a list, a number as one, else the text.
+
+    >>> from psopt.tasks import AnswerSpec
+    >>> as_value('["a", "b"]', AnswerSpec("labels")), as_value("7", AnswerSpec("number"))
+    (['a', 'b'], 7.0)
+    """
+    if reference is None or spec.form not in (LABELS, NUMBER, JSON):
+        return reference
+    return float(reference) if spec.kind == NUMBER else json.loads(reference)
+
+
+def references_of(text: str) -> tuple[str, ...]:
+    """Return the texts that are all right, of a reference as `Sample.label` holds it.
+
+    >>> references_of("Paris"), references_of('["NYC", "New York"]')
+    (('Paris',), ('NYC', 'New York'))
+    """
+    listed = _list_of_texts(text)
+    return tuple(listed) if listed else (text,)
+
+
+def _number(cell: Any) -> str | None:
+    if isinstance(cell, bool):
+        return None
+    value = whole_number(cell) if isinstance(cell, str) else float(cell) if isinstance(cell, (int, float)) else None
+    return None if value is None or not math.isfinite(value) else written_number(value)
+
+
+def _json(cell: Any) -> str | None:
+    if not isinstance(cell, str):
+        try:
+            return json.dumps(cell, ensure_ascii=False, sort_keys=True)
+        except (TypeError, ValueError):
+            return None
+    try:
+        json.loads(cell)
+    except (ValueError, RecursionError):
+        return None
+    return cell.strip()
+
+
+def _text(cell: Any) -> str | None:
+    if isinstance(cell, (list, tuple)):
+        texts = [str(text).strip() for text in cell if isinstance(text, (str, int, float)) and str(text).strip()]
+        if len(texts) < len(cell) or not texts:
+            return None
+        return texts[0] if len(texts) == 1 else json.dumps(texts, ensure_ascii=False)
+    if isinstance(cell, float) and cell.is_integer():
+        cell = int(cell)  # pandas writes whole numbers so where some are missing
+    return str(cell).strip() if isinstance(cell, (str, int, float)) else None
+
+
+def _list_of_texts(text: str) -> list[str] | None:
+    """A list of texts, as JSON or Python writes it."""
+    if not (text.startswith("[") and text.endswith("]")):
+        return None
+    for read in (json.loads, ast.literal_eval):
+        try:
+            value = read(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+        if isinstance(value, list) and all(isinstance(element, str) for element in value):
+            return [element.strip() for element in value]
+    return None
+
+
+def _sets(source: str, rows: Sequence[Record], column: str, separator: str) -> list[str]:
+    cells = [row.values.get(column) for row in rows]
+    lists = [None if is_empty(cell) else _as_list(cell) for cell in cells]
+    is_list = [members is not None or is_empty(cell) for cell, members in zip(cells, lists, strict=True)]
+    if separator:
+        mixed = [members is None or is_empty(cell) for cell, members in zip(cells, lists, strict=True)]
+        _refuse_where(source, rows, column, mixed, f"is a list, where others are parted by {separator!r}")
+        texts = ["" if is_empty(cell) else str(cell) for cell in cells]
+        if not any(separator in text for text in texts):
+            raise DataError(
+                f"{source}: the separator {separator!r} of --answers {LABELS}:{separator} never occurs in column "
+                f"{column!r}: name another, or leave it out where the column holds lists"
+            )
+        sets = [[part.strip() for part in text.split(separator) if part.strip()] for text in texts]
+    else:
+        how = f"is no list: name what parts its labels, such as --answers {LABELS}:;"
+        if any(is_list[place] and not is_empty(cell) for place, cell in enumerate(cells)):
+            how = "is no list, and others are: write all as lists, or all with a separator that you name"
+        _refuse_where(source, rows, column, is_list, how)
+        sets = [members or [] for members in lists]
+    among = sorted({label for members in sets for label in members})
+    return [written_set(members, among) for members in sets]
+
+
+def _as_list(cell: Any) -> list[str] | None:
+    if isinstance(cell, str):
+        return _list_of_texts(cell.strip())
+    if not isinstance(cell, (list, tuple, set, frozenset)):
+        return None
+    members = [str(member).strip() for member in cell if isinstance(member, (str, int))]
+    return members if len(members) == len(cell) else None
+
+
+def _refuse(source: str, rows: Sequence[Record], column: str, references: Sequence[object], how: str) -> None:
+    _refuse_where(source, rows, column, [reference is not None for reference in references], how)
+
+
+def _refuse_where(source: str, rows: Sequence[Record], column: str, is_fine: Sequence[bool], how: str) -> None:
+    places = [row for row, fine in zip(rows, is_fine, strict=True) if not fine]
+    if not places:
+        return
+    first = places[0]
+    value = first.values.get(column)
+    shown = "empty" if is_empty(value) else f"{str(value)[:60]!r}"
+    named = ", ".join(row.where for row in places[:_MOST_NAMED])
+    others = f" and {len(places) - _MOST_NAMED:,} more" if len(places) > _MOST_NAMED else ""
+    raise DataError(f"{source}: the answer (column {column!r}) {how}: {named}{others} (the first: {shown})")

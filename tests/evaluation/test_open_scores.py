@@ -1,0 +1,196 @@
+"""Scores of open answers, against hand-worked cases and against what others compute."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from psopt.answers import AnswerType, code_of, packed, unpacked
+from psopt.evaluation import Predictions, compare_paired, readable_sensitivity, score
+from psopt.metrics import prediction_counts, sample_sensitivity
+from psopt.search.racing import sample_gains
+from psopt.tasks import AnswerSpec, Sample, written_set
+from sklearn.metrics import accuracy_score, f1_score
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LABELS = ("a", "b", "c")
+
+
+def predictions_of(
+    spec: str, answers: Sequence[Sequence[str | None]], right: Sequence[str], labels: tuple[str, ...] = ()
+) -> Predictions:
+    """None is N/A, and the empty text a cell that nobody has asked for."""
+    array = [
+        [len(labels) if answer is None else -1 if answer == "" else code_of(answer) for answer in row]
+        for row in answers
+    ]
+    samples = tuple(Sample(str(place), f"text {place}", reference) for place, reference in enumerate(right))
+    answer_type = AnswerType(spec=AnswerSpec.read("test", spec))
+    return Predictions(np.array(array), samples, labels, answers=answer_type)
+
+
+def random_sets(seed: int, n_samples: int = 40, n_wordings: int = 6) -> tuple[Predictions, Any, Any]:
+    rng = np.random.default_rng(seed)
+    true = rng.random((n_samples, 3)) < 0.4
+    given = true[:, None, :] ^ (rng.random((n_samples, n_wordings, 3)) < 0.15)
+
+    def written(row: Any) -> str:
+        return written_set([label for label, is_in in zip(LABELS, row, strict=True) if is_in], LABELS)
+
+    grid = [[written(answer) for answer in row] for row in given]
+    return predictions_of("labels", grid, [written(row) for row in true], LABELS), true, given
+
+
+def test_numbers_within_tolerance_are_one_class() -> None:
+    predictions = predictions_of("number:0.5", [["10", "10.4", "12", None], ["3", "3", "3", "3"]], ["10", "4"])
+    scores = score(predictions)
+    # of the first: two alike, one other, one N/A; entropy of (2, 1, 1) / 4 by ln 4
+    entropy = (0.5 * math.log(2) + 0.5 * math.log(4)) / math.log(4)
+    assert scores.sensitivity == pytest.approx(entropy / 2)
+    assert scores.f1 == pytest.approx(2 / 8)
+    assert scores.consistency is None
+    assert scores.na_rate == pytest.approx(1 / 8)
+    assert scores.open is not None
+    assert scores.open.measures["mean absolute error"] == pytest.approx((0 + 0.4 + 2 + 4) / 7)
+    assert list(scores.gains) == pytest.approx([scores.f1, -scores.sensitivity])
+
+
+def test_s_of_texts_is_the_entropy_of_the_classes_that_they_are() -> None:
+    rng = np.random.default_rng(3)
+    words = np.array(["Paris", "paris.", "Lyon", "the Lyon", "Nice"])
+    classes = np.array([0, 0, 1, 1, 2])
+    drawn = rng.integers(0, 5, (30, 8))
+    predictions = predictions_of("text", words[drawn].tolist(), ["Paris"] * 30)
+    by_classes = sample_sensitivity(prediction_counts(classes[drawn], 8))
+    assert predictions.sensitivities == pytest.approx(by_classes, abs=1e-12)
+    assert score(predictions).f1 == pytest.approx((classes[drawn] == 0).mean())
+
+
+def test_texts_that_share_words_are_partly_alike() -> None:
+    """Two answers half and half, with a token F1 of .8: eigenvalues .9 and .1."""
+    predictions = predictions_of("text:token-f1", [["the blue door", "a blue wooden door"]], ["blue door"])
+    nats = -(0.9 * math.log(0.9) + 0.1 * math.log(0.1))
+    assert score(predictions).sensitivity == pytest.approx(nats / math.log(2))
+    assert score(predictions).f1 == pytest.approx((1 + 0.8) / 2)
+
+
+def test_micro_f1_of_sets_is_that_of_scikit_learn() -> None:
+    predictions, true, given = random_sets(1)
+    n_wordings = given.shape[1]
+    y, answered = np.repeat(true, n_wordings, axis=0), given.reshape(-1, 3)
+    scores = score(predictions, intervals=True)
+    assert scores.f1 == pytest.approx(f1_score(y, answered, average="micro"))
+    assert scores.macro_f1 == pytest.approx(f1_score(y, answered, average="macro"))
+    assert scores.open is not None
+    assert scores.open.measures["subset accuracy"] == pytest.approx(accuracy_score(y, answered))
+    per_label = f1_score(y, answered, average=None)
+    assert [of_label.f1 for of_label in scores.per_class.values()] == pytest.approx(list(per_label))
+    assert [of_label.n for of_label in scores.per_class.values()] == true.sum(axis=0).tolist()
+    for name in ("f1", "sensitivity", "consistency"):
+        low, high = scores.ci[name]
+        assert low < getattr(scores, name) < high
+
+
+def test_c_of_sets_is_pooled_over_labels() -> None:
+    """Label a: its samples name it in all, half and none of the answers; distances .5, 1 and .5 of nine pairs."""
+    rows: list[list[str | None]] = [['["a"]', '["a"]'], ['["a"]', "[]"], ['["b"]', None]]
+    predictions = predictions_of("labels", rows, ['["a"]', '["a"]', '["a"]'], LABELS)
+    # shares of (given, not given, N/A): (1, 0, 0), (.5, .5, 0), (0, .5, .5)
+    assert score(predictions).consistency == pytest.approx(1 - 2 * (0.5 + 1 + 0.5) / 9)
+
+
+def test_a_sample_without_a_label_is_in_no_class() -> None:
+    predictions = predictions_of("labels", [["[]", "[]"], ['["a"]', "[]"]], ["[]", "[]"], LABELS)
+    scores = score(predictions)
+    assert scores.consistency is None
+    assert scores.f1 == 0.0  # not a label is right, and one is wrong
+    assert scores.sensitivity > 0
+
+
+def test_gains_of_samples_have_the_scores_as_their_means() -> None:
+    predictions, _, _ = random_sets(2)
+    scores = score(predictions)
+    whole = np.ones(predictions.array.shape, dtype=np.bool_)
+    gains = sample_gains(predictions.array, whole, predictions.truth, predictions.n_classes, predictions.answers)
+    assert gains.shape == (40, 3)
+    assert gains[:, 0].mean() == pytest.approx(scores.f1)
+    rows = predictions.label_rows
+    assert rows is not None
+    assert gains[:, 2].mean() == pytest.approx(rows.contributions.mean())
+    numbers = predictions_of("number", [["1", "2", "1"], ["3", "3", "3"]], ["1", "3"])
+    of_two = sample_gains(numbers.array, np.ones((2, 3), bool), numbers.truth, numbers.n_classes, numbers.answers)
+    # two of three answers alike: 3/2 (1 - 5/9) = 2/3
+    assert of_two == pytest.approx(np.array([[2 / 3, -2 / 3], [1, 0]]))
+
+
+def test_equal_prompts_are_seldom_told_apart() -> None:
+    """200 pairs that are equal in truth: at the 5 % level F1, S and C differ in 9 % at most each."""
+    told = dict.fromkeys(("f1", "sensitivity", "consistency"), 0)
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        first, true, _ = random_sets(seed, 60, 5)
+        flips = rng.random((60, 5, 3)) < 0.15
+        grid = [
+            [written_set([LABELS[k] for k in range(3) if true[i, k] ^ flips[i, q, k]], LABELS) for q in range(5)]
+            for i in range(60)
+        ]
+        second = replace(first, array=np.array([[code_of(answer) for answer in row] for row in grid]))
+        for name, difference in compare_paired(first, second).items():
+            told[name] += difference.p_value < 0.05
+    assert max(told.values()) <= 18, told
+
+
+def test_a_prompt_compared_with_itself_differs_in_nothing() -> None:
+    for predictions in (random_sets(4)[0], predictions_of("text:token-f1", [["a b", "a"], ["c", "c"]], ["a", "c"])):
+        for difference in compare_paired(predictions, predictions).values():
+            assert difference.difference == pytest.approx(0)
+            assert difference.p_value == 1
+
+
+def test_answers_to_a_sample_stand_under_the_first_of_the_same() -> None:
+    predictions = predictions_of("text", [["Paris", "paris.", None, "Lyon", "Paris"]], ["Paris"])
+    assert predictions.answers_to(0) == {"Paris": 3, "N/A": 1, "Lyon": 1}
+
+
+def test_s_among_read_answers_leaves_n_a_out() -> None:
+    predictions = predictions_of("number", [["1", None, "1", None], ["2", "3", None, None]], ["1", "2"])
+    alone = math.log(2) / math.log(4)
+    assert readable_sensitivity(predictions) == pytest.approx(alone / 2)
+
+
+def test_cells_that_nobody_asked_for_count_for_nothing() -> None:
+    predictions = predictions_of("number", [["1", "2", ""], ["3", "3", "3"]], ["1", "3"])
+    assert predictions.sensitivities == pytest.approx([math.log(2) / math.log(3), 0])
+    assert predictions.share_right == pytest.approx([0.5, 1])
+
+
+def test_one_answer_to_everything_is_worth_nothing() -> None:
+    scores = score(predictions_of("number", [["1", "1"], ["1", "1"]], ["1", "3"]))
+    assert (scores.constant, scores.is_hollow, scores.sensitivity) == ("1", True, 0)
+
+
+def test_grids_survive_being_kept() -> None:
+    codes = np.array([[code_of("a"), 3, -1], [code_of("東京"), code_of("a"), code_of("")]])
+    places, texts = packed(codes)
+    assert places.dtype == np.int32
+    assert unpacked(places, texts, 3).tolist() == codes.tolist()
+
+
+@pytest.mark.parametrize("spec", ["number:0.1", "text:token-f1"])
+def test_5_000_samples_under_30_wordings_fit(spec: str) -> None:
+    """Kernels of 5,000 samples take 36 MB, and scoring them some seconds: a bound against squares."""
+    rng = np.random.default_rng(0)
+    drawn = rng.integers(0, 1000, (5000, 30)) % rng.integers(1, 4, (5000, 1))
+    words = [f"{number} red doors" if spec != "number:0.1" else str(number) for number in range(4)]
+    predictions = predictions_of(spec, np.array(words)[drawn].tolist(), [words[0]] * 5000)
+    start = time.perf_counter()
+    scores = score(predictions)
+    assert time.perf_counter() - start < 60
+    assert 0 < scores.sensitivity < 1
+    assert predictions.similarity is None or predictions.similarity.nbytes == 5000 * 30 * 30 * 8
