@@ -105,6 +105,8 @@ class LLMProposer:
 
     def merge(self, task: Task, edits: Sequence[Edit]) -> list[Edit]:
         """Return a shorter note for each label of which `edits` hold several that a model wrote."""
+        if task.spec.is_open:  # notes on the form of an answer, and on what to look for, are about different things
+            return []
         # Notes that hold no braces are said in one without braces, of whichever prompt they are.
         checks = DraftChecks.of(task, in_template=not any(template_marks(edit.text) for edit in edits))
         several = notes_by_label(edits, lambda edit: edit.provenance.author != "rules")

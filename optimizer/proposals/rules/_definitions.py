@@ -37,7 +37,8 @@ def definitions_from_task(task: Task, predictions: Predictions) -> list[Edit]:
     """Offer the task's definition of each label that the model gets wrong on train."""
     edits = []
     for label, text in task.definitions.items():
-        members = np.array([sample.label == label for sample in predictions.samples])
+        members = np.zeros(len(predictions.samples), dtype=np.bool_)
+        members[predictions.members(label)] = True
         edits += _of_wrong(label, text, label, members, predictions)
     return edits
 
