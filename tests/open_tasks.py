@@ -112,7 +112,9 @@ class RuleServer:
     wrong: Callable[[Any], list[str]]
     cures: Mapping[str, float] = field(default_factory=dict)
     judge: Callable[[str], str] = field(default=lambda _: "5")
+    compares: Callable[[str], str] = field(default=lambda _: "no")
     n_asked: int = 0
+    n_compared: int = 0
     n_drafted: int = 0
     n_rated: int = 0
 
@@ -121,6 +123,9 @@ class RuleServer:
         if "Rate <answer>" in message:
             self.n_rated += 1
             return self.judge(message)
+        if "Are <first> and <second> the same" in message:
+            self.n_compared += 1
+            return self.compares(message)
         if "Write one general sentence to add" in message:
             self.n_drafted += 1
             return json.dumps({"note": f"Read the text to its end, and remember: {next(iter(self.cures))}, ever."})

@@ -12,10 +12,11 @@ from psopt.answers._book import (
     unpacked,
 )
 from psopt.answers._free_texts import BAND, FreeTexts, embed_with
+from psopt.answers._grouping import classes_by_pairs
 from psopt.answers._label_names import LabelNames, joined_key
 from psopt.answers._no_label import CUT_OFF, EMPTY, NO_LABEL_CURES, SEVERAL, UNKNOWN, NoLabel, shown
-from psopt.answers._open_answers import OpenAnswers
-from psopt.answers._open_grid import places_of, similarities_of, worths_of
+from psopt.answers._open_answers import WHOLLY, OpenAnswers
+from psopt.answers._open_grid import distinct_answers, numbered, places_of, similarities_of, worths_of
 from psopt.answers._reader import ANSWER_FORMS, AnswerReader, check_spec, reader_for
 from psopt.answers._reading import names_several, read_answer
 from psopt.answers._sets import LabelSets
@@ -33,6 +34,7 @@ __all__ = [
     "ONE_LABEL",
     "SEVERAL",
     "UNKNOWN",
+    "WHOLLY",
     "AnswerReader",
     "AnswerType",
     "FreeTexts",
@@ -41,11 +43,14 @@ __all__ = [
     "NoLabel",
     "OpenAnswers",
     "check_spec",
+    "classes_by_pairs",
     "code_of",
+    "distinct_answers",
     "embed_with",
     "joined_key",
     "learn",
     "names_several",
+    "numbered",
     "packed",
     "places_of",
     "read_answer",

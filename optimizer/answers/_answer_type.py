@@ -120,8 +120,8 @@ def _open_answers(spec: AnswerSpec) -> OpenAnswers | None:
     if spec.kind == TEXT:
         return Texts(spec.detail)
     if spec.kind == FREE:
-        return FreeTexts(spec.threshold, spec.judge)
-    return LabelSets(spec.detail) if spec.kind == LABELS else None
+        return FreeTexts(spec.equivalence, spec.rating)
+    return LabelSets(spec.is_exact) if spec.kind == LABELS else None
 
 
 @functools.lru_cache(maxsize=16)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.answers._no_label import EMPTY
+from psopt.answers._open_answers import OpenAnswers
 from psopt.errors import InputError
-from psopt.tasks import EMBEDDING, FREE, USUAL_THRESHOLD, AnswerSpec, references_of
+from psopt.tasks import EMBEDDING, FUNCTION, JUDGE, NLI, REFERENCE, Instrument, references_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 BAND = (0.85, 0.9, 0.95)
 """At which thresholds S is told: much of what is measured of free answers is the matcher's."""
+_BY_EMBEDDING, _BY_REFERENCE = Instrument(EMBEDDING), Instrument(REFERENCE)
 _embeds: list[Embed] = []
 _vectors: dict[str, NDArray[np.float32]] = {}
 
@@ -30,47 +32,43 @@ def embed_with(embed: Embed) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class FreeTexts:
+class FreeTexts(OpenAnswers):
     """Free answers.
 
     Attributes
     ----------
-    threshold : float
-        From which cosine of their embeddings on two answers are the same. Answers that are linked by others that are
-        the same are one class: so what is the same is no matter of order.
-    judge : str
-        The model that rates answers; empty where similarity to the reference is what they are worth.
+    equivalence : Instrument
+        What says which are the same. By an embedding: from a cosine on. Answers that are linked by others that are the
+        same are one class: so what is the same is no matter of order. What else says so is asked elsewhere
+        (`psopt.models.Assessor`), and kept beside the answers.
+    rating : Instrument
+        What they are worth; by an embedding the cosine with the nearest reference.
     """
 
-    threshold: float = USUAL_THRESHOLD
-    judge: str = ""
-
-    @property
-    def name(self) -> str:
-        """As ``--answers`` takes it."""
-        detail = "" if self.threshold == USUAL_THRESHOLD else f"{EMBEDDING}:{self.threshold:g}"
-        return str(AnswerSpec(FREE, detail, self.judge))
+    equivalence: Instrument = _BY_EMBEDDING
+    rating: Instrument = _BY_REFERENCE
 
     @property
     def quality_name(self) -> str:
         """The mean rating, or the mean cosine with the nearest reference."""
-        return "rating" if self.judge else "similarity"
+        return "rating" if self.rating.is_asked else "similarity"
 
     @property
     def note(self) -> str:
         """What is measured otherwise than of labels."""
-        quality = "similarity to the reference"
-        if self.judge:
-            quality = f"the rating by {self.judge} (two calls an answer, beside those that are expected)"
-        return (
-            f"Answers are free texts, the same from a cosine of {self.threshold:g} of their embeddings on; {quality} "
-            "stands where F1 stands else, and C is not defined"
-        )
+        same = {
+            EMBEDDING: f"from a cosine of {self.equivalence.threshold:g} of their embeddings on",
+            NLI: f"if each follows from the other by {self.equivalence.name}",
+            JUDGE: f"if {self.equivalence.name} says so in both orders",
+            FUNCTION: f"if {self.equivalence.name} says so",
+        }[self.equivalence.kind]
+        quality = f"the rating by {self.rating.name}" if self.rating.is_asked else "similarity to the reference"
+        return f"Answers are free texts, the same {same}; {quality} stands where F1 stands else, and C is not defined"
 
     @property
-    def is_graded(self) -> bool:
-        """Whether two answers mean the same or not."""
-        return False
+    def least_right(self) -> float:
+        """A free answer is right if it is the same as a reference, as far as an embedding tells."""
+        return self.equivalence.threshold
 
     def prepare(self, answers: Sequence[str]) -> None:
         """Embed answers, all at once."""
@@ -82,14 +80,22 @@ class FreeTexts:
         _vectors.update(zip(unknown, _embeds[0](unknown), strict=True))
 
     def classes(self, answers: Sequence[str]) -> list[int]:
-        """Return which answers are the same, or linked by such that are."""
+        """Return which answers are the same, or linked by such that are.
+
+        Raises
+        ------
+        ValueError
+            If something else than an embedding says so.
+        """
         from scipy.sparse.csgraph import connected_components
 
+        if self.equivalence.kind != EMBEDDING:
+            raise ValueError(f"which answers are the same is for {self.equivalence.name} to say")
         if len(answers) == 1:
             return [0]
         self.prepare(answers)
         vectors = np.stack([_vectors[answer] for answer in answers])
-        alike = vectors @ vectors.T >= self.threshold
+        alike = vectors @ vectors.T >= self.equivalence.threshold
         return [int(number) for number in connected_components(alike, directed=False)[1]]
 
     def similarity(self, first: str, second: str) -> float:
@@ -98,10 +104,6 @@ class FreeTexts:
             return 1.0
         self.prepare([first, second])
         return float(np.clip(_vectors[first] @ _vectors[second], 0.0, 1.0))
-
-    def claims(self, answer: str | None, reference: str) -> float:  # noqa: ARG002
-        """Return how much an answer weighs in the mean: all the same."""
-        return 1.0
 
     def worth(self, answer: str, reference: str) -> float:
         """Return the similarity to the nearest reference."""

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from psopt.answers._no_label import NO_NUMBER, SEVERAL_NUMBERS
+from psopt.answers._open_answers import OpenAnswers
 from psopt.answers._reading import declared_part, json_part
-from psopt.tasks import NUMBER, written_number
+from psopt.tasks import written_number
 from psopt.text import numbers_in, whole_number
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ _LONGEST = 100_000  # characters: what stands after them is not looked at
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class Numbers(OpenAnswers):
     """Numbers that are the same within a tolerance.
 
     Attributes
@@ -32,13 +33,6 @@ class Numbers:
     is_share: bool = False
 
     @property
-    def name(self) -> str:
-        """As ``--answers`` takes it."""
-        if not self.tolerance:
-            return NUMBER
-        return f"{NUMBER}:{100 * self.tolerance:g}%" if self.is_share else f"{NUMBER}:{self.tolerance:g}"
-
-    @property
     def quality_name(self) -> str:
         """The share of answers within tolerance."""
         return "accuracy"
@@ -46,16 +40,9 @@ class Numbers:
     @property
     def note(self) -> str:
         """What is measured otherwise than of labels."""
-        within = "equal" if not self.tolerance else f"within {self.name.partition(':')[2]} of each other"
+        tolerance = f"{100 * self.tolerance:g}%" if self.is_share else f"{self.tolerance:g}"
+        within = f"within {tolerance} of each other" if self.tolerance else "equal"
         return f"Answers are numbers: the same if {within}; accuracy stands where F1 stands else, and C is not defined"
-
-    @property
-    def is_graded(self) -> bool:
-        """Numbers are the same or not."""
-        return False
-
-    def prepare(self, answers: Sequence[str]) -> None:
-        """Nothing is to be looked up."""
 
     def classes(self, answers: Sequence[str]) -> list[int]:
         """Return which numbers are the same: by rising value, each class as wide as the tolerance.
@@ -75,10 +62,6 @@ class Numbers:
     def similarity(self, first: str, second: str) -> float:
         """Return 1 if two numbers are within tolerance, else 0."""
         return float(self._is_same(float(first), float(second)))
-
-    def claims(self, answer: str | None, reference: str) -> float:  # noqa: ARG002
-        """Return how much an answer weighs in the mean: all the same."""
-        return 1.0
 
     def worth(self, answer: str, reference: str) -> float:
         """Return 1 within tolerance of what is right, else 0.

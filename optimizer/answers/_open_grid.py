@@ -9,10 +9,14 @@ from psopt.answers._book import FIRST_CODE, text_of
 from psopt.tasks import references_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
     from psopt.answers._open_answers import OpenAnswers
 
     Codes = NDArray[np.int64]
+
+_NA = -1  # the class of answers that can't be read
 
 
 def places_of(codes: Codes, rule: OpenAnswers) -> Codes:
@@ -28,22 +32,27 @@ def places_of(codes: Codes, rule: OpenAnswers) -> Codes:
     places : (N, Q) int
         In [0, Q), in the order of the answers' first appearance; -1 where nobody has asked.
     """
+    answers = distinct_answers(codes)
+    rule.prepare([text for texts in answers for text in texts])
+    return numbered(codes, [rule.classes(texts) if texts else [] for texts in answers])
+
+
+def distinct_answers(codes: Codes) -> list[list[str]]:
+    """Return the different answers to each sample that could be read, in the order of their first appearance."""
+    return [[text_of(code) for code in dict.fromkeys(row.tolist()) if code >= FIRST_CODE] for row in codes]
+
+
+def numbered(codes: Codes, classes: Sequence[Sequence[int]]) -> Codes:
+    """Number the answers to each sample, as `places_of` does, by the classes of its `distinct_answers`."""
     places = np.full(codes.shape, -1, dtype=np.int64)
-    rule.prepare([text_of(code) for code in np.unique(codes[codes >= FIRST_CODE]).tolist()])
-    for row, answers in enumerate(codes):
-        asked = np.flatnonzero(answers >= 0)
-        distinct = list(dict.fromkeys(answers[asked].tolist()))
-        classes = dict(zip(distinct, _classes(distinct, rule), strict=True))
+    for row, answers in enumerate(codes.tolist()):
+        read = [code for code in dict.fromkeys(answers) if code >= FIRST_CODE]
+        class_of = dict(zip(read, classes[row], strict=True))
         numbers: dict[int, int] = {}
-        for column in asked:
-            places[row, column] = numbers.setdefault(classes[int(answers[column])], len(numbers))
+        for column, code in enumerate(answers):
+            if code >= 0:
+                places[row, column] = numbers.setdefault(class_of.get(code, _NA), len(numbers))
     return places
-
-
-def _classes(distinct: list[int], rule: OpenAnswers) -> list[int]:
-    read = [code for code in distinct if code >= FIRST_CODE]
-    classes = dict(zip(read, rule.classes([text_of(code) for code in read]), strict=True)) if read else {}
-    return [classes.get(code, -1) for code in distinct]
 
 
 def similarities_of(codes: Codes, places: Codes, rule: OpenAnswers, n_classes: int) -> NDArray[np.float64] | None:

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from psopt.answers._no_label import UNKNOWN
+from psopt.answers._open_answers import OpenAnswers
 from psopt.answers._reading import declared_part, fenced_part, whole_label
-from psopt.tasks import LABELS, written_set
 from psopt.tasks import set_written as _set_written
+from psopt.tasks import written_set
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,21 +24,16 @@ _EDGES = " \t\r\n.\"'`*_-•[](){}"
 
 
 @dataclass(frozen=True, slots=True)
-class LabelSets:
+class LabelSets(OpenAnswers):
     """Several labels a sample, or none.
 
     Attributes
     ----------
-    separator : str
-        What parts them in the data; empty where the data hold lists.
+    is_exact : bool
+        Whether two sets are the same or not, and not alike as far as they share labels.
     """
 
-    separator: str = ""
-
-    @property
-    def name(self) -> str:
-        """As ``--answers`` takes it."""
-        return f"{LABELS}:{self.separator}" if self.separator else LABELS
+    is_exact: bool = False
 
     @property
     def quality_name(self) -> str:
@@ -47,18 +43,16 @@ class LabelSets:
     @property
     def note(self) -> str:
         """What is measured otherwise than of one label."""
+        alike = "sets as the same or not" if self.is_exact else "sets as alike as far as they share labels (Jaccard)"
         return (
-            "Answers are several labels: micro-F1 is over all labels of all answers, S counts sets as alike as far as "
-            "they share labels (Jaccard), and C is pooled over labels"
+            f"Answers are several labels: micro-F1 is over all labels of all answers, S counts {alike}, and C is "
+            "pooled over labels"
         )
 
     @property
     def is_graded(self) -> bool:
-        """Two sets may share a part of their labels."""
-        return True
-
-    def prepare(self, answers: Sequence[str]) -> None:
-        """Nothing is to be looked up."""
+        """Whether two sets may be alike to a degree, by the labels that they share."""
+        return not self.is_exact
 
     def classes(self, answers: Sequence[str]) -> list[int]:
         """Return which sets are the same: those that are written the same."""
@@ -72,6 +66,8 @@ class LabelSets:
         (0.3333333333333333, 1.0)
         """
         ours, theirs = set_written(first), set_written(second)
+        if self.is_exact:
+            return float(ours == theirs)
         return len(ours & theirs) / len(ours | theirs) if ours or theirs else 1.0
 
     def claims(self, answer: str | None, reference: str) -> float:

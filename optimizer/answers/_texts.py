@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from psopt.answers._no_label import EMPTY, NO_JSON
+from psopt.answers._open_answers import OpenAnswers
 from psopt.answers._reading import declared_part, fenced_part
-from psopt.tasks import JSON, TEXT, TOKEN_F1, references_of
+from psopt.tasks import JSON, TOKEN_F1, references_of
 from psopt.text import answer_words, normal_form
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _QUOTES = "\"'`“”„«»"
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
+class Texts(OpenAnswers):
     """Short texts.
 
     Attributes
@@ -31,11 +32,6 @@ class Texts:
     """
 
     by: str = ""
-
-    @property
-    def name(self) -> str:
-        """As ``--answers`` takes it."""
-        return f"{TEXT}:{self.by}" if self.by else TEXT
 
     @property
     def quality_name(self) -> str:
@@ -57,9 +53,6 @@ class Texts:
         """Whether two texts may be alike to a degree."""
         return self.by == TOKEN_F1
 
-    def prepare(self, answers: Sequence[str]) -> None:
-        """Nothing is to be looked up."""
-
     def classes(self, answers: Sequence[str]) -> list[int]:
         """Return which texts are the same."""
         forms: dict[str, int] = {}
@@ -80,10 +73,6 @@ class Texts:
         if not ours or not theirs:
             return float(normal_form(first) == normal_form(second))
         return 2 * (ours & theirs).total() / (ours.total() + theirs.total())
-
-    def claims(self, answer: str | None, reference: str) -> float:  # noqa: ARG002
-        """Return how much an answer weighs in the mean: all the same."""
-        return 1.0
 
     def worth(self, answer: str, reference: str) -> float:
         """Return the similarity to the nearest of the texts that are right."""

@@ -12,7 +12,7 @@ import numpy as np
 from psopt.answers import AnswerType
 from psopt.api._classify_input import bare_task, input_columns, prompt_to_classify_with
 from psopt.errors import InputError
-from psopt.evaluation import NA, Predictions, no_labels
+from psopt.evaluation import NA, Predictions, assessed, no_labels
 from psopt.metrics import hard_predictions, prediction_counts
 from psopt.models import ModelProvider, has_probabilities
 from psopt.models.chat import LMConfig, asks_in_chat
@@ -104,7 +104,7 @@ def classify(
         answering.few_may_fail = True
     array = _answers(answering, prompts, rows, on_progress, soft=lm is not None and lm.logprobs)
     if asked.asks != LABEL:
-        classified = _open_answers(rows, array, task)
+        classified = _open_answers(rows, array, task, answering)
         return _explained(classified, no_labels(answering, prompts, rows, array))
     counts = prediction_counts(array, len(asked.labels) + 1)
     names: list[str | None] = [*asked.labels, None]
@@ -116,10 +116,10 @@ def classify(
     return _explained(classified, no_labels(answering, prompts, rows, array))
 
 
-def _open_answers(rows: Sequence[str], array: NDArray[np.int64], task: Task) -> list[Classified]:
+def _open_answers(rows: Sequence[str], array: NDArray[np.int64], task: Task, model: Model) -> list[Classified]:
     """What was answered most often, answers that are the same counted together; None is N/A."""
     samples = tuple(Sample(str(place), text) for place, text in enumerate(rows))
-    predictions = Predictions(array, samples, task.labels, answers=AnswerType.of(task))
+    predictions = assessed(Predictions(array, samples, task.labels, answers=AnswerType.of(task)), model)
     classified = []
     for place, text in enumerate(rows):
         answer, n = next(iter(predictions.answers_to(place).items()))

@@ -23,6 +23,7 @@ from psopt.runs import (
     RunSettings,
     asked_for,
     estimate_search,
+    judging_phases,
     n_evaluated,
     rephrasing_phases,
 )
@@ -125,6 +126,7 @@ def estimate_measuring(
     """Count what `diagnose`, `check` or `compare` would ask; nothing is sent."""
     first_price = price_of(models[0]) if isinstance(models[0], str) else None
     phases: list[Phase] = []
+    answering: list[Phase] = []
     spreads = []
     prices = []
     for name, prompt in prompts.items():
@@ -133,9 +135,11 @@ def estimate_measuring(
             grid = Grid.of(model, rephrased, texts)
             price = grid_price(model.name, in_batches=options.lm.batch)
             named = " ".join([*([name] if len(prompts) > 1 else []), *([model.name] if len(models) > 1 else [])])
-            phases.append(Phase.of(named or "answers", grid, price))
+            answering.append(Phase.of(named or "answers", grid, price))
+            phases.append(answering[-1])
             spreads.append(grid.spread(price))
             prices.append(price)
+    phases += judging_phases(task, answering, options.rephrasings, first_price)
     widest = max(low for low, _ in spreads), max(high for _, high in spreads)
     return CostEstimate(tuple(phases), None if None in prices else prices[0], widest)
 

@@ -63,7 +63,7 @@ Answers = Annotated[
         "Data",
         "--answers",
         "What an answer is: label, ordinal (labels that stand in an order), labels[:SEPARATOR] (several), "
-        "number[:TOLERANCE], text[:token-f1|json] or free",
+        "number[:TOLERANCE], text[:token-f1|json] or free[:HOW]",
         "TYPE",
         show_default="label",
     ),

@@ -131,7 +131,10 @@ def _told(compilation: Compilation) -> AnswerSpec | None:
         return None
     if compilation.equivalence is not None:
         raise InputError(f"answers={told!r} says when two answers are the same, and so does equivalence: give one")
-    return AnswerSpec.read("SensitivityOptimizer", told)
+    spec = AnswerSpec.read("SensitivityOptimizer", told)
+    if compilation.metric is not None and spec.measure and not spec.is_exact:
+        raise InputError(f"answers={told!r} says what an answer is worth, and so does metric: give one of them")
+    return spec
 
 
 def _data(
@@ -202,6 +205,7 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
         metric=compilation.metric,
         teacher=compilation.teacher,
         n_threads=compilation.n_threads,
+        assessor=models.assessor(task.spec),
         as_asked=compilation.as_asked,
     )
     samples: dict[Split, tuple[Sample, ...]] = {"train": task.train, "val": task.val, "test": task.test}

@@ -127,7 +127,7 @@ def _kind_of(annotation: Any) -> tuple[tuple[str, ...], AnswerSpec]:
     """The classes that a type allows, and what an answer of it is.
 
     >>> _kind_of(list[Literal["a", "b"]]), _kind_of(float)[1].kind
-    ((('a', 'b'), AnswerSpec(kind='labels', detail='', judge='')), 'number')
+    ((('a', 'b'), AnswerSpec(kind='labels', detail='', measure='')), 'number')
     """
     if get_origin(annotation) in {list, set, frozenset} and labels_of(get_args(annotation)[0]):
         return labels_of(get_args(annotation)[0]), AnswerSpec(LABELS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from psopt.dspy_programs._demonstrations import Demonstrator
 from psopt.dspy_programs._lm import lm_of, server_of, without_cache
 from psopt.dspy_programs._records import Records
 from psopt.dspy_programs._runner import ProgramRunner, name_of
-from psopt.models import Capabilities
+from psopt.models import Assessor, Capabilities
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -20,9 +21,10 @@ if TYPE_CHECKING:
     from psopt.dspy_programs._instruction_variants import InstructionVariants
     from psopt.dspy_programs._metric import Metric
     from psopt.dspy_programs._outcome import Outcome
-    from psopt.models import OnProgress
+    from psopt.models import Assessment, OnProgress
     from psopt.models.chat import Budget
     from psopt.search_spaces import Prompt
+    from psopt.tasks import Sample
 
 
 class ProgramModel:
@@ -44,6 +46,8 @@ class ProgramModel:
     teacher : dspy.Module, optional
         Gives the demonstrations, in the program's place.
     n_threads : int
+    assessor : Assessor, optional
+        Compares or rates free answers.
     as_asked : callable, optional
         Makes of a step's own language model the one that is asked; by default the same without DSPy's cache.
     """
@@ -62,13 +66,16 @@ class ProgramModel:
         metric: Metric | None = None,
         teacher: Any = None,
         n_threads: int = 8,
+        assessor: Assessor | None = None,
         as_asked: Callable[[Any], Any] = without_cache,
     ) -> None:
         self.program = program
         self.outcome = outcome
         self.variants = variants
         self.steps = tuple(step for step, _ in program.named_predictors())
+        self.capabilities = replace(self.capabilities, is_assessed=assessor is not None)
         self._has_metric = metric is not None
+        self._assessor = assessor or Assessor()
         self._runner = ProgramRunner(
             outcome, examples, Records(folder), budget, metric=metric, n_threads=n_threads, as_asked=as_asked
         )
@@ -111,6 +118,10 @@ class ProgramModel:
             return None
         rows = self._runner.records_of(self._programs(prompts), texts)
         return np.array([[record["merit"] for record in row] for row in rows])
+
+    def assess(self, array: NDArray[np.int64], samples: Sequence[Sample]) -> Assessment:
+        """What is said of free answers (see `AssessedModel.assess`)."""
+        return self._assessor.assess(array, samples)
 
     def predict_steps(
         self, prompt: Prompt, instructions: Sequence[Mapping[str, str]], texts: Sequence[str]

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 Equivalence = Callable[[str, str], bool]
 RIGHT = "right"
 _ONE_LABEL = AnswerSpec()
-_WHOLLY = 1 - 1e-9  # of what an answer is worth that is right
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +92,9 @@ class Outcome:
         if self.spec.is_open:
             ours, right = (as_reference(text, self.spec, self.labels) for text in (answer, truth))
             rule = AnswerType(spec=self.spec).open
-            return None not in (ours, right) and rule is not None and rule.worth(str(ours), str(right)) >= _WHOLLY
+            return (
+                None not in (ours, right) and rule is not None and rule.worth(str(ours), str(right)) >= rule.least_right
+            )
         return answer == truth if self.equivalence is None else bool(self.equivalence(answer, truth))
 
     def class_indices(self, answers: Sequence[str | None], example: Any, labels: Sequence[str]) -> list[int]:

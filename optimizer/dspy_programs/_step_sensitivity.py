@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from psopt.answers import ONE_LABEL
-from psopt.evaluation import Predictions
-from psopt.metrics import prediction_counts, sensitivity
+from psopt.evaluation import Predictions, assessed
 from psopt.tasks import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
     from psopt.answers import AnswerType
     from psopt.dspy_programs._model import ProgramModel
     from psopt.search_spaces import Prompt
@@ -28,20 +25,15 @@ def sensitivity_by_step(
 
     Every step takes as many runs as the search takes for one prompt, on the first 50 texts.
     """
+    samples = tuple(Sample(str(number), text) for number, text in enumerate(texts[:MOST_TEXTS]))
     variants = [model.variants.instructions[text] for text in model.variants.rephrasings.search]
     by_step = {}
     for step in model.steps:
         held = [{**model.variants.original, step: variant[step]} for variant in variants]
-        answers = model.predict_steps(prompt, held, texts[:MOST_TEXTS])
-        by_step[step] = _sensitivity(answers, prompt, answer_type)
+        answers = model.predict_steps(prompt, held, [sample.text for sample in samples])
+        predictions = assessed(Predictions(answers, samples, prompt.labels, answers=answer_type), model)
+        by_step[step] = float(predictions.sensitivities.mean())
     return by_step
-
-
-def _sensitivity(answers: NDArray[np.int64], prompt: Prompt, answer_type: AnswerType) -> float:
-    if answer_type.open is None:
-        return float(sensitivity(prediction_counts(answers, len(prompt.labels) + 1)))
-    samples = tuple(Sample(str(row), "") for row in range(len(answers)))
-    return float(Predictions(answers, samples, prompt.labels, answers=answer_type).sensitivities.mean())
 
 
 def layers_by_step(shares: dict[str, float], outcome_step: str, n_layers: int) -> dict[str, int]:

@@ -1,7 +1,7 @@
 """What prompts are compared on, what was predicted there, and what that is worth."""
 
 from psopt.answers import embed_with
-from psopt.evaluation._evaluate import evaluate, no_labels, rephrased_prompts
+from psopt.evaluation._evaluate import assessed, evaluate, no_labels, rephrased_prompts
 from psopt.evaluation._evaluator import Evaluator, Split
 from psopt.evaluation._grid import Grid
 from psopt.evaluation._kept_arrays import kept_arrays
@@ -31,6 +31,7 @@ __all__ = [
     "Predictions",
     "Scores",
     "Split",
+    "assessed",
     "compare_paired",
     "evaluate",
     "intervals_note",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,9 +14,9 @@ from psopt.metrics import hard_predictions
 from psopt.models import (
     NOT_ASKED,
     has_explanations,
-    has_judge,
     has_metric_scores,
     has_probabilities,
+    is_assessed,
     predict_cells,
     predict_proba_cells,
 )
@@ -97,10 +98,7 @@ def predictions_of(
     metric_scores: NDArray[np.float64] | None = None
     if answers.probabilities is None and has_metric_scores(model):
         metric_scores = model.metric_scores(prompts, texts)
-    judge_measures: dict[str, float] | None = None
-    if metric_scores is not None and has_judge(model):
-        judge_measures = model.judge_measures(prompts, texts)
-    return Predictions(
+    predictions = Predictions(
         answers.array,
         tuple(samples),
         prompt.labels,
@@ -110,8 +108,17 @@ def predictions_of(
         tuple(rephrasings),
         no_labels(model, prompts, texts, answers.array),
         answer_type,
-        judge_measures=judge_measures,
     )
+    return assessed(predictions, model)
+
+
+def assessed(predictions: Predictions, model: Model) -> Predictions:
+    """Return predictions with what somebody says of them who is asked beside the model, where there is one."""
+    if not is_assessed(model):
+        return predictions
+    assessment = model.assess(predictions.array, predictions.samples)
+    scores = predictions.metric_scores if assessment.worths is None else assessment.worths
+    return replace(predictions, metric_scores=scores, same=assessment.same, judge_measures=assessment.measures)
 
 
 def rephrased_prompts(prompt: Prompt, rephrasings: Sequence[str], forms: Sequence[PromptFormat] = ()) -> list[Prompt]:

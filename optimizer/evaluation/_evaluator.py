@@ -92,9 +92,9 @@ class Evaluator:
 
         They may be of a part of the grid: -1 is no answer.
         """
-        # a metric's scores are never among them
+        # what else is said of answers, by a metric or a judge, is never among them
         is_all = self.from_probabilities == (probabilities is not None)
-        if not is_all or capabilities_of(self.model).has_metric_scores or self.knows(prompt.id, split):
+        if not is_all or not capabilities_of(self.model).can_race or self.knows(prompt.id, split):
             return
         before = self.partial_answers(prompt, split)
         answers = before.filled(PartialAnswers(array, probabilities))

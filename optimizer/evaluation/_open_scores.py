@@ -48,7 +48,7 @@ def open_scores(predictions: Predictions) -> OpenScores | None:
         measures["S of equal sets"] = sensitivity(predictions.p_tau)
     elif kind == NUMBER:
         measures["mean absolute error"] = _mean_absolute_error(predictions)
-    elif kind == FREE:
+    elif kind == FREE and predictions.same is None:
         measures |= _band(predictions)
     elif kind == TEXT and predictions.answers.spec.detail == TOKEN_F1:
         measures["exact match"] = _exact_match(predictions)

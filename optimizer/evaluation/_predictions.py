@@ -11,6 +11,7 @@ import numpy as np
 from psopt.answers import (
     FIRST_CODE,
     ONE_LABEL,
+    WHOLLY,
     AnswerType,
     learn,
     places_of,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 NA = "N/A"
 """The name of the last class: answers that name no label."""
 _FEWEST_CLASSES = 2  # of one answer alone nothing could differ, and ln 1 is nothing to divide by
-_WHOLLY = 1 - 1e-9
 _HALF = 0.5  # of what a judge can give
 
 
@@ -69,6 +69,8 @@ class Predictions:
         there are rephrasings.
     judge_measures : mapping of name to float or None
         How far a judge of the answers agrees with itself, where there is one.
+    same : (N, Q) int or None
+        Which open answers to a sample are the same, numbered as `places`, where something else than they say so.
     """
 
     array: NDArray[np.int64]
@@ -82,6 +84,7 @@ class Predictions:
     answers: AnswerType = ONE_LABEL
     most_different: int = 0
     judge_measures: Mapping[str, float] | None = None
+    same: NDArray[np.int64] | None = None
 
     @property
     def n_rephrasings(self) -> int:
@@ -166,6 +169,8 @@ class Predictions:
     @cached_property
     def places(self) -> NDArray[np.int64]:
         """The answers as classes, (N, Q): the array; open answers are numbered sample by sample, -1 as there."""
+        if self.same is not None:
+            return self.same
         return self.array if self.answers.open is None else places_of(self.array, self.answers.open)
 
     @cached_property
@@ -202,10 +207,10 @@ class Predictions:
 
     @property
     def _least_right(self) -> float:
-        """What an open answer must be worth to be right: all of it, but of free answers."""
-        if self.answers.spec.kind != FREE:
-            return _WHOLLY
-        return _HALF if self.metric_scores is not None else self.answers.spec.threshold
+        """What an open answer must be worth to be right; half of what a judge or a metric can give a free one."""
+        if self.answers.spec.kind == FREE and self.metric_scores is not None:
+            return _HALF
+        return WHOLLY if self.answers.open is None else self.answers.open.least_right
 
     @property
     def scored(self) -> NDArray[np.int64] | NDArray[np.float64]:
@@ -324,6 +329,7 @@ class Predictions:
             rephrasings=tuple(self.rephrasings[column] for column in columns) if self.rephrasings else (),
             no_labels=self._no_labels_under(columns),
             most_different=self.n_classes if self.answers.open is not None else 0,
+            same=None if self.same is None else self.same[:, columns],
         )
 
     def _no_labels_under(self, columns: Sequence[int]) -> tuple[NoLabel, ...]:

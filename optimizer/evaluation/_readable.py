@@ -49,5 +49,6 @@ def _of_open(predictions: Predictions) -> float | None:
         samples=tuple(predictions.samples[row] for row in kept),
         no_labels=(),
         metric_scores=None,
+        same=None if predictions.same is None else np.where(is_read, predictions.same, NOT_ASKED)[kept],
     )
     return sensitivity(read.p_tau, similarity=read.similarity)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from psopt.models._answer_cache import AnswerCache, answer_key
+from psopt.models._assessor import Assessment, Assessor
 from psopt.models._base import Model, OnProgress
 from psopt.models._cache_folder import cache_folder
 from psopt.models._capabilities import (
@@ -17,10 +18,10 @@ from psopt.models._capabilities import (
     capabilities_of,
     has_cells,
     has_explanations,
-    has_judge,
     has_metric_scores,
     has_probabilities,
     has_probability_cells,
+    is_assessed,
 )
 from psopt.models._cells import NOT_ASKED, predict_cells, predict_proba_cells
 from psopt.models._provider import ModelProvider
@@ -30,6 +31,8 @@ __all__ = [
     "NAMES",
     "NOT_ASKED",
     "AnswerCache",
+    "Assessment",
+    "Assessor",
     "Capabilities",
     "CellModel",
     "ExplainingModel",
@@ -44,10 +47,10 @@ __all__ = [
     "capabilities_of",
     "has_cells",
     "has_explanations",
-    "has_judge",
     "has_metric_scores",
     "has_probabilities",
     "has_probability_cells",
+    "is_assessed",
     "load_model",
     "minilm_lm",
     "predict_cells",

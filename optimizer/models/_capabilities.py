@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from psopt.answers import NoLabel
+    from psopt.models._assessor import Assessment
     from psopt.models._base import OnProgress
     from psopt.search_spaces import Prompt
+    from psopt.tasks import Sample
     from typing_extensions import TypeIs
 
 
@@ -45,8 +47,8 @@ class Capabilities:
         Whether it is a `CellModel`, and where it has probabilities a `ProbabilisticCellModel`.
     writes : bool
         Whether it can answer anything else than one of the prompt's labels: with several, with numbers, with texts.
-    has_judge : bool
-        Whether it is a `JudgedModel`.
+    is_assessed : bool
+        Whether it is an `AssessedModel`.
     """
 
     is_free: bool = False
@@ -58,12 +60,12 @@ class Capabilities:
     asks_in_chat: bool = False
     has_cells: bool = False
     writes: bool = False
-    has_judge: bool = False
+    is_assessed: bool = False
 
     @property
     def can_race(self) -> bool:
-        """Whether parts of a grid tell what the whole will: not where a metric has the last word on each answer."""
-        return not self.has_metric_scores
+        """Whether parts of a grid tell what the whole will: not where something else has the last word on answers."""
+        return not self.has_metric_scores and not self.is_assessed
 
 
 def capabilities_of(model: Model) -> Capabilities:
@@ -104,11 +106,11 @@ class MetricScoredModel(Model, Protocol):
         ...
 
 
-class JudgedModel(MetricScoredModel, Protocol):
-    """A model whose answers another model rates."""
+class AssessedModel(Model, Protocol):
+    """A model whose open answers something else compares or rates."""
 
-    def judge_measures(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> dict[str, float]:
-        """Return how far the judge agrees with itself on these answers."""
+    def assess(self, array: NDArray[np.int64], samples: Sequence[Sample]) -> Assessment:
+        """Return what is said of the (n_texts, n_prompts) answers to these samples."""
         ...
 
 
@@ -163,9 +165,9 @@ def has_metric_scores(model: Model) -> TypeIs[MetricScoredModel]:
     return capabilities_of(model).has_metric_scores
 
 
-def has_judge(model: Model) -> TypeIs[JudgedModel]:
-    """Whether `judge_measures` may be called."""
-    return capabilities_of(model).has_judge
+def is_assessed(model: Model) -> TypeIs[AssessedModel]:
+    """Whether `assess` may be called."""
+    return capabilities_of(model).is_assessed
 
 
 def has_explanations(model: Model) -> TypeIs[ExplainingModel]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
 from psopt.models._answer_cache import AnswerCache
+from psopt.models._assessors import assessor_for
 from psopt.models._cache_folder import cache_folder
 from psopt.models._registry import load_model
 from psopt.models.chat import Budget, LMConfig, chat_engine, load_writer, same_meaning
@@ -15,10 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from psopt.models._assessor import Assessor
     from psopt.models._base import Model
     from psopt.models.chat import Engine, Writer
     from psopt.models.minilm import Encoder
-    from psopt.tasks import Task
+    from psopt.tasks import AnswerSpec, Task
 
 
 class ModelProvider:
@@ -44,6 +46,10 @@ class ModelProvider:
     def answering(self, model: Any, task: Task) -> Model:
         """Load a task model, by name or from an object (see `load_model`)."""
         return load_model(model, task, cache_dir=self.cache_dir, options=self.lm, budget=self.budget)
+
+    def assessor(self, spec: AnswerSpec) -> Assessor | None:
+        """Make what compares or rates free answers (see `AnswerSpec.is_assessed`); None where nothing must be asked."""
+        return assessor_for(spec, self.cache_dir, self.lm, self.budget)
 
     def writer(self, model: Any) -> Writer:
         """Load a model that writes, by name or from a `dspy.LM` (see `load_writer`)."""

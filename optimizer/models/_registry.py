@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, UnknownNameError
 from psopt.models._answer_cache import AnswerCache
+from psopt.models._assessors import assessor_for
 from psopt.models._capabilities import capabilities_of
+from psopt.tasks import FREE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,7 +60,7 @@ def load_model(
         If the task's answers are more than a label, and the model gives nothing else (`Capabilities.writes`).
     """
     if not isinstance(model, str):
-        given = _given(model, cache_dir, options, budget)
+        given = _given(model, task, cache_dir, options, budget)
         if task.spec.is_open and not capabilities_of(given).writes:
             raise _chooses(given.name, task)
         return given
@@ -83,14 +85,10 @@ def load_model(
 
         likelihood = options.hf_likelihood if options else "mean"
         return HFModel(rest, cache=AnswerCache(cache_dir), likelihood=likelihood)
-    from psopt.models.chat import chat_model, load_writer, rated_chat_model
+    from psopt.models.chat import chat_model
 
-    if task.spec.judge:
-        judge = load_writer(task.spec.judge, cache_dir=cache_dir, options=options, budget=budget)
-        samples = (*task.train, *task.val, *task.test)
-        right = {sample.text: str(sample.label) for sample in samples if sample.label is not None}
-        return rated_chat_model(kind, rest, AnswerCache(cache_dir), options, budget, judge, right)
-    return chat_model(kind, rest, AnswerCache(cache_dir), options, budget)
+    assessor = assessor_for(task.spec, cache_dir, options, budget)
+    return chat_model(kind, rest, AnswerCache(cache_dir), options, budget, assessor)
 
 
 def _chooses(model: str, task: Task) -> InputError:
@@ -111,12 +109,18 @@ def _unknown(model: str) -> InputError:
     )
 
 
-def _given(model: Any, cache_dir: Path | None, options: LMConfig | None, budget: Budget | None) -> Model:
+def _given(model: Any, task: Task, cache_dir: Path | None, options: LMConfig | None, budget: Budget | None) -> Model:
     """A model of the caller's own."""
     if hasattr(model, "predict") and hasattr(model, "name"):
+        if task.spec.is_assessed and not capabilities_of(model).is_assessed:
+            raise InputError(
+                f"answers {str(task.spec)!r} are compared or rated by what is asked beside a chat model, such as "
+                f"openai/NAME, and model {model.name} is one of your own: take {FREE}, or give it `assess`"
+            )
         return model  # type: ignore[no-any-return]
     if hasattr(model, "model") and hasattr(model, "kwargs") and callable(model):
         from psopt.models.chat import chat_model
 
-        return chat_model("dspy", model, AnswerCache(cache_dir), options, budget)
+        assessor = assessor_for(task.spec, cache_dir, options, budget)
+        return chat_model("dspy", model, AnswerCache(cache_dir), options, budget, assessor)
     raise InputError(f"a model is a name such as 'minilm', a dspy.LM or a psopt Model, not {type(model).__name__}")

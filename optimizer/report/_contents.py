@@ -160,6 +160,7 @@ def _predictions(directory: RunDirectory, prompt_id: str, samples: dict[str, Any
             ids = arrays["test_ids"].tolist()
             probabilities = arrays.get("test_probabilities")
             metric_scores = arrays.get("test_merits")
+            same = arrays.get("test_same")
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
         raise InputError(f"{path} can't be read{_cure(directory)}") from error
     by_id = {sample["id"]: Sample(**sample) for sample in samples["test"]}
@@ -171,4 +172,5 @@ def _predictions(directory: RunDirectory, prompt_id: str, samples: dict[str, Any
         probabilities,
         metric_scores=metric_scores,
         answers=AnswerType.from_dict(samples.get("answers")),
+        same=None if same is None else same.astype(np.int64),
     )

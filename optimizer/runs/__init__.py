@@ -38,7 +38,7 @@ from psopt.runs._search_basis import SearchBasis
 from psopt.runs._search_estimate import estimate_from, estimate_search
 from psopt.runs._settings import N_HELDOUT, RunSettings
 from psopt.runs._study_file import n_evaluated, study_name
-from psopt.runs._writing_estimate import rephrasing_phases
+from psopt.runs._writing_estimate import judging_phases, rephrasing_phases
 from psopt.runs._written_prompt import WrittenForm, WrittenPrompt, difference, messages_of, read_baseline, write_prompt
 from psopt.runs.planning import (
     FULL,
@@ -110,6 +110,7 @@ __all__ = [
     "held",
     "inputs_named",
     "is_prompt_text",
+    "judging_phases",
     "limits_line",
     "limits_of",
     "manifest",

@@ -131,6 +131,7 @@ class RunDirectory:
 
         Where probabilities or a metric's scores are what is scored, they are there too: ``test_probabilities``
         (N x Q x C) and ``test_merits`` (N x Q).
+        Where a model or a function says which open answers are the same, ``test_same`` (N x Q) numbers them.
         Open answers are places among the texts in ``answers`` (JSON in UTF-8, as bytes), N/A after the last.
         Where answers name no label, SPLIT_na_kinds is the N x Q array of their kinds, empty elsewhere.
         """
@@ -140,6 +141,8 @@ class RunDirectory:
                 arrays[f"{split}_probabilities"] = predictions.probabilities
             if predictions.metric_scores is not None:
                 arrays[f"{split}_merits"] = predictions.metric_scores
+            if predictions.same is not None:
+                arrays[f"{split}_same"] = predictions.same.astype(np.int16)
             if predictions.no_labels:
                 arrays[f"{split}_na_kinds"] = kind_array(predictions)
         content = io.BytesIO()

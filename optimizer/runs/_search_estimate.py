@@ -21,7 +21,7 @@ from psopt.runs._cost_estimate import (
 from psopt.runs._racing_estimate import RacingEstimate
 from psopt.runs._racing_share import whole_grids
 from psopt.runs._search_basis import SearchBasis
-from psopt.runs._writing_estimate import drafting_phases, rephrasing_phases
+from psopt.runs._writing_estimate import drafting_phases, judging_phases, rephrasing_phases
 from psopt.search import expected_diagnosis_calls
 from psopt.search_spaces import KINDS
 
@@ -79,6 +79,7 @@ def estimate_from(
         *rephrasing_phases(baseline, settings.rephrasing, n_texts, basis.single_price),
         *drafting_phases(task, settings.proposer, min(settings.search.rounds, trials - 1), basis.single_price),
     ]
+    n_writing = len(phases)
     if not n_done:
         phases.append(Phase.of(BASELINE, grids["val"], price))
     first, further, last = _diagnoses(basis, len(task.labels), rounds)
@@ -99,6 +100,8 @@ def estimate_from(
     if left_out:
         times = (float(left_out + len(KINDS)),) * 3
         phases.append(unknown(LEFT_OUT, "val", times, _GROWTH_OF_FRONT, "at most"))
+    answering = phases[n_writing:]
+    phases += judging_phases(task, answering, basis.shapes["val"][1], basis.single_price)
     test = FinalTestSize(*basis.shapes["test"], n_classes=len(task.labels) + 1)
     return CostEstimate(tuple(phases), price, grids["val"].spread(price), trials, racing, basis.pace, test, n_more)
 

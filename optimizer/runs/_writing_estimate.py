@@ -1,4 +1,4 @@
-"""What models that write would take: rephrasings, their judge, and drafts of edits."""
+"""What models beside the one that answers would take: of rephrasings, of drafts of edits, judges of answers."""
 
 from __future__ import annotations
 
@@ -8,14 +8,26 @@ from psopt.models.chat import Need, price_of, tokens_of_text
 from psopt.proposals.llm import MOST_SLICES, N_DRAFTS
 from psopt.rephrasings import N_SHOWN, passages_of
 from psopt.runs._cost_estimate import Phase
+from psopt.tasks import JUDGE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from psopt.models.chat import Price
     from psopt.rephrasings import RephrasingOptions
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
 _TOKENS_OF_A_DRAFT = (700, 1500, 3000)
+# Of an answer, in both orders. Equal answers are rated once, and a rating that can't be read is asked for again; how
+# many are equal is not known before.
+_RATINGS = 2
+_RATED = (0.2, 1, 1.1)
+# Of a pair of answers, in both orders; each is compared with one of every class so far, of which there are about two.
+_COMPARISONS = 2
+_CLASSES_TRIED = 1.5
+_SAMPLES_READ = 100  # for the length of texts; more tell hardly more
+_TOKENS_OF_A_QUESTION = 170  # what a judge is told beside the texts
 
 
 def rephrasing_phases(
@@ -49,6 +61,33 @@ def drafting_phases(task: Task, proposer: str | None, rounds: int, price: Price 
     span = (few / middle / rounds / 2 if rounds else 0.0, 1, many / middle)
     why = "fewer where fewer groups shake"
     return [_written("drafts of edits", n_drafts, middle, span, why, price_of(proposer) or price)]
+
+
+def judging_phases(task: Task, answering: Sequence[Phase], n_wordings: int, price: Price | None) -> list[Phase]:
+    """What judges of free answers take, of those that these phases ask for under so many wordings; none of others."""
+    spec = task.spec
+    if not spec.is_assessed:
+        return []
+    n_answers = sum(max(0, phase.calls - phase.cached) for phase in answering)
+    least = sum(phase.least.calls for phase in answering) / max(1, n_answers)
+    most = sum(phase.most.calls for phase in answering) / max(1, n_answers)
+    samples = (task.val or task.train)[:_SAMPLES_READ]
+    text = sum(tokens_of_text(sample.text).middle for sample in samples) / max(1, len(samples))
+    answer = sum(tokens_of_text(str(sample.label)).middle for sample in samples) / max(1, len(samples))
+    tokens = text + 2 * answer + _TOKENS_OF_A_QUESTION
+    phases = []
+    if spec.equivalence.kind == JUDGE and n_wordings > 1:
+        pairs = _CLASSES_TRIED * (n_wordings - 1) / n_wordings  # an answer's
+        span = (_RATED[0] * least, 1, max(1.0, most * n_wordings / 2 / _CLASSES_TRIED))
+        calls = round(_COMPARISONS * pairs * n_answers)
+        own_price = price_of(spec.equivalence.name) or price
+        phases.append(_written("answers, compared", calls, tokens, span, "more where they differ", own_price))
+    if spec.rating.kind == JUDGE:
+        span = (_RATED[0] * least, _RATED[1], max(_RATED[1], _RATED[2] * most))
+        own_price = price_of(spec.rating.name) or price
+        why = "fewer where they are equal"
+        phases.append(_written("answers, rated", _RATINGS * n_answers, tokens, span, why, own_price))
+    return phases
 
 
 def _written(

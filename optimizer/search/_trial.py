@@ -83,7 +83,7 @@ def stop_trial(
 
 
 def _keep_answers(study: StoredStudy, trial: optuna.Trial, predictions: Predictions) -> None:
-    if predictions.metric_scores is None:  # else a judge would have to score them anew
+    if predictions.metric_scores is None and predictions.same is None:  # else a judge would have to be asked anew
         write_answers(study, trial.number, predictions)
 
 

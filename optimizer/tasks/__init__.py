@@ -1,7 +1,6 @@
 """Tasks: what is classified, where it comes from, how it is split."""
 
 from psopt.tasks._answer_spec import (
-    EMBEDDING,
     FORMS,
     FREE,
     JSON,
@@ -11,7 +10,6 @@ from psopt.tasks._answer_spec import (
     ORDINAL,
     TEXT,
     TOKEN_F1,
-    USUAL_THRESHOLD,
     AnswerSpec,
     check_answers,
 )
@@ -19,6 +17,7 @@ from psopt.tasks._bundled import read_bundled
 from psopt.tasks._data import DatasetInfo, Sample
 from psopt.tasks._download import fetch_dataset
 from psopt.tasks._header import columns_of
+from psopt.tasks._instrument import EMBEDDING, FUNCTION, JUDGE, NLI, REFERENCE, Instrument
 from psopt.tasks._load import load_task
 from psopt.tasks._ordered import in_order
 from psopt.tasks._origin import DatasetStatus, list_datasets
@@ -33,18 +32,22 @@ __all__ = [
     "EMBEDDING",
     "FORMS",
     "FREE",
+    "FUNCTION",
     "JSON",
+    "JUDGE",
     "LABEL",
     "LABELS",
+    "NLI",
     "NUMBER",
     "ORDINAL",
+    "REFERENCE",
     "TEXT",
     "TOKEN_F1",
-    "USUAL_THRESHOLD",
     "AnswerSpec",
     "DatasetInfo",
     "DatasetStatus",
     "InputColumns",
+    "Instrument",
     "Row",
     "Sample",
     "Task",

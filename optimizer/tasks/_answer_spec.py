@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from psopt.errors import InputError, nearest
+from psopt.tasks._instrument import EMBEDDING, FUNCTION_NAME, JUDGE, NLI, REFERENCE, Instrument
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,17 +23,23 @@ ANSWERS = (LABEL, ORDINAL, LABELS, NUMBER, TEXT, FREE)
 """What a task's answers can be, as ``--answers`` takes it."""
 TOKEN_F1 = "token-f1"  # noqa: S105  # a token is a word here
 JSON = "json"
-EMBEDDING = "embedding"
-USUAL_THRESHOLD = 0.9
-"""From which cosine on two free answers count as the same; a choice, so that S is told at .85 and .95 too."""
+EXACT = "exact"
 FORMS = (LABEL, LABELS, NUMBER, TEXT, JSON, FREE)
 """What a prompt can ask for."""
-_JUDGE = "+judge:"
+_OF_FREE = (
+    f"{FREE}, {FREE}:{EMBEDDING}:THRESHOLD, {FREE}:{NLI}:MODEL, {FREE}:{JUDGE}:MODEL or {FREE}:MODULE:NAME, and what "
+    f"an answer is worth by +{REFERENCE}, +{JUDGE}:MODEL or +MODULE:NAME"
+)
 _FORMS = {
-    LABELS: f"{LABELS}, or {LABELS}:SEPARATOR, such as {LABELS}:;",
+    LABELS: f"{LABELS}, or {LABELS}:SEPARATOR, such as {LABELS}:;, or either with +{EXACT}",
     NUMBER: f"{NUMBER}, or {NUMBER}:TOLERANCE, such as {NUMBER}:0.5 or {NUMBER}:1%",
     TEXT: f"{TEXT}, {TEXT}:{TOKEN_F1} or {TEXT}:{JSON}",
-    FREE: f"{FREE}, {FREE}:{EMBEDDING}:THRESHOLD, such as {FREE}:{EMBEDDING}:0.85, or either with {_JUDGE}MODEL",
+    FREE: _OF_FREE,
+}
+# What stands after the first plus after which one of these does; a model's name may have a plus of its own.
+_MEASURED = {
+    LABELS: re.compile(rf"(?P<rest>.*?)\+(?P<measure>{EXACT})"),
+    FREE: re.compile(rf"(?P<rest>.*?)\+(?P<measure>{REFERENCE}|{JUDGE}:.*|{FUNCTION_NAME})", re.DOTALL),
 }
 
 
@@ -46,14 +54,16 @@ class AnswerSpec:
     detail : str
         Of several labels the separator between them in the data, empty for lists; of numbers the tolerance, ``0.5`` or
         ``1%``, empty for none; of texts how they are compared: ``token-f1``, ``json``, or empty for equal texts; of
-        free answers likewise: ``embedding``, ``embedding:0.85``, or empty for ``embedding:0.9``.
-    judge : str
-        Of free answers the model that rates them, where that is what they are worth; empty for none.
+        free answers likewise: ``embedding:0.85``, ``nli:MODEL``, ``judge:MODEL``, ``MODULE:NAME``, or empty for
+        ``embedding:0.9``.
+    measure : str
+        Of several labels ``exact`` where sets are the same or not, and not alike to a degree. Of free answers what they
+        are worth: ``judge:MODEL``, ``MODULE:NAME``, or empty for similarity to the reference.
     """
 
     kind: str = LABEL
     detail: str = ""
-    judge: str = ""
+    measure: str = ""
 
     @classmethod
     def read(cls, where: str, text: str | None) -> AnswerSpec:
@@ -67,18 +77,25 @@ class AnswerSpec:
         Examples
         --------
         >>> AnswerSpec.read("bills.csv", "number:1%")
-        AnswerSpec(kind='number', detail='1%', judge='')
+        AnswerSpec(kind='number', detail='1%', measure='')
+        >>> AnswerSpec.read("mails.csv", "free:nli:models/mnli+judge:openai/gpt-4o")
+        AnswerSpec(kind='free', detail='nli:models/mnli', measure='judge:openai/gpt-4o')
         """
-        written, plus, judge = (text or LABEL).partition(_JUDGE)
-        kind, colon, detail = written.partition(":")
+        text = text or LABEL
+        kind = re.split(r"[:+]", text, maxsplit=1)[0]
         if kind not in ANSWERS:
             hint = nearest(kind, ANSWERS) or f"; known: {', '.join(ANSWERS)}"
             raise InputError(f"{where}: unknown answer type {text!r}{hint}")
-        spec = cls(kind, detail, judge)
-        if plus and (kind != FREE or "/" not in judge):
-            how = f"a judge is for {FREE}{_JUDGE}MODEL, a chat model"
+        pattern = _MEASURED.get(kind)
+        measured = pattern.fullmatch(text) if pattern else None
+        written, measure = (measured["rest"], measured["measure"]) if measured else (text, "")
+        detail = written.removeprefix(kind)
+        spec = cls(kind, detail.removeprefix(":"), "" if measure == REFERENCE else measure)
+        if f"+{JUDGE}:" in text and (kind != FREE or not spec._has_sound_measure):
+            how = f"a judge is for {FREE}+{JUDGE}:MODEL, a chat model"
             raise InputError(f"{where}: answers {text!r} can't be read: {how}")
-        if colon and not spec.is_sound:
+        is_sound = not detail or (detail.startswith(":") and spec._has_sound_detail)
+        if not is_sound or not spec._has_sound_measure:
             known = _FORMS.get(kind, f"{kind}, without a colon")
             raise InputError(f"{where}: answers {text!r} can't be read: say {known}")
         return spec
@@ -91,18 +108,41 @@ class AnswerSpec:
     def __str__(self) -> str:
         """As ``--answers`` takes it."""
         written = f"{self.kind}:{self.detail}" if self.detail else self.kind
-        return f"{written}{_JUDGE}{self.judge}" if self.judge else written
+        return f"{written}+{self.measure}" if self.measure else written
 
     @property
-    def is_sound(self) -> bool:
-        """Whether the detail is one that the kind has."""
+    def _has_sound_detail(self) -> bool:
         if self.kind == LABELS:
             return bool(self.detail.strip()) or self.detail == "\t"
         if self.kind == NUMBER:
             return _tolerance(self.detail) is not None
         if self.kind == FREE:
-            return _threshold(self.detail) is not None
+            return bool(self.detail) and self.equivalence.is_sound and self.equivalence.kind != REFERENCE
         return self.kind == TEXT and self.detail in (TOKEN_F1, JSON)
+
+    @property
+    def _has_sound_measure(self) -> bool:
+        return self.kind != FREE or self.rating.is_sound
+
+    @property
+    def equivalence(self) -> Instrument:
+        """What says which free answers are the same."""
+        return Instrument.read(self.detail or EMBEDDING)
+
+    @property
+    def rating(self) -> Instrument:
+        """What says how much a free answer is worth."""
+        return Instrument.read(self.measure or REFERENCE)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether several labels are the same or not, and not alike as far as they share labels."""
+        return self.kind == LABELS and self.measure == EXACT
+
+    @property
+    def is_assessed(self) -> bool:
+        """Whether something must be asked or called to compare or to rate answers."""
+        return self.kind == FREE and (self.equivalence.is_asked or self.rating.is_asked)
 
     @property
     def is_open(self) -> bool:
@@ -131,21 +171,8 @@ class AnswerSpec:
 
     @property
     def threshold(self) -> float:
-        """From which cosine on two free answers are the same."""
-        return _threshold(self.detail) or USUAL_THRESHOLD
-
-
-def _threshold(detail: str) -> float | None:
-    name, colon, written = detail.partition(":")
-    if name not in ("", EMBEDDING) or (not name and colon):
-        return None
-    if not colon:
-        return USUAL_THRESHOLD
-    try:
-        value = float(written)
-    except ValueError:
-        return None
-    return value if 0 < value <= 1 else None
+        """From which cosine on two free answers are the same; the usual one where something else says so."""
+        return self.equivalence.threshold
 
 
 def _tolerance(detail: str) -> tuple[float, bool] | None:

@@ -80,6 +80,21 @@ def test_text_is_what_it_is_told_to_be(tmp_path: Path) -> None:
     assert better.run.baseline.val.quality_name == "token F1"
 
 
+def test_functions_compare_and_rate_free_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = "def same(a, b):\n    return a[0] == b[0]\n\n\ndef worth(a, b):\n    return 0.5 if a == b else 0.25\n"
+    (tmp_path / "own_of_program.py").write_text(own)
+    monkeypatch.chdir(tmp_path)
+    rows = open_tasks.questions()
+    answers = "free:own_of_program:same+own_of_program:worth"
+    better = compiled(signature(str), rows, "?", tmp_path, answers=answers, label_field="found")
+    scores = better.run.baseline.val
+    assert scores.quality_name == "rating"
+    assert 0.25 < scores.f1 < 0.5
+    assert 0 < scores.sensitivity < 1
+    with pytest.raises(InputError, match="says what an answer is worth, and so does metric: give one of them"):
+        compiled(signature(str), rows, "?", tmp_path, answers=answers, label_field="found", metric=lambda *_: 1.0)
+
+
 @pytest.mark.parametrize(
     ("kind", "values", "answers"),
     [

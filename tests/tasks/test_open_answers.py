@@ -116,11 +116,49 @@ def test_labels_that_nobody_has_named_are_refused() -> None:
         ("labels:", "labels:SEPARATOR"),
         ("label:x", "without a colon"),
         ("ordinal:x", "without a colon"),
+        ("free:", "say free, free:embedding:THRESHOLD"),
+        ("free:embedding:2", "say free"),
+        ("free:nli:", "free:nli:MODEL"),
+        ("free:judge:gpt", "free:judge:MODEL"),
+        ("free:reference", "free:MODULE:NAME"),
+        ("free:no function:x", "free:MODULE:NAME"),
+        ("free+", "say free"),
+        ("free+own", "say free"),
+        ("free+judge:gpt", "a judge is for"),
+        ("number+judge:openai/x", "a judge is for"),
+        ("labels+jaccard", r"with \+exact"),
+        ("number+exact", "say number"),
     ],
 )
 def test_answers_that_there_are_not(spec: str, why: str) -> None:
     with pytest.raises(InputError, match=why):
         AnswerSpec.read("data.csv", spec)
+
+
+@pytest.mark.parametrize(
+    ("written", "equivalence", "rating"),
+    [
+        ("free", ("embedding", ""), ("reference", "")),
+        ("free:embedding:0.85+reference", ("embedding", "0.85"), ("reference", "")),
+        ("free:nli:C:\\models\\mnli+judge:openai/a+b:free", ("nli", "C:\\models\\mnli"), ("judge", "openai/a+b:free")),
+        ("free:nli:org/a+b+own.module:worth", ("nli", "org/a+b"), ("function", "own.module:worth")),
+        ("free:judge:openai/gpt-4o", ("judge", "openai/gpt-4o"), ("reference", "")),
+        ("free:own:same", ("function", "own:same"), ("reference", "")),
+    ],
+)
+def test_free_answers_say_what_compares_and_what_rates_them(
+    written: str, equivalence: tuple[str, str], rating: tuple[str, str]
+) -> None:
+    spec = AnswerSpec.read("data.csv", written)
+    assert (spec.equivalence.kind, spec.equivalence.name) == equivalence
+    assert (spec.rating.kind, spec.rating.name) == rating
+    assert AnswerSpec.read("data.csv", str(spec)) == spec
+
+
+def test_sets_of_labels_may_be_the_same_or_not() -> None:
+    spec = AnswerSpec.read("data.csv", "labels:;+exact")
+    assert (spec.detail, spec.is_exact, str(spec)) == (";", True, "labels:;+exact")
+    assert AnswerSpec.read("data.csv", "labels:+").detail == "+"
 
 
 def test_an_order_is_for_ordinal_labels() -> None:

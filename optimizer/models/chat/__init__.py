@@ -10,11 +10,13 @@ from psopt.models.chat._config import LMConfig, LmOptions
 from psopt.models.chat._doctor import examine
 from psopt.models.chat._dspy_client import public_settings, stay_here
 from psopt.models.chat._engine import Engine
-from psopt.models.chat._factory import CHAT_KINDS, chat_engine, chat_model, load_writer, rated_chat_model, server_of
+from psopt.models.chat._factory import CHAT_KINDS, chat_engine, chat_model, load_writer, server_of
 from psopt.models.chat._judge import same_meaning
 from psopt.models.chat._model import ChatModel, asks_in_chat
 from psopt.models.chat._prices import Price, grid_price, price_of
+from psopt.models.chat._rating_judge import RatingJudge
 from psopt.models.chat._response_format import read_response_format
+from psopt.models.chat._sameness_judge import SamenessJudge
 from psopt.models.chat._secrets import is_secret, without_header_values
 from psopt.models.chat._token_counts import TokenRange, most_tokens_in, tokens_of_query, tokens_of_text
 from psopt.models.chat._writer import Writer
@@ -31,6 +33,8 @@ __all__ = [
     "Need",
     "Price",
     "Query",
+    "RatingJudge",
+    "SamenessJudge",
     "TokenRange",
     "Usage",
     "Writer",
@@ -45,7 +49,6 @@ __all__ = [
     "price_of",
     "public_address",
     "public_settings",
-    "rated_chat_model",
     "read_response_format",
     "same_meaning",
     "server_of",

@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import InputError
 from psopt.models._answer_cache import AnswerCache
 from psopt.models.chat._address import public_address
+from psopt.models.chat._assessed_model import AssessedChatModel
 from psopt.models.chat._budget import Budget
 from psopt.models.chat._config import LMConfig
 from psopt.models.chat._engine import Engine
 from psopt.models.chat._model import ChatModel
-from psopt.models.chat._rated_model import RatedChatModel
-from psopt.models.chat._rating_judge import RatingJudge
 from psopt.models.chat._writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
+    from psopt.models._assessor import Assessor
     from psopt.models.chat._client import ChatClient
     from psopt.models.chat._engine import Batches
 
@@ -73,9 +72,14 @@ def server_of(model: str, options: LMConfig) -> str | None:
 
 
 def chat_model(
-    kind: str, model: Any, cache: AnswerCache, options: LMConfig | None = None, budget: Budget | None = None
+    kind: str,
+    model: Any,
+    cache: AnswerCache,
+    options: LMConfig | None = None,
+    budget: Budget | None = None,
+    assessor: Assessor | None = None,
 ) -> ChatModel:
-    """Make a task model; see `chat_engine`.
+    """Make a task model, whose free answers an assessor compares or rates where there is one; see `chat_engine`.
 
     Raises
     ------
@@ -84,36 +88,10 @@ def chat_model(
     """
     if options and options.batch and kind not in BATCH_KINDS:
         raise InputError(f"--batch is for openai/ and azure/ models, and {kind}/ is asked call by call: leave it out")
-    return ChatModel(_task_engine(kind, model, cache, options, budget))
-
-
-def rated_chat_model(
-    kind: str,
-    model: Any,
-    cache: AnswerCache,
-    options: LMConfig | None,
-    budget: Budget | None,
-    judge: Writer,
-    references: Mapping[str, str],
-) -> RatedChatModel:
-    """Make a task model whose free answers a judge rates, beside what is right by the samples' texts; see `chat_model`.
-
-    Raises
-    ------
-    InputError
-        If it is to be asked by batches: the judge is asked call by call.
-    """
-    if options and options.batch:
-        raise InputError("--batch is for answers without a judge, who is asked call by call: leave it out")
-    engine = _task_engine(kind, model, cache, options, budget)
-    return RatedChatModel(engine, RatingJudge(judge), references)
-
-
-def _task_engine(kind: str, model: Any, cache: AnswerCache, options: LMConfig | None, budget: Budget | None) -> Engine:
     engine = chat_engine(kind, model, cache, options, budget)
     if engine.batches:
         engine.meter.price = engine.meter.price and engine.meter.price.in_batches()
-    return engine
+    return ChatModel(engine) if assessor is None else AssessedChatModel(engine, assessor)
 
 
 def load_writer(

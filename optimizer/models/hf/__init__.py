@@ -1,5 +1,6 @@
 """Local language models, by transformers: every label is scored by its likelihood, nothing is generated."""
 
+from psopt.models.hf._entailment import EntailmentMatcher
 from psopt.models.hf._model import HFModel
 
-__all__ = ["HFModel"]
+__all__ = ["EntailmentMatcher", "HFModel"]

@@ -49,12 +49,15 @@ def quiet(transformers: Any) -> Iterator[None]:
 def explain_repository(name: str, repo: str, revision: str | None, error: BaseException) -> PsoptError:
     """What the hub says of a repository that it does not give."""
     kinds = _kinds(error)
+    prefix = name.removesuffix(repo)
     if "GatedRepoError" in kinds:
         return ModelError(f"{name} is gated: accept its terms at https://huggingface.co/{repo}, then run hf auth login")
     if "RevisionNotFoundError" in kinds:
         return InputError(f"{name} has no revision {revision!r} on the hub")
     if "HFValidationError" in kinds:
-        return InputError(f"{name}: {repo!r} is neither a folder nor a name on the hub: hf/PATH or hf/ORG/NAME")
+        return InputError(
+            f"{name}: {repo!r} is neither a folder nor a name on the hub: {prefix}PATH or {prefix}ORG/NAME"
+        )
     return InputError(
         f"{name}: there is no folder {repo!r}, and no such model on the hub, or a private one (run hf auth login)"
     )

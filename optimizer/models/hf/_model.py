@@ -13,7 +13,8 @@ from psopt.models._capabilities import Capabilities
 from psopt.models.hf._answer_lead import answer_lead, labels_in_answers
 from psopt.models.hf._loading import import_transformers
 from psopt.models.hf._scorer import Scorer
-from psopt.models.hf._source import find_source
+from psopt.models.hf._source import check_is_causal, find_source
+from psopt.models.hf._weights import find_device
 from psopt.search_spaces import render
 
 if TYPE_CHECKING:
@@ -91,9 +92,10 @@ class HFModel:
             raise InputError(f"likelihood is {' or '.join(_SCORING)}, not {likelihood!r}")
         if batch_tokens is not None and batch_tokens < 1:
             raise InputError(f"batch_tokens is at least 1, not {batch_tokens}")
-        self._device = _device(device)
+        self._device = find_device(device)
         self._batch_tokens = batch_tokens or _BATCH_TOKENS.get(self._device.type, _BATCH_TOKENS["cpu"])
         self._source = find_source(repo_or_path, revision)
+        check_is_causal(self._source)
         self._cache = AnswerCache(None) if cache is None else cache
         self._likelihood = likelihood
 
@@ -190,16 +192,3 @@ class HFModel:
     @cached_property
     def _scorer(self) -> Scorer:
         return Scorer(self._source, self._device, self._dtype, self._batch_tokens)
-
-
-def _device(name: str | None) -> Any:
-    import torch
-
-    if name is None:
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise InputError(f"there is no device {name!r} here: leave the device out, or give cpu") from error
-    return device

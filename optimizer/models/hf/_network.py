@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.errors import ModelError
 from psopt.models.hf._attention import describe_attention
-from psopt.models.hf._loading import explain_loading, import_transformers, quiet
+from psopt.models.hf._weights import load_weights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,23 +106,8 @@ def load_network(source: Source, device: Any, dtype: Any) -> Network:
     ModelError
         If weights are missing, damaged or too large for the device, or need a library that is not installed.
     """
-    import torch
-    from safetensors import SafetensorError
-
-    transformers = import_transformers(source.name)
-    try:
-        with quiet(transformers):
-            model, info = transformers.AutoModelForCausalLM.from_pretrained(
-                source.place, dtype=dtype, output_loading_info=True, **source.options
-            )
-        missing = sorted({*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])})
-        if missing:
-            raise ModelError(f"{source.name} lacks weights: {len(missing)} are missing, such as {missing[0]}")
-        return Network(model.eval().to(device), device, describe_attention(model.config))
-    except torch.cuda.OutOfMemoryError as error:
-        raise ModelError(f"{source.name} does not fit into the GPU's memory: give a smaller model") from error
-    except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
-        raise explain_loading(source.name, source.place, error) from error
+    model = load_weights(source, "AutoModelForCausalLM", device, dtype)
+    return Network(model, device, describe_attention(model.config))
 
 
 def log_probabilities(logits: Any, columns: Sequence[int], targets: Sequence[int]) -> NDArray[np.float64]:

@@ -8,11 +8,12 @@ import numpy as np
 from psopt.errors import ModelError
 from psopt.models.hf._full_reading import score_in_full
 from psopt.models.hf._label_tree import label_tree
-from psopt.models.hf._loading import explain_loading, first_line, import_transformers, quiet
+from psopt.models.hf._loading import first_line
 from psopt.models.hf._network import load_network
 from psopt.models.hf._shared_prefix import can_share, score_behind_prefix
 from psopt.models.hf._token_limit import TokenLimit
 from psopt.models.hf._tokenizer import PromptTokenizer
+from psopt.models.hf._weights import load_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,7 +42,7 @@ class Scorer:
 
     def __init__(self, source: Source, device: Any, dtype: Any, batch_tokens: int) -> None:
         self._name = source.name
-        self._tokenizer = PromptTokenizer(_load_tokenizer(source))
+        self._tokenizer = PromptTokenizer(load_tokenizer(source))
         self._network = load_network(source, device, dtype)
         self._can_share = can_share(self._network)
         self._limit = TokenLimit(batch_tokens)
@@ -109,12 +110,3 @@ class Scorer:
                 f"{self._name} has a tokenizer that does not belong to it: it gives token {largest}, and the network "
                 f"knows {n_vocabulary}"
             )
-
-
-def _load_tokenizer(source: Source) -> Any:
-    transformers = import_transformers(source.name)
-    try:
-        with quiet(transformers):
-            return transformers.AutoTokenizer.from_pretrained(source.place, **source.options)
-    except (OSError, ValueError, KeyError, TypeError, ImportError) as error:
-        raise explain_loading(f"the tokenizer of {source.name}", source.place, error) from error

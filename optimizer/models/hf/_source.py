@@ -13,6 +13,7 @@ from psopt.models.hf._loading import explain_loading, explain_repository, import
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+HF = "hf/"
 _WEIGHTS = (".safetensors", ".bin")
 _DECIDING = (".json", ".jinja", ".model", ".txt")  # settings, vocabulary, chat template
 
@@ -41,27 +42,32 @@ class Source:
     config: Any
 
 
-def find_source(repo_or_path: str, revision: str | None = None) -> Source:
+def find_source(repo_or_path: str, revision: str | None = None, prefix: str = HF) -> Source:
     """Find a model by its folder or, where there is no such folder, its repository on the hub.
 
-    The hub is asked for the current commit; without a network the version that was fetched last is taken.
+    The hub is asked for the current commit; without a network the version that was fetched last is taken. What the
+    model can do is for the caller to check.
+
+    Parameters
+    ----------
+    prefix : str
+        What stands before folder or repository in the model's name in psopt.
 
     Raises
     ------
     InputError
         If there is no such folder, repository or revision.
     ModelError
-        If the hub can't be reached, or what is there is no causal language model.
+        If the hub can't be reached.
     """
-    name = f"hf/{repo_or_path}"
+    name = f"{prefix}{repo_or_path}"
     folder = Path(repo_or_path).expanduser()
     if folder.exists():
         source = _in_folder(name, folder, revision)
     elif repo_or_path.startswith((".", "/", "~")) or "\\" in repo_or_path or repo_or_path.count("/") > 1:
-        raise InputError(f"{name}: there is no folder {folder}; give a folder that holds a model, or hf/ORG/NAME")
+        raise InputError(f"{name}: there is no folder {folder}; give a folder that holds a model, or {prefix}ORG/NAME")
     else:
         source = _on_the_hub(name, repo_or_path, revision)
-    _check_is_causal(source)
     return source
 
 
@@ -121,8 +127,13 @@ def _config(name: str, place: str, options: dict[str, Any]) -> Any:
         raise explain_loading(name, place, error) from error
 
 
-def _check_is_causal(source: Source) -> None:
-    """Refuse what would load with an untrained head, or reads its text from both sides."""
+def check_is_causal(source: Source) -> None:
+    """Refuse what would load with an untrained head, or reads its text from both sides.
+
+    Raises
+    ------
+    ModelError
+    """
     from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as CAUSAL
 
     config = source.config

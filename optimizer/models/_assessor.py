@@ -1,0 +1,121 @@
+"""What is said of free answers by something that must be asked: which are the same, and what each is worth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from psopt.answers import FIRST_CODE, classes_by_pairs, distinct_answers, numbered, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+    from psopt.tasks import Sample
+
+    Pair = tuple[str, str, str]
+    """The text of a sample, and two answers to it."""
+    Rated = tuple[str, str, str]
+    """The text of a sample, what is right, and an answer."""
+
+
+class Matcher(Protocol):
+    """Says whether two answers are the same."""
+
+    def same(self, pairs: Sequence[Pair]) -> list[bool]:
+        """Return of each pair whether its answers are the same."""
+        ...
+
+    def measures(self, pairs: Sequence[Pair]) -> dict[str, float]:
+        """Return how far what is said of these pairs can be relied on, as far as that is known."""
+        ...
+
+
+class Rater(Protocol):
+    """Says what an answer is worth beside what is right."""
+
+    def rate(self, answers: Sequence[Rated]) -> list[float]:
+        """Return what each answer is worth, in [0, 1]."""
+        ...
+
+    def measures(self, answers: Sequence[Rated]) -> dict[str, float]:
+        """Return how far what is said of these answers can be relied on, as far as that is known."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """What is said of a grid of answers.
+
+    Attributes
+    ----------
+    worths : (N, Q) float or None
+        What each answer is worth, in [0, 1], N/A nothing; None where it is not asked for, or samples have no label.
+    same : (N, Q) int or None
+        Which answers to each sample are the same, numbered as `psopt.answers.places_of` does; None where not asked for.
+    measures : dict of name to float
+        How far that can be relied on.
+    """
+
+    worths: NDArray[np.float64] | None = None
+    same: NDArray[np.int64] | None = None
+    measures: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Assessor:
+    """Asks about whole grids of answers.
+
+    Attributes
+    ----------
+    matcher : Matcher or None
+        None where an embedding says which answers are the same.
+    rater : Rater or None
+        None where the reference says what they are worth.
+    """
+
+    matcher: Matcher | None = None
+    rater: Rater | None = None
+
+    def assess(self, array: NDArray[np.int64], samples: Sequence[Sample]) -> Assessment:
+        """Return what is said of answers, (N, Q) as `Predictions.array` has them, to N samples.
+
+        Raises
+        ------
+        PsoptError
+            If what is asked fails, or can't be understood.
+        """
+        worths, of_rater = self._worths(array, samples)
+        same, of_matcher = self._same(array, samples)
+        return Assessment(worths, same, {**of_rater, **of_matcher})
+
+    def _worths(
+        self, array: NDArray[np.int64], samples: Sequence[Sample]
+    ) -> tuple[NDArray[np.float64] | None, dict[str, float]]:
+        if self.rater is None or any(sample.label is None for sample in samples):
+            return None, {}
+        cells = [(int(row), int(column)) for row, column in np.argwhere(array >= FIRST_CODE)]
+        answers = [
+            (samples[row].text, str(samples[row].label), text_of(int(array[row, column]))) for row, column in cells
+        ]
+        worths = np.zeros(array.shape)
+        for cell, worth in zip(cells, self.rater.rate(answers), strict=True):
+            worths[cell] = worth
+        return worths, self.rater.measures(answers)
+
+    def _same(
+        self, array: NDArray[np.int64], samples: Sequence[Sample]
+    ) -> tuple[NDArray[np.int64] | None, dict[str, float]]:
+        if self.matcher is None:
+            return None, {}
+        matcher = self.matcher
+        compared: list[Pair] = []
+
+        def are_same(pairs: list[tuple[int, str, str]]) -> list[bool]:
+            asked = [(samples[row].text, first, second) for row, first, second in pairs]
+            compared.extend(asked)
+            return matcher.same(asked)
+
+        classes = classes_by_pairs(distinct_answers(array), are_same)
+        return numbered(array, classes), matcher.measures(compared)

@@ -1,0 +1,88 @@
+"""Functions of the user's that compare and rate free answers, by their names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from psopt.errors import InputError, import_own
+from psopt.tasks import references_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from psopt.models._assessor import Pair, Rated
+
+
+class OwnMatcher:
+    """Says what a function says: ``NAME(answer, other)``, True or False.
+
+    Parameters
+    ----------
+    name : str
+        ``MODULE:NAME``; modules in the working directory count.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._function = _imported(name)
+
+    def same(self, pairs: Sequence[Pair]) -> list[bool]:
+        """Return what the function says of each pair."""
+        return [self._said(first, second) for _, first, second in pairs]
+
+    def measures(self, pairs: Sequence[Pair]) -> dict[str, float]:  # noqa: ARG002
+        """Nothing is known of a function."""
+        return {}
+
+    def _said(self, first: str, second: str) -> bool:
+        said = _called(self._name, self._function, first, second)
+        if not isinstance(said, bool | np.bool_):
+            raise InputError(f"--answers: {self._name} returned {said!r} of two answers: True or False is wanted")
+        return bool(said)
+
+
+class OwnRater:
+    """Says what a function says: ``NAME(answer, reference)``, a number from 0 to 1; of several references the best.
+
+    Parameters
+    ----------
+    name : str
+        ``MODULE:NAME``; modules in the working directory count.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._function = _imported(name)
+
+    def rate(self, answers: Sequence[Rated]) -> list[float]:
+        """Return what the function says of each answer."""
+        return [
+            max(self._said(answer, right) for right in references_of(reference)) for _, reference, answer in answers
+        ]
+
+    def measures(self, answers: Sequence[Rated]) -> dict[str, float]:  # noqa: ARG002
+        """Nothing is known of a function."""
+        return {}
+
+    def _said(self, answer: str, reference: str) -> float:
+        said = _called(self._name, self._function, answer, reference)
+        is_number = isinstance(said, bool | int | float | np.bool_ | np.integer | np.floating)
+        if not is_number or not 0 <= said <= 1:
+            raise InputError(f"--answers: {self._name} returned {said!r} of an answer: a number from 0 to 1 is wanted")
+        return float(said)
+
+
+def _imported(name: str) -> Callable[[str, str], Any]:
+    function = import_own(name, "--answers")
+    if not callable(function):
+        raise InputError(f"--answers: {name} is no function of two texts, but a {type(function).__name__}")
+    return function  # type: ignore[no-any-return]
+
+
+def _called(name: str, function: Callable[[str, str], Any], first: str, second: str) -> Any:
+    try:
+        return function(first, second)
+    except Exception as error:  # whatever the user's function does
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise InputError(f"--answers: {name} failed on an answer: {reason}") from error

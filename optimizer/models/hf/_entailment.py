@@ -1,0 +1,117 @@
+"""Which free answers are the same, by a model of entailment: each must follow from the other."""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import TYPE_CHECKING, Any
+
+from psopt.errors import InputError, ModelError
+from psopt.models._answer_cache import AnswerCache, answer_key
+from psopt.models.hf._loading import first_line
+from psopt.models.hf._source import find_source
+from psopt.models.hf._weights import find_device, load_tokenizer, load_weights
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.models._assessor import Pair
+
+_PREFIX = "nli:"
+_ENTAILMENT = "entail"  # how models call it: entailment, ENTAILMENT, entailed
+_BATCH = 32
+_LONGEST = 512  # tokens of both answers; what BERT and its kin were trained for
+
+
+class EntailmentMatcher:
+    """Says that two answers are the same if each follows from the other; see `psopt.models.Matcher`.
+
+    Bidirectional entailment: Kuhn, Gal and Farquhar, "Semantic uncertainty", 2023. Of both answers together the first
+    512 tokens are read, or fewer if the model takes no more; the text of the sample is not.
+
+    Parameters
+    ----------
+    repo_or_path : str
+        A model that classifies pairs of texts: a folder, or a repository on the hub.
+    cache : AnswerCache, optional
+        What was compared before, by any run.
+
+    Raises
+    ------
+    InputError
+        If there is no such model, or none of its classes is called entailment.
+    ModelError
+        If the hub can't be reached.
+    MissingExtraError
+        If transformers or torch is not installed.
+    """
+
+    def __init__(self, repo_or_path: str, cache: AnswerCache | None = None) -> None:
+        self._source = find_source(repo_or_path, prefix=_PREFIX)
+        self._cache = cache or AnswerCache(None)
+        self._entailment = _entailment_class(self._source.name, self._source.config)
+
+    def same(self, pairs: Sequence[Pair]) -> list[bool]:
+        """Return of each pair whether its answers follow from each other.
+
+        Raises
+        ------
+        ModelError
+            If the model can't be loaded, or fails.
+        """
+        directions = [one for _, first, second in pairs for one in ((first, second), (second, first))]
+        entailed = self._entailed(list(dict.fromkeys(directions)))
+        return [entailed[first, second] and entailed[second, first] for _, first, second in pairs]
+
+    def measures(self, pairs: Sequence[Pair]) -> dict[str, float]:  # noqa: ARG002
+        """Nothing is known of what a model of entailment says."""
+        return {}
+
+    def _entailed(self, directions: list[tuple[str, str]]) -> dict[tuple[str, str], bool]:
+        keys = {pair: answer_key(kind="nli", version=self._source.version, pair=list(pair)) for pair in directions}
+        kept = self._cache.get_many(keys.values())
+        # Texts of about one length make batches without much padding.
+        unknown = sorted((pair for pair in directions if keys[pair] not in kept), key=lambda pair: len("".join(pair)))
+        for start in range(0, len(unknown), _BATCH):
+            batch = unknown[start : start + _BATCH]
+            said = dict(zip((keys[pair] for pair in batch), self._read(batch), strict=True))
+            self._cache.put_many(said)
+            kept.update(said)
+        return {pair: bool(kept[key]) for pair, key in keys.items()}
+
+    def _read(self, batch: list[tuple[str, str]]) -> list[bool]:
+        import torch
+
+        tokenizer, network = self._loaded
+        firsts, seconds = ([_clean(text) for text in side] for side in zip(*batch, strict=True))
+        places = getattr(network.config, "max_position_embeddings", _LONGEST)
+        most = min(_LONGEST, tokenizer.model_max_length, places)
+        try:
+            inputs = tokenizer(firsts, seconds, truncation=True, max_length=most, padding=True, return_tensors="pt")
+            with torch.inference_mode():
+                logits = network(**inputs.to(network.device)).logits
+        except (RuntimeError, ValueError, IndexError) as error:
+            raise ModelError(f"{self._source.name} failed on a pair of answers: {first_line(error)}") from error
+        return [int(best) == self._entailment for best in logits.argmax(dim=1)]
+
+    @functools.cached_property
+    def _loaded(self) -> tuple[Any, Any]:
+        import torch
+
+        tokenizer = load_tokenizer(self._source)
+        kind = "AutoModelForSequenceClassification"
+        return tokenizer, load_weights(self._source, kind, find_device(), torch.float32)
+
+
+def _entailment_class(name: str, config: Any) -> int:
+    classes = {int(number): str(label) for number, label in config.id2label.items()}
+    meant = [number for number, label in classes.items() if label.casefold().startswith(_ENTAILMENT)]
+    if len(meant) != 1:
+        known = json.dumps(list(classes.values())[:5])
+        raise InputError(f"{name} is no model of entailment: one of its classes must be called entailment, not {known}")
+    return meant[0]
+
+
+def _clean(text: str) -> str:
+    """Without what no tokenizer takes: halves of surrogate pairs."""
+    return text.encode("utf-8", "replace").decode("utf-8")
