@@ -53,15 +53,13 @@ def diagnosis_page(report: PromptReport, name: str, model: str, split: str, note
 def _figures(report: PromptReport, seed: int) -> list[Figure]:
     prompts = {"prompt": report.predictions}
     figures: list[Figure | None] = [sample_sensitivity(prompts)]
-    is_open = report.predictions.answers.open is not None
     if report.scores is not None:
-        if not is_open:
-            figures += [joint_view(prompts), *class_figures(prompts)]
-        if report.predictions.n_rephrasings > 1:
-            figures.append(damage(prompts, report.predictions.rephrasings))
-            if report.predictions.similarity is None or not is_open:
-                figures.append(enough(prompts, seed))
-        figures.append(families({"prompt": report.scores.to_dict()}))
-    if not is_open:
-        figures.append(flips(prompts))
+        figures += [
+            joint_view(prompts),
+            *class_figures(prompts),
+            damage(prompts, report.predictions.rephrasings),
+            enough(prompts, seed),
+            families({"prompt": report.scores.to_dict()}),
+        ]
+    figures.append(flips(prompts))
     return [figure for figure in figures if figure is not None]

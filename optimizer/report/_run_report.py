@@ -144,9 +144,6 @@ def _gallery(contents: Contents) -> dict[str, list[Figure]]:
     if contents.chosen["id"] == run["baseline"]["id"]:
         prompts = {"seed prompt": prompts["seed prompt"]}
     scores = {"seed prompt": run["baseline"]["test"], contents.name: contents.chosen["test"]}
-    several = len(run["rephrasings"]["heldout"]) > 1
-    if AnswerType.from_dict(run.get("answers")).open is not None:
-        return _open_gallery(contents, prompts, several=several)
     sections: dict[str, list[Figure | None]] = {
         "front": [front_figure(run, contents.trials)],
         "shook": [sample_sensitivity(prompts), joint_view(prompts), *class_figures(prompts)],
@@ -155,28 +152,10 @@ def _gallery(contents: Contents) -> dict[str, list[Figure]]:
             contributions_figure(contents.contributions),
         ],
         "sure": [
-            damage(prompts, run["rephrasings"]["heldout"]) if several else None,
+            damage(prompts, run["rephrasings"]["heldout"]),
             flips(prompts),
             families({name: scores[name] for name in prompts}),
-            enough(prompts, run["seed"]) if several else None,
-        ],
-    }
-    return {name: [figure for figure in figures if figure is not None] for name, figures in sections.items()}
-
-
-def _open_gallery(contents: Contents, prompts: dict[str, Predictions], *, several: bool) -> dict[str, list[Figure]]:
-    """The figures of a run whose answers are no single labels: those that need no classes."""
-    run = contents.run
-    scores = {"seed prompt": run["baseline"]["test"], contents.name: contents.chosen["test"]}
-    is_graded = next(iter(prompts.values())).similarity is not None
-    sections: dict[str, list[Figure | None]] = {
-        "front": [front_figure(run, contents.trials)],
-        "shook": [sample_sensitivity(prompts)],
-        "mended": [contributions_figure(contents.contributions)],
-        "sure": [
-            damage(prompts, run["rephrasings"]["heldout"]) if several else None,
-            families({name: scores[name] for name in prompts}),
-            enough(prompts, run["seed"]) if several and not is_graded else None,
+            enough(prompts, run["seed"]),
         ],
     }
     return {name: [figure for figure in figures if figure is not None] for name, figures in sections.items()}
