@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from psopt.answers import AnswerType
 from psopt.cli._lines import wrapped
-from psopt.evaluation import OBJECTIVES, na_lines, na_note, open_line, ordinal_line
+from psopt.evaluation import OBJECTIVES, beside_quality_line, na_lines, na_note
 from psopt.rephrasings import tame_note
 from psopt.runs import (
     MANIFEST,
@@ -58,7 +58,7 @@ def show_result(run: Run, console: Console, spent: str = "") -> None:
         _say(console, [f"S: {note}."], style="yellow")
     _say(console, _choice_lines(run, knee, manifest))
     _say(console, size_lines({"seed prompt": run.baseline, name: chosen}))
-    _say(console, _ordinal_lines(run.baseline, name, chosen))
+    _say(console, _beside_quality(run.baseline, name, chosen))
     before, after = prices[run.baseline.id], prices[chosen.id]
     _say(console, [f"Length, seed prompt -> {name}: {price_line(before, after)}."])
     if race := manifest.get("race"):
@@ -111,17 +111,12 @@ def _choice_lines(run: Run, knee: Candidate, manifest: Mapping[str, Any]) -> lis
     return lines
 
 
-def _ordinal_lines(baseline: Candidate, name: str, chosen: Candidate) -> list[str]:
+def _beside_quality(baseline: Candidate, name: str, chosen: Candidate) -> list[str]:
     """What stands beside quality on test; nothing of labels without an order."""
     shown = {"seed prompt": baseline} if chosen.id == baseline.id else {"seed prompt": baseline, name: chosen}
-    of_open = [candidate.test.open.measures for candidate in shown.values() if candidate.test and candidate.test.open]
-    if len(of_open) == len(shown):
-        line = open_line(*of_open)
-        return [f"On test, {' -> '.join(shown)}: {line}."] if line else []
-    measured = [candidate.test.ordinal for candidate in shown.values() if candidate.test and candidate.test.ordinal]
-    if len(measured) < len(shown):
-        return []
-    return [f"On test, {' -> '.join(shown)}: {ordinal_line(*measured)}."]
+    measured = [candidate.test.to_dict() for candidate in shown.values() if candidate.test]
+    line = beside_quality_line(*measured) if len(measured) == len(shown) else ""
+    return [f"On test, {' -> '.join(shown)}: {line}."] if line else []
 
 
 def _prices(run: Run) -> dict[str, CallPrice]:

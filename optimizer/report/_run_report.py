@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.answers import AnswerType, shown
-from psopt.evaluation import OrdinalScores, compare_paired, na_lines, open_line, ordinal_line, verdict
+from psopt.evaluation import beside_quality_line, compare_paired, na_lines, verdict
 from psopt.rephrasings import tame_note
 from psopt.report._class_figures import class_figures
 from psopt.report._contents import Contents, knee_id, read_contents
@@ -104,11 +104,7 @@ def _choice_facts(contents: Contents) -> list[tuple[str, str]]:
 
 def _beside_quality(contents: Contents) -> str:
     """What stands beside closeness, or another quality, on test, of the seed prompt and of what is shown."""
-    entries = (contents.run["baseline"], contents.chosen)
-    if "open" in entries[0]["test"]:
-        line = open_line(*(entry["test"]["open"]["measures"] for entry in entries))
-    else:
-        line = ordinal_line(*(OrdinalScores(**entry["test"]["ordinal"]) for entry in entries))
+    line = beside_quality_line(contents.run["baseline"]["test"], contents.chosen["test"])
     if not line:
         return ""
     return f"On test, seed prompt -> {contents.name}: {line}".replace("->", "→")

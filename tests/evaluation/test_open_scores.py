@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from psopt.answers import AnswerType, code_of, packed, unpacked
-from psopt.evaluation import Predictions, compare_paired, readable_sensitivity, score
+from psopt.evaluation import Predictions, beside_quality_line, compare_paired, readable_sensitivity, score
 from psopt.metrics import prediction_counts, sample_sensitivity
 from psopt.search.racing import sample_gains
 from psopt.tasks import AnswerSpec, Sample, written_set
@@ -95,6 +95,15 @@ def test_micro_f1_of_sets_is_that_of_scikit_learn() -> None:
     for name in ("f1", "sensitivity", "consistency"):
         low, high = scores.ci[name]
         assert low < getattr(scores, name) < high
+
+
+def test_one_line_says_what_stands_beside_quality() -> None:
+    first = score(predictions_of("number:0.5", [["10", "12"]], ["10"])).to_dict()
+    second = score(predictions_of("number:0.5", [["10", "11"]], ["10"])).to_dict()
+    # of half of the answers right and half wrong the worth differs by 1 in one pair of wordings
+    assert beside_quality_line(first) == "mean absolute error 1, PSS 100.0 %"
+    assert beside_quality_line(first, second) == "mean absolute error 1 -> 0.5, PSS 100.0 -> 100.0 %"
+    assert beside_quality_line(score(predictions_of("text", [["a"]], ["a"])).to_dict()) == ""
 
 
 def test_c_of_sets_is_pooled_over_labels() -> None:
