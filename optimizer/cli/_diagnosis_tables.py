@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from psopt.answers import shown
+from psopt.evaluation import OBJECTIVES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +31,7 @@ def scores_table(report: PromptReport) -> Table:
     if scores is None:
         table.add_row("all", n_samples, "–", _percent(report.sensitivity), "–")
         return table
-    whole = [_with_interval(scores, name) for name in ("f1", "sensitivity", "consistency")]
+    whole = [_with_interval(scores, name) for name in OBJECTIVES]
     table.add_row("all", n_samples, *whole, style="bold")
     for label, of_class in scores.per_class.items():
         numbers = (of_class.f1, of_class.sensitivity, of_class.consistency)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from psopt.answers import AnswerType
 from psopt.cli._lines import wrapped
-from psopt.evaluation import OBJECTIVES, beside_quality_line, na_lines, na_note
+from psopt.evaluation import beside_quality_line, na_lines, na_note, objective_values
 from psopt.rephrasings import tame_note
 from psopt.runs import (
     MANIFEST,
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from psopt.evaluation import Scores
     from psopt.runs import Run
     from psopt.search import Candidate
     from rich.console import Console
@@ -187,10 +186,10 @@ def _notes(run: Run, found: Candidate) -> list[str]:
 def _on_test(candidate: Candidate) -> list[str]:
     scores = candidate.test
     if scores is None:
-        return ["–"] * len(candidate.val.gains)
+        return ["–"] * len(objective_values(candidate.val))
     cells = []
-    for name in _objectives(scores):
-        cell = _percent(getattr(scores, name))
+    for name, value in objective_values(scores).items():
+        cell = _percent(value)
         if name in scores.ci:
             low, high = scores.ci[name]
             cell += f" {100 * low:.0f}–{100 * high:.0f}"
@@ -199,12 +198,7 @@ def _on_test(candidate: Candidate) -> list[str]:
 
 
 def _on_val(candidate: Candidate) -> str:
-    return " ".join(_percent(getattr(candidate.val, name)) for name in _objectives(candidate.val))
-
-
-def _objectives(scores: Scores) -> list[str]:
-    """Those that are defined."""
-    return [name for name in OBJECTIVES if getattr(scores, name) is not None]
+    return " ".join(_percent(value) for value in objective_values(candidate.val).values())
 
 
 def _percent(share: float) -> str:

@@ -38,6 +38,7 @@ def select(*, run: RunFolder, query: Query = "knee", output: OutputFlags) -> int
 
 
 def _show(run: Path, entry: Mapping[str, Any]) -> None:
+    from psopt.evaluation import objective_values
     from psopt.runs import MANIFEST, RunDirectory, quality_name
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
@@ -46,7 +47,7 @@ def _show(run: Path, entry: Mapping[str, Any]) -> None:
     console = Console(highlight=False)
     table = Table(box=SIMPLE_HEAD, title=f"{entry['id']}: {len(entry['edits'])} edits", title_justify="left")
     quality = quality_name(RunDirectory.open(run).read_json(MANIFEST))
-    objectives = [name for name in ("f1", "sensitivity", "consistency") if entry["val"][name] is not None]
+    objectives = list(objective_values(entry["val"]))
     for name in ("in percent", quality, "S", "C")[: len(objectives) + 1]:
         table.add_column(name, justify="left" if name == "in percent" else "right")
     for split in ("val", "test"):

@@ -9,9 +9,16 @@ from psopt.evaluation._kept_arrays import kept_arrays
 from psopt.evaluation._label_rows import LabelRows
 from psopt.evaluation._meaning import embed
 from psopt.evaluation._na_kinds import MOST_NA, kind_array, na_examples, na_kinds, na_lines, na_note, rests_on_na
+from psopt.evaluation._objectives import (
+    OBJECTIVES,
+    Objectives,
+    objective_gains,
+    objective_values,
+    objectives_of,
+)
 from psopt.evaluation._open_scores import OpenScores
 from psopt.evaluation._ordinal import OrdinalScores
-from psopt.evaluation._paired import OBJECTIVES, compare_paired, objectives_of, verdict
+from psopt.evaluation._paired import compare_paired, verdict
 from psopt.evaluation._partial_answers import PartialAnswers
 from psopt.evaluation._predictions import NA, Predictions
 from psopt.evaluation._readable import readable_sensitivity
@@ -26,6 +33,7 @@ __all__ = [
     "Evaluator",
     "Grid",
     "LabelRows",
+    "Objectives",
     "OpenScores",
     "OrdinalScores",
     "PartialAnswers",
@@ -44,6 +52,8 @@ __all__ = [
     "na_note",
     "no_labels",
     "note_size",
+    "objective_gains",
+    "objective_values",
     "objectives_of",
     "quality_of",
     "readable_sensitivity",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.answers import CLOSENESS, F1
 from psopt.evaluation._na_kinds import NaExample, na_examples, na_kinds
+from psopt.evaluation._objectives import objective_gains
 from psopt.evaluation._open_scores import OpenScores, label_f1, open_scores
 from psopt.evaluation._ordinal import OrdinalScores, ordinal_scores
 from psopt.evaluation._readable import readable_sensitivity
@@ -132,7 +133,7 @@ class Scores:
     @property
     def gains(self) -> NDArray[np.float64]:
         """The objectives, all to be maximised: F1, -S and, where it is defined, C."""
-        return np.array([self.f1, -self.sensitivity, *(() if self.consistency is None else (self.consistency,))])
+        return objective_gains(self)
 
     @property
     def is_hollow(self) -> bool:

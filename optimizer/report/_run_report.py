@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.answers import AnswerType, shown
-from psopt.evaluation import beside_quality_line, compare_paired, na_lines, verdict
+from psopt.evaluation import beside_quality_line, compare_paired, na_lines, objective_values, verdict
 from psopt.rephrasings import tame_note
 from psopt.report._class_figures import class_figures
 from psopt.report._contents import Contents, knee_id, read_contents
@@ -69,7 +69,7 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
             *_choice_facts(contents),
         ],
         quality=quality_name(contents.run),
-        objectives=[key for key, _, _ in _MEASURES if contents.run["baseline"]["val"][key] is not None],
+        objectives=list(objective_values(contents.run["baseline"]["val"])),
         answered=_answered(contents),
         na=_na(contents),
         limits=limits_line(contents.run["prompt_limits"]) if contents.run.get("prompt_limits") else "",
