@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from psopt._version import __version__
+from psopt.answers import answers_line
 from psopt.evaluation import na_lines
 from psopt.report._class_figures import class_figures
 from psopt.report._marked import PromptPanel
@@ -45,7 +46,10 @@ def diagnosis_page(report: PromptReport, name: str, model: str, split: str, note
         quality=report.predictions.answers.quality_name,
         version=__version__,
         groups=most_severe(content["groups"]),
-        weak=content["weak"]["sensitivity"][:_SAMPLES],
+        weak=[
+            {**sample, "answers": answers_line(sample["answers"])}
+            for sample in content["weak"]["sensitivity"][:_SAMPLES]
+        ],
         panel=PromptPanel.of(report.prompt, render_instructions(report.prompt)),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.answers import AnswerType, shown
+from psopt.answers import AnswerType, answers_line
 from psopt.evaluation import beside_quality_line, compare_paired, na_lines, objective_values, verdict
 from psopt.rephrasings import tame_note
 from psopt.report._class_figures import class_figures
@@ -29,7 +29,6 @@ from psopt.runs import (
 from psopt.search import racing_line, stability_line
 
 if TYPE_CHECKING:
-    from psopt.evaluation import Predictions
     from psopt.report._theme import Figure
     from psopt.runs import RunDirectory
 
@@ -326,14 +325,9 @@ def _answered(contents: Contents) -> list[dict[str, Any]]:
         if before.sensitivities[index] == 0:
             break
         sample = before.samples[index]
-        answers = [_clusters(predictions, int(index)) for predictions in (before, *others)]
+        answers = [answers_line(predictions.answers_to(int(index))) for predictions in (before, *others)]
         rows.append({"text": sample.text, "right": sample.label, "answers": answers})
     return rows
-
-
-def _clusters(predictions: Predictions, index: int) -> str:
-    counts = predictions.answers_to(index)
-    return "; ".join(f"{shown(answer)} ({n})" for answer, n in counts.items())
 
 
 def _told(edit: dict[str, Any]) -> str:

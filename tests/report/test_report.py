@@ -199,6 +199,7 @@ def test_a_diagnosis_is_a_page_too(task: Task, keyword_model: Any) -> None:
     report = diagnose(dataclasses.replace(task, train=samples), model=keyword_model, rephrasings=6)
     page = diagnosis_page(report, f"toy {HOSTILE}", "keyword", "train")
     assert "<script>alert" not in page
+    assert re.search(r"(Number|Person) \(\d\), (Number|Person) \(\d\)</td>", page)
     for name in ("joint-view", "consistency-matrices", "rephrasing-damage"):
         assert f'data-figure="{name}"' in page
 
