@@ -22,7 +22,7 @@ from psopt.evaluation._paired import compare_paired, verdict
 from psopt.evaluation._partial_answers import PartialAnswers
 from psopt.evaluation._predictions import NA, Predictions
 from psopt.evaluation._readable import readable_sensitivity
-from psopt.evaluation._scores import Scores, quality_of, score, sensitivity_limit
+from psopt.evaluation._scores import Scores, quality_of, score, score_objectives, sensitivity_limit
 from psopt.evaluation._size_note import INTERVALS, intervals_note, note_size
 
 __all__ = [
@@ -60,6 +60,7 @@ __all__ = [
     "rephrased_prompts",
     "rests_on_na",
     "score",
+    "score_objectives",
     "sensitivity_limit",
     "verdict",
 ]

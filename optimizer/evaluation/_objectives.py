@@ -51,7 +51,7 @@ def objective_values(scores: Objectives | Mapping[str, Any]) -> dict[str, float]
     return {name: value for name, value in values.items() if value is not None}
 
 
-def objective_gains(scores: Objectives) -> NDArray[np.float64]:
+def objective_gains(scores: Objectives | Mapping[str, Any]) -> NDArray[np.float64]:
     """Return the objectives that are defined, all to be maximised: F1, -S and C."""
     values = objective_values(scores)
     return np.array([value if OBJECTIVES[name] == "maximize" else -value for name, value in values.items()])

@@ -178,18 +178,11 @@ def score(
         two samples). All others are linearised.
     """
     per_class = _per_class(predictions, intervals=intervals)
-    agreement, without_self = None, None
-    if predictions.label_rows is not None:
-        agreement = predictions.label_rows.consistency
-        without_self = predictions.label_rows.consistency_no_self_pairs
-    elif predictions.answers.open is None:
-        agreement = consistency(predictions.p_tau, predictions.truth)
-        without_self = _number(consistency(predictions.p_tau, predictions.truth, self_pairs=False))
     return Scores(
         f1=quality_of(predictions),
         macro_f1=_macro_f1(predictions, per_class),
         sensitivity=sensitivity(predictions.p_tau, similarity=predictions.similarity),
-        consistency=agreement,
+        consistency=_consistency(predictions),
         na_rate=predictions.na_rate,
         per_class=per_class,
         ci=_intervals(predictions, seed, method) if intervals else {},
@@ -201,10 +194,33 @@ def score(
         n_samples=len(predictions.samples),
         n_rephrasings=predictions.n_rephrasings,
         sensitivity_limit=sensitivity_limit(predictions),
-        consistency_no_self_pairs=without_self,
+        consistency_no_self_pairs=_consistency_no_self_pairs(predictions),
         ordinal=ordinal_scores(predictions),
         open=open_scores(predictions),
     )
+
+
+def score_objectives(predictions: Predictions) -> dict[str, float | None]:
+    """Score F1, S and C alone, with the numbers of `score`: for whoever scores many grids and shows none of them."""
+    return {
+        "f1": quality_of(predictions),
+        "sensitivity": sensitivity(predictions.p_tau, similarity=predictions.similarity),
+        "consistency": _consistency(predictions),
+    }
+
+
+def _consistency(predictions: Predictions) -> float | None:
+    if predictions.label_rows is not None:
+        return predictions.label_rows.consistency
+    return consistency(predictions.p_tau, predictions.truth) if predictions.answers.open is None else None
+
+
+def _consistency_no_self_pairs(predictions: Predictions) -> float | None:
+    if predictions.label_rows is not None:
+        return predictions.label_rows.consistency_no_self_pairs
+    if predictions.answers.open is not None:
+        return None
+    return _number(consistency(predictions.p_tau, predictions.truth, self_pairs=False))
 
 
 def _macro_f1(predictions: Predictions, per_class: Mapping[str, ClassScores]) -> float | None:
