@@ -1,6 +1,7 @@
 """How answers are read: which label does one name, and if none, why? When are two alike, and what is one worth?"""
 
 from psopt.answers._answer_type import CLOSENESS, F1, ONE_LABEL, AnswerType
+from psopt.answers._answers_line import answers_line
 from psopt.answers._book import (
     FIRST_CODE,
     code_of,
@@ -42,6 +43,7 @@ __all__ = [
     "LabelSets",
     "NoLabel",
     "OpenAnswers",
+    "answers_line",
     "check_spec",
     "classes_by_pairs",
     "code_of",

@@ -68,7 +68,7 @@ def check(
     from psopt.cli._prompts import prompt_for_task, read_prompts
     from psopt.cli._reading import reading_bar
     from psopt.cli._settings import load_data, measure_options
-    from psopt.evaluation import note_size, ordinal_line
+    from psopt.evaluation import beside_quality_line, note_size
     from psopt.rephrasings import tame_note
 
     bounds: dict[str, Any] = {
@@ -119,8 +119,8 @@ def check(
     if output.quiet:
         return 0 if result.met else 1
     notes = [note_size(result.scores), *_na_notes(result)]
-    if result.scores.ordinal:
-        notes.append(ordinal_line(result.scores.ordinal))
+    if line := beside_quality_line(result.scores.to_dict()):
+        notes.append(line)
     if note := tame_note(result.diversity):
         notes.insert(0, f"S: {note}")
     for line in wrapped(f"Note: {note}" for note in notes):

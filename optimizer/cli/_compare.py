@@ -82,7 +82,7 @@ def compare(
 
 
 def _show(console: Console, contenders: list[ComparisonResult]) -> None:
-    from psopt.evaluation import OBJECTIVES, na_lines, note_size
+    from psopt.evaluation import na_lines, note_size, objective_values
     from psopt.rephrasings import tame_note
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -91,7 +91,7 @@ def _show(console: Console, contenders: list[ComparisonResult]) -> None:
     table = Table(box=SIMPLE_HEAD, title="In percent, with 95 % intervals", title_justify="left")
     for name in ("prompt", "model"):
         table.add_column(name, overflow="fold")
-    names = [name for name in OBJECTIVES if getattr(contenders[0].scores, name) is not None]
+    names = list(objective_values(contenders[0].scores))
     for name in (contenders[0].scores.quality_name, "S", "C")[: len(names)]:
         table.add_column(name, justify="right", no_wrap=True)
     for contender in contenders:

@@ -89,7 +89,7 @@ def diagnose(
 
 def _show(console: Console, report: PromptReport) -> None:
     from psopt.cli._diagnosis_tables import clusters_table, families_table, scores_table, slices_table, weakest_table
-    from psopt.evaluation import intervals_note, na_lines, ordinal_line, sensitivity_limit
+    from psopt.evaluation import beside_quality_line, intervals_note, na_lines, sensitivity_limit
     from psopt.rephrasings import tame_note
 
     n_samples, n_rephrasings = report.predictions.array.shape
@@ -101,8 +101,8 @@ def _show(console: Console, report: PromptReport) -> None:
         console.print(f"S grows with the number of wordings: {known}, and about {100 * limit:.1f} under ever more.")
     if report.scores is not None:
         console.print(f"{intervals_note(report.scores)}.")
-    if report.scores and report.scores.ordinal:
-        console.print(f"{ordinal_line(report.scores.ordinal)}.", markup=False)
+    if line := beside_quality_line(report.measured()):
+        console.print(f"{line}.", markup=False)
     if note := tame_note(report.predictions.diversity):
         console.print(f"S: {note}.", style="yellow", markup=False, soft_wrap=True)
     for line in na_lines(report.measured()):

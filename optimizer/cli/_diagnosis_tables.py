@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from psopt.answers import shown
+from psopt.answers import answers_line
+from psopt.evaluation import OBJECTIVES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from psopt.diagnosis import PromptReport
     from psopt.evaluation import Scores
     from rich.table import Table
@@ -30,7 +29,7 @@ def scores_table(report: PromptReport) -> Table:
     if scores is None:
         table.add_row("all", n_samples, "–", _percent(report.sensitivity), "–")
         return table
-    whole = [_with_interval(scores, name) for name in ("f1", "sensitivity", "consistency")]
+    whole = [_with_interval(scores, name) for name in OBJECTIVES]
     table.add_row("all", n_samples, *whole, style="bold")
     for label, of_class in scores.per_class.items():
         numbers = (of_class.f1, of_class.sensitivity, of_class.consistency)
@@ -121,15 +120,6 @@ def weakest_table(report: PromptReport) -> Table:
             cells.append(Text(_short(answers_line(sample.answers))))
         table.add_row(f"{sample.sensitivity:.2f}", right, *cells)
     return table
-
-
-def answers_line(answers: Mapping[str, int]) -> str:
-    """Say how often what was answered, the same answers together.
-
-    >>> answers_line({"12": 7, "N/A": 2})
-    '12 (7), N/A (2)'
-    """
-    return ", ".join(f"{shown(answer)} ({n})" for answer, n in answers.items())
 
 
 def _short(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from psopt.answers import AnswerType
 from psopt.cli._lines import wrapped
-from psopt.evaluation import OBJECTIVES, na_lines, na_note, open_line, ordinal_line
+from psopt.evaluation import beside_quality_line, na_lines, na_note, objective_values
 from psopt.rephrasings import tame_note
 from psopt.runs import (
     MANIFEST,
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from psopt.evaluation import Scores
     from psopt.runs import Run
     from psopt.search import Candidate
     from rich.console import Console
@@ -58,7 +57,7 @@ def show_result(run: Run, console: Console, spent: str = "") -> None:
         _say(console, [f"S: {note}."], style="yellow")
     _say(console, _choice_lines(run, knee, manifest))
     _say(console, size_lines({"seed prompt": run.baseline, name: chosen}))
-    _say(console, _ordinal_lines(run.baseline, name, chosen))
+    _say(console, _beside_quality(run.baseline, name, chosen))
     before, after = prices[run.baseline.id], prices[chosen.id]
     _say(console, [f"Length, seed prompt -> {name}: {price_line(before, after)}."])
     if race := manifest.get("race"):
@@ -111,17 +110,12 @@ def _choice_lines(run: Run, knee: Candidate, manifest: Mapping[str, Any]) -> lis
     return lines
 
 
-def _ordinal_lines(baseline: Candidate, name: str, chosen: Candidate) -> list[str]:
+def _beside_quality(baseline: Candidate, name: str, chosen: Candidate) -> list[str]:
     """What stands beside quality on test; nothing of labels without an order."""
     shown = {"seed prompt": baseline} if chosen.id == baseline.id else {"seed prompt": baseline, name: chosen}
-    of_open = [candidate.test.open.measures for candidate in shown.values() if candidate.test and candidate.test.open]
-    if len(of_open) == len(shown):
-        line = open_line(*of_open)
-        return [f"On test, {' -> '.join(shown)}: {line}."] if line else []
-    measured = [candidate.test.ordinal for candidate in shown.values() if candidate.test and candidate.test.ordinal]
-    if len(measured) < len(shown):
-        return []
-    return [f"On test, {' -> '.join(shown)}: {ordinal_line(*measured)}."]
+    measured = [candidate.test.to_dict() for candidate in shown.values() if candidate.test]
+    line = beside_quality_line(*measured) if len(measured) == len(shown) else ""
+    return [f"On test, {' -> '.join(shown)}: {line}."] if line else []
 
 
 def _prices(run: Run) -> dict[str, CallPrice]:
@@ -192,10 +186,10 @@ def _notes(run: Run, found: Candidate) -> list[str]:
 def _on_test(candidate: Candidate) -> list[str]:
     scores = candidate.test
     if scores is None:
-        return ["–"] * len(candidate.val.gains)
+        return ["–"] * len(objective_values(candidate.val))
     cells = []
-    for name in _objectives(scores):
-        cell = _percent(getattr(scores, name))
+    for name, value in objective_values(scores).items():
+        cell = _percent(value)
         if name in scores.ci:
             low, high = scores.ci[name]
             cell += f" {100 * low:.0f}–{100 * high:.0f}"
@@ -204,12 +198,7 @@ def _on_test(candidate: Candidate) -> list[str]:
 
 
 def _on_val(candidate: Candidate) -> str:
-    return " ".join(_percent(getattr(candidate.val, name)) for name in _objectives(candidate.val))
-
-
-def _objectives(scores: Scores) -> list[str]:
-    """Those that are defined."""
-    return [name for name in OBJECTIVES if getattr(scores, name) is not None]
+    return " ".join(_percent(value) for value in objective_values(candidate.val).values())
 
 
 def _percent(share: float) -> str:

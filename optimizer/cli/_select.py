@@ -38,15 +38,16 @@ def select(*, run: RunFolder, query: Query = "knee", output: OutputFlags) -> int
 
 
 def _show(run: Path, entry: Mapping[str, Any]) -> None:
-    from psopt.answers import CLOSENESS, F1
+    from psopt.evaluation import objective_values
+    from psopt.runs import MANIFEST, RunDirectory, quality_name
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
     console = Console(highlight=False)
     table = Table(box=SIMPLE_HEAD, title=f"{entry['id']}: {len(entry['edits'])} edits", title_justify="left")
-    quality = (entry["val"].get("open") or {}).get("quality_name", CLOSENESS if entry["val"].get("ordinal") else F1)
-    objectives = [name for name in ("f1", "sensitivity", "consistency") if entry["val"][name] is not None]
+    quality = quality_name(RunDirectory.open(run).read_json(MANIFEST))
+    objectives = list(objective_values(entry["val"]))
     for name in ("in percent", quality, "S", "C")[: len(objectives) + 1]:
         table.add_column(name, justify="left" if name == "in percent" else "right")
     for split in ("val", "test"):

@@ -1,6 +1,7 @@
 """What prompts are compared on, what was predicted there, and what that is worth."""
 
 from psopt.answers import embed_with
+from psopt.evaluation._beside_quality import beside_quality_line
 from psopt.evaluation._evaluate import assessed, evaluate, no_labels, rephrased_prompts
 from psopt.evaluation._evaluator import Evaluator, Split
 from psopt.evaluation._grid import Grid
@@ -8,13 +9,20 @@ from psopt.evaluation._kept_arrays import kept_arrays
 from psopt.evaluation._label_rows import LabelRows
 from psopt.evaluation._meaning import embed
 from psopt.evaluation._na_kinds import MOST_NA, kind_array, na_examples, na_kinds, na_lines, na_note, rests_on_na
-from psopt.evaluation._open_scores import OpenScores, open_line
-from psopt.evaluation._ordinal import OrdinalScores, ordinal_line
-from psopt.evaluation._paired import OBJECTIVES, compare_paired, objectives_of, verdict
+from psopt.evaluation._objectives import (
+    OBJECTIVES,
+    Objectives,
+    objective_gains,
+    objective_values,
+    objectives_of,
+)
+from psopt.evaluation._open_scores import OpenScores
+from psopt.evaluation._ordinal import OrdinalScores
+from psopt.evaluation._paired import compare_paired, verdict
 from psopt.evaluation._partial_answers import PartialAnswers
 from psopt.evaluation._predictions import NA, Predictions
 from psopt.evaluation._readable import readable_sensitivity
-from psopt.evaluation._scores import Scores, quality_of, score, sensitivity_limit
+from psopt.evaluation._scores import Scores, quality_of, score, score_objectives, sensitivity_limit
 from psopt.evaluation._size_note import INTERVALS, intervals_note, note_size
 
 __all__ = [
@@ -25,6 +33,7 @@ __all__ = [
     "Evaluator",
     "Grid",
     "LabelRows",
+    "Objectives",
     "OpenScores",
     "OrdinalScores",
     "PartialAnswers",
@@ -32,6 +41,7 @@ __all__ = [
     "Scores",
     "Split",
     "assessed",
+    "beside_quality_line",
     "compare_paired",
     "evaluate",
     "intervals_note",
@@ -43,14 +53,15 @@ __all__ = [
     "na_note",
     "no_labels",
     "note_size",
+    "objective_gains",
+    "objective_values",
     "objectives_of",
-    "open_line",
-    "ordinal_line",
     "quality_of",
     "readable_sensitivity",
     "rephrased_prompts",
     "rests_on_na",
     "score",
+    "score_objectives",
     "sensitivity_limit",
     "verdict",
 ]

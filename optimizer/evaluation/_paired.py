@@ -4,28 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from psopt.evaluation._objectives import OBJECTIVES
 from psopt.metrics import PairedDifference, compare_scores, mean_difference, paired_test
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from psopt.answers import AnswerType
     from psopt.evaluation._predictions import Predictions
 
-OBJECTIVES: dict[str, Literal["maximize", "minimize"]] = {
-    "f1": "maximize",
-    "sensitivity": "minimize",
-    "consistency": "maximize",
-}
-
-
-def objectives_of(answers: AnswerType) -> dict[str, Literal["maximize", "minimize"]]:
-    """Return the objectives that answers have: without classes there is no C."""
-    return {name: way for name, way in OBJECTIVES.items() if name != "consistency" or answers.has_consistency}
-
-
 SIGNIFICANT = 0.05  # Fisher's convention, and what the 95 % intervals beside it stand for
-
 
 Method = Literal["linearised", "bootstrap"]
 """Intervals and tests by linearisation over samples and jackknife over wordings, or by a bootstrap over both."""

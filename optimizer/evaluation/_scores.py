@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.answers import CLOSENESS, F1
 from psopt.evaluation._na_kinds import NaExample, na_examples, na_kinds
+from psopt.evaluation._objectives import objective_gains
 from psopt.evaluation._open_scores import OpenScores, label_f1, open_scores
 from psopt.evaluation._ordinal import OrdinalScores, ordinal_scores
 from psopt.evaluation._readable import readable_sensitivity
@@ -132,7 +133,7 @@ class Scores:
     @property
     def gains(self) -> NDArray[np.float64]:
         """The objectives, all to be maximised: F1, -S and, where it is defined, C."""
-        return np.array([self.f1, -self.sensitivity, *(() if self.consistency is None else (self.consistency,))])
+        return objective_gains(self)
 
     @property
     def is_hollow(self) -> bool:
@@ -177,18 +178,11 @@ def score(
         two samples). All others are linearised.
     """
     per_class = _per_class(predictions, intervals=intervals)
-    agreement, without_self = None, None
-    if predictions.label_rows is not None:
-        agreement = predictions.label_rows.consistency
-        without_self = predictions.label_rows.consistency_no_self_pairs
-    elif predictions.answers.open is None:
-        agreement = consistency(predictions.p_tau, predictions.truth)
-        without_self = _number(consistency(predictions.p_tau, predictions.truth, self_pairs=False))
     return Scores(
         f1=quality_of(predictions),
         macro_f1=_macro_f1(predictions, per_class),
         sensitivity=sensitivity(predictions.p_tau, similarity=predictions.similarity),
-        consistency=agreement,
+        consistency=_consistency(predictions),
         na_rate=predictions.na_rate,
         per_class=per_class,
         ci=_intervals(predictions, seed, method) if intervals else {},
@@ -200,10 +194,33 @@ def score(
         n_samples=len(predictions.samples),
         n_rephrasings=predictions.n_rephrasings,
         sensitivity_limit=sensitivity_limit(predictions),
-        consistency_no_self_pairs=without_self,
+        consistency_no_self_pairs=_consistency_no_self_pairs(predictions),
         ordinal=ordinal_scores(predictions),
         open=open_scores(predictions),
     )
+
+
+def score_objectives(predictions: Predictions) -> dict[str, float | None]:
+    """Score F1, S and C alone, with the numbers of `score`: for whoever scores many grids and shows none of them."""
+    return {
+        "f1": quality_of(predictions),
+        "sensitivity": sensitivity(predictions.p_tau, similarity=predictions.similarity),
+        "consistency": _consistency(predictions),
+    }
+
+
+def _consistency(predictions: Predictions) -> float | None:
+    if predictions.label_rows is not None:
+        return predictions.label_rows.consistency
+    return consistency(predictions.p_tau, predictions.truth) if predictions.answers.open is None else None
+
+
+def _consistency_no_self_pairs(predictions: Predictions) -> float | None:
+    if predictions.label_rows is not None:
+        return predictions.label_rows.consistency_no_self_pairs
+    if predictions.answers.open is not None:
+        return None
+    return _number(consistency(predictions.p_tau, predictions.truth, self_pairs=False))
 
 
 def _macro_f1(predictions: Predictions, per_class: Mapping[str, ClassScores]) -> float | None:

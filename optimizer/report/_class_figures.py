@@ -21,8 +21,9 @@ _BINS = np.linspace(0, 1, 11)
 
 
 def class_figures(prompts: Mapping[str, Predictions]) -> list[Figure]:
-    """All of this file's figures; none where no class has two samples."""
-    if not _labels(next(iter(prompts.values()))):
+    """All of this file's figures; none of open answers, and where no class has two samples."""
+    first = next(iter(prompts.values()))
+    if first.answers.open is not None or not _labels(first):
         return []
     return [
         class_sensitivity(prompts),

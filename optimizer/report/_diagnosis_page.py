@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from psopt._version import __version__
+from psopt.answers import answers_line
 from psopt.evaluation import na_lines
 from psopt.report._class_figures import class_figures
 from psopt.report._marked import PromptPanel
@@ -45,7 +46,10 @@ def diagnosis_page(report: PromptReport, name: str, model: str, split: str, note
         quality=report.predictions.answers.quality_name,
         version=__version__,
         groups=most_severe(content["groups"]),
-        weak=content["weak"]["sensitivity"][:_SAMPLES],
+        weak=[
+            {**sample, "answers": answers_line(sample["answers"])}
+            for sample in content["weak"]["sensitivity"][:_SAMPLES]
+        ],
         panel=PromptPanel.of(report.prompt, render_instructions(report.prompt)),
     )
 
@@ -53,15 +57,13 @@ def diagnosis_page(report: PromptReport, name: str, model: str, split: str, note
 def _figures(report: PromptReport, seed: int) -> list[Figure]:
     prompts = {"prompt": report.predictions}
     figures: list[Figure | None] = [sample_sensitivity(prompts)]
-    is_open = report.predictions.answers.open is not None
     if report.scores is not None:
-        if not is_open:
-            figures += [joint_view(prompts), *class_figures(prompts)]
-        if report.predictions.n_rephrasings > 1:
-            figures.append(damage(prompts, report.predictions.rephrasings))
-            if report.predictions.similarity is None or not is_open:
-                figures.append(enough(prompts, seed))
-        figures.append(families({"prompt": report.scores.to_dict()}))
-    if not is_open:
-        figures.append(flips(prompts))
+        figures += [
+            joint_view(prompts),
+            *class_figures(prompts),
+            damage(prompts, report.predictions.rephrasings),
+            enough(prompts, seed),
+            families({"prompt": report.scores.to_dict()}),
+        ]
+    figures.append(flips(prompts))
     return [figure for figure in figures if figure is not None]

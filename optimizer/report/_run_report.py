@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.answers import AnswerType, shown
-from psopt.evaluation import OrdinalScores, compare_paired, na_lines, open_line, ordinal_line, verdict
+from psopt.answers import AnswerType, answers_line
+from psopt.evaluation import beside_quality_line, compare_paired, na_lines, objective_values, verdict
 from psopt.rephrasings import tame_note
 from psopt.report._class_figures import class_figures
 from psopt.report._contents import Contents, knee_id, read_contents
@@ -29,7 +29,6 @@ from psopt.runs import (
 from psopt.search import racing_line, stability_line
 
 if TYPE_CHECKING:
-    from psopt.evaluation import Predictions
     from psopt.report._theme import Figure
     from psopt.runs import RunDirectory
 
@@ -69,7 +68,7 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
             *_choice_facts(contents),
         ],
         quality=quality_name(contents.run),
-        objectives=[key for key, _, _ in _MEASURES if contents.run["baseline"]["val"][key] is not None],
+        objectives=list(objective_values(contents.run["baseline"]["val"])),
         answered=_answered(contents),
         na=_na(contents),
         limits=limits_line(contents.run["prompt_limits"]) if contents.run.get("prompt_limits") else "",
@@ -104,11 +103,7 @@ def _choice_facts(contents: Contents) -> list[tuple[str, str]]:
 
 def _beside_quality(contents: Contents) -> str:
     """What stands beside closeness, or another quality, on test, of the seed prompt and of what is shown."""
-    entries = (contents.run["baseline"], contents.chosen)
-    if "open" in entries[0]["test"]:
-        line = open_line(*(entry["test"]["open"]["measures"] for entry in entries))
-    else:
-        line = ordinal_line(*(OrdinalScores(**entry["test"]["ordinal"]) for entry in entries))
+    line = beside_quality_line(contents.run["baseline"]["test"], contents.chosen["test"])
     if not line:
         return ""
     return f"On test, seed prompt -> {contents.name}: {line}".replace("->", "→")
@@ -144,9 +139,6 @@ def _gallery(contents: Contents) -> dict[str, list[Figure]]:
     if contents.chosen["id"] == run["baseline"]["id"]:
         prompts = {"seed prompt": prompts["seed prompt"]}
     scores = {"seed prompt": run["baseline"]["test"], contents.name: contents.chosen["test"]}
-    several = len(run["rephrasings"]["heldout"]) > 1
-    if AnswerType.from_dict(run.get("answers")).open is not None:
-        return _open_gallery(contents, prompts, several=several)
     sections: dict[str, list[Figure | None]] = {
         "front": [front_figure(run, contents.trials)],
         "shook": [sample_sensitivity(prompts), joint_view(prompts), *class_figures(prompts)],
@@ -155,28 +147,10 @@ def _gallery(contents: Contents) -> dict[str, list[Figure]]:
             contributions_figure(contents.contributions),
         ],
         "sure": [
-            damage(prompts, run["rephrasings"]["heldout"]) if several else None,
+            damage(prompts, run["rephrasings"]["heldout"]),
             flips(prompts),
             families({name: scores[name] for name in prompts}),
-            enough(prompts, run["seed"]) if several else None,
-        ],
-    }
-    return {name: [figure for figure in figures if figure is not None] for name, figures in sections.items()}
-
-
-def _open_gallery(contents: Contents, prompts: dict[str, Predictions], *, several: bool) -> dict[str, list[Figure]]:
-    """The figures of a run whose answers are no single labels: those that need no classes."""
-    run = contents.run
-    scores = {"seed prompt": run["baseline"]["test"], contents.name: contents.chosen["test"]}
-    is_graded = next(iter(prompts.values())).similarity is not None
-    sections: dict[str, list[Figure | None]] = {
-        "front": [front_figure(run, contents.trials)],
-        "shook": [sample_sensitivity(prompts)],
-        "mended": [contributions_figure(contents.contributions)],
-        "sure": [
-            damage(prompts, run["rephrasings"]["heldout"]) if several else None,
-            families({name: scores[name] for name in prompts}),
-            enough(prompts, run["seed"]) if several and not is_graded else None,
+            enough(prompts, run["seed"]),
         ],
     }
     return {name: [figure for figure in figures if figure is not None] for name, figures in sections.items()}
@@ -351,14 +325,9 @@ def _answered(contents: Contents) -> list[dict[str, Any]]:
         if before.sensitivities[index] == 0:
             break
         sample = before.samples[index]
-        answers = [_clusters(predictions, int(index)) for predictions in (before, *others)]
+        answers = [answers_line(predictions.answers_to(int(index))) for predictions in (before, *others)]
         rows.append({"text": sample.text, "right": sample.label, "answers": answers})
     return rows
-
-
-def _clusters(predictions: Predictions, index: int) -> str:
-    counts = predictions.answers_to(index)
-    return "; ".join(f"{shown(answer)} ({n})" for answer, n in counts.items())
 
 
 def _told(edit: dict[str, Any]) -> str:

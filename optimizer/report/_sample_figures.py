@@ -40,12 +40,14 @@ def sample_sensitivity(prompts: Mapping[str, Predictions]) -> Figure:
     return Figure("sample-sensitivity", "Sensitivity over samples", caption, plot)
 
 
-def joint_view(prompts: Mapping[str, Predictions]) -> Figure:
-    """S against mean consistency, with what noise would give (E25, figure 6 and appendix A)."""
+def joint_view(prompts: Mapping[str, Predictions]) -> Figure | None:
+    """S against mean consistency, with what noise would give (E25, figure 6 and appendix A); None of open answers."""
     import plotly.graph_objects as go
 
-    plot = go.Figure()
     first = next(iter(prompts.values()))
+    if first.answers.open is not None:
+        return None
+    plot = go.Figure()
     references = reference_scores(first.array, first.truth, first.n_classes)
     yardsticks = (
         ("random", "random answers", "x-thin", "#c9853b"),
@@ -85,12 +87,14 @@ def joint_view(prompts: Mapping[str, Predictions]) -> Figure:
     return Figure("joint-view", "Sensitivity against consistency", caption, plot)
 
 
-def changed_samples(before: tuple[str, Predictions], after: tuple[str, Predictions]) -> Figure:
-    """What the samples whose S changed most were answered, before and after (E25, figure 2)."""
+def changed_samples(before: tuple[str, Predictions], after: tuple[str, Predictions]) -> Figure | None:
+    """What the samples whose S changed most were answered, before and after (E25, figure 2); None of open answers."""
     import plotly.graph_objects as go
 
     name, first = before
     name_after, second = after
+    if first.answers.open is not None:
+        return None
     change = first.sensitivities - second.sensitivities
     by_change = np.argsort(-np.abs(change), kind="stable")[:_MOST_CHANGED]
     most = [int(index) for index in by_change if change[index] != 0]

@@ -17,13 +17,16 @@ if TYPE_CHECKING:
     from psopt.evaluation import Predictions
 
 _MOST_PAIRS = 10
+_FEWEST_WORDINGS = 2  # that can be compared
 _NARROW = 0.02  # a choice, not a measurement: two points; the caption names it
 
 
-def damage(prompts: Mapping[str, Predictions], wordings: Sequence[str]) -> Figure:
-    """Accuracy that each rephrasing loses."""
+def damage(prompts: Mapping[str, Predictions], wordings: Sequence[str]) -> Figure | None:
+    """Accuracy that each rephrasing loses; None where there is one alone."""
     import plotly.graph_objects as go
 
+    if len(wordings) < _FEWEST_WORDINGS:
+        return None
     plot = go.Figure()
     names = [f"{number + 1}" for number in range(len(wordings))]
     last = ""
@@ -60,11 +63,13 @@ def _right_and_lost(predictions: Predictions) -> tuple[NDArray[np.float64], NDAr
     return quality, others - quality
 
 
-def flips(prompts: Mapping[str, Predictions]) -> Figure:
-    """Between which two labels samples flip."""
+def flips(prompts: Mapping[str, Predictions]) -> Figure | None:
+    """Between which two labels samples flip; None of open answers."""
     import plotly.graph_objects as go
 
     first = next(iter(prompts.values()))
+    if first.answers.open is not None:
+        return None
     names = first.class_names
     flips_of: dict[str, dict[tuple[int, int], int]] = {}
     total: Counter[tuple[int, int]] = Counter()
@@ -88,10 +93,14 @@ def flips(prompts: Mapping[str, Predictions]) -> Figure:
     return Figure("flips", "Between which classes answers flip", caption, plot)
 
 
-def enough(prompts: Mapping[str, Predictions], seed: int) -> Figure:
-    """S as the number of rephrasings grows."""
+def enough(prompts: Mapping[str, Predictions], seed: int) -> Figure | None:
+    """S as the number of rephrasings grows; None under one, and of open answers that are alike to a degree."""
     import plotly.graph_objects as go
 
+    first = next(iter(prompts.values()))
+    is_graded = first.answers.open is not None and first.answers.open.is_graded
+    if is_graded or first.n_rephrasings < _FEWEST_WORDINGS:
+        return None
     plot = go.Figure()
     enough_of = []
     for number, (name, predictions) in enumerate(prompts.items()):

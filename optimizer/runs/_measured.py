@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
+from psopt.evaluation import OBJECTIVES
 from psopt.models.chat import LMConfig, is_secret, public_address
 from psopt.tasks import ORDINAL
 
@@ -27,7 +28,7 @@ PACE = frozenset({"concurrency", "timeout", "retries", "requests_per_minute"})
 ONE_START = LIMITS | BATCHES | {"renegotiate"}
 """Options that hold for one start of a run."""
 _OF_DATA = ("name", "sha256", "answers", "order")
-_OBJECTIVES = ("f1", "sensitivity", "consistency", "na_rate")
+_SCORES = (*OBJECTIVES, "na_rate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,7 @@ def client_options(lm: LMConfig) -> dict[str, Any]:
 
 
 def _part(which: str, n_samples: int, n_rephrasings: int, scores: Scores) -> dict[str, Any]:
-    values = {name: getattr(scores, name) for name in _OBJECTIVES}
+    values = {name: getattr(scores, name) for name in _SCORES}
     return {"rephrasings": which, "n_samples": n_samples, "n_rephrasings": n_rephrasings, **values}
 
 
@@ -152,7 +153,7 @@ def measured_in(manifest: Mapping[str, Any], prompt_id: str) -> Measured:
             "rephrasings": which,
             "n_samples": evaluated.get(split),
             "n_rephrasings": sizes[which],
-            **{name: entry[split][name] for name in _OBJECTIVES},
+            **{name: entry[split][name] for name in _SCORES},
         }
         for split, which in (("val", "search"), ("test", "heldout"))
         if entry.get(split)

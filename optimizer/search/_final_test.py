@@ -20,16 +20,17 @@ if TYPE_CHECKING:
 def scoring_order(baseline: R, front: Sequence[R], shortest: R | None = None, nominated: Sequence[R] = ()) -> list[R]:
     """Return who is scored on test, those first without whom the others are worth least.
 
-    The seed prompt and those that are nominated, without whom the gate can say nothing, the knee, the best in F1, S and
-    C, the shortest prompt, and the rest of the front by falling F1.
+    The seed prompt and those that are nominated, without whom the gate can say nothing, the knee, the best in each
+    objective that is defined, the shortest prompt, and the rest of the front by falling F1.
     """
-    best = [
-        min(front, key=lambda candidate: (-candidate.val.f1, candidate.trial)),
-        min(front, key=lambda candidate: (candidate.val.sensitivity, candidate.trial)),
-        min(front, key=lambda candidate: (-(candidate.val.consistency or 0.0), candidate.trial)),
-    ]
+    best = [_best_in(place, front) for place in range(len(baseline.val.gains))]
     order = [baseline, *nominated, knee(front, baseline), *best, *([shortest] if shortest else []), *front]
     return list({candidate.id: candidate for candidate in order}.values())
+
+
+def _best_in(objective: int, front: Sequence[R]) -> R:
+    """The best in one objective by its place among the gains; of equal ones the first."""
+    return min(front, key=lambda candidate: (-candidate.val.gains[objective], candidate.trial))
 
 
 def score_on_test(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
+from psopt.evaluation import Objectives
 from psopt.models.chat import tokens_of_text
 from psopt.search._pick import pick_one
 from psopt.search_spaces import ORDERS, render_fixed
@@ -48,20 +49,8 @@ class Candidate:
         return {"characters": len(text), "tokens": round(tokens_of_text(text).middle)}
 
 
-class Objectives(Protocol):
-    """The objectives on val, measured or estimated."""
-
-    @property
-    def f1(self) -> float:
-        """The higher the better."""
-
-    @property
-    def sensitivity(self) -> float:
-        """The lower the better."""
-
-    @property
-    def consistency(self) -> float | None:
-        """The higher the better; None where it is not defined."""
+class RankedScores(Objectives, Protocol):
+    """The objectives on val, measured or estimated, as fronts are made of them."""
 
     @property
     def gains(self) -> NDArray[np.float64]:
@@ -92,7 +81,7 @@ class Ranked(Protocol):
         """What it adds to the seed prompt."""
 
     @property
-    def val(self) -> Objectives:
+    def val(self) -> RankedScores:
         """Its scores."""
 
     @property

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.evaluation import score
+from psopt.evaluation import objective_gains, score_objectives
 from scipy.special import stdtr
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Influences:
 
     @classmethod
     def of(cls, predictions: Predictions) -> Influences:
-        """Linearise the scores of a whole grid; O(Q) times what scoring it takes."""
+        """Linearise the scores of a whole grid; O(Q) times what its objectives take."""
         return cls(_gains(predictions), _of_samples(predictions), _of_wordings(predictions))
 
     def resampled(self, samples: Vector, wordings: Vector) -> Vector:
@@ -60,7 +60,7 @@ class Influences:
 
 
 def _gains(predictions: Predictions) -> Vector:
-    return score(predictions).gains
+    return objective_gains(score_objectives(predictions))
 
 
 def _of_samples(predictions: Predictions) -> Vector:

@@ -13,7 +13,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.evaluation import compare_paired
+from psopt.evaluation import compare_paired, objective_gains, objective_values
 from psopt.search._edit_effects import held_in
 
 if TYPE_CHECKING:
@@ -78,12 +78,8 @@ def edit_worths(candidates: Sequence[Ranked], pool: Sequence[Edit]) -> dict[str,
 
 def is_as_good(candidate: Candidate, knee: Candidate, on_val: Callable[[Candidate], Predictions], seed: int) -> bool:
     """Return whether a candidate loses no more than one standard error against the knee, in any objective."""
-    losses = {
-        "f1": knee.val.f1 - candidate.val.f1,
-        "sensitivity": candidate.val.sensitivity - knee.val.sensitivity,
-    }
-    if knee.val.consistency is not None and candidate.val.consistency is not None:
-        losses["consistency"] = knee.val.consistency - candidate.val.consistency
+    lost = objective_gains(knee.val) - objective_gains(candidate.val)
+    losses = dict(zip(objective_values(knee.val), lost.tolist(), strict=True))
     if max(losses.values()) <= 0:
         return True
     if max(losses.values()) > _HOPELESS:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from optuna.trial import TrialState
-from psopt.evaluation import score
+from psopt.evaluation import objective_values, score
 from psopt.search._front import Candidate, pareto_front
 from psopt.search._trial_record import record_stopped, record_trial
 from psopt.search.distributed import finished_by_others, write_answers
@@ -92,7 +92,7 @@ def complete_trial(study: StoredStudy, trial: optuna.Trial, scores: Scores, leas
     trial.set_constraint("f1", least_f1 - scores.f1)
     if scores.f1 < least_f1:
         trial.set_user_attr(INFEASIBLE, f"F1 {scores.f1:.4f} is below {least_f1:.4f}, the seed prompt's less a margin")
-    values = [scores.f1, scores.sensitivity, *(() if scores.consistency is None else (scores.consistency,))]
+    values = list(objective_values(scores).values())
     # With the state said, a value that is no number is an error; without it, Optuna fails the trial and goes on.
     study.tell(trial, values, state=TrialState.COMPLETE, skip_if_finished=True)
 

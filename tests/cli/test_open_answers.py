@@ -26,6 +26,15 @@ KINDS = {
     "labels": (open_tasks.server_of_complaints, "micro-F1"),
     "free": (open_tasks.server_of_questions, "similarity"),
 }
+BESIDE = {
+    "number:0.01": "mean absolute error",
+    "text": "PSS",
+    "text:token-f1": "exact match",
+    "text:json": "PSS",
+    "labels": "subset accuracy",
+    "free": "S at 0.95",
+}
+"""What stands beside quality."""
 
 
 @dataclass
@@ -138,12 +147,14 @@ def test_a_prompt_of_a_run_knows_what_its_answers_are(run: Finished) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert f"ok: {KINDS[run.answers][1]}" in done.stdout
+    assert BESIDE[run.answers] in " ".join(done.stderr.split())
 
 
 def test_a_diagnosis_shows_the_same_answers_together(run: Finished) -> None:
     done = run.psopt("diagnose", *run.data, *run.model, "--rephrasings", "6", "--html", "page.html")
     assert done.returncode == 0, done.stderr
     assert "answered" in done.stdout
+    assert BESIDE[run.answers] in " ".join(done.stdout.split())
     assert max(len(line) for line in done.stdout.splitlines() if line.startswith("│")) <= 80
     assert "The most sensitive samples" in (run.folder / "page.html").read_text()
 

@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from psopt.answers import AnswerType, code_of, packed, unpacked
-from psopt.evaluation import Predictions, compare_paired, readable_sensitivity, score
+from psopt.answers import ONE_LABEL, AnswerType, code_of, packed, unpacked
+from psopt.evaluation import (
+    Predictions,
+    beside_quality_line,
+    compare_paired,
+    objective_values,
+    readable_sensitivity,
+    score,
+    score_objectives,
+)
 from psopt.metrics import prediction_counts, sample_sensitivity
 from psopt.search.racing import sample_gains
 from psopt.tasks import AnswerSpec, Sample, written_set
@@ -95,6 +103,26 @@ def test_micro_f1_of_sets_is_that_of_scikit_learn() -> None:
     for name in ("f1", "sensitivity", "consistency"):
         low, high = scores.ci[name]
         assert low < getattr(scores, name) < high
+
+
+@pytest.mark.parametrize("spec", ["text:token-f1", "text", "labels", "label"])
+def test_objectives_alone_are_those_of_all_scores(spec: str) -> None:
+    texts = predictions_of(spec, [["a b", "a", None], ["c", "d", "d"]], ["a", "c"])
+    codes = np.array([[0, 1, 3], [2, 2, 1]])
+    plain = replace(texts, array=codes, labels=LABELS, answers=ONE_LABEL) if spec == "label" else texts
+    predictions = random_sets(5)[0] if spec == "labels" else plain
+    of_all = objective_values(score(predictions))
+    assert objective_values(score_objectives(predictions)) == of_all
+    assert ("consistency" in of_all) == spec.startswith("label")
+
+
+def test_one_line_says_what_stands_beside_quality() -> None:
+    first = score(predictions_of("number:0.5", [["10", "12"]], ["10"])).to_dict()
+    second = score(predictions_of("number:0.5", [["10", "11"]], ["10"])).to_dict()
+    # of half of the answers right and half wrong the worth differs by 1 in one pair of wordings
+    assert beside_quality_line(first) == "mean absolute error 1, PSS 100.0 %"
+    assert beside_quality_line(first, second) == "mean absolute error 1 -> 0.5, PSS 100.0 -> 100.0 %"
+    assert beside_quality_line(score(predictions_of("text", [["a"]], ["a"])).to_dict()) == ""
 
 
 def test_c_of_sets_is_pooled_over_labels() -> None:

@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from psopt.answers import AnswerType, code_of
 from psopt.api import _optimize as optimization
 from psopt.api import diagnose
 from psopt.errors import InputError
 from psopt.evaluation import Predictions
 from psopt.models import ModelProvider
 from psopt.report import diagnosis_page, write_report
-from psopt.report._class_figures import class_sensitivity, consistency_matrices
+from psopt.report._class_figures import class_figures, class_sensitivity, consistency_matrices
 from psopt.report._marked import marked
-from psopt.report._sample_figures import changed_samples, sample_sensitivity
+from psopt.report._sample_figures import changed_samples, joint_view, sample_sensitivity
 from psopt.report._wording_figures import damage, enough, flips
 from psopt.runs import RunDirectory
-from psopt.tasks import Sample, Task
+from psopt.tasks import AnswerSpec, Sample, Task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -134,6 +135,7 @@ def test_samples_that_never_change_are_counted_in_the_caption(pair: dict[str, An
 
 def test_the_most_changed_samples_come_with_their_answers(pair: dict[str, Any]) -> None:
     figure = changed_samples(*pair.items())
+    assert figure is not None
     shares = {bar.name: list(bar.x) for bar in figure.plot.data}
     assert len(shares["a"]) == 4  # two samples changed, each before and after
     texts = [one.text for one in figure.plot.layout.annotations]
@@ -149,17 +151,43 @@ def test_matrices_hold_the_consistency_of_each_pair(pair: dict[str, Any]) -> Non
 
 def test_the_worst_wording_is_named(pair: dict[str, Any]) -> None:
     figure = damage({"seed prompt": pair["seed prompt"]}, ["one", "two", "three", "four"])
+    assert figure is not None
     assert "number 4: “four”" in figure.caption
 
 
 def test_flips_are_counted(pair: dict[str, Any]) -> None:
-    before, after = flips(pair).plot.data
+    figure = flips(pair)
+    assert figure is not None
+    before, after = figure.plot.data
     assert list(before.x) == [2]
     assert list(after.x) == [0]
 
 
 def test_enough_says_how_many(pair: dict[str, Any]) -> None:
-    assert "knee 2" in enough(pair, 1).caption
+    figure = enough(pair, 1)
+    assert figure is not None
+    assert "knee 2" in figure.caption
+
+
+def test_one_wording_has_no_figures_that_compare_wordings(pair: dict[str, Any]) -> None:
+    prompts = {"seed prompt": pair["seed prompt"].under([0])}
+    assert damage(prompts, ["one"]) is None
+    assert enough(prompts, 1) is None
+
+
+@pytest.mark.parametrize(("spec", "is_graded"), [("text", False), ("text:token-f1", True), ("labels", True)])
+def test_of_open_answers_are_the_figures_that_need_no_classes(spec: str, is_graded: bool) -> None:
+    labels = ("a", "b") if spec == "labels" else ()
+    samples = tuple(Sample(f"s{number}", f"text {number}", '["a"]') for number in range(3))
+    array = np.array([[code_of('["a"]'), code_of('["b"]')]] * 3)
+    answers = Predictions(array, samples, labels, answers=AnswerType(spec=AnswerSpec.read("test", spec)))
+    prompts = {"seed prompt": answers, "knee": answers}
+    assert joint_view(prompts) is None
+    assert changed_samples(*prompts.items()) is None
+    assert flips(prompts) is None
+    assert class_figures(prompts) == []
+    assert damage(prompts, ["one", "two"]) is not None
+    assert (enough(prompts, 1) is None) == is_graded
 
 
 def test_added_lines_are_marked() -> None:
@@ -171,6 +199,7 @@ def test_a_diagnosis_is_a_page_too(task: Task, keyword_model: Any) -> None:
     report = diagnose(dataclasses.replace(task, train=samples), model=keyword_model, rephrasings=6)
     page = diagnosis_page(report, f"toy {HOSTILE}", "keyword", "train")
     assert "<script>alert" not in page
+    assert re.search(r"(Number|Person) \(\d\), (Number|Person) \(\d\)</td>", page)
     for name in ("joint-view", "consistency-matrices", "rephrasing-damage"):
         assert f'data-figure="{name}"' in page
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from psopt.evaluation import objective_gains, objective_values
 from psopt.search.distributed._study_keys import AUDIT, RACED
 from psopt.search.racing._sample_gains import sample_gains
 from psopt.search.racing._schedule import Rung
@@ -34,12 +35,12 @@ class EstimatedScores(NamedTuple):
     @property
     def values(self) -> list[float]:
         """As the study is told."""
-        return [self.f1, self.sensitivity, *(() if self.consistency is None else (self.consistency,))]
+        return list(objective_values(self).values())
 
     @property
     def gains(self) -> NDArray[np.float64]:
         """The objectives, all to be maximised."""
-        return np.array([self.f1, -self.sensitivity, *self.values[2:]])
+        return objective_gains(self)
 
     @property
     def is_hollow(self) -> bool:

@@ -1,0 +1,31 @@
+"""One line on what stands beside quality and S, wherever scores are shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from psopt.evaluation._open_scores import open_line
+from psopt.evaluation._ordinal import OrdinalScores, ordinal_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def beside_quality_line(*measured: Mapping[str, Any]) -> str:
+    """Say what stands beside quality and S, of ordered labels and of open answers; empty of labels without an order.
+
+    Parameters
+    ----------
+    measured : mapping
+        Scores as `Scores.to_dict` has them: of one prompt, or of two, with an arrow between.
+
+    Examples
+    --------
+    >>> beside_quality_line({"f1": 0.7}), beside_quality_line({"open": {"measures": {"PSS": 0.25}}})
+    ('', 'PSS 25.0 %')
+    """
+    if all("open" in scores for scores in measured):
+        return open_line(*(scores["open"]["measures"] for scores in measured))
+    if all("ordinal" in scores for scores in measured):
+        return ordinal_line(*(OrdinalScores(**scores["ordinal"]) for scores in measured))
+    return ""
