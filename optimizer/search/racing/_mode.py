@@ -57,7 +57,10 @@ def _obstacle(evaluator: Evaluator) -> str:
         return f"needs at least {_FEWEST_SAMPLES} samples to compare on, not {n_samples}: leave it out"
     if evaluator.from_probabilities:
         return "compares answers, and --logprobs scores probabilities: leave one of them out"
-    if capabilities_of(evaluator.model).has_metric_scores:
+    can = capabilities_of(evaluator.model)
+    if can.is_assessed:
+        return "compares answers as they come in, and here something is asked about whole grids of them: leave it out"
+    if not can.can_race:
         return "compares labels, and here a metric scores the answers: leave it out"
     return ""
 

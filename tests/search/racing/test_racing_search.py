@@ -293,11 +293,16 @@ def test_a_race_that_means_nothing_is_refused_before_anything_is_asked(tmp_path:
     judged.capabilities = Capabilities(has_metric_scores=True)
     with pytest.raises(InputError, match="a metric scores the answers"):
         make_search(tmp_path, make_evaluator(task, judged))
+    compared = SimulatedModel(SIM, task)
+    compared.capabilities = Capabilities(is_assessed=True)
+    with pytest.raises(InputError, match="something is asked about whole grids"):
+        make_search(tmp_path, make_evaluator(task, compared))
     assert evaluator.budget.usage.made == few.budget.usage.made == 0
     costly = SimulatedModel(SIM, task)
     costly.capabilities = Capabilities()
     assert make_search(tmp_path, make_evaluator(task, costly), race="auto")._races.are_run
     assert not make_search(tmp_path, make_evaluator(task, judged), race="auto")._races.are_run
+    assert not make_search(tmp_path, make_evaluator(task, compared), race="auto")._races.are_run
 
 
 def test_every_candidate_is_estimated_against_the_baseline_and_how_surely(raced: Any, whole: Any) -> None:
