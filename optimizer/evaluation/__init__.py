@@ -5,6 +5,7 @@ from psopt.evaluation._beside_quality import beside_quality_line
 from psopt.evaluation._evaluate import assessed, evaluate, no_labels, rephrased_prompts
 from psopt.evaluation._evaluator import Evaluator, Split
 from psopt.evaluation._grid import Grid
+from psopt.evaluation._influences import consistency_contributions, consistency_influences, mean_influences
 from psopt.evaluation._kept_arrays import kept_arrays
 from psopt.evaluation._label_rows import LabelRows
 from psopt.evaluation._meaning import embed
@@ -43,10 +44,13 @@ __all__ = [
     "assessed",
     "beside_quality_line",
     "compare_paired",
+    "consistency_contributions",
+    "consistency_influences",
     "evaluate",
     "intervals_note",
     "kept_arrays",
     "kind_array",
+    "mean_influences",
     "na_examples",
     "na_kinds",
     "na_lines",

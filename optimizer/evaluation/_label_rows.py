@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.answers import FIRST_CODE, text_of
+from psopt.evaluation._influences import consistency_contributions, consistency_influences
 from psopt.metrics import consistency, prediction_counts, sample_consistency
 from psopt.models import NOT_ASKED
 from psopt.tasks import set_written
@@ -87,9 +88,7 @@ class LabelRows:
         if not len(self.labels):
             return np.zeros(self.n_samples)
         of_rows = np.nan_to_num(sample_consistency(self._p_tau, self.labels), nan=1.0)
-        sizes = np.bincount(self.labels)[self.labels]
-        pooled = np.average(of_rows, weights=sizes)
-        parts = 2 * sizes * (of_rows - pooled) / sizes.sum()
+        parts = consistency_influences(of_rows, self.labels)
         return np.asarray(np.bincount(self.samples, weights=parts, minlength=self.n_samples))
 
     @property
@@ -98,11 +97,9 @@ class LabelRows:
         if not len(self.labels):
             return np.ones(self.n_samples)
         of_rows = np.nan_to_num(sample_consistency(self._p_tau, self.labels, self_pairs=False), nan=1.0)
-        others = np.bincount(self.labels)[self.labels] - 1.0
-        weights = others / others.mean() if others.any() else np.ones(len(others))
-        pooled = float((weights * of_rows).mean())
-        parts = np.bincount(self.samples, weights=weights * (of_rows - pooled), minlength=self.n_samples)
-        return np.asarray(pooled + 2 * self.n_samples / len(others) * parts)
+        pooled, parts = consistency_contributions(of_rows, self.labels)
+        of_samples = np.bincount(self.samples, weights=parts, minlength=self.n_samples)
+        return np.asarray(pooled + self.n_samples / len(self.labels) * of_samples)
 
     @property
     def _p_tau(self) -> NDArray[np.int64] | NDArray[np.float64]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.evaluation import objective_gains, score_objectives
+from psopt.evaluation import consistency_influences, mean_influences, objective_gains, score_objectives
 from scipy.special import stdtr
 
 if TYPE_CHECKING:
@@ -68,11 +68,8 @@ def _of_samples(predictions: Predictions) -> Vector:
     if predictions.answers.open is not None:
         return _of_open_samples(predictions)
     right = predictions.share_right if predictions.quality is None else predictions.quality.mean(axis=1)
-    sizes = np.bincount(predictions.truth, minlength=predictions.n_classes)[predictions.truth]
-    pooled = np.average(predictions.consistencies, weights=sizes)
-    n = len(right)
-    of_consistency = 2 * sizes * (predictions.consistencies - pooled) / sizes.sum()
-    of_means = (np.column_stack([right, -predictions.sensitivities]) / n).astype(float)
+    of_means = (np.column_stack([right, -predictions.sensitivities]) / len(right)).astype(float)
+    of_consistency = consistency_influences(predictions.consistencies, predictions.truth)
     return np.column_stack([of_means - of_means.mean(axis=0), of_consistency])
 
 
@@ -81,10 +78,7 @@ def _of_open_samples(predictions: Predictions) -> Vector:
     quality = predictions.quality
     if quality is None:
         raise ValueError("of open answers it is known what each is worth")
-    weights = np.ones(quality.shape) if predictions.weights is None else predictions.weights
-    total = max(float(weights.sum()), 1e-300)
-    mean = float((quality * weights).sum()) / total
-    of_quality = (weights * (quality - mean)).sum(axis=1) / total
+    _, of_quality = mean_influences(quality, predictions.weights)
     steadiness = -predictions.sensitivities / len(quality)
     columns = [of_quality, steadiness - steadiness.mean()]
     rows = predictions.label_rows

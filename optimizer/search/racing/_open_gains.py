@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.answers import LabelSets, places_of, similarities_of, text_of, worths_of
-from psopt.evaluation import LabelRows
+from psopt.evaluation import LabelRows, mean_influences
 from psopt.tasks import set_written
 
 if TYPE_CHECKING:
@@ -23,9 +23,8 @@ def open_gains(answers: NDArray[np.int64], truth: NDArray[np.int64], rule: OpenA
     alike = shares if similarity is None else np.einsum("nab,nb->na", similarity, shares)
     disagreement = m / (m - 1) * (1 - (shares * alike).sum(axis=1))
     worths, weights = worths_of(answers, truth, rule)
-    part, weight = (worths * weights).mean(axis=1), weights.mean(axis=1)
-    mean = part.sum() / max(weight.sum(), 1e-300)
-    quality = mean + (part - mean * weight) / max(weight.mean(), 1e-300)
+    mean, parts = mean_influences(worths, weights)
+    quality = mean + len(parts) * parts
     if not isinstance(rule, LabelSets):
         return np.column_stack([quality, -disagreement])
     right = [text_of(code) for code in truth.tolist()]

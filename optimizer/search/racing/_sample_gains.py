@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.answers import ONE_LABEL
+from psopt.evaluation import consistency_contributions
 from psopt.metrics import sample_consistency
 from psopt.search.racing._open_gains import open_gains
 
@@ -62,8 +63,6 @@ def sample_gains(
 
 
 def _consistencies(counts: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
-    with_class = np.nan_to_num(sample_consistency(counts, labels, self_pairs=False), nan=1.0)
-    others = np.bincount(labels)[labels] - 1.0
-    weights = others / others.mean() if others.any() else np.ones(len(labels))
-    pooled = float((weights * with_class).mean())
-    return np.asarray(pooled + 2 * weights * (with_class - pooled))
+    with_others = np.nan_to_num(sample_consistency(counts, labels, self_pairs=False), nan=1.0)
+    pooled, parts = consistency_contributions(with_others, labels)
+    return pooled + parts
