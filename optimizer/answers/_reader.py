@@ -100,13 +100,10 @@ class AnswerReader:
         if not (answer or "").strip():
             return EMPTY
         if self.form != LABEL:
-            kind = self._open_answer(answer or "")[1]
-            declines = kind not in (CUT_OFF, "") and _REFUSAL.search((answer or "")[:_REFUSING]) is not None
-            return REFUSED if declines else kind
+            return _or_refused(self._open_answer(answer or "")[1], answer or "")
         extract = Extract(answer) if self.spec == LABEL else self._extracted(answer or "")
         if extract.text is None:
-            declines = extract.kind != CUT_OFF and _REFUSAL.search((answer or "")[:_REFUSING]) is not None
-            return REFUSED if declines else extract.kind
+            return _or_refused(extract.kind, answer or "")
         if not extract.text.strip():
             return EMPTY
         return SEVERAL if names_several(extract.text, self.labels) else UNKNOWN
@@ -182,6 +179,12 @@ def _extractor(spec: str) -> Callable[[str], Extract]:
         return OwnFunction(spec)
     hint = nearest(form, [LABEL, LAST_LINE, *_EXTRACTORS])
     raise InputError(f"--answer {spec!r} is none of {', '.join(ANSWER_FORMS)}{hint}")
+
+
+def _or_refused(kind: str, answer: str) -> str:
+    """The kind of an answer that says nothing, or that it refuses to."""
+    declines = kind not in (CUT_OFF, "") and _REFUSAL.search(answer[:_REFUSING]) is not None
+    return REFUSED if declines else kind
 
 
 def _form_named(name: str) -> str:

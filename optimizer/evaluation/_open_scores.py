@@ -74,7 +74,7 @@ def open_line(*measured: Mapping[str, float | None]) -> str:
 
 
 def _mean_absolute_error(predictions: Predictions) -> float | None:
-    is_read = predictions.array >= FIRST_CODE
+    is_read = predictions.is_read
     if not is_read.any():
         return None
     truth = np.array([float(str(sample.label)) for sample in predictions.samples])

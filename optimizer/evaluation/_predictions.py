@@ -150,9 +150,19 @@ class Predictions:
         return np.asarray(self.array != NOT_ASKED)
 
     @property
+    def is_na(self) -> NDArray[np.bool_]:
+        """Which answers name no label, or can't be read: (N, Q)."""
+        return np.asarray(self.array == len(self.labels))
+
+    @property
+    def is_read(self) -> NDArray[np.bool_]:
+        """Which answers were asked for, and could be read: (N, Q)."""
+        return self.asked & ~self.is_na
+
+    @property
     def na_rate(self) -> float:
         """The share of answers that name no label, or can't be read."""
-        return float((self.array == len(self.labels)).sum() / self.asked.sum())
+        return float(self.is_na.sum() / self.asked.sum())
 
     @property
     def is_whole(self) -> bool:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.answers import FIRST_CODE
 from psopt.metrics import sensitivity
 from psopt.models import NOT_ASKED
 
@@ -25,10 +24,10 @@ def readable_sensitivity(predictions: Predictions) -> float | None:
     if predictions.answers.open is not None:
         return _of_open(predictions)
     n_labels = len(predictions.labels)
-    is_read = predictions.array < n_labels
+    is_read = predictions.is_read
     n_read = is_read.sum(axis=1)
     kept = n_read >= _LEAST
-    if is_read.all() or not kept.any():
+    if is_read[predictions.asked].all() or not kept.any():
         return None
     if predictions.probabilities is None:
         mass = predictions.counts[kept].astype(np.float64)
@@ -39,7 +38,7 @@ def readable_sensitivity(predictions: Predictions) -> float | None:
 
 
 def _of_open(predictions: Predictions) -> float | None:
-    is_read = predictions.array >= FIRST_CODE
+    is_read = predictions.is_read
     kept = np.flatnonzero(is_read.sum(axis=1) >= _LEAST)
     if is_read[predictions.asked].all() or not len(kept):
         return None

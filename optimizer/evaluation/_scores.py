@@ -272,7 +272,7 @@ def _intervals(predictions: Predictions, seed: int, method: Method) -> dict[str,
         if rows is not None and len(rows.labels):
             of_rows = score_intervals(rows.said, rows.labels, rows.n_classes, groups=rows.samples)
             bounds["consistency"] = of_rows["consistency"].bounds
-    return {**bounds, "na_rate": mean_interval(predictions.array == len(predictions.labels)).bounds}
+    return {**bounds, "na_rate": mean_interval(predictions.is_na).bounds}
 
 
 def _per_class(predictions: Predictions, *, intervals: bool) -> dict[str, ClassScores]:

@@ -36,11 +36,11 @@ def check_fits(prompt: Prompt, task: Task, source: str = "") -> None:
     InputError
     """
     named = f"prompt {source or prompt.id}"
+    if prompt.asks != task.spec.form:
+        raise InputError(f"{named} asks for {_NAMED[prompt.asks]}; the data's answers are {_NAMED[task.spec.form]}")
     if set(prompt.labels) != set(task.labels):
         own = ", ".join(prompt.labels)
         raise InputError(f"{named} is for the labels {own}; the data have {', '.join(task.labels)}")
-    if prompt.asks != task.spec.form:
-        raise InputError(f"{named} asks for {_NAMED[prompt.asks]}; the data's answers are {_NAMED[task.spec.form]}")
     fields = prompt.template.fields if prompt.template else ()
     columns = dict.fromkeys((*task.fields, "text"))
     for field in fields:

@@ -162,10 +162,9 @@ def _list_of_texts(text: str) -> list[str] | None:
 def _sets(source: str, rows: Sequence[Record], column: str, separator: str) -> list[str]:
     cells = [row.values.get(column) for row in rows]
     lists = [None if is_empty(cell) else _as_list(cell) for cell in cells]
-    is_list = [members is not None or is_empty(cell) for cell, members in zip(cells, lists, strict=True)]
     if separator:
-        mixed = [members is None or is_empty(cell) for cell, members in zip(cells, lists, strict=True)]
-        _refuse_where(source, rows, column, mixed, f"is a list, where others are parted by {separator!r}")
+        is_text = [members is None for members in lists]
+        _refuse_where(source, rows, column, is_text, f"is a list, where others are parted by {separator!r}")
         texts = ["" if is_empty(cell) else str(cell) for cell in cells]
         if not any(separator in text for text in texts):
             raise DataError(
@@ -175,8 +174,9 @@ def _sets(source: str, rows: Sequence[Record], column: str, separator: str) -> l
         sets = [[part.strip() for part in text.split(separator) if part.strip()] for text in texts]
     else:
         how = f"is no list: name what parts its labels, such as --answers {LABELS}:;"
-        if any(is_list[place] and not is_empty(cell) for place, cell in enumerate(cells)):
+        if any(members is not None for members in lists):
             how = "is no list, and others are: write all as lists, or all with a separator that you name"
+        is_list = [members is not None or is_empty(cell) for cell, members in zip(cells, lists, strict=True)]
         _refuse_where(source, rows, column, is_list, how)
         sets = [members or [] for members in lists]
     among = sorted({label for members in sets for label in members})
