@@ -31,7 +31,7 @@ ONE_NUMBER = "If several numbers stand in the {noun}, answer only with the one t
 BRIEF = "Answer as briefly as possible: {most} at most, never a sentence."
 VERBATIM = "Copy the answer from the {noun} word for word."
 SEVERAL = "Often several labels apply to one {noun}: check each label by itself before you answer."
-ONLY_CLEAR = "Name a label only if the {noun} plainly says so; most often {usual} apply."
+ONLY_CLEAR = "Name a label only if the {noun} plainly says so; most often {usual}."
 NONE_APPLIES = "If no label applies, answer with an empty list: []."
 MEMBERS = "Answer with one JSON object with exactly these members: {members}."
 LENGTH = "Answer in about {most} words."
@@ -70,13 +70,10 @@ def _of_texts(task: Task, predictions: Predictions) -> Iterator[Note]:
     if holds.any():
         words = "one word" if most == 1 else f"{most} words"
         yield BRIEF.format(most=words), float(holds.mean()), _rows(holds)
-    texts = [normal_form(str(sample.text)) for sample in predictions.samples]
-    is_extract = [
-        any(f" {normal_form(text)} " in f" {shown} " for text in wanted)
-        for wanted, shown in zip(right, texts, strict=True)
-    ]
+    texts = [str(sample.text) for sample in predictions.samples]
+    is_extract = [any(_is_within(answer, text) for answer in wanted) for wanted, text in zip(right, texts, strict=True)]
     if np.mean(is_extract) >= _NEARLY_ALL:
-        changed = _share(predictions, lambda row, answer: f" {normal_form(answer)} " not in f" {texts[row]} ")
+        changed = _share(predictions, lambda row, answer: not _is_within(answer, texts[row]))
         yield VERBATIM.format(noun=task.noun), float(changed.mean()), _rows(changed)
 
 
@@ -98,10 +95,9 @@ def _of_sets(task: Task, predictions: Predictions) -> Iterator[Note]:
     if too_few.any():
         yield SEVERAL.format(noun=task.noun), float(too_few.mean()), _rows(too_few)
     if too_many.any():
-        usual = max(1, round(float(np.median([len(labels) for labels in right]))))
-        counted = f"{usual} label{'s' if usual > 1 else ''}"
-        text = ONLY_CLEAR.format(noun=task.noun, usual=counted).replace("1 label apply", "1 label applies")
-        yield text, float(too_many.mean()), _rows(too_many)
+        n_usual = max(1, round(float(np.median([len(labels) for labels in right]))))
+        usual = "1 label applies" if n_usual == 1 else f"{n_usual} labels apply"
+        yield ONLY_CLEAR.format(noun=task.noun, usual=usual), float(too_many.mean()), _rows(too_many)
     is_empty = np.array([not labels for labels in right], dtype=np.bool_)
     if is_empty.any():
         missed = predictions.wrong & is_empty[:, None]
@@ -128,8 +124,9 @@ def _rows(cells: Flags) -> Flags:
     return np.asarray(cells.any(axis=1))
 
 
-def _is_within(text: str, answer: str) -> bool:
-    return f" {normal_form(text)} " in f" {normal_form(answer)} "
+def _is_within(part: str, whole: str) -> bool:
+    """Whether a text holds another one, as whole words, however they are written."""
+    return f" {normal_form(part)} " in f" {normal_form(whole)} "
 
 
 def _members(text: str) -> tuple[str, ...]:
