@@ -137,19 +137,16 @@ def _most_severe(predictions: Predictions, view: View, n_cases: int) -> tuple[Fa
     return tuple(_failure_case(predictions, int(index)) for index in order[:n_cases] if severities[index] > 0)
 
 
-def _has_classes(predictions: Predictions) -> bool:
-    return predictions.answers.has_consistency
-
-
 def _failure_case(predictions: Predictions, index: int) -> FailureCase:
     sample = predictions.samples[index]
     is_labelled = predictions.is_labelled
+    has_consistency = is_labelled and predictions.answers.has_consistency
     return FailureCase(
         id=sample.id,
         text=sample.text,
         label=sample.label,
         sensitivity=float(predictions.sensitivities[index]),
-        consistency=float(predictions.consistencies[index]) if is_labelled and _has_classes(predictions) else None,
+        consistency=float(predictions.consistencies[index]) if has_consistency else None,
         right=int(predictions.n_right[index]) if is_labelled else None,
         answers=predictions.answers_to(index),
     )
