@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from psopt.diagnosis import find_slices
 from psopt.proposals._checks import ProposalChecks
+from psopt.proposals._open_topics import topics_of
 from psopt.proposals._topics import NoteTopics, one_a_topic
 from psopt.proposals.rules import (
     definitions_from_clusters,
@@ -16,6 +17,7 @@ from psopt.proposals.rules import (
     examples_of_open_answers,
     notes_from_slices,
     notes_on_open_answers,
+    notes_on_topics,
 )
 from psopt.templates import template_marks
 
@@ -41,7 +43,7 @@ def propose_edits(
     checks = ProposalChecks.of(task, prompt)
     shown = _shown_texts(prompt, pool)
     if task.spec.is_open:
-        edits = _edits_of_open_answers(task, predictions, shown, checks)
+        edits = _edits_of_open_answers(task, predictions, diagnosis, shown, checks)
     else:
         edits = _edits_of_labels(task, predictions, diagnosis, shown, checks)
     new = [edit for edit in edits if not _holds(prompt, edit) and not _is_ambiguous(prompt, edit)]
@@ -50,10 +52,15 @@ def propose_edits(
     return sorted(new, key=lambda edit: (-edit.gain, edit.id))
 
 
-def _edits_of_open_answers(task: Task, predictions: Predictions, shown: Set[str], checks: ProposalChecks) -> list[Edit]:
+def _edits_of_open_answers(
+    task: Task, predictions: Predictions, diagnosis: Diagnosis, shown: Set[str], checks: ProposalChecks
+) -> list[Edit]:
+    topics = topics_of(diagnosis.slices)
     definitions = definitions_from_task(task, predictions) if task.labels else []
-    notes = notes_on_open_answers(task, predictions)
-    return definitions + notes + examples_of_open_answers(predictions, shown, checks)
+    on_topics = notes_on_topics(task, predictions, topics)
+    refused = checks.against_edits(on_topics)
+    notes = notes_on_open_answers(task, predictions) + [edit for edit in on_topics if edit.id not in refused]
+    return definitions + notes + examples_of_open_answers(predictions, shown, checks, topics)
 
 
 def _edits_of_labels(
