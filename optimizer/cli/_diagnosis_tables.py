@@ -8,7 +8,7 @@ from psopt.answers import answers_line
 from psopt.evaluation import OBJECTIVES
 
 if TYPE_CHECKING:
-    from psopt.diagnosis import PromptReport
+    from psopt.diagnosis import Contrast, PromptReport
     from psopt.evaluation import Scores
     from rich.table import Table
 
@@ -61,19 +61,33 @@ def slices_table(report: PromptReport) -> Table:
     from rich.text import Text
 
     table = Table(title="What shaking or wrong samples share", title_justify="left")
+    is_open = report.predictions.answers.open is not None
     table.add_column("topic", overflow="fold", min_width=20)
-    table.add_column("class", overflow="fold")
-    table.add_column("taken for", overflow="fold")
+    for name in ("weak", "others", "p") if is_open else ("class", "taken for"):
+        table.add_column(name, overflow="fold", justify="right" if is_open else "left")
     table.add_column("samples", justify="right", no_wrap=True)
     table.add_column("of S", justify="right", no_wrap=True)
     table.add_column("seen by", no_wrap=True)
     pairs = list(zip(report.diagnosis.slices, report.diagnosis.evidence, strict=True))
     pairs.sort(key=lambda pair: -pair[0].severity)
     for slice_, evidence in pairs[:_ROWS]:
-        cells = [slice_.topic, slice_.label or "–", slice_.predicted or "–", str(len(slice_.samples))]
+        contrast = slice_.contrast
+        beside = contrast_cells(contrast) if contrast else [slice_.label or "–", slice_.predicted or "–"]
+        cells = [slice_.topic, *beside, str(len(slice_.samples))]
         cells += [f"{100 * evidence.share:.0f} %", slice_.view if slice_.how == "phrases" else "meaning"]
         table.add_row(*(Text(cell) for cell in cells))
     return table
+
+
+def contrast_cells(contrast: Contrast) -> list[str]:
+    """How many weak samples show a topic, how many others, and how surely that is no chance.
+
+    >>> from psopt.diagnosis import Contrast
+    >>> contrast_cells(Contrast(9, 12, 1, 88, 0.002))
+    ['9 of 12', '1 of 88', '0.002']
+    """
+    weak = f"{contrast.weak_showing} of {contrast.weak}"
+    return [weak, f"{contrast.others_showing} of {contrast.others}", f"{contrast.p_value:.3f}"]
 
 
 def clusters_table(report: PromptReport) -> Table:

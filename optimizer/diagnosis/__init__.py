@@ -6,15 +6,17 @@ from psopt.diagnosis._distinctive_words import distinctive_words
 from psopt.diagnosis._evidence import Evidence, evidence
 from psopt.diagnosis._joint import JointView, carried_by, joint_view
 from psopt.diagnosis._nameable_groups import NameableGroups
+from psopt.diagnosis._open_slices import find_open_slices
 from psopt.diagnosis._phrase_index import PhraseIndex
 from psopt.diagnosis._prompt_report import PromptReport
 from psopt.diagnosis._severity import severity
-from psopt.diagnosis._slices import FailureSlice, Signs, find_slices
+from psopt.diagnosis._slices import Contrast, FailureSlice, Signs, find_slices
 from psopt.diagnosis._slices_by_meaning import Embed, find_slices_by_meaning
 from psopt.diagnosis._suspect_labels import suspect_labels
 
 __all__ = [
     "AnswerCluster",
+    "Contrast",
     "Diagnosis",
     "Embed",
     "Evidence",
@@ -30,6 +32,7 @@ __all__ = [
     "distinctive_words",
     "evidence",
     "find_clusters",
+    "find_open_slices",
     "find_slices",
     "find_slices_by_meaning",
     "joint_view",

@@ -9,6 +9,7 @@ import numpy as np
 from psopt.diagnosis._clusters import AnswerCluster, find_clusters
 from psopt.diagnosis._evidence import Evidence, evidence
 from psopt.diagnosis._joint import JointView, carried_by, joint_view
+from psopt.diagnosis._open_slices import find_open_slices
 from psopt.diagnosis._severity import severity
 from psopt.diagnosis._slices import FailureSlice, find_slices
 from psopt.diagnosis._slices_by_meaning import find_slices_by_meaning
@@ -101,16 +102,11 @@ def diagnose_predictions(
 ) -> Diagnosis:
     """Diagnose predictions by every view that their labels allow.
 
-    See `find_slices` for `labelled`, and `find_slices_by_meaning` for `embed`. Of open answers there are failing
-    samples, and no slices yet: these are named by what tells classes apart.
+    See `find_slices` for `labelled`, and `find_slices_by_meaning` for `embed`; for open answers `find_open_slices`.
     """
     views = VIEWS if predictions.is_labelled else VIEWS[:1]
     if predictions.answers.open is not None:
-        of_open = [view for view in views if view != "consistency"]
-        cases: dict[View, tuple[FailureCase, ...]] = {
-            view: _most_severe(predictions, view, n_cases) for view in of_open
-        }
-        return Diagnosis(cases, (), carried=carried_by(predictions.sensitivities.tolist()))
+        return _of_open_answers(predictions, n_cases, n_slices, embed)
     slices: list[FailureSlice] = []
     for view in views:
         slices += find_slices(predictions, view, most=n_slices, labelled=labelled)
@@ -122,6 +118,18 @@ def diagnose_predictions(
         joint_view(predictions),
         carried_by(predictions.sensitivities.tolist()),
         find_clusters(predictions, labelled=labelled),
+    )
+
+
+def _of_open_answers(predictions: Predictions, n_cases: int, n_slices: int, embed: Embed | None) -> Diagnosis:
+    """A diagnosis without what needs classes."""
+    views = [view for view in VIEWS if view == "sensitivity" or (view == "accuracy" and predictions.is_labelled)]
+    slices = find_open_slices(predictions, views, embed=embed, most=n_slices)
+    return Diagnosis(
+        {view: _most_severe(predictions, view, n_cases) for view in views},
+        slices,
+        tuple(evidence(failing, predictions) for failing in slices),
+        carried=carried_by(predictions.sensitivities.tolist()),
     )
 
 
@@ -137,19 +145,16 @@ def _most_severe(predictions: Predictions, view: View, n_cases: int) -> tuple[Fa
     return tuple(_failure_case(predictions, int(index)) for index in order[:n_cases] if severities[index] > 0)
 
 
-def _has_classes(predictions: Predictions) -> bool:
-    return predictions.answers.has_consistency
-
-
 def _failure_case(predictions: Predictions, index: int) -> FailureCase:
     sample = predictions.samples[index]
     is_labelled = predictions.is_labelled
+    has_consistency = is_labelled and predictions.answers.has_consistency
     return FailureCase(
         id=sample.id,
         text=sample.text,
         label=sample.label,
         sensitivity=float(predictions.sensitivities[index]),
-        consistency=float(predictions.consistencies[index]) if is_labelled and _has_classes(predictions) else None,
+        consistency=float(predictions.consistencies[index]) if has_consistency else None,
         right=int(predictions.n_right[index]) if is_labelled else None,
         answers=predictions.answers_to(index),
     )

@@ -9,6 +9,7 @@ import numpy as np
 from psopt.diagnosis._distinctive_words import distinctive_words
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from psopt.diagnosis._slices import FailureSlice
     from psopt.evaluation import Predictions
 
@@ -26,7 +27,7 @@ class Evidence:
     words : tuple of str
         What sets its texts apart.
     worst_rephrasings : tuple of int
-        Columns of the predictions, the one that breaks most of its samples first: wrong answers, or without labels
+        Columns of the predictions, the one that breaks most of its samples first: by wrong answers, or without labels
         answers other than the sample's most frequent one.
     typical : tuple of str
         Ids of the members that show most of those words.
@@ -45,8 +46,7 @@ def evidence(failing: FailureSlice, predictions: Predictions) -> Evidence:
     unstable = predictions.sensitivities
     texts = [sample.text for sample in predictions.samples]
     words = distinctive_words(texts, members)
-    usual = predictions.truth if predictions.is_labelled else predictions.counts.argmax(axis=1)
-    broken = (predictions.asked & (predictions.array != usual[:, None]))[members].sum(axis=0)
+    broken = _broken(predictions)[members].sum(axis=0)
     worst = [int(column) for column in np.argsort(-broken, kind="stable")[:_MOST] if broken[column]]
     n_shown = [sum(word in texts[index].casefold() for word in words) for index in members]
     typical = members[np.argsort(-np.array(n_shown), kind="stable")[:_MOST]]
@@ -57,3 +57,11 @@ def evidence(failing: FailureSlice, predictions: Predictions) -> Evidence:
         worst_rephrasings=tuple(worst),
         typical=tuple(predictions.samples[index].id for index in typical),
     )
+
+
+def _broken(predictions: Predictions) -> NDArray[np.bool_]:
+    """The answers that are wrong or, without labels, other than the usual one: (N, Q)."""
+    if predictions.is_labelled:
+        return predictions.wrong
+    usual = predictions.counts.argmax(axis=1)
+    return np.asarray(predictions.asked & (predictions.places != usual[:, None]))

@@ -6,7 +6,7 @@ The constants were measured on TREC's train with minilm's seed prompt: slices fo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
@@ -27,21 +27,44 @@ LEAST_PURITY = 0.6
 # A phrase of one failing sample is an anecdote. Of all errors 1 covers .51 (worst precision .53), 2 .50, 3 .46.
 LEAST_MEMBERS = 2
 # 12 slices without siblings cover .32 of the errors, with one .38, with three .40, with six .40.
-_MOST_SIBLINGS = 3
+MOST_SIBLINGS = 3
 # In samples. .05 and .3 give the same 24 slices by accuracy (18 and 17 by sensitivity), 1 gives 20 (7).
 _LEAST_BENEFIT = 0.3
 
 
 @dataclass(frozen=True, slots=True)
+class Contrast:
+    """How many weak samples show what a slice is named by, and how many others: of open answers.
+
+    Weak are those of more than the mean severity. Samples of slices found before are counted on neither side.
+
+    Attributes
+    ----------
+    weak_showing, weak : int
+        How many of the weak samples show it, and how many these are.
+    others_showing, others : int
+        The same of all other samples.
+    p_value : float
+        In how large a share of tasks whose weak samples share nothing the best of all phrases stands out as much.
+    """
+
+    weak_showing: int
+    weak: int
+    others_showing: int
+    others: int
+    p_value: float
+
+
+@dataclass(frozen=True, slots=True)
 class FailureSlice:
-    """Failing samples of one class that share a phrase.
+    """Failing samples of one class, or whose answers are no single labels, that share a phrase.
 
     Attributes
     ----------
     view : str
         The view by which they fail.
     label : str or None
-        Their class; None in a diagnosis without labels.
+        Their class; None in a diagnosis without labels, and where answers are no single labels.
     predicted : str or None
         What they are taken for most often, if not their class.
     phrases : tuple of str
@@ -53,9 +76,11 @@ class FailureSlice:
         The sum of theirs, in samples.
     gain : float
         Share of all answers that would turn right if everything that shows the phrases were given `label`; negative
-        where that would harm. 0 without labels.
+        where that would harm. 0 where there is no class.
     how : str
         ``phrases`` if they share some, ``meaning`` if they mean alike; the phrases then are distinctive words.
+    contrast : Contrast or None
+        Of open answers, how surely the phrases set them apart.
     """
 
     view: View
@@ -66,6 +91,7 @@ class FailureSlice:
     severity: float
     gain: float
     how: Literal["phrases", "meaning"] = "phrases"
+    contrast: Contrast | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data, under the names of weak_spots.json and of ``diagnose --json``."""
@@ -80,6 +106,7 @@ class FailureSlice:
             "how": self.how,
             "size": len(self.samples),
             "topic": self.topic,
+            **({"contrast": asdict(self.contrast)} if self.contrast else {}),
         }
 
     @property
@@ -174,9 +201,9 @@ class _GreedyCover:
         alike = [
             other
             for other, text in enumerate(self._index.phrases)
-            if benefit[other, label] > 0 and _differ_in_one_word(main, text)
+            if benefit[other, label] > 0 and differ_in_one_word(main, text)
         ]
-        return sorted(alike, key=lambda other: -benefit[other, label])[:_MOST_SIBLINGS]
+        return sorted(alike, key=lambda other: -benefit[other, label])[:MOST_SIBLINGS]
 
     def _take(self, phrases: list[int], label: int) -> FailureSlice:
         shows = np.asarray(self._index.shown[:, phrases].sum(axis=1)).ravel() > 0
@@ -226,7 +253,12 @@ def _readable(phrase: str) -> str:
     return f'{field} contains "{alone}"' if field else f'"{alone}"'
 
 
-def _differ_in_one_word(phrase: str, other: str) -> bool:
+def differ_in_one_word(phrase: str, other: str) -> bool:
+    """Whether two phrases of one field are as long and alike but for one word.
+
+    >>> differ_in_one_word("what year", "what day"), differ_in_one_word("year", "day")
+    (True, False)
+    """
     field, phrase = field_and_phrase(phrase)
     other_field, other = field_and_phrase(other)
     words = phrase.split()

@@ -45,11 +45,11 @@ def find_slices_by_meaning(
     if not predictions.is_labelled:
         return ()
     texts = [sample.text for sample in predictions.samples]
-    vectors = (embed or _by_words)(texts)
+    vectors = vectors_of(texts, embed)
     slices = [
         _slice(predictions, members, direction)
         for direction, candidates in _directions(predictions)
-        for members in _clusters(vectors, candidates)
+        for members in clusters_of(vectors, candidates)
     ]
     return tuple(sorted(slices, key=lambda failing: -failing.severity)[:most])
 
@@ -68,7 +68,13 @@ def _directions(predictions: Predictions) -> Iterator[tuple[tuple[int, int], NDA
                 yield (label, other), members
 
 
-def _clusters(vectors: NDArray[np.float32], members: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+def vectors_of(texts: Sequence[str], embed: Embed | None) -> NDArray[np.float32]:
+    """Texts as unit vectors, (n, d): by an encoder, or without one by latent semantic analysis."""
+    return (embed or _by_words)(texts)
+
+
+def clusters_of(vectors: NDArray[np.float32], members: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """The members that mean alike, by average linkage: clusters of at least three."""
     from sklearn.cluster import AgglomerativeClustering
 
     linked = AgglomerativeClustering(

@@ -9,17 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union, get_args, get
 
 from psopt.dspy_programs._outcome import Outcome, as_text
 from psopt.errors import InputError
-from psopt.tasks import LABELS, NUMBER, AnswerSpec
+from psopt.tasks import LABELS, NUMBER, AnswerSpec, are_mostly_rare
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from psopt.dspy_programs._outcome import Equivalence
-
-
-# Numbers of which more than half are met once or twice are measurements, and no classes; as of label columns.
-_RARE = 2
-_SHARE_OF_RARE = 0.5
 
 
 class _Output(NamedTuple):
@@ -103,8 +98,7 @@ def _spec(output: _Output, examples: Sequence[Any], told: AnswerSpec | None) -> 
     if output.spec.kind != NUMBER:
         return output.spec
     values = [as_text(example[output.field]) for example in examples if example.get(output.field) is not None]
-    n_rare = sum(n <= _RARE for n in Counter(values).values())
-    return output.spec if n_rare > _SHARE_OF_RARE * len(set(values)) else AnswerSpec()
+    return output.spec if are_mostly_rare(Counter(values).values()) else AnswerSpec()
 
 
 def _labels_of_sets(examples: Sequence[Any], field: str) -> tuple[str, ...]:

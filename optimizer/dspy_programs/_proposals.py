@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.dspy_programs._step_sensitivity import layers_by_step
-from psopt.proposals import EXAMPLE_LAYERS, ProposalChecks, examples_from_train, examples_of_open_answers, propose_edits
+from psopt.proposals import (
+    EXAMPLE_LAYERS,
+    ProposalChecks,
+    examples_from_train,
+    examples_of_open_answers,
+    propose_edits,
+    topics_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,9 +47,11 @@ class ProgramProposals:
         is_labelled = self.model.outcome.equivalence is None  # of free text no note can say where it belongs
         edits = propose_edits(task, prompt, predictions, diagnosis, pool) if is_labelled else []
         texts = [edit for edit in edits if edit.kind != "example"]
-        return texts + self._demonstrations(task, prompt, predictions, pool)
+        return texts + self._demonstrations(task, prompt, predictions, diagnosis, pool)
 
-    def _demonstrations(self, task: Task, prompt: Prompt, predictions: Predictions, pool: Sequence[Edit]) -> list[Edit]:
+    def _demonstrations(
+        self, task: Task, prompt: Prompt, predictions: Predictions, diagnosis: Diagnosis, pool: Sequence[Edit]
+    ) -> list[Edit]:
         usable = self._usable(task, predictions)
         checks = ProposalChecks.of(task, prompt) if predictions.is_labelled else None
         layers = layers_by_step(self.shares, self.model.outcome.step, len(EXAMPLE_LAYERS))
@@ -52,7 +61,8 @@ class ProgramProposals:
             taken = {example.text for example in prompt.examples if example.step in {"", own}}
             taken |= {edit.text for edit in pool if edit.kind == "example" and edit.step in {"", own}}
             if task.spec.is_open:
-                chosen = examples_of_open_answers(usable, taken, ProposalChecks.of(task, prompt))
+                topics = topics_of(diagnosis.slices)
+                chosen = examples_of_open_answers(usable, taken, ProposalChecks.of(task, prompt), topics)
             else:
                 chosen = examples_from_train(usable, EXAMPLE_LAYERS[:n_layers], taken=taken, checks=checks)
             shown = [edit for edit in chosen if self.model.demonstration(step, edit.text) is not None]

@@ -2,10 +2,12 @@
 
 from psopt.proposals._checks import ProposalChecks
 from psopt.proposals._near_equal import without_near_equals
+from psopt.proposals._open_topics import topics_of
 from psopt.proposals._phrase_evidence import PhraseEvidence
 from psopt.proposals._pool import propose_edits
 from psopt.proposals.rules import (
     EXAMPLE_LAYERS,
+    MOST_OPEN_EXAMPLES,
     N_OPEN_EXAMPLES,
     OPEN_NOTES,
     examples_from_train,
@@ -18,6 +20,7 @@ from psopt.proposals.rules import (
 
 __all__ = [
     "EXAMPLE_LAYERS",
+    "MOST_OPEN_EXAMPLES",
     "N_OPEN_EXAMPLES",
     "OPEN_NOTES",
     "PhraseEvidence",
@@ -29,5 +32,6 @@ __all__ = [
     "note_text",
     "propose_edits",
     "replace_merged",
+    "topics_of",
     "without_near_equals",
 ]

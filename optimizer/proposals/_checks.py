@@ -57,10 +57,13 @@ class ProposalChecks:
         """Say what speaks against a note or a definition: it tells of somebody, or quotes what is no sign of a label.
 
         Phrases that a sentence quotes as signs of one label must have been written in enough texts of it, purely
-        enough, and tell a topic; see `PhraseEvidence`. A sentence of a note that names several labels is not judged.
+        enough, and tell a topic; see `PhraseEvidence`. A sentence of a note that names several labels is not judged;
+        where answers are no single labels no phrase is a sign of one.
         """
         if private := self._private(text):
             return f"holds private text: {private!r}"
+        if self.task.spec.is_open:
+            return None
         if kind == "definition":
             cues = [(label, cue) for cue in quoted_cues(text)]
         else:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from psopt.diagnosis import find_slices
 from psopt.proposals._checks import ProposalChecks
+from psopt.proposals._open_topics import topics_of
 from psopt.proposals._topics import NoteTopics, one_a_topic
 from psopt.proposals.rules import (
     definitions_from_clusters,
@@ -16,11 +17,12 @@ from psopt.proposals.rules import (
     examples_of_open_answers,
     notes_from_slices,
     notes_on_open_answers,
+    notes_on_topics,
 )
 from psopt.templates import template_marks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Sequence, Set
 
     from psopt.diagnosis import Diagnosis, FailureSlice
     from psopt.evaluation import Predictions
@@ -39,27 +41,41 @@ def propose_edits(
     template, what would read as a part of it once it is exported.
     """
     checks = ProposalChecks.of(task, prompt)
+    shown = _shown_texts(prompt, pool)
     if task.spec.is_open:
-        shown = _shown_texts(prompt, pool)
-        edits = definitions_from_task(task, predictions) if task.labels else []
-        edits += notes_on_open_answers(task, predictions) + examples_of_open_answers(predictions, shown, checks)
-        new = [edit for edit in edits if not _holds(prompt, edit) and not _is_ambiguous(prompt, edit)]
-        return sorted(new, key=lambda edit: (-edit.gain, edit.id))
+        edits = _edits_of_open_answers(task, predictions, diagnosis, shown, checks)
+    else:
+        edits = _edits_of_labels(task, predictions, diagnosis, shown, checks)
+    new = [edit for edit in edits if not _holds(prompt, edit) and not _is_ambiguous(prompt, edit)]
+    if not task.spec.is_open:  # notes on forms name no label, and are about different things
+        new = one_a_topic(new, NoteTopics(task, pool, prompt.notes))
+    return sorted(new, key=lambda edit: (-edit.gain, edit.id))
+
+
+def _edits_of_open_answers(
+    task: Task, predictions: Predictions, diagnosis: Diagnosis, shown: Set[str], checks: ProposalChecks
+) -> list[Edit]:
+    topics = topics_of(diagnosis.slices)
+    definitions = definitions_from_task(task, predictions) if task.labels else []
+    on_topics = notes_on_topics(task, predictions, topics)
+    refused = checks.against_edits(on_topics)
+    notes = notes_on_open_answers(task, predictions) + [edit for edit in on_topics if edit.id not in refused]
+    return definitions + notes + examples_of_open_answers(predictions, shown, checks, topics)
+
+
+def _edits_of_labels(
+    task: Task, predictions: Predictions, diagnosis: Diagnosis, shown: Set[str], checks: ProposalChecks
+) -> list[Edit]:
+    """What the rules find, less what the checks speak against."""
     evidence = checks.evidence
     notes = notes_from_slices(_slices_by_signs(predictions, diagnosis, evidence), task.noun)
     definitions = definitions_from_task(task, predictions)
     definitions += definitions_from_subclasses(task, predictions)
     definitions += definitions_from_clusters(predictions, diagnosis.clusters, evidence)
     definitions += definitions_from_phrases(task, predictions, evidence)
-    edits = definitions + notes + examples_from_train(predictions, taken=_shown_texts(prompt, pool), checks=checks)
+    edits = definitions + notes + examples_from_train(predictions, taken=shown, checks=checks)
     refused = checks.against_edits(edits)
-    new = [
-        edit
-        for edit in edits
-        if edit.id not in refused and not _holds(prompt, edit) and not _is_ambiguous(prompt, edit)
-    ]
-    new = one_a_topic(new, NoteTopics(task, pool, prompt.notes))
-    return sorted(new, key=lambda edit: (-edit.gain, edit.id))
+    return [edit for edit in edits if edit.id not in refused]
 
 
 def _shown_texts(prompt: Prompt, pool: Sequence[Edit]) -> set[str]:

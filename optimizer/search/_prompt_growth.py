@@ -8,7 +8,7 @@ from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import evaluate
 from psopt.models.chat import TokenRange, tokens_of_text
 from psopt.models.sim import SimulatedModel
-from psopt.proposals import N_OPEN_EXAMPLES, OPEN_NOTES, propose_edits
+from psopt.proposals import MOST_OPEN_EXAMPLES, OPEN_NOTES, propose_edits
 from psopt.proposals.llm import MOST_SLICES
 from psopt.search._options import SearchOptions
 from psopt.search_spaces import apply_edits, first_parameters, render_fixed
@@ -43,7 +43,7 @@ def tokens_of_all_edits(
         Whether a model drafts edits too.
     """
     if task.spec.is_open:
-        return _tokens_of_open_edits(task, train)
+        return _tokens_of_open_edits(train)
     samples = tuple(subset(train, _ENOUGH_SAMPLES, seed=0))
     before = tokens_of_text(render_fixed(prompt))
     grown = []
@@ -60,11 +60,11 @@ def tokens_of_all_edits(
     return TokenRange(max(0.0, low), max(0.0, high)) + drafts
 
 
-def _tokens_of_open_edits(task: Task, train: tuple[Sample, ...]) -> TokenRange:
+def _tokens_of_open_edits(train: tuple[Sample, ...]) -> TokenRange:
     """Examples of usual length and a few notes: what open answers will be is not simulated."""
-    shown = subset(train or task.train, _ENOUGH_SAMPLES, seed=0, by_label=False)
+    shown = subset(train, _ENOUGH_SAMPLES, seed=0, by_label=False)
     ranges = [tokens_of_text(f"{sample.text} {sample.label}") for sample in shown]
-    n_examples = min(N_OPEN_EXAMPLES, len(ranges))
+    n_examples = min(MOST_OPEN_EXAMPLES, len(ranges))
     notes = tokens_of_text(" ".join(OPEN_NOTES))
     if not ranges:
         return TokenRange(0.0, notes.high)

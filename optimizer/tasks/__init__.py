@@ -18,6 +18,7 @@ from psopt.tasks._data import DatasetInfo, Sample
 from psopt.tasks._download import fetch_dataset
 from psopt.tasks._header import columns_of
 from psopt.tasks._instrument import EMBEDDING, FUNCTION, JUDGE, NLI, REFERENCE, Instrument
+from psopt.tasks._label_hints import are_mostly_rare
 from psopt.tasks._load import load_task
 from psopt.tasks._ordered import in_order
 from psopt.tasks._origin import DatasetStatus, list_datasets
@@ -51,6 +52,7 @@ __all__ = [
     "Row",
     "Sample",
     "Task",
+    "are_mostly_rare",
     "as_reference",
     "as_value",
     "check_answers",

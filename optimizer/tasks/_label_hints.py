@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from psopt.tasks._ordered import number_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 _SEPARATORS = (";", "|", ",")
 _FEWEST_ON_A_SCALE = 3  # two numbers, such as 0 and 1, are often names
-# A column of which more than half of the values are met once or twice holds no classes. Chosen by judgement.
+# Chosen by judgement, both.
+_RARE = 2
 _SHARE_OF_RARE = 0.5
 _FEWEST_DIFFERENT = 10
 
@@ -45,13 +46,22 @@ def several_hint(labels: Sequence[str]) -> str:
     return ""
 
 
+def are_mostly_rare(sizes: Collection[int]) -> bool:
+    """Tell from how often each value is met whether more than half are met once or twice: such are no classes.
+
+    >>> are_mostly_rare([1, 1, 2, 9]), are_mostly_rare([1, 7, 9])
+    (True, False)
+    """
+    n_rare = sum(size <= _RARE for size in sizes)
+    return n_rare > _SHARE_OF_RARE * len(sizes)
+
+
 def words_hint(sizes: Mapping[str, int]) -> str:
     """Say that a column holds answers rather than classes, where most values stand in one or two rows; else nothing.
 
     >>> words_hint({f"{number} EUR": 1 for number in range(40)})
     'its 40 labels are mostly met once or twice'
     """
-    n_rare = sum(size <= 2 for size in sizes.values())
-    if len(sizes) < _FEWEST_DIFFERENT or n_rare <= _SHARE_OF_RARE * len(sizes):
+    if len(sizes) < _FEWEST_DIFFERENT or not are_mostly_rare(sizes.values()):
         return ""
     return f"its {len(sizes):,} labels are mostly met once or twice"

@@ -11,6 +11,7 @@ from psopt.answers import AnswerType, code_of
 from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import Predictions
 from psopt.proposals import propose_edits
+from psopt.proposals.llm import DraftChecks
 from psopt.search_spaces import Prompt
 from psopt.tasks import Task, written_set
 
@@ -84,6 +85,13 @@ def test_definitions_of_the_task_are_offered_for_labels_of_sets() -> None:
     told = {"billing": "money that was taken wrongly", "account": "signing in"}
     edits = proposed(open_tasks.complaints(), "labels", lambda *_: "[]", definitions=told)
     assert {edit.label for edit in edits if edit.kind == "definition"} == set(told)
+
+
+def test_a_draft_may_quote_what_speaks_for_one_of_several_labels() -> None:
+    records = [{"text": row["text"], "label": row["answer"]} for row in open_tasks.complaints()]
+    checks = DraftChecks.of(Task.from_records(records, answers="labels"))
+    note = 'A text that contains "charged twice" belongs to billing.'
+    assert checks.read(json.dumps({"note": note}), "note", "", []) == note
 
 
 def test_examples_stand_by_themselves_and_are_none_of_val_or_test() -> None:

@@ -53,9 +53,12 @@ def ask_for_note(
 
 
 def ask_for_open_note(
-    prompt: Prompt, members: Sequence[int], predictions: Predictions, rephrasings: Sequence[str]
+    prompt: Prompt, members: Sequence[int], predictions: Predictions, rephrasings: Sequence[str], topic: str = ""
 ) -> Messages:
-    """Ask for one general sentence that would improve answers that are no single labels, by samples that fail."""
+    """Ask for one general sentence that would improve answers that are no single labels, by samples that fail.
+
+    With a topic, which they share and others hardly do, the sentence is to be about it.
+    """
     right = predictions.share_right
     good = [index for index in range(len(right)) if right[index] == 1.0 and index not in set(members)]
     worst = [f"- {_on_one_line(prompt, text)}" for text in _worst_rephrasings(members, predictions, rephrasings)]
@@ -67,6 +70,7 @@ def ask_for_open_note(
         "It fails them most when the task is worded like this:\n" + "\n".join(worst),
         f"For comparison, these {prompt.noun}s are answered well:" if good else "",
         _samples([_seen(prompt, index, predictions) for index in good[: _MOST_SAMPLES // 2]]) if good else "",
+        f"What the first {prompt.noun}s share and others hardly do: {topic}. Be only about such ones." if topic else "",
         f"Write one general sentence to add to the prompt, after which such {prompt.noun}s are answered rightly: say "
         f"what to look for, what to leave out, or in which form to answer. Quote no {prompt.noun} and no answer. "
         f"At most {MOST_WORDS} words.",

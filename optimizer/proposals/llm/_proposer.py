@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from psopt.proposals._open_topics import topics_of
 from psopt.proposals._topics import NoteTopics
 from psopt.proposals.llm._draft_checks import DraftChecks, DraftError
 from psopt.proposals.llm._requests import (
+    N_WITHOUT_TOPIC,
     definition_request,
     merge_request,
     note_request,
@@ -97,7 +99,8 @@ class LLMProposer:
         self, task: Task, prompt: Prompt, predictions: Predictions, diagnosis: Diagnosis, rephrasings: Sequence[str]
     ) -> list[DraftRequest]:
         if task.spec.is_open:
-            return open_note_requests(prompt, predictions, rephrasings)
+            topics = topics_of(diagnosis.slices)[: max(0, self.most_slices - N_WITHOUT_TOPIC)]
+            return open_note_requests(prompt, predictions, rephrasings, topics)
         requests = [note_request(prompt, failing, predictions, rephrasings) for failing in self._slices(diagnosis)]
         requests += [definition_request(prompt, label, predictions) for label in self._weak_labels(predictions)]
         requests += [subclass_request(prompt, cluster, predictions) for cluster in self._confused_clusters(diagnosis)]

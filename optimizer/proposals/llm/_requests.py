@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from psopt.evaluation import Predictions
     from psopt.search_spaces import Edit, EditKind, Messages, Prompt, View
 
+N_WITHOUT_TOPIC = 2
+"""How many notes on open answers are asked for whatever their topic: of the most severe samples by each view."""
 _MOST_FAILING = 24  # samples that a note is drawn from; half of them are shown. Chosen, not measured
 
 
@@ -59,21 +61,44 @@ def note_request(
     return DraftRequest("note", str(failing.label), failing.topic, failing.view, failing.samples, gain, messages)
 
 
-def open_note_requests(prompt: Prompt, predictions: Predictions, rephrasings: Sequence[str]) -> list[DraftRequest]:
-    """Ask for notes on answers that are no single labels: on the samples most often wrong, and on those that shake."""
+def open_note_requests(
+    prompt: Prompt, predictions: Predictions, rephrasings: Sequence[str], topics: Sequence[FailureSlice] = ()
+) -> list[DraftRequest]:
+    """Ask for notes on answers that are no single labels.
+
+    One on each topic of weak samples, one on the samples most often wrong, and one on those that shake most.
+    """
+    place = {sample.id: index for index, sample in enumerate(predictions.samples)}
+    requests = [
+        _open_note_request(
+            prompt, predictions, rephrasings, [place[sample] for sample in failing.samples], failing.view, failing.topic
+        )
+        for failing in topics
+    ]
     views: dict[View, NDArray[np.float64]] = {
         "accuracy": predictions.share_wrong,
         "sensitivity": predictions.sensitivities,
     }
-    requests = []
     for view, severity in views.items():
         members = [int(index) for index in np.argsort(-severity, kind="stable")[:_MOST_FAILING] if severity[index] > 0]
         if members:
-            gain = float(predictions.share_wrong[members].sum() / len(severity))
-            ids = tuple(predictions.samples[index].id for index in members)
-            messages = ask_for_open_note(prompt, members, predictions, rephrasings)
-            requests.append(DraftRequest("note", "", f"most severe by {view}", view, ids, gain, messages))
+            requests.append(_open_note_request(prompt, predictions, rephrasings, members, view))
     return requests
+
+
+def _open_note_request(
+    prompt: Prompt,
+    predictions: Predictions,
+    rephrasings: Sequence[str],
+    members: Sequence[int],
+    view: View,
+    topic: str = "",
+) -> DraftRequest:
+    wrong = predictions.share_wrong
+    gain = float(wrong[members].sum() / len(wrong))
+    ids = tuple(predictions.samples[index].id for index in members)
+    messages = ask_for_open_note(prompt, members, predictions, rephrasings, topic)
+    return DraftRequest("note", "", topic or f"most severe by {view}", view, ids, gain, messages)
 
 
 def definition_request(prompt: Prompt, label: str, predictions: Predictions) -> DraftRequest:

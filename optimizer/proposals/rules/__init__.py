@@ -8,6 +8,7 @@ from psopt.proposals.rules._definitions import (
 )
 from psopt.proposals.rules._examples import (
     EXAMPLE_LAYERS,
+    MOST_OPEN_EXAMPLES,
     N_OPEN_EXAMPLES,
     examples_from_train,
     examples_of_open_answers,
@@ -15,9 +16,11 @@ from psopt.proposals.rules._examples import (
 from psopt.proposals.rules._merging import merged_edit, merged_notes, notes_by_label, replace_merged
 from psopt.proposals.rules._notes import note_text, notes_from_slices
 from psopt.proposals.rules._open_notes import OPEN_NOTES, notes_on_open_answers
+from psopt.proposals.rules._topic_notes import notes_on_topics
 
 __all__ = [
     "EXAMPLE_LAYERS",
+    "MOST_OPEN_EXAMPLES",
     "N_OPEN_EXAMPLES",
     "OPEN_NOTES",
     "definitions_from_clusters",
@@ -32,5 +35,6 @@ __all__ = [
     "notes_by_label",
     "notes_from_slices",
     "notes_on_open_answers",
+    "notes_on_topics",
     "replace_merged",
 ]

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence, Set
 
     from numpy.typing import NDArray
+    from psopt.diagnosis import FailureSlice
     from psopt.evaluation import Predictions
     from psopt.proposals._checks import ProposalChecks
+    from psopt.search_spaces import View
     from psopt.tasks import Sample
 
     Vector = NDArray[np.float64]
@@ -32,6 +34,12 @@ if TYPE_CHECKING:
 EXAMPLE_LAYERS = ("typical", "typical", "borderline", WEAK_SPOT)
 N_OPEN_EXAMPLES = 6
 """Of open answers two of each kind; a choice, not a measurement."""
+N_EXAMPLE_TOPICS = 3
+"""How many topics of open answers have examples of their own: three parameters more to search. Likewise a choice."""
+N_OF_TOPIC = 2
+"""How many: one might be taken for the answer itself."""
+MOST_OPEN_EXAMPLES = N_OPEN_EXAMPLES + N_EXAMPLE_TOPICS * N_OF_TOPIC
+"""Of open answers, that one round offers."""
 # Prompts are paid by length. TREC's questions have at most 196 characters, so that it says nothing of this.
 _LONGEST_EXAMPLE = 400
 # How much likeness to an example that is chosen already takes away. 0, .25, .5, .75 and 1 give .542 to .550: no trend.
@@ -84,10 +92,13 @@ def examples_from_train(
     return edits
 
 
-def examples_of_open_answers(predictions: Predictions, taken: Set[str], checks: ProposalChecks) -> list[Edit]:
+def examples_of_open_answers(
+    predictions: Predictions, taken: Set[str], checks: ProposalChecks, topics: Sequence[FailureSlice] = ()
+) -> list[Edit]:
     """Choose samples with their right answers as examples, by the same kinds, each one switched on by itself.
 
-    Without classes a sample is typical that is nearest to the centre of all.
+    Without classes a sample is typical that is nearest to the centre of all. Of each of the first three topics of weak
+    samples there are two more, those nearest to the centre of the topic's samples, switched on together.
     """
     samples = predictions.samples
     vectors = _vectors(samples)
@@ -102,6 +113,16 @@ def examples_of_open_answers(predictions: Predictions, taken: Set[str], checks: 
     anywhere = np.array([sample.label is not None for sample in samples], dtype=np.bool_)
     chosen = [index for index, sample in enumerate(samples) if sample.text in taken]
     edits = []
+    for failing in topics[:N_EXAMPLE_TOPICS]:
+        ids = set(failing.samples)
+        own = np.array([sample.id in ids for sample in samples], dtype=np.bool_)
+        of_topic = _nearest(vectors, own & anywhere, chosen, is_fit)
+        chosen += of_topic
+        bundle = f"examples of {failing.topic} ({'+'.join(samples[index].id for index in of_topic)})"
+        edits += [
+            _example(samples[index], str(samples[index].label), failing.topic, bundle, failing.view)
+            for index in of_topic
+        ]
     kinds = tuple(dict.fromkeys(EXAMPLE_LAYERS))
     for kind in kinds:
         for _ in range(N_OPEN_EXAMPLES // len(kinds)):
@@ -111,6 +132,18 @@ def examples_of_open_answers(predictions: Predictions, taken: Set[str], checks: 
                 sample = samples[best]
                 edits.append(_example(sample, str(sample.label), kind, f"example: {kind} ({sample.id})"))
     return edits
+
+
+def _nearest(vectors: Vector, own: NDArray[np.bool_], chosen: list[int], is_fit: _Fit) -> list[int]:
+    """The samples that are nearest to the centre of their own, unlike each other and what is chosen."""
+    centre = vectors[own].sum(axis=0)
+    fitness = vectors @ (centre / max(float(np.linalg.norm(centre)), 1e-12))
+    nearest: list[int] = []
+    for _ in range(N_OF_TOPIC):
+        best = _next(fitness, own, [*chosen, *nearest], vectors, is_fit)
+        if best is not None:
+            nearest.append(best)
+    return nearest
 
 
 class _Fit:
@@ -156,8 +189,8 @@ def _fitness(predictions: Predictions, vectors: Vector) -> dict[str, Vector]:
     }
 
 
-def _example(sample: Sample, label: str, kind: str, bundle: str) -> Edit:
-    origin = Provenance("rules", "sensitivity", kind, (sample.id,))
+def _example(sample: Sample, label: str, kind: str, bundle: str, view: View = "sensitivity") -> Edit:
+    origin = Provenance("rules", view, kind, (sample.id,))
     return Edit("example", label, str(sample.text), origin, bundle=bundle, fields=columns_of_row(sample.text))
 
 

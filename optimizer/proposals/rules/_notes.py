@@ -37,6 +37,16 @@ def note_text(noun: str, phrases: Sequence[str], label: str) -> str:
     >>> note_text("mail", ["subject: ^bill", "body: refund"], "billing")
     'A mail whose subject begins with "bill" or whose body contains "refund" belongs to billing.'
     """
+    said = described(noun, phrases)
+    return f"{said[0].upper()}{said[1:]} belongs to {label}."
+
+
+def described(noun: str, phrases: Sequence[str]) -> str:
+    """Name what shows any of some phrases.
+
+    >>> described("text", ["price", "cost"])
+    'a text that contains "price" or "cost"'
+    """
     of_fields: dict[str, list[str]] = {"": []}  # what is said of the whole text comes first
     for phrase in phrases:
         field, alone = field_and_phrase(phrase)
@@ -44,8 +54,8 @@ def note_text(noun: str, phrases: Sequence[str], label: str) -> str:
     clauses = [
         f"{f'whose {field}' if field else 'that'} {_condition(shown)}" for field, shown in of_fields.items() if shown
     ]
-    article = "An" if noun[0].lower() in "aeiou" else "A"
-    return f"{article} {noun} {' or '.join(clauses)} belongs to {label}."
+    article = "an" if noun[0].lower() in "aeiou" else "a"
+    return f"{article} {noun} {' or '.join(clauses)}"
 
 
 def _condition(phrases: Sequence[str]) -> str:

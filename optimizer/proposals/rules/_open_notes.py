@@ -7,7 +7,7 @@ far as that can be told from what was answered.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from psopt.answers import FIRST_CODE, text_of
@@ -23,15 +23,13 @@ if TYPE_CHECKING:
     from psopt.tasks import Task
 
     Flags = NDArray[np.bool_]
-    Note = tuple[str, float, Flags]
-    """A text, its gain, and which samples it was drawn from."""
 
 NUMBER_ALONE = "Write one number in digits and nothing else: no words, no unit, no working."
 ONE_NUMBER = "If several numbers stand in the {noun}, answer only with the one that is asked for."
 BRIEF = "Answer as briefly as possible: {most} at most, never a sentence."
 VERBATIM = "Copy the answer from the {noun} word for word."
 SEVERAL = "Often several labels apply to one {noun}: check each label by itself before you answer."
-ONLY_CLEAR = "Name a label only if the {noun} plainly says so; most often {usual} apply."
+ONLY_CLEAR = "Name a label only if the {noun} plainly says so; most often {usual}."
 NONE_APPLIES = "If no label applies, answer with an empty list: []."
 MEMBERS = "Answer with one JSON object with exactly these members: {members}."
 LENGTH = "Answer in about {most} words."
@@ -41,27 +39,52 @@ _NEARLY_ALL = 0.9
 _OTHER_LENGTH = 1.5  # times as long or as short as right answers are, in the mean; likewise
 
 
+class FormNote(NamedTuple):
+    """A note on the form of answers.
+
+    Attributes
+    ----------
+    form : str
+        Which of the `OPEN_NOTES` it is, whatever it counted.
+    text : str
+    gain : float
+        The share of the answers that would turn right.
+    concerned : (N,) bool
+        The samples it was drawn from.
+    """
+
+    form: str
+    text: str
+    gain: float
+    concerned: Flags
+
+
 def notes_on_open_answers(task: Task, predictions: Predictions) -> list[Edit]:
     """Return the notes that a prompt may need; none where nothing is wrong and nothing shakes."""
     if not (predictions.share_wrong.any() or predictions.sensitivities.any()):
         return []
-    find = {NUMBER: _of_numbers, TEXT: _of_texts, JSON: _of_json, LABELS: _of_sets, FREE: _of_free}[task.spec.form]
     edits = []
-    for text, gain, is_concerned in find(task, predictions):
-        ids = tuple(sample.id for sample, of in zip(predictions.samples, is_concerned, strict=True) if of)
-        origin = Provenance("rules", "accuracy" if gain else "sensitivity", "form of the answer", ids)
-        edits.append(Edit("note", "", text, origin, gain))
+    for note in form_notes(task, predictions):
+        ids = tuple(sample.id for sample, of in zip(predictions.samples, note.concerned, strict=True) if of)
+        origin = Provenance("rules", "accuracy" if note.gain else "sensitivity", "form of the answer", ids)
+        edits.append(Edit("note", "", note.text, origin, note.gain))
     return edits
 
 
-def _of_numbers(task: Task, predictions: Predictions) -> Iterator[Note]:
+def form_notes(task: Task, predictions: Predictions) -> list[FormNote]:
+    """What the predictions' right answers have in common and the given ones have not."""
+    find = {NUMBER: _of_numbers, TEXT: _of_texts, JSON: _of_json, LABELS: _of_sets, FREE: _of_free}[task.spec.form]
+    return list(find(task, predictions))
+
+
+def _of_numbers(task: Task, predictions: Predictions) -> Iterator[FormNote]:
     is_na = predictions.asked & (predictions.array < FIRST_CODE)
     shaking = predictions.sensitivities > 0
-    yield NUMBER_ALONE, float(is_na.mean()), _rows(is_na) | shaking
-    yield ONE_NUMBER.format(noun=task.noun), 0.0, shaking
+    yield FormNote(NUMBER_ALONE, NUMBER_ALONE, float(is_na.mean()), _rows(is_na) | shaking)
+    yield FormNote(ONE_NUMBER, ONE_NUMBER.format(noun=task.noun), 0.0, shaking)
 
 
-def _of_texts(task: Task, predictions: Predictions) -> Iterator[Note]:
+def _of_texts(task: Task, predictions: Predictions) -> Iterator[FormNote]:
     right = [references_of(str(sample.label)) for sample in predictions.samples]
     lengths = [max(len(answer_words(text)) for text in texts) for texts in right]
     most = max(1, int(np.quantile(lengths, _NEARLY_ALL)))
@@ -69,18 +92,15 @@ def _of_texts(task: Task, predictions: Predictions) -> Iterator[Note]:
     holds = _share(predictions, lambda row, answer: any(_is_within(text, answer) for text in right[row]))
     if holds.any():
         words = "one word" if most == 1 else f"{most} words"
-        yield BRIEF.format(most=words), float(holds.mean()), _rows(holds)
-    texts = [normal_form(str(sample.text)) for sample in predictions.samples]
-    is_extract = [
-        any(f" {normal_form(text)} " in f" {shown} " for text in wanted)
-        for wanted, shown in zip(right, texts, strict=True)
-    ]
+        yield FormNote(BRIEF, BRIEF.format(most=words), float(holds.mean()), _rows(holds))
+    texts = [str(sample.text) for sample in predictions.samples]
+    is_extract = [any(_is_within(answer, text) for answer in wanted) for wanted, text in zip(right, texts, strict=True)]
     if np.mean(is_extract) >= _NEARLY_ALL:
-        changed = _share(predictions, lambda row, answer: f" {normal_form(answer)} " not in f" {texts[row]} ")
-        yield VERBATIM.format(noun=task.noun), float(changed.mean()), _rows(changed)
+        changed = _share(predictions, lambda row, answer: not _is_within(answer, texts[row]))
+        yield FormNote(VERBATIM, VERBATIM.format(noun=task.noun), float(changed.mean()), _rows(changed))
 
 
-def _of_json(task: Task, predictions: Predictions) -> Iterator[Note]:  # noqa: ARG001
+def _of_json(task: Task, predictions: Predictions) -> Iterator[FormNote]:  # noqa: ARG001
     values = [json.loads(str(sample.label)) for sample in predictions.samples]
     members = {tuple(sorted(value)) for value in values if isinstance(value, dict)}
     if len(members) == 1 and all(isinstance(value, dict) for value in values):
@@ -88,32 +108,32 @@ def _of_json(task: Task, predictions: Predictions) -> Iterator[Note]:  # noqa: A
         others = _share(
             predictions, lambda row, answer: _members(answer) != _members(str(predictions.samples[row].label))
         )
-        yield MEMBERS.format(members=named), float(others.mean()), _rows(others)
+        yield FormNote(MEMBERS, MEMBERS.format(members=named), float(others.mean()), _rows(others))
 
 
-def _of_sets(task: Task, predictions: Predictions) -> Iterator[Note]:
+def _of_sets(task: Task, predictions: Predictions) -> Iterator[FormNote]:
     right = [set_written(str(sample.label)) for sample in predictions.samples]
     too_few = _share(predictions, lambda row, answer: set_written(answer) < right[row])
     too_many = _share(predictions, lambda row, answer: set_written(answer) > right[row])
     if too_few.any():
-        yield SEVERAL.format(noun=task.noun), float(too_few.mean()), _rows(too_few)
+        yield FormNote(SEVERAL, SEVERAL.format(noun=task.noun), float(too_few.mean()), _rows(too_few))
     if too_many.any():
-        usual = max(1, round(float(np.median([len(labels) for labels in right]))))
-        counted = f"{usual} label{'s' if usual > 1 else ''}"
-        text = ONLY_CLEAR.format(noun=task.noun, usual=counted).replace("1 label apply", "1 label applies")
-        yield text, float(too_many.mean()), _rows(too_many)
+        n_usual = max(1, round(float(np.median([len(labels) for labels in right]))))
+        usual = "1 label applies" if n_usual == 1 else f"{n_usual} labels apply"
+        text = ONLY_CLEAR.format(noun=task.noun, usual=usual)
+        yield FormNote(ONLY_CLEAR, text, float(too_many.mean()), _rows(too_many))
     is_empty = np.array([not labels for labels in right], dtype=np.bool_)
     if is_empty.any():
         missed = predictions.wrong & is_empty[:, None]
-        yield NONE_APPLIES, float(missed.mean()), _rows(missed)
+        yield FormNote(NONE_APPLIES, NONE_APPLIES, float(missed.mean()), _rows(missed))
 
 
-def _of_free(task: Task, predictions: Predictions) -> Iterator[Note]:  # noqa: ARG001
+def _of_free(task: Task, predictions: Predictions) -> Iterator[FormNote]:  # noqa: ARG001
     right = [len(text.split()) for sample in predictions.samples for text in references_of(str(sample.label))]
     given = [len(text_of(code).split()) for code in predictions.array[predictions.array >= FIRST_CODE].tolist()]
     usual = max(1, round(float(np.median(right))))
     if given and not usual / _OTHER_LENGTH <= float(np.mean(given)) <= usual * _OTHER_LENGTH:
-        yield LENGTH.format(most=usual), 0.0, predictions.sensitivities > 0
+        yield FormNote(LENGTH, LENGTH.format(most=usual), 0.0, predictions.sensitivities > 0)
 
 
 def _share(predictions: Predictions, is_so: Callable[[int, str], bool]) -> Flags:
@@ -128,8 +148,9 @@ def _rows(cells: Flags) -> Flags:
     return np.asarray(cells.any(axis=1))
 
 
-def _is_within(text: str, answer: str) -> bool:
-    return f" {normal_form(text)} " in f" {normal_form(answer)} "
+def _is_within(part: str, whole: str) -> bool:
+    """Whether a text holds another one, as whole words, however they are written."""
+    return f" {normal_form(part)} " in f" {normal_form(whole)} "
 
 
 def _members(text: str) -> tuple[str, ...]:

@@ -1,0 +1,208 @@
+"""Slices of samples whose answers are no single labels: what shaking or wrong ones share, and steady ones do not.
+
+No class says here what a phrase is a sign of, so that it must stand out by severity alone, and surely: of hundreds of
+phrases some are always shown by the weakest samples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from psopt.diagnosis._chance import ExcessSeverity
+from psopt.diagnosis._distinctive_words import distinctive_words
+from psopt.diagnosis._phrase_index import PhraseIndex
+from psopt.diagnosis._severity import severity
+from psopt.diagnosis._slices import MOST_SIBLINGS, Contrast, FailureSlice, differ_in_one_word
+from psopt.diagnosis._slices_by_meaning import clusters_of, vectors_of
+from psopt.tasks import shown_words
+from psopt.text import tells_a_topic, words_of
+from scipy import sparse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+    from psopt.diagnosis._slices_by_meaning import Embed
+    from psopt.evaluation import Predictions
+    from psopt.search_spaces import View
+
+    Flags = NDArray[np.bool_]
+
+LEVEL = 0.05
+"""In so large a share of tasks whose weak samples share nothing any topic may be named, over all views together."""
+_LEAST_TEXTS = 3  # different ones that share something; two are a pair
+_MOST_CLUSTERED = 1000  # texts that clusters are looked for in: linkage is quadratic
+
+
+def find_open_slices(
+    predictions: Predictions, views: Sequence[View], *, embed: Embed | None = None, most: int = 12
+) -> tuple[FailureSlice, ...]:
+    """Find what shaking or wrong samples share, for each view; nothing where chance would do as well.
+
+    What a slice is named by is a phrase that tells a topic or, where no phrase does, a cluster of texts that mean
+    alike, found without a look at the answers. The one with most severity above the mean is taken if chance reaches as
+    much with any of them in at most 5 % of tasks (`ExcessSeverity`; over the views by Bonferroni), then the samples
+    that show it are taken out, and again. Texts of the same words are one text.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        Of open answers.
+    views : sequence of str
+        ``sensitivity`` and, with labels, ``accuracy``.
+    embed : callable, optional
+        By which texts mean alike; by default latent semantic analysis of the texts themselves.
+    most : int
+        Slices of each view.
+    """
+    traits = _Traits.of([sample.text for sample in predictions.samples], embed)
+    if not traits.n:
+        return ()
+    return tuple(
+        failing for view in views for failing in _Cover(predictions, view, traits).slices(LEVEL / len(views), most)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Traits:
+    """What texts may share: phrases, then clusters.
+
+    Attributes
+    ----------
+    phrases : tuple of str
+    shown : (n_distinct, n_traits) sparse float
+        Which of the distinct texts show what.
+    distinct : (N,) int
+        Which of the distinct texts each text is.
+    """
+
+    phrases: tuple[str, ...]
+    shown: sparse.csr_array
+    distinct: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, texts: Sequence[str], embed: Embed | None) -> _Traits:
+        """Find what some texts, and not all, share."""
+        words = [tuple(words_of(shown_words(text))) for text in texts]
+        text_of = dict(zip(words, texts, strict=True))
+        in_order = sorted(text_of)  # so that the order of samples changes nothing
+        firsts = [text_of[own] for own in in_order]
+        place = {own: number for number, own in enumerate(in_order)}
+        distinct = [place[own] for own in words]
+        every = PhraseIndex.of(firsts, min_texts=_LEAST_TEXTS)
+        # shortest first: of phrases that the same texts show the plainest names a topic
+        named = [column for column, phrase in reversed(list(enumerate(every.phrases))) if tells_a_topic(phrase)]
+        phrases = tuple(every.phrases[column] for column in named)
+        shown = sparse.csr_array(sparse.hstack([every.shown[:, named], _clusters(firsts, embed)]))
+        return cls(phrases, shown, np.array(distinct, dtype=np.int64))
+
+    @property
+    def n(self) -> int:
+        """How many there are."""
+        return int(self.shown.shape[1])
+
+    def showing(self, columns: Sequence[int]) -> Flags:
+        """Which texts show any of these: (N,) bool."""
+        return np.asarray(self.shown[:, columns].sum(axis=1)).ravel()[self.distinct] > 0
+
+
+class _Cover:
+    """The state of the greedy cover by one view: which texts are not explained yet."""
+
+    def __init__(self, predictions: Predictions, view: View, traits: _Traits) -> None:
+        self._predictions = predictions
+        self._view = view
+        self._traits = traits
+        self._severities = severity(predictions, view)
+        self._is_weak = self._severities > self._severities.mean()
+        n_alike = np.bincount(traits.distinct)
+        self._of_distinct = np.bincount(traits.distinct, weights=self._severities) / n_alike
+        self._is_left = np.ones(len(n_alike), dtype=np.bool_)
+
+    def slices(self, level: float, most: int) -> list[FailureSlice]:
+        """The slices that are surely more than chance, the clearest first."""
+        found: list[FailureSlice] = []
+        while len(found) < most:
+            failing = self._next(level)
+            if failing is None:
+                break
+            found.append(failing)
+        return found
+
+    def _next(self, level: float) -> FailureSlice | None:
+        severities = self._of_distinct[self._is_left]
+        if not severities.size or np.ptp(severities) == 0:
+            return None
+        shown = self._traits.shown[self._is_left]
+        n_left = np.asarray(shown.sum(axis=0)).ravel()
+        looked_at = np.flatnonzero((n_left >= _LEAST_TEXTS) & (n_left < len(severities)))
+        if not looked_at.size:
+            return None
+        tested = ExcessSeverity(severities, shown[:, looked_at])
+        is_sure = tested.p_values <= level
+        is_phrase = looked_at < len(self._traits.phrases)
+        if (is_sure & is_phrase).any():  # a phrase says what it is; a cluster only speaks where none does
+            is_sure &= is_phrase
+        if not is_sure.any():
+            return None
+        best_first = np.argsort(-tested.excess, kind="stable")
+        sure = best_first[is_sure[best_first]]
+        columns = self._with_siblings(looked_at[sure].tolist())
+        return self._take(columns, min(1.0, float(tested.p_values[sure[0]]) * LEVEL / level))
+
+    def _with_siblings(self, sure: list[int]) -> list[int]:
+        """The first of some traits, best first, and those phrases among them that differ from it in one word."""
+        phrases = self._traits.phrases
+        main = sure[0]
+        if main >= len(phrases):
+            return [main]
+        alike = [other for other in sure if other < len(phrases) and differ_in_one_word(phrases[main], phrases[other])]
+        return [main, *alike[:MOST_SIBLINGS]]
+
+    def _take(self, columns: list[int], p_value: float) -> FailureSlice:
+        traits = self._traits
+        samples = self._predictions.samples
+        is_left = self._is_left[traits.distinct]
+        shows = traits.showing(columns) & is_left
+        members = np.flatnonzero(shows & self._is_weak)
+        in_order = members[np.argsort(-self._severities[members], kind="stable")]
+        is_named = columns[0] < len(traits.phrases)
+        texts = [sample.text for sample in samples]
+        failing = FailureSlice(
+            view=self._view,
+            label=None,
+            predicted=None,
+            phrases=tuple(traits.phrases[column] for column in columns)
+            if is_named
+            else distinctive_words(texts, members),
+            samples=tuple(samples[index].id for index in in_order),
+            severity=float(self._severities[members].sum()),
+            gain=0.0,  # without a class nothing says what obeying the phrase would be
+            how="phrases" if is_named else "meaning",
+            contrast=self._contrast(shows, is_left, p_value),
+        )
+        self._is_left[traits.distinct[shows]] = False
+        return failing
+
+    def _contrast(self, shows: Flags, is_left: Flags, p_value: float) -> Contrast:
+        weak = self._is_weak & is_left
+        others = ~self._is_weak & is_left
+        return Contrast(
+            weak_showing=int((weak & shows).sum()),
+            weak=int(weak.sum()),
+            others_showing=int((others & shows).sum()),
+            others=int(others.sum()),
+            p_value=p_value,
+        )
+
+
+def _clusters(texts: Sequence[str], embed: Embed | None) -> sparse.csr_array:
+    """Which texts are of which cluster of texts that mean alike: (n_texts, n_clusters)."""
+    n = len(texts)
+    clusters = clusters_of(vectors_of(texts, embed), np.arange(n)) if _LEAST_TEXTS <= n <= _MOST_CLUSTERED else []
+    belongs = np.zeros((n, len(clusters)))
+    for number, members in enumerate(clusters):
+        belongs[members, number] = 1
+    return sparse.csr_array(belongs)

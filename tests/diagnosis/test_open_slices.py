@@ -1,0 +1,160 @@
+"""What weak samples share whose answers are no single labels; and that nothing is named where they share nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from psopt.answers import AnswerType, code_of
+from psopt.diagnosis import diagnose_predictions, find_open_slices
+from psopt.diagnosis._chance import ExcessSeverity
+from psopt.diagnosis._slices_by_meaning import vectors_of
+from psopt.evaluation import Predictions
+from psopt.tasks import AnswerSpec, Sample
+from scipy import sparse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+NUMBERS = AnswerType(spec=AnswerSpec("number"))
+WORDINGS = 6
+_PEOPLE = ("the baker", "Ada", "our school", "the club", "the museum", "a farmer", "the harbour", "my uncle")
+_DEEDS = ("bought", "sold", "repaired", "painted", "counted", "carried", "lost", "found")
+_GOODS = ("lamps", "chairs", "apples", "boats", "bricks", "clocks", "ropes", "drums", "tents", "kites", "spoons")
+
+
+def texts(n: int) -> list[str]:
+    """Sentences that share people, deeds and goods, in no order that weakness follows."""
+    return [f"{_PEOPLE[i % 8]} {_DEEDS[i // 8 % 8]} {2 + i} {_GOODS[i % 11]} in week {i % 13}" for i in range(n)]
+
+
+def answered(asked: Sequence[str], weak: Any, *, wrong: int = 3) -> Predictions:
+    """A weak sample is answered wrong under so many of the six wordings; all others are right."""
+    rows = []
+    for number, is_weak in enumerate(weak):
+        right = code_of(str(number))
+        rows.append([code_of(str(5000 + number)) if is_weak and q < wrong else right for q in range(WORDINGS)])
+    samples = tuple(Sample(f"s{number}", text, str(number)) for number, text in enumerate(asked))
+    return Predictions(np.array(rows), samples, (), answers=NUMBERS)
+
+
+def priced() -> Predictions:
+    """Ten of a hundred texts tell a price: eight of them are weak, and so are two of the others."""
+    asked = [f"{text}{', at a price of 3 each' if i % 10 == 3 else ''}" for i, text in enumerate(texts(100))]
+    return answered(asked, [(i % 10 == 3 and i < 80) or i in {11, 62} for i in range(100)])
+
+
+def test_what_weak_samples_share_is_named_with_its_evidence() -> None:
+    (shaking, wrong) = find_open_slices(priced(), ["sensitivity", "accuracy"])
+    assert (shaking.view, wrong.view) == ("sensitivity", "accuracy")
+    assert shaking.topic == '"price"'
+    assert set(shaking.samples) == {f"s{i}" for i in range(3, 80, 10)}
+    contrast = shaking.contrast
+    assert contrast is not None
+    assert (contrast.weak_showing, contrast.weak) == (8, 10)
+    assert (contrast.others_showing, contrast.others) == (2, 90)
+    assert 0 < contrast.p_value <= 0.05
+    assert shaking.label is None
+    assert shaking.gain == 0
+
+
+def test_a_diagnosis_has_the_slices_and_their_share_of_all_s() -> None:
+    diagnosis = diagnose_predictions(priced())
+    first, *_ = diagnosis.to_dict()["groups"]
+    assert first["share"] == pytest.approx(0.8)  # eight of the ten samples that shake, all alike
+    assert first["worst_rephrasings"] == (0, 1, 2)
+    assert first["contrast"]["weak_showing"] == 8
+    assert {failing.view for failing in diagnosis.of_views(["accuracy"]).slices} == {"accuracy"}
+
+
+def test_samples_that_are_always_wrong_are_seen_by_accuracy_alone() -> None:
+    asked = texts(100)
+    always = answered(asked, ["kites" in text for text in asked], wrong=WORDINGS)
+    (failing,) = find_open_slices(always, ["sensitivity", "accuracy"])
+    assert failing.view == "accuracy"
+    assert "kites" in failing.topic
+
+
+def test_without_labels_what_shakes_is_named() -> None:
+    found = priced()
+    bare = tuple(dataclasses.replace(sample, label=None) for sample in found.samples)
+    diagnosis = diagnose_predictions(dataclasses.replace(found, samples=bare))
+    (failing,) = diagnosis.slices
+    assert "price" in failing.topic
+    assert diagnosis.evidence[0].worst_rephrasings  # where the usual answer is not given
+
+
+def test_two_topics_are_two_slices() -> None:
+    asked = texts(120)
+    weak = ["kites" in text or "lamps" in text for text in asked]
+    topics = [failing.topic for failing in find_open_slices(answered(asked, weak), ["sensitivity"])]
+    assert sorted(topics) == ['"kites"', '"lamps"']
+
+
+def test_texts_that_mean_alike_are_a_slice_where_no_phrase_is_shared() -> None:
+    """Known as alike by an encoder alone."""
+    words = [f"word{i} thing{i} part{i}" for i in range(60)]
+
+    def embed(asked: Sequence[str]) -> Any:
+        """The weak texts point the same way, every other one its own."""
+        vectors = np.eye(61, dtype=np.float32)
+        return np.array([vectors[60 if is_weak(text) else words.index(text)] for text in asked])
+
+    def is_weak(text: str) -> bool:
+        return words.index(text) % 6 == 0
+
+    found = answered(words, [is_weak(text) for text in words])
+    (failing,) = find_open_slices(found, ["sensitivity"], embed=embed)
+    assert failing.how == "meaning"
+    assert len(failing.samples) == 10
+    assert find_open_slices(found, ["sensitivity"], embed=lambda asked: np.eye(len(asked), dtype=np.float32)) == ()
+
+
+def test_the_order_of_samples_changes_nothing() -> None:
+    found = priced()
+    order = np.random.default_rng(0).permutation(100)
+    shuffled = dataclasses.replace(found, array=found.array[order], samples=tuple(found.samples[i] for i in order))
+    for one, other in zip(*(find_open_slices(p, ["sensitivity"]) for p in (found, shuffled)), strict=True):
+        assert (one.phrases, set(one.samples), one.contrast) == (other.phrases, set(other.samples), other.contrast)
+
+
+def test_a_letter_sent_thirty_times_is_one_piece_of_evidence() -> None:
+    asked = [*texts(70), *["please tell me the price of a drum"] * 30]
+    assert find_open_slices(answered(asked, [i >= 70 for i in range(100)]), ["sensitivity"]) == ()
+
+
+@pytest.mark.parametrize("weak", [[False] * 60, [True] * 60], ids=["none", "all"])
+def test_where_all_are_alike_nothing_stands_out(weak: list[bool]) -> None:
+    assert find_open_slices(answered(texts(60), weak), ["sensitivity", "accuracy"]) == ()
+
+
+def test_few_texts_and_texts_without_a_word_are_no_reason_to_fail() -> None:
+    assert find_open_slices(answered(["a lamp", "a drum"], [True, False]), ["sensitivity"]) == ()
+    assert find_open_slices(answered(["???"] * 5, [True, False] * 2 + [True]), ["sensitivity"]) == ()
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3])
+def test_weakness_at_random_names_a_topic_in_at_most_one_of_twenty_tasks(share: float) -> None:
+    asked = texts(80)
+    embed = functools.cache(lambda texts: vectors_of(texts, None))  # the texts are the same ones each time
+    n_named = 0
+    for seed in range(200):
+        rng = np.random.default_rng([seed, round(100 * share)])
+        found = answered(asked, rng.random(80) < share, wrong=int(rng.integers(1, WORDINGS)))
+        n_named += bool(find_open_slices(found, ["sensitivity", "accuracy"], embed=lambda own: embed(tuple(own))))
+    assert n_named <= 10
+
+
+def test_the_excess_and_its_chance_are_as_counted_by_hand() -> None:
+    """Of two of six samples that fail the one trait holds both, the other none and half of the rest."""
+    severities = np.array([1.0, 1.0, 0.0, 0.0, 0.0, 0.0])
+    shown = sparse.csr_array(np.array([[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0]]).T.astype(float))
+    tested = ExcessSeverity(severities, shown)
+    # two samples with 2/3 above the mean of 1/3 each, and two with 1/3 below it; both by sqrt(2 * 4 / 6 + 5)
+    np.testing.assert_allclose(tested.excess, np.array([4 / 3, -2 / 3]) / np.sqrt(2 * 4 / 6 + 5))
+    # both failing samples meet in the first or in the second pair in 2 of 15 shuffles
+    assert tested.p_values[0] == pytest.approx(2 / 15, abs=0.03)
+    assert tested.p_values[1] == 1.0
