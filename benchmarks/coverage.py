@@ -4,114 +4,49 @@
 writes what it counts to benchmarks/coverage.json and benchmarks/coverage.md. The truth of S is S at *this* Q, and that
 of C at this N and Q: the mean over all data sets of a cell.
 
-Populations: six labels and N/A. Each sample has an ease, the chance of a right answer, and a usual mistake; each
-wording moves all samples' ease on the logit scale so that accuracy scatters by the given standard deviation over
-wordings. Two prompts that are equal in truth share the samples, but each has effects of wordings of its own, and for a
-third of the samples an ease of its own.
+The populations are those of benchmarks/coverage_cells.py.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import multiprocessing
-import os
 import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from coverage_cells import N_CLASSES, POPULATIONS, USUAL, Population, cells_of, draws, held, logit_sd, options_of
 from psopt.metrics import compare_scores, prediction_counts, sample_sensitivity, score_intervals, sensitivity
 from scipy.special import expit, logit
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from coverage_cells import Cell
 
 HERE = Path(__file__).parent
-N_CLASSES = 7
 SCORES = ("f1", "sensitivity", "consistency")
-USUAL = 0.8  # of the mistakes to a sample are its usual one
 LIMIT_SAMPLES = 20_000
-SWAPPED = 1 / 3  # of the samples have an ease of their own under the second prompt
-
-
-@dataclass(frozen=True)
-class Population:
-    """Samples and wordings to draw from: shares of samples by their ease, and how accuracy scatters over wordings."""
-
-    name: str
-    eases: tuple[tuple[float, float], ...]
-    accuracy_sd: float
-
-
-# (share, ease): most samples are sure, some are wrong, some are between
-STEADY = ((0.78, 0.995), (0.14, 0.03), (0.08, 0.5))
-SHAKY = ((0.3, 0.98), (0.3, 0.85), (0.25, 0.7), (0.15, 0.35))
-CEILING = ((0.96, 0.9995), (0.01, 0.05), (0.03, 0.7))
-POPULATIONS = (
-    Population("steady", STEADY, 0.0),
-    Population("steady", STEADY, 0.05),
-    Population("shaky", SHAKY, 0.0),
-    Population("shaky", SHAKY, 0.05),
-    Population("ceiling", CEILING, 0.0),
-    Population("ceiling", CEILING, 0.005),
-)
 SIZES = tuple((n, q) for n in (20, 50, 200, 500) for q in (5, 10, 30) if n > 20 or q == 10)
 
 
-def logit_sd(population: Population) -> float:
-    """The standard deviation on the logit scale that gives accuracy its own over wordings."""
-    if population.accuracy_sd == 0:
-        return 0.0
-    shares, eases = np.array(population.eases).T
-    normal = np.random.default_rng(0).normal(size=2_000)
-
-    def scatter(width: float) -> float:
-        return float((expit(logit(eases) + width * normal[:, None]) @ shares).std())
-
-    widths = np.linspace(0.01, 3, 300)
-    return float(widths[np.argmin([abs(scatter(width) - population.accuracy_sd) for width in widths])])
-
-
-def draw(
-    population: Population, width: float, n: int, q: int, rng: np.random.Generator
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Answers of two prompts (N, Q), equal in truth, and the labels (N,)."""
-    shares, eases = np.array(population.eases).T
-    y = rng.integers(N_CLASSES - 1, size=n)
-    usual = (y + rng.integers(1, N_CLASSES, size=n)) % N_CLASSES
-    kinds = rng.choice(len(shares), size=(2, n), p=shares)
-    kinds[1] = np.where(rng.random(n) < SWAPPED, kinds[1], kinds[0])
-    answers = []
-    for of_prompt in kinds:
-        effects = width * rng.normal(size=q)
-        right = rng.random((n, q)) < expit(logit(eases[of_prompt])[:, None] + effects)
-        wrong = np.where(rng.random((n, q)) < USUAL, usual[:, None], rng.integers(N_CLASSES, size=(n, q)))
-        answers.append(np.where(right, y[:, None], wrong))
-    return answers[0], answers[1], y
-
-
-def count(cell: tuple[Population, int, int, int]) -> dict[str, Any]:
+def count(cell: Cell) -> dict[str, Any]:
     """Draw many data sets of one population and size, and count what holds."""
     population, n, q, runs = cell
-    rng = np.random.default_rng([n, q, *population.name.encode(), round(1000 * population.accuracy_sd)])
-    width = logit_sd(population)
     bounds, p_values = np.empty((runs, 3, 3)), np.empty((runs, 3))
-    for run in range(runs):
-        first, second, y = draw(population, width, n, q, rng)
+    for run, (first, second, y) in enumerate(draws(cell)):
         bounds[run] = [tuple(interval) for interval in score_intervals(first, y, N_CLASSES).values()]
         p_values[run] = [found.p_value for found in compare_scores(first, second, y, N_CLASSES).values()]
-    estimates, low, high = bounds.transpose(2, 0, 1)
-    truth = estimates.mean(axis=0)
+    found = held(bounds, p_values)
+    truth, low, high = found["truth"], bounds[:, :, 1], bounds[:, :, 2]
     rows = {
         "truth": truth.round(4),
-        "covered": 100 * ((low <= truth) & (truth <= high)).mean(axis=0),
-        "truth_above": 100 * (truth > high).mean(axis=0),
-        "truth_below": 100 * (truth < low).mean(axis=0),
-        "false_differences": 100 * (p_values < 0.05).mean(axis=0),
-        "width": (high - low).mean(axis=0).round(4),
+        "covered": found["inside"],
+        "truth_above": found["above"],
+        "truth_below": found["below"],
+        "false_differences": found["differences"],
+        "width": found["width"].round(4),
     }
     scores = {
         name: {key: round(float(row[place]), 4) for key, row in rows.items()} for place, name in enumerate(SCORES)
@@ -192,12 +127,10 @@ def markdown(cells: list[dict[str, Any]], runs: int) -> str:
 
 def main() -> None:
     """Count all cells, one process a core."""
-    parser = argparse.ArgumentParser(description="Coverage of intervals, and errors of tests")
-    parser.add_argument("--runs", type=int, default=1000, help="data sets a cell")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
+    parser = options_of("", 1000)
     parser.add_argument("--out", type=Path, default=HERE, help="folder of coverage.json and coverage.md")
     options = parser.parse_args()
-    cells = [(population, n, q, options.runs) for n, q in SIZES for population in POPULATIONS]
+    cells = cells_of(SIZES, options.runs)
     start = time.perf_counter()
     counted = []
     with multiprocessing.Pool(options.jobs) as pool:

@@ -1,23 +1,23 @@
 """How often intervals and tests of several labels hold: of micro-F1, of S by Jaccard, of C pooled over labels.
 
-`python benchmarks/coverage_open.py` (`make bench-coverage`) draws from the populations of benchmarks/coverage.py, their
-labels taken as sets of three, and writes what it counts to benchmarks/coverage_open.md.
+`python benchmarks/coverage_open.py` (`make bench-coverage`) draws from the populations of
+benchmarks/coverage_cells.py, their labels taken as sets of three, and writes what it counts to
+benchmarks/coverage_open.md.
 """
 
 from __future__ import annotations
 
-import argparse
-import multiprocessing
-import os
-import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from coverage import N_CLASSES, POPULATIONS, Population, draw, logit_sd
+from coverage_cells import N_CLASSES, Table, draws, held
 from psopt.answers import AnswerType, code_of
 from psopt.evaluation import Predictions, compare_paired, score
 from psopt.tasks import AnswerSpec, Sample, written_set
+
+if TYPE_CHECKING:
+    from coverage_cells import Cell
 
 HERE = Path(__file__).parent
 LABELS = ("a", "b", "c")
@@ -34,62 +34,29 @@ def predictions_of(answers: np.ndarray[Any, np.dtype[np.int64]], samples: tuple[
     return Predictions(codes[answers], samples, LABELS, answers=SEVERAL)
 
 
-def count(cell: tuple[Population, int, int, int]) -> dict[str, Any]:
+def count(cell: Cell) -> dict[str, Any]:
     """Draw many data sets of one population and size, and count what holds."""
-    population, n, q, runs = cell
-    rng = np.random.default_rng([n, q, *population.name.encode(), round(1000 * population.accuracy_sd)])
-    width = logit_sd(population)
+    runs = cell[-1]
     bounds, p_values = np.empty((runs, 3, 3)), np.empty((runs, 3))
-    for run in range(runs):
-        first, second, y = draw(population, width, n, q, rng)
+    for run, (first, second, y) in enumerate(draws(cell)):
         samples = tuple(Sample(str(row), "", SETS[label]) for row, label in enumerate(y.tolist()))
         before, after = predictions_of(first, samples), predictions_of(second, samples)
         scores = score(before, intervals=True)
         bounds[run] = [(getattr(scores, name), *scores.ci[name]) for name in MEASURES]
         differences = compare_paired(before, after)
         p_values[run] = [differences[name].p_value for name in MEASURES]
-    estimates, low, high = bounds.transpose(2, 0, 1)
-    truth = estimates.mean(axis=0)
-    return {
-        "name": population.name,
-        "accuracy_sd": population.accuracy_sd,
-        "n": n,
-        "q": q,
-        "truth": truth,
-        "inside": 100 * ((low <= truth) & (truth <= high)).mean(axis=0),
-        "differences": 100 * (p_values < 0.05).mean(axis=0),
-    }
+    return held(bounds, p_values)
 
 
 def main() -> None:
-    """Count all cells, one process a core."""
-    parser = argparse.ArgumentParser(description="Coverage of intervals of several labels, and errors of tests")
-    parser.add_argument("--runs", type=int, default=300, help="data sets a cell")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
-    options = parser.parse_args()
-    cells = [(population, n, q, options.runs) for n, q in SIZES for population in POPULATIONS]
-    rows = [
-        "# What intervals and tests of several labels hold",
-        "",
-        f"Written by `make bench-coverage`: {options.runs:,} data sets a cell, in percent, micro-F1 / S / C. Of a 95 %",
-        "interval the truth should lie inside in 95; a test at the 5 % level should see a difference where there is",
-        "none in 5.",
-        "",
-        "| population | micro-F1, S, C | accuracy sd | N | Q | inside | false differences |",
-        "|---|---|--:|--:|--:|---|---|",
-    ]
-    with multiprocessing.Pool(options.jobs) as pool:
-        for cell in pool.imap(count, cells):
-            truth = ", ".join(f"{value:.3f}" for value in cell["truth"])
-            inside, differences = (
-                " / ".join(f"{share:.1f}" for share in cell[key]) for key in ("inside", "differences")
-            )
-            rows.append(
-                f"| {cell['name']} | {truth} | {cell['accuracy_sd']:g} | {cell['n']} | {cell['q']} | {inside} | "
-                f"{differences} |"
-            )
-            print(rows[-1], file=sys.stderr)
-    (HERE / "coverage_open.md").write_text("\n".join([*rows, ""]))
+    """Count all cells."""
+    table = Table(
+        of="several labels",
+        scores="micro-F1 / S / C",
+        levels="micro-F1, S, C",
+        told=lambda truth: ", ".join(f"{value:.3f}" for value in truth),
+    )
+    table.write(HERE / "coverage_open.md", count, SIZES, 300)
 
 
 if __name__ == "__main__":

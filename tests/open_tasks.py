@@ -93,6 +93,23 @@ def questions() -> list[dict[str, Any]]:
     return rows
 
 
+def desk_questions() -> list[dict[str, Any]]:
+    """Questions to be answered by a number, of five kinds; twenty-four of each."""
+    rows: list[dict[str, Any]] = []
+    for n in range(120):
+        person, goods, town = _PEOPLE[n % 6], _GOODS[n // 5 % 5], _TOWNS[n // 3 % 6]
+        few, more = 2 + n % 7, 11 + n * 3 % 50
+        asked = (
+            (f"{person} sends {more} {goods} to {town}, and {few} come back. How many stay there?", more - few),
+            (f"{person} pays {few * more} EUR for {few} {goods}. What do {few + 1} of them cost?", more * (few + 1)),
+            (f"{person} drives {more} km to {town}, {few} times a week. How far is that?", more * few),
+            (f"{person} of {town} is {more}, and her son is {few}. How old is she when he is ten?", more + 10 - few),
+            (f"{person} pays {few} EUR for {more} {goods}. What do {few} of them bring, at 2 EUR?", 2 * few),
+        )[n % 5]
+        rows.append({"text": asked[0], "answer": asked[1]})
+    return rows
+
+
 @dataclass
 class RuleServer:
     """Answers chat requests about the rows of a task.
@@ -105,6 +122,8 @@ class RuleServer:
         From an answer as the data have it to what is said if all goes well, and to what may be said else.
     cures : dict of str to float
         By how much a word in the prompt takes away from the rate of errors.
+    shake : callable
+        How often it errs on a text, in [0, 1], if nothing forbids it.
     """
 
     rows: list[dict[str, Any]]
@@ -113,6 +132,7 @@ class RuleServer:
     cures: Mapping[str, float] = field(default_factory=dict)
     judge: Callable[[str], str] = field(default=lambda _: "5")
     compares: Callable[[str], str] = field(default=lambda _: "no")
+    shake: Callable[[str], float] = field(default=lambda text: _draw("text", text) * 0.8)
     n_asked: int = 0
     n_compared: int = 0
     n_drafted: int = 0
@@ -134,7 +154,7 @@ class RuleServer:
         if place < 0:
             return "I see no text."
         instructions = message[:place]
-        shake = _draw("text", text) * 0.8
+        shake = self.shake(text)
         shake *= 0.5 if "Examples:" in instructions else 1.0
         for word, share in self.cures.items():
             shake *= 1 - share if word in instructions else 1.0
@@ -239,4 +259,20 @@ def server_of_questions() -> RuleServer:
         right=lambda answer: f"{answer.rstrip('.')}, please.",
         wrong=lambda _: ["I am sorry, that is unknown to me, ask somebody else.", "The weather is fine today."],
         cures={"in about": 0.7},
+    )
+
+
+def server_of_desk_questions(*, errs_on_costs: bool) -> RuleServer:
+    """Errs on what something costs, under some wordings; or on texts drawn at random."""
+
+    def shake(text: str) -> float:
+        errs = " cost?" in text if errs_on_costs else _draw("drawn", text) < 1 / 5
+        return 0.6 if errs else 0.02
+
+    return RuleServer(
+        desk_questions(),
+        right=str,
+        wrong=lambda answer: [str(3 * answer), str(answer + 1)],
+        cures={"of one piece": 0.8},
+        shake=shake,
     )

@@ -63,17 +63,20 @@ def slices_table(report: PromptReport) -> Table:
     table = Table(title="What shaking or wrong samples share", title_justify="left")
     is_open = report.predictions.answers.open is not None
     table.add_column("topic", overflow="fold", min_width=20)
-    for name in ("weak", "others", "p") if is_open else ("class", "taken for"):
-        table.add_column(name, overflow="fold", justify="right" if is_open else "left")
-    table.add_column("samples", justify="right", no_wrap=True)
+    if is_open:
+        for name in ("weak", "others", "p"):
+            table.add_column(name, justify="right", no_wrap=True)
+    else:
+        table.add_column("class", overflow="fold")
+        table.add_column("taken for", overflow="fold")
+        table.add_column("samples", justify="right", no_wrap=True)
     table.add_column("of S", justify="right", no_wrap=True)
     table.add_column("seen by", no_wrap=True)
     pairs = list(zip(report.diagnosis.slices, report.diagnosis.evidence, strict=True))
     pairs.sort(key=lambda pair: -pair[0].severity)
     for slice_, evidence in pairs[:_ROWS]:
-        contrast = slice_.contrast
-        beside = contrast_cells(contrast) if contrast else [slice_.label or "–", slice_.predicted or "–"]
-        cells = [slice_.topic, *beside, str(len(slice_.samples))]
+        of_labels = [slice_.label or "–", slice_.predicted or "–", str(len(slice_.samples))]
+        cells = [slice_.topic, *(contrast_cells(slice_.contrast) if slice_.contrast else of_labels)]
         cells += [f"{100 * evidence.share:.0f} %", slice_.view if slice_.how == "phrases" else "meaning"]
         table.add_row(*(Text(cell) for cell in cells))
     return table
