@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     Results = dict[str, Any]
 
 _PUBLISHED = Path(__file__).resolve().parent / "published.json"
-_TITLES = {of.name: of.title for of in SETS}
 
 
 def prosa_free(results: Results) -> str:
@@ -27,21 +26,18 @@ def prosa_free(results: Results) -> str:
 def _by_model(results: Results) -> str:
     """One row a model, one column a set."""
     rows = [row for row in results["rows"] if not row["shots"]]
-    sets = list(dict.fromkeys(row["set"] for row in rows))
-    of = {(row["model"], row["set"]): row["pss"] for row in rows}
+    sets = dict.fromkeys(row["set"] for row in rows)
     models = dict.fromkeys(row["model"] for row in rows)
-    return table(
-        ("model", *(_TITLES[name] for name in sets)), ([model, *(of[model, n] for n in sets)] for model in models)
-    )
+    of = {(row["model"], row["set"]): row["pss"] for row in rows}
+    return table(("model", *sets), ([model, *(of[model, name] for name in sets)] for model in models))
 
 
 def _published() -> str:
+    """The published numbers under the same heads; a word where there is none."""
     published = json.loads(_PUBLISHED.read_text("utf-8"))["prosa"]
-    rows = [
-        (model, *("not found" if pss.get(name) is None else pss[name] for name in _TITLES))
-        for model, pss in published["pss"].items()
-    ]
-    return f"{published['what']}.\n\n{table(('model (published)', *_TITLES.values()), rows)}"
+    columns = {of.name: f"{of.title}, requests" if of.versions else of.title for of in SETS}
+    rows = [(model, *(pss.get(name, "not found") for name in columns)) for model, pss in published["pss"].items()]
+    return f"{published['what']}.\n\n{table(('model (published)', *columns.values()), rows)}"
 
 
 def _calls(results: Results) -> str:
@@ -56,7 +52,7 @@ def _beside(rows: list[Results]) -> str:
     columns = {"pss": "PSS", "sensitivity": "S", **by_hand, "na_rate": "N/A"}
     cells = [
         (
-            *(_TITLES[row["set"]], row["model"], row["shots"], row["n"], row["q"]),
+            *(row["set"], row["model"], row["shots"], row["n"], row["q"]),
             f"{row['quality']:.3f} ({row['quality_name']})",
             *(row[name] for name in columns),
         )
@@ -66,10 +62,7 @@ def _beside(rows: list[Results]) -> str:
 
 
 def _confidence(rows: list[Results]) -> str:
-    cells = [
-        (_TITLES[row["set"]], row["model"], row["confidence"], row["pss"], row["rho"], _p(row["p_value"]))
-        for row in rows
-    ]
+    cells = [(row["set"], row["model"], row["confidence"], row["pss"], row["rho"], _p(row["p_value"])) for row in rows]
     return table(("set", "model", "mean confidence", "PSS", "rho", "p"), cells)
 
 

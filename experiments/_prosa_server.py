@@ -81,13 +81,34 @@ SCRIPTS = {
 """By the models' names. Steady always says the same, scattered errs in two ways, to which PSS is blind and S is not."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question in one of its versions: wordings vary, or versions, and the others stand still."""
+
+    of: QuestionSet
+    place: int
+    question: Question
+    version: int
+    n_versions: int
+    wordings: Sequence[str]
+
+    @property
+    def n_columns(self) -> int:
+        """Q."""
+        return self.n_versions * len(self.wordings)
+
+    def column(self, message: str) -> int:
+        """Which of the Q ways of asking a message is."""
+        return self.version + next(n for n, words in enumerate(self.wordings) if message.startswith(f"{words}\n"))
+
+
 class ScriptedServer:
     """Answers chat requests about the questions of some sets, by the script that the model's name says; and rates them.
 
     Parameters
     ----------
     asked : sequence of (set, questions, wordings)
-        What may be asked, in the places that scripts go by.
+        What may be asked, in the places that scripts go by; each question in its versions.
 
     Attributes
     ----------
@@ -95,24 +116,25 @@ class ScriptedServer:
         How many requests came, by the model's name.
     """
 
-    def __init__(self, asked: Sequence[tuple[QuestionSet, Sequence[Question], Sequence[str]]]) -> None:
-        self._questions: dict[str, tuple[QuestionSet, int, Question, Sequence[str]]] = {}
-        for case, questions, wordings in asked:
-            for place, question in enumerate(questions):
-                self._questions[question.text] = (case, place, question, wordings)
+    def __init__(self, asked: Sequence[tuple[QuestionSet, Sequence[tuple[Question, ...]], Sequence[str]]]) -> None:
+        self._asked: dict[str, _Asked] = {}
+        for of, questions, wordings in asked:
+            for place, versions in enumerate(questions):
+                for version, question in enumerate(versions):
+                    entry = _Asked(of, place, question, version, len(versions), wordings)
+                    self._asked.setdefault(question.text, entry)  # a first version is as the request itself
         self.n_asked: Counter[str] = Counter()
 
     def answer(self, model: str, message: str) -> tuple[str, float]:
         """Return what a model says to a user's message, and how probable it says that is."""
         if model == JUDGE:
             return str(_rating(message)), 1.0
-        text = max(self._questions, key=lambda text: (message.rfind(text), len(text)))
-        case, place, question, wordings = self._questions[text]
+        asked = self._asked[max(self._asked, key=lambda text: (message.rfind(text), len(text)))]
         script = SCRIPTS[model]
-        column = next(column for column, wording in enumerate(wordings) if message.startswith(f"{wording}\n"))
-        n_right = script.n_right(place, len(wordings), with_examples="Examples:" in message)
-        sure = _SURE if n_right in (0, len(wordings)) else _UNSURE
-        return _said(case, question, None if column < n_right else column % script.n_wrong), sure
+        column = asked.column(message)
+        n_right = script.n_right(asked.place, asked.n_columns, with_examples="Examples:" in message)
+        sure = _SURE if n_right in (0, asked.n_columns) else _UNSURE
+        return _said(asked.of, asked.question, None if column < n_right else column % script.n_wrong), sure
 
     def __enter__(self) -> Self:
         """Listen on a free port."""
@@ -131,12 +153,12 @@ class ScriptedServer:
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
 
-def _said(case: QuestionSet, question: Question, wrong: int | None) -> str:
+def _said(of: QuestionSet, question: Question, wrong: int | None) -> str:
     """The right answer to a question, or one of two wrong ones."""
-    if case.answers == LABEL:
+    if of.answers == LABEL:
         place = LETTERS.index(question.right)
         return LETTERS[(place + (0 if wrong is None else wrong + 1)) % len(LETTERS)]
-    if case.answers == FREE:
+    if of.answers == FREE:
         return question.right if wrong is None else _BAD[wrong]
     result = json.loads(question.right) if wrong is None else -(1000 + wrong)
     return f"Let us go step by step.\nSo the result is $\\boxed{{{result}}}$."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import string
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from _prosa_math import boxed, canonical
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 LETTERS = ("A", "B", "C", "D", "E")
 LABEL, MATH, FREE = "label", "text:json", "free"
+_LEAST_SAME = 0.5  # as a guard against files in another order; chosen, not measured
+PROSA = "https://github.com/open-compass/ProSA/tree/main/prompts/objective"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,11 @@ class QuestionSet:
         Where the files are from.
     read : callable
         From the paths of `files`, in their order, to questions.
+    versions : tuple of str
+        The files of the paper's authors that say each request otherwise, the first as it is; empty where there are
+        none.
+    read_versions : callable or None
+        From such a file to requests, by the questions' ids.
     """
 
     name: str
@@ -59,17 +66,51 @@ class QuestionSet:
     training: str
     origin: str
     read: Callable[..., list[Question]]
+    versions: tuple[str, ...] = ()
+    read_versions: Callable[[Path], dict[str, str]] | None = None
 
-    def questions(self, data: Path) -> list[Question]:
-        """The questions that are measured; of equal texts the first.
+    def questions(self, data: Path) -> list[tuple[Question, ...]]:
+        """The questions that are measured, each in one version; of equal texts the first.
 
         Raises
         ------
         DataError
             If a file is missing or holds a row that can't be used.
         """
-        found = self.read(*(self._path(data, names) for names in self.files))
-        return list({question.text: question for question in reversed(found)}.values())[::-1]
+        return _distinct([(question,) for question in self._read(data)])
+
+    def questions_in_versions(self, data: Path) -> list[tuple[Question, ...]]:
+        """The questions that are measured, each in all versions of its text.
+
+        Raises
+        ------
+        DataError
+            As `questions`; or if a version of a question is missing, or the versions are of other questions.
+        """
+        assert self.read_versions is not None  # noqa: S101  # asked of the sets that have versions
+        paths = [self._path(data, (name,), PROSA) for name in self.versions]
+        texts = [(path, self.read_versions(path)) for path in paths]
+        questions = self._read(data)
+        self._check_order(questions, *texts[0])
+        found = []
+        for question in questions:
+            missing = next((path for path, version in texts if question.id not in version), None)
+            if missing is not None:
+                raise DataError(f"{missing}: has no version of question {question.id}")
+            found.append(tuple(replace(question, text=version[question.id]) for _, version in texts))
+        return _distinct(found)
+
+    def _check_order(self, questions: list[Question], path: Path, first: Mapping[str, str]) -> None:
+        """Refuse a first version that is not of these questions: it says most of them as they are."""
+        n_same = sum(_spaced(first.get(question.id, "")) == _spaced(question.text) for question in questions)
+        if n_same < _LEAST_SAME * len(questions):
+            raise DataError(
+                f"{path}: says {n_same} of {len(questions)} questions of {self.title} as they are; take files that "
+                "belong to each other"
+            )
+
+    def _read(self, data: Path) -> list[Question]:
+        return self.read(*(self._path(data, names) for names in self.files))
 
     def examples(self, data: Path) -> list[Question]:
         """The questions that may be shown as examples.
@@ -81,12 +122,28 @@ class QuestionSet:
         """
         return self.read(self._path(data, (self.training,)))
 
-    def _path(self, data: Path, names: tuple[str, ...]) -> Path:
+    def _path(self, data: Path, names: tuple[str, ...], origin: str = "") -> Path:
         places = [data / self.name / name for name in names]
         found = next((place for place in places if place.exists()), None)
         if found is None:
-            raise DataError(f"{self.title}: put {' or '.join(map(str, places))} there, from {self.origin}")
+            raise DataError(f"{self.title}: put {' or '.join(map(str, places))} there, from {origin or self.origin}")
         return found
+
+
+def _spaced(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _distinct(questions: list[tuple[Question, ...]]) -> list[tuple[Question, ...]]:
+    """The questions without those of which a version says what an earlier question's same version says."""
+    seen: set[tuple[int, str]] = set()
+    kept = []
+    for versions in questions:
+        keys = {(number, question.text) for number, question in enumerate(versions)}
+        if not keys & seen:
+            kept.append(versions)
+        seen |= keys
+    return kept
 
 
 def read_choices(path: Path) -> list[Question]:
@@ -165,6 +222,19 @@ def read_alpaca(path: Path) -> list[Question]:
     return questions
 
 
+def read_alpaca_version(path: Path) -> dict[str, str]:
+    """Read a version of AlpacaEval by the paper's authors: a JSON list whose index is ``AE-`` and the row's number."""
+    rows = _json(_content(path), str(path))
+    if not isinstance(rows, list):
+        raise DataError(f"{path}: is no JSON list of questions")
+    texts = {}
+    for number, row in enumerate(rows, start=1):
+        where = f"{path}, row {number}"
+        index = _text(_member(row, where, "row", "others", "index"), where, "index")
+        texts[index.removeprefix("AE-")] = _text(row.get("question"), where, "question")
+    return texts
+
+
 def read_arena(questions: Path, answers: Path) -> list[Question]:
     """Read Arena-Hard: prompts, and the answers of the model that others are held against; both forms that it had."""
     references = {_uid(row, where): _reference(row, where) for where, row in _lines(answers)}
@@ -173,10 +243,19 @@ def read_arena(questions: Path, answers: Path) -> list[Question]:
         uid = _uid(row, where)
         if uid not in references:
             raise DataError(f"{where}: {answers} has no answer to question {uid}")
-        turns = row.get("turns")
-        prompt = row.get("prompt") if turns is None else _member(turns, where, "turns", 0, "content")
-        read.append(Question(uid, _text(prompt, where, "prompt"), references[uid]))
+        read.append(Question(uid, _prompt(row, where), references[uid]))
     return read
+
+
+def read_arena_version(path: Path) -> dict[str, str]:
+    """Read a version of Arena-Hard by the paper's authors: of its questions' form."""
+    return {_uid(row, where): _prompt(row, where) for where, row in _lines(path)}
+
+
+def _prompt(row: Mapping[str, Any], where: str) -> str:
+    turns = row.get("turns")
+    prompt = row.get("prompt") if turns is None else _member(turns, where, "turns", 0, "content")
+    return _text(prompt, where, "prompt")
 
 
 def _reference(row: Mapping[str, Any], where: str) -> str:
@@ -278,6 +357,8 @@ SETS = (
         "",
         "https://huggingface.co/datasets/tatsu-lab/alpaca_eval",
         read_alpaca,
+        tuple(f"alpaca_eval_v{number}.json" for number in (1, 2, 3)),
+        read_alpaca_version,
     ),
     QuestionSet(
         "arena_hard",
@@ -288,6 +369,8 @@ SETS = (
         "",
         "https://github.com/lmarena/arena-hard-auto",
         read_arena,
+        tuple(f"question_v{number}.jsonl" for number in (1, 2, 3)),
+        read_arena_version,
     ),
 )
 """P24's sets but HumanEval, whose answers are programs: they would have to be run."""

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 EXPERIMENTS = Path(__file__).resolve().parent.parent / "experiments"
 ALL = ["commonsenseqa", "arc_challenge", "math", "alpaca_eval", "arena_hard"]
+LABELS = ["CommonsenseQA", "ARC-Challenge"]
+TWELVE = [*LABELS, "MATH"]
+THREE = ["AlpacaEval", "Arena-Hard", "AlpacaEval, requests", "Arena-Hard, requests"]
 # Two of three answers right, and the third wrong: ln 3 - 2/3 ln 2 nats.
 TWO_OF_THREE = math.log(3) - 2 / 3 * math.log(2)
 # Two thirds right, the others wrong in two ways, a sixth each.
@@ -33,9 +36,10 @@ def experiments(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def measured() -> Iterator[dict[str, Any]]:
+def measured(cache_dir: Path) -> Iterator[dict[str, Any]]:
     """What the experiment measures offline, before it is rounded."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PSOPT_CACHE_DIR", str(cache_dir))
         patch.syspath_prepend(EXPERIMENTS)
         from prosa_free import offline  # type: ignore[import-not-found]
 
@@ -51,21 +55,21 @@ def of(measured: dict[str, Any], name: str, model: str, shots: int = 0) -> Any:
 @pytest.mark.parametrize(
     ("names", "model", "quality", "pss", "sensitivity"),
     [
-        (ALL[:3], "steady", 3 / 4, 0, {6: 0, 12: 0}),
+        (TWELVE, "steady", 3 / 4, 0, {6: 0, 12: 0}),
         # one question in four is answered rightly under 8 of 12 wordings
-        (ALL[:3], "wavering", (1 + 2 / 3 + 1) / 4, OF_TWELVE / 4, {n: TWO_OF_THREE / 4 / math.log(n) for n in (6, 12)}),
+        (TWELVE, "wavering", (1 + 2 / 3 + 1) / 4, OF_TWELVE / 4, {n: TWO_OF_THREE / 4 / math.log(n) for n in (6, 12)}),
         # all are, half of them under 4: PSS is the same for 4 and for 8, and blind to the two ways of erring
         (
-            ALL[:3],
+            TWELVE,
             "scattered",
             1 / 2,
             OF_TWELVE,
             {n: (math.log(3) + AND_TWO_SIXTHS) / 2 / math.log(n) for n in (6, 12)},
         ),
         # a wrong answer is rated 5 after the reference and 3 before it: (4 - 1) / 9 = 1/3, and 2/3 lie between
-        (ALL[3:], "steady", (3 + 1 / 3) / 4, 0, {3: 0}),
-        (ALL[3:], "wavering", (2 + 7 / 9 + 1 / 3) / 4, 2 / 3 * 2 / 3 / 4, {3: TWO_OF_THREE / 4 / math.log(3)}),
-        (ALL[3:], "scattered", 2 / 3, 2 / 3 * 2 / 3, {3: (math.log(3) + TWO_OF_THREE) / 2 / math.log(3)}),
+        (THREE, "steady", (3 + 1 / 3) / 4, 0, {3: 0}),
+        (THREE, "wavering", (2 + 7 / 9 + 1 / 3) / 4, 2 / 3 * 2 / 3 / 4, {3: TWO_OF_THREE / 4 / math.log(3)}),
+        (THREE, "scattered", 2 / 3, 2 / 3 * 2 / 3, {3: (math.log(3) + TWO_OF_THREE) / 2 / math.log(3)}),
     ],
 )
 def test_what_is_measured_is_what_the_script_says(
@@ -74,7 +78,7 @@ def test_what_is_measured_is_what_the_script_says(
     for name in names:
         row = of(measured, name, model)
         # S is normalised by what there is to answer: five letters and N/A, or as many texts as there are wordings
-        n_classes = 6 if name in ALL[:2] else row["q"]
+        n_classes = 6 if name in LABELS else row["q"]
         assert row["quality"] == pytest.approx(quality, abs=1e-12)
         assert row["pss"] == pytest.approx(pss, abs=1e-12)
         assert row["sensitivity"] == pytest.approx(sensitivity[n_classes], abs=1e-12)
@@ -82,14 +86,14 @@ def test_what_is_measured_is_what_the_script_says(
 
 
 def test_what_stands_as_known_is_what_is_measured(measured: Any) -> None:
-    assert len(measured["rows"]) == 3 * (5 + 2)
+    assert len(measured["rows"]) == 3 * (len(TWELVE) + len(LABELS) + len(THREE))
     for row in measured["rows"]:
         assert row["pss"] == pytest.approx(row["known_pss"], abs=1e-12)
         assert row["sensitivity"] == pytest.approx(row["known_sensitivity"], abs=1e-12)
 
 
 def test_examples_settle_the_model_whose_script_says_so(measured: Any) -> None:
-    for name in ALL[:2]:
+    for name in LABELS:
         assert of(measured, name, "wavering", 4)["pss"] == 0
         assert of(measured, name, "wavering", 4)["quality"] == pytest.approx(3 / 4)
         assert of(measured, name, "scattered", 4)["pss"] == pytest.approx(OF_TWELVE)
@@ -97,8 +101,8 @@ def test_examples_settle_the_model_whose_script_says_so(measured: Any) -> None:
 
 def test_confidence_goes_against_pss_where_the_script_says_so(measured: Any) -> None:
     rows = {(row["set"], row["model"].removeprefix("openai/")): row for row in measured["by_confidence"]}
-    assert set(rows) == {(name, model) for name in ALL[:2] for model in ("steady", "wavering", "scattered")}
-    for name in ALL[:2]:
+    assert set(rows) == {(name, model) for name in LABELS for model in ("steady", "wavering", "scattered")}
+    for name in LABELS:
         row = rows[name, "wavering"]
         assert row["confidence"] == pytest.approx((3 * 0.9 + 0.6) / 4)
         assert row["rho"] == pytest.approx(-1)
@@ -106,14 +110,15 @@ def test_confidence_goes_against_pss_where_the_script_says_so(measured: Any) -> 
 
 
 def test_the_judge_is_asked_in_both_orders_and_calls_are_as_expected(measured: Any) -> None:
-    row = of(measured, "alpaca_eval", "wavering")
+    row = of(measured, "AlpacaEval", "wavering")
     assert row["quality_name"] == "rating"
     # 12 right answers, one wrong one to each of 6 questions: 10 and 10, or 5 after the reference and 3 before it
     assert row["judge"]["judge's order bias"] == pytest.approx(6 / 18 * 2 / 9)
-    assert measured["calls"]["answers"] == measured["expected_calls"]["answers"]
-    assert 0 < measured["calls"]["ratings"] <= measured["expected_calls"]["ratings"]
     # three models; sets of labels with and without examples, and once more for their confidence
-    assert measured["expected_calls"] == {"answers": 3 * 12 * (12 * 7 + 2 * 3), "ratings": 3 * 12 * 2 * 3 * 2}
+    assert measured["expected_calls"] == {"answers": 3 * 12 * (12 * 7 + 3 * 4), "ratings": 3 * 12 * 3 * 4 * 2}
+    # the first version of a request is the request, and its answer is in the cache
+    assert measured["calls"]["answers"] == measured["expected_calls"]["answers"] - 3 * 12 * 2
+    assert 0 < measured["calls"]["ratings"] <= measured["expected_calls"]["ratings"]
 
 
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cache_dir: Path, *words: Any) -> None:
@@ -128,16 +133,14 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cache_dir: Path, *words
 def test_models_and_a_judge_by_name_are_asked_and_tabled(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cache_dir: Path
 ) -> None:
+    from _prosa_cases import Case  # type: ignore[import-not-found]
     from _prosa_server import ScriptedServer  # type: ignore[import-not-found]
     from _prosa_sets import SETS  # type: ignore[import-not-found]
-    from prosa_free import OWN_SAMPLES, Case
+    from prosa_free import OWN_SAMPLES
 
     sets = {case.name: case for case in SETS}
     cases = [Case.read(sets[name], OWN_SAMPLES, 4, "x/y", with_examples=False) for name in ("math", "arena_hard")]
-    asked = []
-    for case in cases:
-        by_text = {question.text: question for question in case.of.questions(OWN_SAMPLES)}
-        asked.append((case.of, [by_text[sample.text] for sample in case.task.test], case.wordings))
+    asked = [(case.of, case.questions, case.wordings) for case in cases]
     with ScriptedServer(asked) as server:
         words = ["--model", "openai/wavering", "--judge", "openai/scripted-judge", "--own-samples", "--limit", 4]
         words += ["--set", "math", "arena_hard", "--api-base", server.url]
@@ -313,6 +316,53 @@ def test_arena_hard_is_read_with_its_baseline_in_both_forms(question: Any, answe
     refused(lambda: read_arena(questions, answers), f"{questions}, line 1: ", "has no answer to question q1")
 
 
+def test_each_request_is_asked_in_the_authors_versions(tmp_path: Path) -> None:
+    from _prosa_sets import SETS
+
+    sets = {case.name: case for case in SETS}
+    alpaca, arena = tmp_path / "alpaca_eval", tmp_path / "arena_hard"
+    (arena / "model_answer").mkdir(parents=True)
+    alpaca.mkdir()
+    rows = [{"instruction": text, "output": "x"} for text in ("How?", "Why?", "How?")]
+    (alpaca / "alpaca_eval.json").write_text(json.dumps(rows))
+    (arena / "question.jsonl").write_text(json.dumps({"question_id": "q1", "turns": [{"content": "How?"}]}))
+    (arena / "model_answer" / "gpt-4-0314.jsonl").write_text(json.dumps(OLD))
+    versions = (("How?", "Why?", "How?"), ("In what way?", "What for?", "By what?"), ("How so?", "Why so?", "How so?"))
+    for number, texts in enumerate(versions, 1):
+        said = [{"question": text, "others": {"index": f"AE-{n}"}} for n, text in enumerate(texts, 1)]
+        (alpaca / f"alpaca_eval_v{number}.json").write_text(json.dumps(said))
+        asked = {"question_id": "q1", "turns": [{"content": texts[0]}]}
+        (arena / f"question_v{number}.jsonl").write_text(json.dumps(asked))
+    # the third stands there twice in a version, and is left out
+    read = sets["alpaca_eval"].questions_in_versions(tmp_path)
+    assert [[question.text for question in of_row] for of_row in read] == [
+        ["How?", "In what way?", "How so?"],
+        ["Why?", "What for?", "Why so?"],
+    ]
+    (row,) = sets["arena_hard"].questions_in_versions(tmp_path)
+    assert [(question.text, question.right) for question in row] == [
+        ("How?", "Use find."),
+        ("In what way?", "Use find."),
+        ("How so?", "Use find."),
+    ]
+
+    second = alpaca / "alpaca_eval_v2.json"
+    second.write_text(json.dumps(said[:2]))
+    refused(lambda: sets["alpaca_eval"].questions_in_versions(tmp_path), f"{second}: ", "has no version of question 3")
+    second.write_text(json.dumps([{"question": "How?"}]))
+    refused(lambda: sets["alpaca_eval"].questions_in_versions(tmp_path), f"{second}, row 1: ", "holds no 'index'")
+    second.write_text(json.dumps(said))
+    first = alpaca / "alpaca_eval_v1.json"
+    first.write_text(json.dumps([{**row, "question": f"Other {n}"} for n, row in enumerate(said)]))
+    refused(lambda: sets["alpaca_eval"].questions_in_versions(tmp_path), f"{first}: ", "says 0 of 3 questions")
+    first.unlink()
+    refused(
+        lambda: sets["alpaca_eval"].questions_in_versions(tmp_path),
+        f"AlpacaEval: put {first} there, from https://github.com/open-compass/ProSA",
+        "",
+    )
+
+
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
@@ -347,7 +397,7 @@ def test_a_faulty_baseline_is_named_by_file_and_line(answer: Any, said: str, tmp
     ],
 )
 def test_results_that_are_written_otherwise_are_the_same(first: str, second: str) -> None:
-    from _prosa_math import canonical
+    from _prosa_math import canonical  # type: ignore[import-not-found]
 
     assert canonical(first) == canonical(second)
 
@@ -400,12 +450,13 @@ def test_wordings_are_as_many_as_the_paper_had(name: str, n: int) -> None:
 def test_free_answers_without_a_judge_are_refused() -> None:
     from prosa_free import OWN_SAMPLES, read_cases
 
+    words = argparse.Namespace(sets=["alpaca_eval"], limit=None)
     with pytest.raises(InputError, match=r"^AlpacaEval: a judge rates free answers"):
-        read_cases(argparse.Namespace(sets=["alpaca_eval"], limit=None), OWN_SAMPLES, "", with_examples=False)
+        read_cases(words, OWN_SAMPLES, "", with_examples=False, with_versions=False)
 
 
 def test_the_page_in_the_results_is_what_the_json_says() -> None:
-    from _prosa_page import prosa_free
+    from _prosa_page import prosa_free  # type: ignore[import-not-found]
 
     results = json.loads((EXPERIMENTS / "results" / "prosa_free.json").read_text("utf-8"))
     page = (EXPERIMENTS / "results" / "prosa_free.md").read_text("utf-8")
