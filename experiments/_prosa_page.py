@@ -48,8 +48,8 @@ def _calls(results: Results) -> str:
 
 def _beside(rows: list[Results]) -> str:
     """Quality, PSS and S, and what they have to be where that is known."""
-    by_hand = {"known_pss": "PSS by hand", "known_sensitivity": "S by hand"} if "known_pss" in rows[0] else {}
-    columns = {"pss": "PSS", "sensitivity": "S", **by_hand, "na_rate": "N/A"}
+    known = {"known_pss": "known PSS", "known_sensitivity": "known S"} if "known_pss" in rows[0] else {}
+    columns = {"pss": "PSS", "sensitivity": "S", **known, "na_rate": "N/A"}
     cells = [
         (
             *(row["set"], row["model"], row["shots"], row["n"], row["q"]),

@@ -156,6 +156,13 @@ def test_models_and_a_judge_by_name_are_asked_and_tabled(
     assert "| openai/wavering | 0.121 | 0.111 |" in page
     assert "| Llama3-70B-Instruct | not found | not found | not found | 0.016 | 0.258 |" in page
 
+    written = tmp_path / "page.md"
+    monkeypatch.setattr(sys, "argv", ["x", "--results", str(tmp_path / "results"), "--page", str(written)])
+    runpy.run_path(str(EXPERIMENTS / "write_results.py"), run_name="__main__")
+    assert "## ProSA: PSS by model and set\n\nopenai/wavering, judge openai/scripted-judge;" in written.read_text(
+        "utf-8"
+    )
+
 
 @pytest.mark.parametrize(
     ("words", "said"),
