@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from _claims import CLAIMS
 from _promise_page import promise
+from _prosa_page import prosa_free
 from _racing_page import racing
 from _setting import HERE
 from _tables import table
@@ -219,6 +220,8 @@ SECTIONS = {
     "appendix_c": ("Appendix C: mending from consistency", fixes),
     "how_many_rephrasings": ("How many rephrasings are enough?", how_many),
     "prosa": ("ProSA: PSS by examples and by confidence", prosa),
+    "prosa_free": ("ProSA: PSS by set, a check of the instrument", prosa_free),
+    "prosa_free_models": ("ProSA: PSS by model and set", prosa_free),
     "what_shakes": ("What shakes: families of perturbations", what_shakes),
     "ablation": ("Ablation of the search", ablation),
     "transfer": ("Transfer of fronts", transfer),

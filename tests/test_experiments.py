@@ -26,6 +26,7 @@ BESIDES = (
     "minilm_constants.py",
     "promise.py",
     "proposal_constants.py",
+    "prosa_free.py",
     "racing.py",
     "write_results.py",
 )

@@ -1,0 +1,470 @@
+"""ProSA's study: its sets are read from the official forms, and a scripted server's S and PSS are measured exactly."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import runpy
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from psopt.errors import DataError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EXPERIMENTS = Path(__file__).resolve().parent.parent / "experiments"
+ALL = ["commonsenseqa", "arc_challenge", "math", "alpaca_eval", "arena_hard"]
+LABELS = ["CommonsenseQA", "ARC-Challenge"]
+TWELVE = [*LABELS, "MATH"]
+THREE = ["AlpacaEval", "Arena-Hard", "AlpacaEval, requests", "Arena-Hard, requests"]
+# Two of three answers right, and the third wrong: ln 3 - 2/3 ln 2 nats.
+TWO_OF_THREE = math.log(3) - 2 / 3 * math.log(2)
+# Two thirds right, the others wrong in two ways, a sixth each.
+AND_TWO_SIXTHS = 2 / 3 * math.log(3 / 2) + 1 / 3 * math.log(6)
+# Of twelve answers 8 are right and 4 wrong: 32 of 66 pairs differ.
+OF_TWELVE = 32 / 66
+
+
+@pytest.fixture(autouse=True)
+def experiments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let experiments be imported, as they import each other."""
+    monkeypatch.syspath_prepend(EXPERIMENTS)
+
+
+@pytest.fixture(scope="module")
+def measured(cache_dir: Path) -> Iterator[dict[str, Any]]:
+    """What the experiment measures offline, before it is rounded."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PSOPT_CACHE_DIR", str(cache_dir))
+        patch.syspath_prepend(EXPERIMENTS)
+        from prosa_free import offline  # type: ignore[import-not-found]
+
+        yield offline(argparse.Namespace(sets=ALL, limit=None))
+
+
+def of(measured: dict[str, Any], name: str, model: str, shots: int = 0) -> Any:
+    wanted = (name, f"openai/{model}", shots)
+    (row,) = (row for row in measured["rows"] if (row["set"], row["model"], row["shots"]) == wanted)
+    return row
+
+
+@pytest.mark.parametrize(
+    ("names", "model", "quality", "pss", "sensitivity"),
+    [
+        (TWELVE, "steady", 3 / 4, 0, {6: 0, 12: 0}),
+        # one question in four is answered rightly under 8 of 12 wordings
+        (TWELVE, "wavering", (1 + 2 / 3 + 1) / 4, OF_TWELVE / 4, {n: TWO_OF_THREE / 4 / math.log(n) for n in (6, 12)}),
+        # all are, half of them under 4: PSS is the same for 4 and for 8, and blind to the two ways of erring
+        (
+            TWELVE,
+            "scattered",
+            1 / 2,
+            OF_TWELVE,
+            {n: (math.log(3) + AND_TWO_SIXTHS) / 2 / math.log(n) for n in (6, 12)},
+        ),
+        # a wrong answer is rated 5 after the reference and 3 before it: (4 - 1) / 9 = 1/3, and 2/3 lie between
+        (THREE, "steady", (3 + 1 / 3) / 4, 0, {3: 0}),
+        (THREE, "wavering", (2 + 7 / 9 + 1 / 3) / 4, 2 / 3 * 2 / 3 / 4, {3: TWO_OF_THREE / 4 / math.log(3)}),
+        (THREE, "scattered", 2 / 3, 2 / 3 * 2 / 3, {3: (math.log(3) + TWO_OF_THREE) / 2 / math.log(3)}),
+    ],
+)
+def test_what_is_measured_is_what_the_script_says(
+    measured: Any, names: list[str], model: str, quality: float, pss: float, sensitivity: dict[int, float]
+) -> None:
+    for name in names:
+        row = of(measured, name, model)
+        # S is normalised by what there is to answer: five letters and N/A, or as many texts as there are wordings
+        n_classes = 6 if name in LABELS else row["q"]
+        assert row["quality"] == pytest.approx(quality, abs=1e-12)
+        assert row["pss"] == pytest.approx(pss, abs=1e-12)
+        assert row["sensitivity"] == pytest.approx(sensitivity[n_classes], abs=1e-12)
+        assert (row["n"], row["na_rate"]) == (12, 0)
+
+
+def test_what_stands_as_known_is_what_is_measured(measured: Any) -> None:
+    assert len(measured["rows"]) == 3 * (len(TWELVE) + len(LABELS) + len(THREE))
+    for row in measured["rows"]:
+        assert row["pss"] == pytest.approx(row["known_pss"], abs=1e-12)
+        assert row["sensitivity"] == pytest.approx(row["known_sensitivity"], abs=1e-12)
+
+
+def test_examples_settle_the_model_whose_script_says_so(measured: Any) -> None:
+    for name in LABELS:
+        assert of(measured, name, "wavering", 4)["pss"] == 0
+        assert of(measured, name, "wavering", 4)["quality"] == pytest.approx(3 / 4)
+        assert of(measured, name, "scattered", 4)["pss"] == pytest.approx(OF_TWELVE)
+
+
+def test_confidence_goes_against_pss_where_the_script_says_so(measured: Any) -> None:
+    rows = {(row["set"], row["model"].removeprefix("openai/")): row for row in measured["by_confidence"]}
+    assert set(rows) == {(name, model) for name in LABELS for model in ("steady", "wavering", "scattered")}
+    for name in LABELS:
+        row = rows[name, "wavering"]
+        assert row["confidence"] == pytest.approx((3 * 0.9 + 0.6) / 4)
+        assert row["rho"] == pytest.approx(-1)
+        assert rows[name, "steady"]["rho"] is None  # nothing varies
+
+
+def test_the_judge_is_asked_in_both_orders_and_calls_are_as_expected(measured: Any) -> None:
+    row = of(measured, "AlpacaEval", "wavering")
+    assert row["quality_name"] == "rating"
+    # 12 right answers, one wrong one to each of 6 questions: 10 and 10, or 5 after the reference and 3 before it
+    assert row["judge"]["judge's order bias"] == pytest.approx(6 / 18 * 2 / 9)
+    # three models; sets of labels with and without examples, and once more for their confidence
+    assert measured["expected_calls"] == {"answers": 3 * 12 * (12 * 7 + 3 * 4), "ratings": 3 * 12 * 3 * 4 * 2}
+    # the first version of a request is the request, and its answer is in the cache
+    assert measured["calls"]["answers"] == measured["expected_calls"]["answers"] - 3 * 12 * 2
+    assert 0 < measured["calls"]["ratings"] <= measured["expected_calls"]["ratings"]
+
+
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cache_dir: Path, *words: Any) -> None:
+    """Run the script in this process."""
+    monkeypatch.setenv("PSOPT_CACHE_DIR", str(cache_dir))
+    monkeypatch.delenv("PSOPT_DATA_DIR", raising=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["prosa_free.py", *map(str, words), "--results", str(tmp_path / "results")])
+    runpy.run_path(str(EXPERIMENTS / "prosa_free.py"), run_name="__main__")
+
+
+def test_models_and_a_judge_by_name_are_asked_and_tabled(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cache_dir: Path
+) -> None:
+    from _prosa_cases import Case  # type: ignore[import-not-found]
+    from _prosa_server import ScriptedServer  # type: ignore[import-not-found]
+    from _prosa_sets import SETS  # type: ignore[import-not-found]
+    from prosa_free import OWN_SAMPLES
+
+    sets = {case.name: case for case in SETS}
+    cases = [Case.read(sets[name], OWN_SAMPLES, 4, "x/y", with_examples=False) for name in ("math", "arena_hard")]
+    asked = [(case.of, case.questions, case.wordings) for case in cases]
+    with ScriptedServer(asked) as server:
+        words = ["--model", "openai/wavering", "--judge", "openai/scripted-judge", "--own-samples", "--limit", 4]
+        words += ["--set", "math", "arena_hard", "--api-base", server.url]
+        run(monkeypatch, tmp_path, cache_dir, *words, "--dry-run")
+        assert server.n_asked == {}
+        assert not (tmp_path / "results").exists()
+        run(monkeypatch, tmp_path, cache_dir, *words)
+        assert server.n_asked["wavering"] == 4 * 12 + 4 * 3
+    found = json.loads((tmp_path / "results" / "prosa_free_models.json").read_text("utf-8"))
+    assert found["expected_calls"] == {"answers": 60, "ratings": 24}
+    assert [row["pss"] for row in found["rows"]] == [round(OF_TWELVE / 4, 4), round(1 / 9, 4)]
+    page = (tmp_path / "results" / "prosa_free_models.md").read_text("utf-8")
+    assert "| openai/wavering | 0.121 | 0.111 |" in page
+    assert "| Llama3-70B-Instruct | not found | not found | not found | 0.016 | 0.258 |" in page
+
+    written = tmp_path / "page.md"
+    monkeypatch.setattr(sys, "argv", ["x", "--results", str(tmp_path / "results"), "--page", str(written)])
+    runpy.run_path(str(EXPERIMENTS / "write_results.py"), run_name="__main__")
+    assert "## ProSA: PSS by model and set\n\nopenai/wavering, judge openai/scripted-judge;" in written.read_text(
+        "utf-8"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["--model", "openai/x", "--set", "math"],
+            "MATH: put {0}/math/test or {0}/math/test.jsonl there, from https://",
+        ),
+        (
+            ["--model", "openai/x", "--judge", "openai/y", "--set", "arena_hard"],
+            "Arena-Hard: put {0}/arena_hard/question.jsonl there, from https://github.com/lmarena/arena-hard-auto",
+        ),
+        (["--model", "openai/x"], "AlpacaEval and Arena-Hard: a judge rates free answers; add --judge MODEL"),
+    ],
+)
+def test_what_is_missing_is_named_in_one_line(
+    words: list[str],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    cache_dir: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        run(monkeypatch, tmp_path, cache_dir, *words, "--data", tmp_path)
+    assert left.value.code == 2
+    said_so = capsys.readouterr().err
+    assert said_so.startswith(said.format(tmp_path))
+    assert said_so.count("\n") == 1
+
+
+CHOICES = {"label": ["1", "2", "3"], "text": ["ice", "steam", "sand"]}
+LISTED = [{"label": label, "text": text} for label, text in zip("123", CHOICES["text"], strict=True)]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"id": "q", "question": {"stem": "What melts?", "choices": LISTED}, "answerKey": "1"},
+        {"id": "q", "question": "What melts?", "choices": CHOICES, "answerKey": "1"},
+    ],
+)
+def test_choices_are_lettered_in_both_official_forms(row: Any, tmp_path: Path) -> None:
+    from _prosa_sets import Question, read_choices
+
+    path = tmp_path / "test.jsonl"
+    path.write_text(f"{json.dumps(row)}\n\n", "utf-8")
+    assert read_choices(path) == [Question("q", "What melts?\nA. ice\nB. steam\nC. sand", "A")]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{broken", "is no valid JSON"),
+        ("[1]", "is no JSON object"),
+        ('{"question": {"choices": []}, "answerKey": "A"}', "has 0 labels and 0 texts of choices"),
+        ('{"question": "Why?", "answerKey": "A"}', "has no choices with label and text"),
+        (
+            '{"question": "Why?", "choices": {"label": ["A", "B"], "text": ["x"]}, "answerKey": "A"}',
+            "has 2 labels and 1 texts",
+        ),
+        (
+            '{"question": "Why?", "choices": {"label": ["A", "B"], "text": ["x", "y"]}, "answerKey": "C"}',
+            "answerKey 'C' is none of the choices A, B",
+        ),
+        (
+            '{"question": "Why?", "choices": {"label": ["A", "B"], "text": ["x", "y"]}}',
+            "answerKey None is none of the choices A, B",
+        ),
+        (
+            '{"question": {"choices": [{"label": "A", "text": "x"}, {"label": "B"}]}, "answerKey": "A"}',
+            "the text of a choice must be a text, and is missing",
+        ),
+        (
+            '{"question": " ", "choices": {"label": ["A", "B"], "text": ["x", "y"]}, "answerKey": "A"}',
+            "the question must be a text, and is ' '",
+        ),
+    ],
+)
+def test_a_faulty_question_is_named_by_file_and_line(line: str, said: str, tmp_path: Path) -> None:
+    from _prosa_sets import read_choices
+
+    path = tmp_path / "test.jsonl"
+    sound = '{"question": "Why?", "choices": {"label": ["A", "B"], "text": ["x", "y"]}, "answerKey": "A"}'
+    path.write_text(f"{sound}\n{line}\n", "utf-8")
+    refused(lambda: read_choices(path), f"{path}, line 2: ", said)
+
+
+def refused(read: Any, where: str, said: str) -> None:
+    with pytest.raises(DataError) as error:
+        read()
+    assert str(error.value).startswith(where)
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_math_is_read_from_folders_and_from_lines(tmp_path: Path) -> None:
+    from _prosa_sets import read_math
+
+    row = {"problem": "Halve it.", "level": "Level 1", "type": "Algebra", "solution": r"So \boxed{\dfrac12}."}
+    for number in (2, 10):
+        (tmp_path / "test" / "algebra").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "test" / "algebra" / f"{number}.json").write_text(json.dumps({**row, "problem": f"P{number}"}))
+    read = read_math(tmp_path / "test")
+    assert [(question.id, question.text, question.right) for question in read] == [
+        ("1", "P2", "0.5"),
+        ("2", "P10", "0.5"),
+    ]
+    lines = tmp_path / "test.jsonl"
+    lines.write_text(json.dumps({**row, "unique_id": "test/algebra/2.json"}))
+    assert [(question.id, question.right) for question in read_math(lines)] == [("test/algebra/2.json", "0.5")]
+
+    faulty = tmp_path / "test" / "geometry" / "1.json"
+    faulty.parent.mkdir()
+    faulty.write_text(json.dumps({**row, "solution": "It is 5."}))
+    refused(lambda: read_math(tmp_path / "test"), f"{faulty}: ", "no \\boxed{..}")
+    faulty.write_bytes(b"\xff\xfe")
+    refused(lambda: read_math(tmp_path / "test"), f"{faulty} ", "no text in UTF-8")
+    (tmp_path / "empty").mkdir()
+    refused(lambda: read_math(tmp_path / "empty"), f"{tmp_path / 'empty'}: ", "holds no SUBJECT/NUMBER.json")
+
+
+def test_alpaca_eval_is_a_list_of_instructions(tmp_path: Path) -> None:
+    from _prosa_sets import Question, read_alpaca
+
+    path = tmp_path / "alpaca_eval.json"
+    row = {"dataset": "d", "instruction": "Say hello.", "output": "Hello!", "generator": "g"}
+    path.write_text(json.dumps([row]))
+    assert read_alpaca(path) == [Question("1", "Say hello.", "Hello!")]
+    path.write_text(json.dumps([row, {**row, "output": 3}]))
+    refused(lambda: read_alpaca(path), f"{path}, row 2: ", "the output must be a text, and is 3")
+    path.write_text(json.dumps([row, "x"]))
+    refused(lambda: read_alpaca(path), f"{path}, row 2: ", "is no JSON object")
+    path.write_text("{}")
+    refused(lambda: read_alpaca(path), f"{path}: ", "is no JSON list")
+
+
+OLD = {"question_id": "q1", "model_id": "m", "choices": [{"index": 0, "turns": [{"content": "Use find."}]}]}
+ASKED = {"role": "user", "content": "How?"}
+NEW = {"uid": "q1", "model": "m", "messages": [ASKED, {"role": "assistant", "content": {"answer": "Use find."}}]}
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ({"question_id": "q1", "cluster": "c", "turns": [{"content": "How?"}]}, OLD),
+        ({"uid": "q1", "category": "c", "prompt": "How?"}, NEW),
+    ],
+)
+def test_arena_hard_is_read_with_its_baseline_in_both_forms(question: Any, answer: Any, tmp_path: Path) -> None:
+    from _prosa_sets import Question, read_arena
+
+    questions, answers = tmp_path / "question.jsonl", tmp_path / "answers.jsonl"
+    questions.write_text(json.dumps(question))
+    answers.write_text(json.dumps(answer))
+    assert read_arena(questions, answers) == [Question("q1", "How?", "Use find.")]
+    answers.write_text(json.dumps({**answer, "question_id": "q2", "uid": "q2"}))
+    refused(lambda: read_arena(questions, answers), f"{questions}, line 1: ", "has no answer to question q1")
+
+
+def test_each_request_is_asked_in_the_authors_versions(tmp_path: Path) -> None:
+    from _prosa_sets import SETS
+
+    sets = {case.name: case for case in SETS}
+    alpaca, arena = tmp_path / "alpaca_eval", tmp_path / "arena_hard"
+    (arena / "model_answer").mkdir(parents=True)
+    alpaca.mkdir()
+    rows = [{"instruction": text, "output": "x"} for text in ("How?", "Why?", "How?")]
+    (alpaca / "alpaca_eval.json").write_text(json.dumps(rows))
+    (arena / "question.jsonl").write_text(json.dumps({"question_id": "q1", "turns": [{"content": "How?"}]}))
+    (arena / "model_answer" / "gpt-4-0314.jsonl").write_text(json.dumps(OLD))
+    versions = (("How?", "Why?", "How?"), ("In what way?", "What for?", "By what?"), ("How so?", "Why so?", "How so?"))
+    for number, texts in enumerate(versions, 1):
+        said = [{"question": text, "others": {"index": f"AE-{n}"}} for n, text in enumerate(texts, 1)]
+        (alpaca / f"alpaca_eval_v{number}.json").write_text(json.dumps(said))
+        asked = {"question_id": "q1", "turns": [{"content": texts[0]}]}
+        (arena / f"question_v{number}.jsonl").write_text(json.dumps(asked))
+    # the third stands there twice in a version, and is left out
+    read = sets["alpaca_eval"].questions_in_versions(tmp_path)
+    assert [[question.text for question in of_row] for of_row in read] == [
+        ["How?", "In what way?", "How so?"],
+        ["Why?", "What for?", "Why so?"],
+    ]
+    (row,) = sets["arena_hard"].questions_in_versions(tmp_path)
+    assert [(question.text, question.right) for question in row] == [
+        ("How?", "Use find."),
+        ("In what way?", "Use find."),
+        ("How so?", "Use find."),
+    ]
+
+    second = alpaca / "alpaca_eval_v2.json"
+    second.write_text(json.dumps(said[:2]))
+    refused(lambda: sets["alpaca_eval"].questions_in_versions(tmp_path), f"{second}: ", "has no version of question 3")
+    second.write_text(json.dumps([{"question": "How?"}]))
+    refused(lambda: sets["alpaca_eval"].questions_in_versions(tmp_path), f"{second}, row 1: ", "holds no 'index'")
+    second.write_text(json.dumps(said))
+    first = alpaca / "alpaca_eval_v1.json"
+    first.write_text(json.dumps([{**row, "question": f"Other {n}"} for n, row in enumerate(said)]))
+    refused(lambda: sets["alpaca_eval"].questions_in_versions(tmp_path), f"{first}: ", "says 0 of 3 questions")
+    first.unlink()
+    refused(
+        lambda: sets["alpaca_eval"].questions_in_versions(tmp_path),
+        f"AlpacaEval: put {first} there, from https://github.com/open-compass/ProSA",
+        "",
+    )
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ({**OLD, "choices": []}, "'choices' holds no 'content' where it is looked for"),
+        ({"uid": "q1", "messages": [{"content": None}]}, "the answer must be a text, and is missing"),
+        ({"uid": "q1"}, "'messages' holds no 'content' where it is looked for"),
+        ({"choices": []}, "the question_id must be a text, and is missing"),
+    ],
+)
+def test_a_faulty_baseline_is_named_by_file_and_line(answer: Any, said: str, tmp_path: Path) -> None:
+    from _prosa_sets import read_arena
+
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text(json.dumps(answer))
+    refused(lambda: read_arena(tmp_path / "none", answers), f"{answers}, line 1: ", said)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (r"\frac{3}{4}", r"\dfrac34"),
+        (r"\frac{3}{4}", "0.75"),
+        (r"-\frac{1}{2}", "-0.5"),
+        (r"\frac{-1}{2}", "-1/2"),
+        (r"\left(1, 2\right]", "(1,2]"),
+        (r"$x^2+1$", "x^2 + 1"),
+        (r"12 \text{ cm}", "12cm"),
+        (r"90^\circ", "90"),
+        (r"10,\!000", "10000"),
+        (r"\sqrt2", r"\sqrt{2}"),
+        (r"25\%", "25"),
+    ],
+)
+def test_results_that_are_written_otherwise_are_the_same(first: str, second: str) -> None:
+    from _prosa_math import canonical  # type: ignore[import-not-found]
+
+    assert canonical(first) == canonical(second)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("(1,2]", "[1,2]"),
+        ("x^2", "x-2"),
+        ("x+1", "x-1"),
+        ("3,4", "34"),
+        ("A", "a"),
+        (r"\frac{1}{3}", "0.33"),
+        (r"x\rightarrow 1", "x1"),
+        ("1" * 20, "1" * 19 + "2"),
+        (r"\frac{1}{0}", "0"),
+    ],
+)
+def test_results_that_differ_stay_different(first: str, second: str) -> None:
+    from _prosa_math import canonical
+
+    assert canonical(first) != canonical(second)
+
+
+@pytest.mark.parametrize(
+    ("answer", "result"),
+    [
+        (r"First \boxed{3}, but then \boxed{\text{(C)}}", '"(C)"'),
+        ("We add.\n**Final Answer:** 12", "12"),
+        ("We add.\nThe answer is $x+1$.", '"x+1"'),
+        ("12.", "12"),
+        ("We add.\nThen we are done.", None),
+        (r"We add: \boxed{3", None),
+    ],
+)
+def test_a_result_is_read_from_what_a_model_writes(answer: str, result: str | None) -> None:
+    from _prosa_math import answer_of
+
+    assert answer_of(answer) == result
+
+
+@pytest.mark.parametrize(("name", "n"), [("prosa_choices", 12), ("prosa_math", 12), ("prosa_free", 3)])
+def test_wordings_are_as_many_as_the_paper_had(name: str, n: int) -> None:
+    from psopt.rephrasings import read_file
+
+    rephrasings = read_file(EXPERIMENTS / "wordings" / f"{name}.json")
+    assert (len(rephrasings.search), rephrasings.heldout, rephrasings.source) == (n, (), "file")
+
+
+def test_free_answers_without_a_judge_are_refused() -> None:
+    from prosa_free import OWN_SAMPLES, read_cases
+
+    words = argparse.Namespace(sets=["alpaca_eval"], limit=None)
+    with pytest.raises(InputError, match=r"^AlpacaEval: a judge rates free answers"):
+        read_cases(words, OWN_SAMPLES, "", with_examples=False, with_versions=False)
+
+
+def test_the_page_in_the_results_is_what_the_json_says() -> None:
+    from _prosa_page import prosa_free  # type: ignore[import-not-found]
+
+    results = json.loads((EXPERIMENTS / "results" / "prosa_free.json").read_text("utf-8"))
+    page = (EXPERIMENTS / "results" / "prosa_free.md").read_text("utf-8")
+    assert page == f"# ProSA's table of PSS\n\n{results['setting']['words']}\n\n{prosa_free(results)}".rstrip() + "\n"
