@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 LEVEL = 0.05
 """In so large a share of tasks whose weak samples share nothing any topic may be named, over all views together."""
-_LEAST_TEXTS = 3  # different ones that share something; two are a pair
+_LEAST_TEXTS = 3  # different ones that share something, and weak samples among them; two are a pair
 _MOST_CLUSTERED = 1000  # texts that clusters are looked for in: linkage is quadratic
 
 
@@ -161,22 +161,23 @@ class _Cover:
         alike = [other for other in sure if other < len(phrases) and differ_in_one_word(phrases[main], phrases[other])]
         return [main, *alike[:MOST_SIBLINGS]]
 
-    def _take(self, columns: list[int], p_value: float) -> FailureSlice:
+    def _take(self, columns: list[int], p_value: float) -> FailureSlice | None:
+        """The slice of what shows these, and no longer to be explained; None where too few of it are weak."""
         traits = self._traits
         samples = self._predictions.samples
         is_left = self._is_left[traits.distinct]
         shows = traits.showing(columns) & is_left
         members = np.flatnonzero(shows & self._is_weak)
+        if len(members) < _LEAST_TEXTS:
+            return None
         in_order = members[np.argsort(-self._severities[members], kind="stable")]
         is_named = columns[0] < len(traits.phrases)
-        texts = [sample.text for sample in samples]
+        phrases = tuple(traits.phrases[column] for column in columns if is_named)
         failing = FailureSlice(
             view=self._view,
             label=None,
             predicted=None,
-            phrases=tuple(traits.phrases[column] for column in columns)
-            if is_named
-            else distinctive_words(texts, members),
+            phrases=phrases or distinctive_words([sample.text for sample in samples], members),
             samples=tuple(samples[index].id for index in in_order),
             severity=float(self._severities[members].sum()),
             gain=0.0,  # without a class nothing says what obeying the phrase would be
