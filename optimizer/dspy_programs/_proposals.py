@@ -75,5 +75,4 @@ class ProgramProposals:
         keep = np.array([sample.text not in on_val for sample in predictions.samples])
         if self.model.needs_traces:
             keep &= predictions.right[:, 0]
-        samples = tuple(sample for sample, kept in zip(predictions.samples, keep, strict=True) if kept)
-        return replace(predictions, array=predictions.array[keep], samples=samples, metric_scores=None)
+        return replace(predictions.of_samples(keep), metric_scores=None)

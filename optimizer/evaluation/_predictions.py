@@ -342,6 +342,24 @@ class Predictions:
             same=None if self.same is None else self.same[:, columns],
         )
 
+    def of_samples(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Predictions:
+        """The predictions for some of the samples: by their numbers, in that order, or where True."""
+        kept = np.arange(len(self.samples))[rows]
+        return replace(
+            self,
+            array=self.array[kept],
+            samples=tuple(self.samples[row] for row in kept),
+            probabilities=None if self.probabilities is None else self.probabilities[kept],
+            metric_scores=None if self.metric_scores is None else self.metric_scores[kept],
+            no_labels=tuple(
+                replace(missed, sample=place)
+                for place, row in enumerate(kept)
+                for missed in self.no_labels
+                if missed.sample == row
+            ),
+            same=None if self.same is None else self.same[kept],
+        )
+
     def _no_labels_under(self, columns: Sequence[int]) -> tuple[NoLabel, ...]:
         return tuple(
             replace(missed, rephrasing=place)

@@ -42,12 +42,6 @@ def _of_open(predictions: Predictions) -> float | None:
     kept = np.flatnonzero(is_read.sum(axis=1) >= _LEAST)
     if is_read[predictions.asked].all() or not len(kept):
         return None
-    read = replace(
-        predictions,
-        array=np.where(is_read, predictions.array, NOT_ASKED)[kept],
-        samples=tuple(predictions.samples[row] for row in kept),
-        no_labels=(),
-        metric_scores=None,
-        same=None if predictions.same is None else np.where(is_read, predictions.same, NOT_ASKED)[kept],
-    )
+    same = None if predictions.same is None else np.where(is_read, predictions.same, NOT_ASKED)
+    read = replace(predictions, array=np.where(is_read, predictions.array, NOT_ASKED), same=same).of_samples(kept)
     return sensitivity(read.p_tau, similarity=read.similarity)

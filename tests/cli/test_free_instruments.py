@@ -89,6 +89,20 @@ def test_what_is_the_same_is_asked_and_kept(tmp_path: Path, answers: str) -> Non
         assert server.n_asked == n_asked  # the report needs no judge
 
 
+def test_a_model_that_always_says_the_same_is_diagnosed_too(tmp_path: Path) -> None:
+    with open_tasks.server_of_questions() as server:
+        run = prepared(tmp_path, "free:judge:openai/rule", server)
+        server.right = lambda _: "We send the invoice by mail."
+        server.wrong = lambda _: ["We send the invoice by mail."]
+        done = run.psopt("optimize", *run.data, *run.model, *SIZES, "--out", "run")
+        assert done.returncode == 0, done.stderr
+        assert run.json("run.json")["baseline"]["test"]["sensitivity"] == 0
+        assert run.json("weak_spots.json")["before"][
+            "groups"
+        ]  # most questions are answered wrong, and they share words
+        assert server.n_compared == 0
+
+
 def test_a_model_of_entailment_compares_where_no_network_is(tmp_path: Path) -> None:
     save_nli(tmp_path / "nli")
     with open_tasks.server_of_questions() as server:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from psopt.answers import ONE_LABEL, AnswerType, code_of, packed, unpacked
+from psopt.answers import ONE_LABEL, AnswerType, NoLabel, code_of, packed, unpacked
 from psopt.evaluation import (
     Predictions,
     beside_quality_line,
@@ -222,3 +222,24 @@ def test_5_000_samples_under_30_wordings_fit(spec: str) -> None:
     assert time.perf_counter() - start < 60
     assert 0 < scores.sensitivity < 1
     assert predictions.similarity is None or predictions.similarity.nbytes == 5000 * 30 * 30 * 8
+
+
+def test_predictions_for_some_samples_are_what_they_are_in_whole() -> None:
+    answers: list[list[str | None]] = [["x", "y", "x"], [None, "y", "y"], ["z", "z", "w"]]
+    whole = replace(
+        predictions_of("text", answers, ["x", "y", "z"]),
+        metric_scores=np.arange(9).reshape(3, 3) / 8,
+        same=np.array([[0, 0, 0], [0, 1, 1], [0, 0, 1]]),
+        no_labels=(NoLabel(1, 0, "empty", ""),),
+    )
+    part = whole.of_samples(np.array([2, 1]))
+    assert [sample.label for sample in part.samples] == ["z", "y"]
+    assert part.quality is not None
+    assert whole.quality is not None
+    np.testing.assert_array_equal(part.quality, whole.quality[[2, 1]])
+    np.testing.assert_allclose(part.sensitivities, whole.sensitivities[[2, 1]])
+    assert whole.sensitivities[0] == 0  # whatever the texts: they are told to be the same
+    assert [(missed.sample, missed.kind) for missed in part.no_labels] == [(1, "empty")]
+    only = whole.of_samples(np.array([True, False, False]))
+    assert (only.array.shape, only.no_labels) == ((1, 3), ())
+    assert [columns.tolist() for columns in whole.under([2, 0]).places] == [[0, 0], [1, 0], [1, 0]]

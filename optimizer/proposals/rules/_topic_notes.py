@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,9 +37,9 @@ def notes_on_topics(task: Task, predictions: Predictions, topics: Iterable[Failu
         is_of = _shows(predictions, failing)
         if failing.how != "phrases" or is_of.all() or is_of.sum() < _LEAST_SAMPLES:
             continue
-        own = _part(predictions, is_of)
+        own = predictions.of_samples(is_of)
         share = len(own.samples) / len(predictions.samples)
-        elsewhere = {note.form: note.gain * (1 - share) for note in form_notes(task, _part(predictions, ~is_of))}
+        elsewhere = {note.form: note.gain * (1 - share) for note in form_notes(task, predictions.of_samples(~is_of))}
         for note in form_notes(task, own):
             gain = note.gain * share
             is_its_own = note.concerned.sum() >= max(_LEAST_SAMPLES, _LEAST_OF_TOPIC * len(own.samples))
@@ -57,17 +56,4 @@ def _shows(predictions: Predictions, failing: FailureSlice) -> Flags:
     return np.array(
         [any(sample_shows(sample.text, phrase) for phrase in failing.phrases) for sample in predictions.samples],
         dtype=np.bool_,
-    )
-
-
-def _part(predictions: Predictions, rows: Flags) -> Predictions:
-    """The predictions of some samples."""
-    return replace(
-        predictions,
-        array=predictions.array[rows],
-        samples=tuple(sample for sample, kept in zip(predictions.samples, rows, strict=True) if kept),
-        probabilities=None if predictions.probabilities is None else predictions.probabilities[rows],
-        metric_scores=None if predictions.metric_scores is None else predictions.metric_scores[rows],
-        most_different=predictions.n_classes,
-        no_labels=(),
     )
