@@ -70,11 +70,12 @@ def class_consistency(prompts: Mapping[str, Predictions]) -> Figure:
             meanline_visible=True,
             points=False,
             bandwidth=0.04,
-            spanmode="hard",
+            span=[0, 1],
+            spanmode="manual",
             scalemode="width",
             width=0.9,
         )
-    styled(plot, 340, violinmode="overlay", yaxis_title="mean consistency")
+    styled(plot, 340, violinmode="overlay", yaxis_title="mean consistency", yaxis_range=[0, 1])
     caption = (
         "How alike a sample is answered to the others of its class. A violin that is thick at the top stands for a "
         "class that holds together; a second bulge below is a part that is answered in another way."

@@ -9,6 +9,7 @@ from psopt.answers import AnswerType, answers_line
 from psopt.evaluation import beside_quality_line, compare_paired, na_lines, objective_values, verdict
 from psopt.rephrasings import tame_note
 from psopt.report._class_figures import class_figures
+from psopt.report._confusion_figure import confusion
 from psopt.report._contents import Contents, knee_id, read_contents
 from psopt.report._edit_figure import contributions_figure
 from psopt.report._front_figure import front_figure
@@ -35,9 +36,9 @@ if TYPE_CHECKING:
 _WEAK_ROWS = 10
 _SLICE_ROWS = 15
 _MEASURES = (
-    ("f1", "F1", "higher"),
-    ("sensitivity", "S, sensitivity", "lower"),
-    ("consistency", "C, consistency", "higher"),
+    ("f1", "F1", "higher", ""),
+    ("sensitivity", "S, sensitivity", "lower", "How far answers to a sample differ between wordings: 0 if never."),
+    ("consistency", "C, consistency", "higher", "How alike samples of one class are answered: 100 if all are."),
 )
 
 
@@ -74,11 +75,12 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         limits=limits_line(contents.run["prompt_limits"]) if contents.run.get("prompt_limits") else "",
         without_self_pairs=_without_self_pairs(contents),
         front=_rows(contents),
+        classes=_classes(contents),
         prompts=_panels(contents),
         prices=prices,
         gallery=gallery,
         groups=most_severe(contents.failures["before"]["groups"]),
-        weak=_weak_rows(contents),
+        weak=weak_rows(contents),
     )
     directory.write_text(REPORT, page)
     return figures
@@ -141,7 +143,7 @@ def _gallery(contents: Contents) -> dict[str, list[Figure]]:
     scores = {"seed prompt": run["baseline"]["test"], contents.name: contents.chosen["test"]}
     sections: dict[str, list[Figure | None]] = {
         "front": [front_figure(run, contents.trials)],
-        "shook": [sample_sensitivity(prompts), joint_view(prompts), *class_figures(prompts)],
+        "shook": [confusion(prompts), sample_sensitivity(prompts), joint_view(prompts), *class_figures(prompts)],
         "mended": [
             changed_samples(*prompts.items()) if len(prompts) > 1 else None,
             contributions_figure(contents.contributions),
@@ -157,8 +159,12 @@ def _gallery(contents: Contents) -> dict[str, list[Figure]]:
 
 
 def most_severe(slices: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The slices with most severity, as weak_spots.json has them."""
-    return sorted(slices, key=lambda failing: -failing["need"])[:_SLICE_ROWS]
+    """The slices with most severity, as weak_spots.json has them; one that several views see is one row."""
+    topics: dict[tuple[str, str | None], dict[str, Any]] = {}
+    for failing in sorted(slices, key=lambda failing: -failing["need"]):
+        row = topics.setdefault((failing["topic"], failing["label"]), {**failing, "view": ""})
+        row["view"] = ", ".join([*([row["view"]] if row["view"] else []), failing["view"]])
+    return list(topics.values())[:_SLICE_ROWS]
 
 
 def _headline(contents: Contents) -> list[dict[str, Any]]:
@@ -171,13 +177,14 @@ def _headline(contents: Contents) -> list[dict[str, Any]]:
         tested = compare_paired(first, second, contents.run["seed"])
     cards = []
     names = {"f1": quality_name(contents.run)}
-    for key, name, better in _MEASURES:
+    for key, name, better, meaning in _MEASURES:
         if before["test"][key] is None:
             continue
         cards.append(
             {
                 "name": names.get(key, name),
                 "better": better,
+                "meaning": meaning,
                 "before": before["test"][key],
                 "after": after["test"][key],
                 "ci": after["test"]["ci"].get(key),
@@ -314,6 +321,19 @@ def _rows(contents: Contents) -> list[dict[str, Any]]:
     return rows
 
 
+def _classes(contents: Contents) -> list[dict[str, Any]]:
+    """F1, S and C of each class on test, of the seed prompt and of what is shown; macro-F1 last."""
+    before, after = contents.run["baseline"]["test"], contents.chosen["test"]
+    rows = [
+        {"name": name, "n": scores["n"], "before": scores, "after": after["per_class"][name]}
+        for name, scores in before["per_class"].items()
+    ]
+    if rows and before.get("macro_f1") is not None:
+        overall = [{"f1": scores["macro_f1"]} for scores in (before, after)]
+        rows.append({"name": "mean of the classes (macro-F1)", "n": None, "before": overall[0], "after": overall[1]})
+    return rows
+
+
 def _answered(contents: Contents) -> list[dict[str, Any]]:
     """What test samples were answered whose answers differ most, the same answers together; none of single labels."""
     before, *others = contents.predictions.values()
@@ -335,13 +355,16 @@ def _told(edit: dict[str, Any]) -> str:
     return f"{edit['kind']}{about}: {edit['text']}"
 
 
-def _weak_rows(contents: Contents) -> list[dict[str, Any]]:
+def weak_rows(contents: Contents) -> list[dict[str, Any]]:
     """The most sensitive train samples before and after, with the chosen prompt's edits that were drawn from them."""
     after = contents.failures["after"]
     rows: list[dict[str, Any]] = []
     if not after:  # a limit did not pay for it
         return []
-    for sample in contents.failures["before"]["weak"]["sensitivity"][:_WEAK_ROWS]:
+    # A sample that the prompt now shows with its answer says nothing of others.
+    shown = {(edit["text"], edit["label"]) for edit in contents.chosen["edits"] if edit["kind"] == "example"}
+    weak = contents.failures["before"]["weak"]["sensitivity"]
+    for sample in [sample for sample in weak if (sample["text"], sample["label"]) not in shown][:_WEAK_ROWS]:
         now = after.get(sample["id"])  # None where the last diagnosis did not ask about it
         edits = [edit for edit in contents.chosen["edits"] if sample["id"] in edit["provenance"]["samples"]]
         edits.sort(key=lambda edit: len(edit["provenance"]["samples"]))  # the most specific first

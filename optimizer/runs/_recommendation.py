@@ -92,13 +92,13 @@ def _sentence(data: Mapping[str, Any], tests: list[Mapping[str, Any]], quality: 
     differences = _differences(best, quality)
     if data["samples_needed"]:
         needed = f"about {data['samples_needed']:,} test samples would settle it"
-        return f"Keep yours. The best found may be better ({differences}): {needed}."
+        return f"Keep yours. The best found may be better, {differences}: {needed}."
     if _looks_better(best):
         return (
-            f"Keep yours. The best found may be better ({differences}): more test samples alone would not settle it, "
+            f"Keep yours. The best found may be better, {differences}: more test samples alone would not settle it, "
             "more held-out wordings might."
         )
-    return f"Keep yours. The best found looks no better on test ({differences})."
+    return f"Keep yours. The best found looks no better on test: {differences}."
 
 
 def _of_chosen(data: Mapping[str, Any], test: Mapping[str, Any], quality: str) -> str:
@@ -108,22 +108,26 @@ def _of_chosen(data: Mapping[str, Any], test: Mapping[str, Any], quality: str) -
         return f"Not tested (--gate off): {test['id']} is the knee as val has it; on test {differences}."
     if data["mode"] == "likely":
         return (
-            f"Likely better: {test['id']} ({differences}). {quality} is no lower on test and {total} is "
+            f"Likely better: {test['id']}, {differences}. {quality} is no lower on test and {total} is "
             "higher; that is an estimate, and no test stands behind it (--gate likely)."
         )
     return (
-        f"Recommended: {test['id']} ({differences}). Tested at {100 * data['alpha']:g} %: {quality} is not lower by "
+        f"Use prompt {test['id']}: {differences}. Tested at {100 * data['alpha']:g} %: {quality} is not lower by "
         f"{100 * data['margin']:g} and S not higher by 1, and at least one of them is better."
     )
 
 
 def _differences(test: Mapping[str, Any], quality: str) -> str:
-    return "; ".join(f"{name} {_difference(test[key])}" for key, name in (("f1", quality), ("sensitivity", "S")))
+    return ", ".join(f"{name} {_difference(test[key])}" for key, name in (("f1", quality), ("sensitivity", "S")))
 
 
-def _difference(measure: Mapping[str, float]) -> str:
-    difference, low, high = (100 * measure[name] for name in ("difference", "low", "high"))
-    return f"{difference:+.1f}, {low:+.1f} to {high:+.1f}"
+def _difference(measure: Mapping[str, float | None]) -> str:
+    """Before, after and the interval of the difference; runs of 0.1 kept the difference alone."""
+    low, high = (100 * (measure[name] or 0.0) for name in ("low", "high"))
+    before, after = measure.get("before"), measure.get("after")
+    if before is None or after is None:
+        return f"{100 * (measure['difference'] or 0.0):+.1f} ({low:+.1f} to {high:+.1f})"
+    return f"{100 * before:.1f} -> {100 * after:.1f} ({low:+.1f} to {high:+.1f})"
 
 
 def _looks_better(test: Mapping[str, Any]) -> bool:

@@ -18,8 +18,11 @@ from psopt.errors import InputError
 from psopt.evaluation import Predictions
 from psopt.models import ModelProvider
 from psopt.report import diagnosis_page, write_report
-from psopt.report._class_figures import class_figures, class_sensitivity, consistency_matrices
+from psopt.report._class_figures import class_consistency, class_figures, class_sensitivity, consistency_matrices
+from psopt.report._confusion_figure import confusion
+from psopt.report._contents import read_contents
 from psopt.report._marked import marked
+from psopt.report._run_report import most_severe, weak_rows
 from psopt.report._sample_figures import changed_samples, joint_view, sample_sensitivity
 from psopt.report._wording_figures import damage, enough, flips
 from psopt.runs import RunDirectory
@@ -127,6 +130,52 @@ def test_s_by_class_is_the_mean_of_its_samples(pair: dict[str, Any]) -> None:
     assert list(before.x) == ["a"]  # of b there is one sample only
     assert before.y[0] == pytest.approx(half / 3)
     assert after.y[0] == 0
+
+
+def test_confusion_counts_the_answers_to_each_class(pair: dict[str, Any]) -> None:
+    figure = confusion(pair)
+    assert figure is not None
+    before, after = figure.plot.data
+    assert list(before.x) == ["a", "b", "N/A"]
+    assert np.asarray(before.z).tolist() == [[50, 50, 0], [25, 75, 0]]
+    assert np.asarray(after.z).tolist() == [[100, 0, 0], [0, 100, 0]]
+
+
+def test_violins_stay_where_consistency_can_be(pair: dict[str, Any]) -> None:
+    plot = class_consistency(pair).plot
+    assert list(plot.layout.yaxis.range) == [0, 1]
+    assert all(list(violin.span) == [0, 1] for violin in plot.data)
+
+
+def test_each_class_and_their_mean_stand_before_and_after(run: Any) -> None:
+    page = (run.path / "report.html").read_text()
+    manifest = json.loads((run.path / "run.json").read_text())
+    assert "mean of the classes (macro-F1)" in page
+    for label, scores in manifest["baseline"]["test"]["per_class"].items():
+        row = page.partition(f'<tr><td class="l">{label}</td><td>{scores["n"]}</td>')[2].partition("</tr>")[0]
+        assert f"{100 * scores['f1']:.1f}" in row
+    assert "How far answers to a sample differ between wordings" in page
+
+
+def test_a_topic_that_several_views_see_is_one_row() -> None:
+    def seen(view: str, need: float, topic: str = '"year"') -> dict[str, Any]:
+        return {"view": view, "need": need, "topic": topic, "label": "Number"}
+
+    rows = most_severe([seen("accuracy", 2.0), seen("sensitivity", 3.0), seen("accuracy", 2.5, '"who"')])
+    assert [(row["topic"], row["need"], row["view"]) for row in rows] == [
+        ('"year"', 3.0, "sensitivity, accuracy"),
+        ('"who"', 2.5, "accuracy"),
+    ]
+
+
+def test_a_sample_that_the_prompt_shows_is_not_said_to_be_mended(run: Any) -> None:
+    weak_spots = json.loads((run.path / "weak_spots.json").read_text())
+    shown = weak_spots["before"]["weak"]["sensitivity"][0]
+    contents = read_contents(RunDirectory.open(run.path))
+    example = {"kind": "example", "text": shown["text"], "label": shown["label"], "provenance": {"samples": []}}
+    assert shown["id"] in {row["id"] for row in weak_rows(contents)}
+    contents.chosen["edits"].append(example)
+    assert shown["id"] not in {row["id"] for row in weak_rows(contents)}
 
 
 def test_samples_that_never_change_are_counted_in_the_caption(pair: dict[str, Any]) -> None:

@@ -64,15 +64,25 @@ def test_the_words_say_what_was_tested_and_what_it_would_take() -> None:
     before = predictions(400, 0.5, 1)
     good = gate(before, {"new": predictions(400, 0.9, 1)})
     first, second = recommendation_lines(data_of(good, "new"))
-    assert first.startswith("Recommended: new (F1 +")
+    f1, sensitivity = good.tests[0].f1, good.tests[0].sensitivity
+    assert first.startswith(
+        f"Use prompt new: F1 {100 * f1.before:.1f} -> {100 * f1.after:.1f} "
+        f"({100 * f1.low:+.1f} to {100 * f1.high:+.1f}), S {100 * sensitivity.before:.1f} -> "
+    )
+    assert f1.after - f1.before == pytest.approx(f1.difference)
+    assert sensitivity.after - sensitivity.before == pytest.approx(sensitivity.difference)
+    of_older_run = json.loads(json.dumps(data_of(good, "new")))
+    for measure in ("f1", "sensitivity"):
+        del of_older_run["tests"][0][measure]["before"]
+    assert recommendation_lines(of_older_run)[0].startswith("Use prompt new: F1 +")
     assert "Tested at 5 %" in first
     assert "the baseline, new" in second
     few = gate(predictions(60, 0.6, 1), {"new": predictions(60, 0.68, 2)})
     keep = recommendation_lines(data_of(few, "old", samples_needed=340))[0]
-    assert keep.startswith("Keep yours. The best found may be better (F1 ")
+    assert keep.startswith("Keep yours. The best found may be better, F1 ")
     assert keep.endswith("about 340 test samples would settle it.")
     nothing = recommendation_lines(data_of(gate(before, {"new": predictions(400, 0.3, 1)}), "old"))[0]
-    assert nothing.startswith("Keep yours. The best found looks no better on test (F1 -")
+    assert nothing.startswith("Keep yours. The best found looks no better on test: F1 ")
     off = recommendation_lines(data_of(gate(before, {"new": before}, mode="off"), "new"))[0]
     assert off.startswith("Not tested (--gate off): new is the knee")
     likely = recommendation_lines(data_of(gate(before, {"new": predictions(400, 0.9, 1)}, mode="likely"), "new"))[0]

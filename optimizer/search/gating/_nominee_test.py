@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.evaluation import compare_paired
+from psopt.evaluation import compare_paired, quality_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -32,6 +32,8 @@ class OneSided:
         Of "no better".
     is_thin : bool
         Whether so few samples differ that those not seen decide (see `psopt.metrics.PairedDifference`).
+    before, after : float or None
+        What the baseline and the nominee have; None where it was not kept.
     """
 
     difference: float
@@ -40,6 +42,8 @@ class OneSided:
     not_worse: float
     better: float
     is_thin: bool = False
+    before: float | None = None
+    after: float | None = None
 
     @classmethod
     def of_f1(cls, paired: PairedDifference, margin: float) -> OneSided:
@@ -53,7 +57,11 @@ class OneSided:
         p_values = (paired.p_below(margin), paired.p_below(0.0))
         return cls(paired.difference, paired.low, paired.high, *p_values, paired.thin is not None)
 
-    def to_dict(self) -> dict[str, float]:
+    def between(self, before: float, after: float) -> OneSided:
+        """The same with what it is the difference of."""
+        return replace(self, before=before, after=after)
+
+    def to_dict(self) -> dict[str, float | None]:
         """Return it as plain JSON data."""
         return asdict(self)
 
@@ -123,8 +131,10 @@ def compare_nominee(
     paired = compare_paired(baseline, nominee)
     return NomineeTest(
         nominee_id,
-        OneSided.of_f1(paired["f1"], margin),
-        OneSided.of_sensitivity(paired["sensitivity"], MARGIN_OF_S),
+        OneSided.of_f1(paired["f1"], margin).between(quality_of(baseline), quality_of(nominee)),
+        OneSided.of_sensitivity(paired["sensitivity"], MARGIN_OF_S).between(
+            float(baseline.sensitivities.mean()), float(nominee.sensitivities.mean())
+        ),
         paired["consistency"].difference if "consistency" in paired else None,
         _lost(baseline, nominee, pinned),
     )

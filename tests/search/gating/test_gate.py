@@ -127,4 +127,6 @@ def test_holm_steps_down_and_stops() -> None:
 def test_the_verdict_is_plain_json() -> None:
     data = gate(BASELINE, {"knee": BETTER, "short": STILL_BETTER}).to_dict()
     assert [test["id"] for test in data["tests"]] == ["knee", "short"]
-    assert set(data["tests"][0]["f1"]) == {"difference", "low", "high", "not_worse", "better", "is_thin"}
+    of_f1 = data["tests"][0]["f1"]
+    assert set(of_f1) == {"difference", "low", "high", "not_worse", "better", "is_thin", "before", "after"}
+    assert of_f1["after"] - of_f1["before"] == pytest.approx(of_f1["difference"])
