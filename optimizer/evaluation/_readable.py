@@ -50,5 +50,6 @@ def _of_open(predictions: Predictions) -> float | None:
         no_labels=(),
         metric_scores=None,
         same=None if predictions.same is None else np.where(is_read, predictions.same, NOT_ASKED)[kept],
+        confidence=None,
     )
     return sensitivity(read.p_tau, similarity=read.similarity)

@@ -186,10 +186,13 @@ def test_c_is_checked_only_where_it_is_defined(run: Finished) -> None:
         assert "C is not defined for these answers" in done.stderr
 
 
-def test_probabilities_are_for_labels(run: Finished) -> None:
+def test_a_server_that_tells_no_log_probabilities_is_found_out_by_twenty_answers(run: Finished) -> None:
+    n_asked = run.server.n_asked
     done = run.psopt("check", *run.data, *run.model, "--min-f1", "0.1", "--logprobs")
     assert done.returncode == 2
-    assert "--logprobs needs answers that are a label alone" in done.stderr
+    assert "sent no log-probabilities with its answers: leave --logprobs out" in done.stderr
+    assert run.server.n_asked - n_asked <= 20
+    assert "Traceback" not in done.stderr
 
 
 HOSTILE = [
