@@ -53,7 +53,7 @@ def task_of(server: RuleServer) -> Task:
 
 def measured(server: RuleServer, cache: Path, prompt: Any = PROMPT, **options: Any) -> Any:
     lm = LMConfig(api_base=server.base, **options)
-    given = {"rephrasings": 4, "split": "all", "lm": lm, "cache_dir": cache}
+    given: dict[str, Any] = {"rephrasings": 4, "split": "all", "lm": lm, "cache_dir": cache}
     return psopt.measure(task_of(server), prompt, model="openai/rule", **given)
 
 

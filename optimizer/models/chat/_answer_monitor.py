@@ -70,7 +70,7 @@ class AnswerMonitor(Generic[Key]):
         self._options = options
         self._least = least
         self._n_left_out = n_left_out
-        self._check_bears = check or check_probabilities
+        self._check_probabilities = check or check_probabilities
         self._total = 0
         self._n_seen = 0
         self._kinds: Counter[str] = Counter()
@@ -121,7 +121,7 @@ class AnswerMonitor(Generic[Key]):
         if self.is_trusted:
             return
         if self._options.logprobs and answer.text:
-            self._check_bears(self._name, answer)
+            self._check_probabilities(self._name, answer)
         if self._reader.read(answer.text) != len(self._reader.labels):
             self.is_trusted = True
             return
