@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -124,6 +125,9 @@ class RuleServer:
         By how much a word in the prompt takes away from the rate of errors.
     shake : callable
         How often it errs on a text, in [0, 1], if nothing forbids it.
+    token_probabilities : callable or None
+        From what is said to the probability of each of its tokens, told to whoever asks for log-probabilities; None for
+        a server that knows none.
     """
 
     rows: list[dict[str, Any]]
@@ -133,7 +137,9 @@ class RuleServer:
     judge: Callable[[str], str] = field(default=lambda _: "5")
     compares: Callable[[str], str] = field(default=lambda _: "no")
     shake: Callable[[str], float] = field(default=lambda text: _draw("text", text) * 0.8)
+    token_probabilities: Callable[[str], list[float]] | None = None
     n_asked: int = 0
+    n_asked_for_probabilities: int = 0
     n_compared: int = 0
     n_drafted: int = 0
     n_rated: int = 0
@@ -163,6 +169,19 @@ class RuleServer:
         wrong = self.wrong(known[text])
         return wrong[int(_draw("which", instructions.split("\n", 1)[0], text) * len(wrong))]
 
+    def logprobs(self, said: str) -> dict[str, Any] | None:
+        """Say how probable each token of an answer was, as OpenAI does where no alternatives are wanted."""
+        if self.token_probabilities is None:
+            return None
+        probabilities = self.token_probabilities(said)
+        length = max(1, -(-len(said) // len(probabilities)))
+        tokens = [said[place * length : (place + 1) * length] for place in range(len(probabilities))]
+        places = [
+            {"token": token, "logprob": math.log(probability), "bytes": list(token.encode()), "top_logprobs": []}
+            for token, probability in zip(tokens, probabilities, strict=True)
+        ]
+        return {"content": places, "refusal": None}
+
     def __enter__(self) -> Self:
         """Listen on a free port."""
         responder = self
@@ -175,6 +194,9 @@ class RuleServer:
                 responder.n_asked += 1
                 said = responder.answer(body["messages"][-1]["content"])
                 choice = {"index": 0, "message": {"role": "assistant", "content": said}, "finish_reason": "stop"}
+                if body.get("logprobs"):
+                    responder.n_asked_for_probabilities += 1
+                    choice["logprobs"] = responder.logprobs(said)
                 usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
                 answer = {"id": "x", "object": "chat.completion", "created": 0, "model": "rule"}
                 content = json.dumps({**answer, "choices": [choice], "usage": usage}).encode()

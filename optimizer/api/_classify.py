@@ -102,7 +102,8 @@ def classify(
     prompts = _rephrased(source, asked, task, rephrasings, seed) if vote else [asked]
     if asks_in_chat(answering):
         answering.few_may_fail = True
-    array = _answers(answering, prompts, rows, on_progress, soft=lm is not None and lm.logprobs)
+    soft = lm is not None and lm.logprobs and asked.asks == LABEL
+    array = _answers(answering, prompts, rows, on_progress, soft=soft)
     if asked.asks != LABEL:
         classified = _open_answers(rows, array, task, answering)
         return _explained(classified, no_labels(answering, prompts, rows, array))

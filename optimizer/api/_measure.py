@@ -140,7 +140,7 @@ def predict(
         texts,
         chosen,
         on_progress,
-        from_probabilities=options.lm.logprobs,
+        from_probabilities=options.lm.logprobs and not task.spec.is_open,
         forms=forms,
         answer_type=AnswerType.of(task),
     )

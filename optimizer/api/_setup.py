@@ -47,7 +47,7 @@ def make_evaluator(
         answering,
         rephrasings,
         samples,
-        from_probabilities=settings.lm.logprobs,
+        from_probabilities=settings.lm.logprobs and not task.spec.is_open,
         budget=models.budget,
         answer_type=AnswerType.of(task),
     )

@@ -10,7 +10,7 @@ from psopt.errors import InputError
 from psopt.evaluation import evaluate
 from psopt.models import ModelProvider, capabilities_of
 from psopt.runs import MANIFEST, RunSettings, asks_the_same, read_answers, read_back
-from psopt.tasks import fields_of
+from psopt.tasks import LABEL, fields_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -105,7 +105,8 @@ def verify_written(
     models = ModelProvider(cache_dir, settings.lm.changed(**lm_changes or {}))
     model = models.answering(settings.model, task)
     asked = prompt if is_same else reread
-    predictions = evaluate(model, asked, (asked.description,), samples, from_probabilities=settings.lm.logprobs)
+    soft = settings.lm.logprobs and asked.asks == LABEL
+    predictions = evaluate(model, asked, (asked.description,), samples, from_probabilities=soft)
     usage = models.budget.usage
     if not capabilities_of(model).counts_calls:
         usage.made += len(samples)

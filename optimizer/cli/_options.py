@@ -188,7 +188,8 @@ Structured = Annotated[
     ),
 ]
 Logprobs = Annotated[
-    bool, option("Model", "--logprobs", "Measure with the labels' probabilities, not the answers alone.")
+    bool,
+    option("Model", "--logprobs", "Measure with the labels' probabilities; of open answers, how sure of them it was."),
 ]
 HfLikelihood = Annotated[
     Literal["mean", "sum"],

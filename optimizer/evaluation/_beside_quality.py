@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 
 def beside_quality_line(*measured: Mapping[str, Any]) -> str:
-    """Say what stands beside quality and S, of ordered labels and of open answers; empty of labels without an order.
+    """Say what stands beside quality and S: of ordered labels, open answers, and labels scored by their probabilities.
+
+    It is empty of labels without an order that are scored by the answers alone.
 
     Parameters
     ----------
@@ -23,9 +25,14 @@ def beside_quality_line(*measured: Mapping[str, Any]) -> str:
     --------
     >>> beside_quality_line({"f1": 0.7}), beside_quality_line({"open": {"measures": {"PSS": 0.25}}})
     ('', 'PSS 25.0 %')
+    >>> beside_quality_line({"posix": 1.204}, {"posix": 0.51})
+    'POSIX 1.20 -> 0.51 nats'
     """
     if all("open" in scores for scores in measured):
         return open_line(*(scores["open"]["measures"] for scores in measured))
+    lines = []
     if all("ordinal" in scores for scores in measured):
-        return ordinal_line(*(OrdinalScores(**scores["ordinal"]) for scores in measured))
-    return ""
+        lines.append(ordinal_line(*(OrdinalScores(**scores["ordinal"]) for scores in measured)))
+    if all("posix" in scores for scores in measured):
+        lines.append(f"POSIX {' -> '.join(format(scores['posix'], '.2f') for scores in measured)} nats")
+    return ", ".join(lines)

@@ -13,6 +13,7 @@ from psopt.evaluation._predictions import Predictions
 from psopt.metrics import hard_predictions
 from psopt.models import (
     NOT_ASKED,
+    has_confidences,
     has_explanations,
     has_metric_scores,
     has_probabilities,
@@ -108,6 +109,7 @@ def predictions_of(
         tuple(rephrasings),
         no_labels(model, prompts, texts, answers.array),
         answer_type,
+        confidence=model.confidences(prompts, texts, answers.array) if has_confidences(model) else None,
     )
     return assessed(predictions, model)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.answers import BAND, FIRST_CODE, AnswerType, text_of
+from psopt.evaluation._confidence import CONFIDENCE_AGAINST_S, confidence_measures
 from psopt.evaluation._label_rows import given_labels, true_labels
 from psopt.metrics import prompt_sensi_score, sensitivity
 from psopt.tasks import EMBEDDING, FREE, LABELS, NUMBER, TEXT, TOKEN_F1, AnswerSpec, references_of
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from psopt.evaluation._predictions import Predictions
+
+# Measures that are no shares, and how they are written.
+_NO_SHARES = {"mean absolute error": ".4g", CONFIDENCE_AGAINST_S: "+.2f"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,8 @@ class OpenScores:
     measures : dict of name to float or None
         Of several labels ``subset accuracy`` and ``S of equal sets``; of numbers ``mean absolute error``; of texts
         ``exact match``; of free answers S at other thresholds; of all ``PSS`` (P24), how far the quality of a sample's
-        answers lies apart. None where no answer was read.
+        answers lies apart; where log-probabilities were asked for ``confidence`` and ``confidence against S``
+        (`confidence_measures`). None where no answer was read.
     """
 
     quality_name: str
@@ -55,7 +60,9 @@ def open_scores(predictions: Predictions) -> OpenScores | None:
     quality = predictions.quality
     if quality is not None and predictions.is_whole and predictions.n_rephrasings > 1:
         measures["PSS"] = prompt_sensi_score(quality)
-    return OpenScores(rule.quality_name, {**measures, **(predictions.judge_measures or {})})
+    return OpenScores(
+        rule.quality_name, {**measures, **confidence_measures(predictions), **(predictions.judge_measures or {})}
+    )
 
 
 def open_line(*measured: Mapping[str, float | None]) -> str:
@@ -66,10 +73,10 @@ def open_line(*measured: Mapping[str, float | None]) -> str:
     """
     parts = []
     for name in measured[0]:
-        is_share = name != "mean absolute error"
+        form = _NO_SHARES.get(name)
         values = [measures.get(name) for measures in measured]
-        shown = ["–" if value is None else f"{100 * value:.1f}" if is_share else f"{value:.4g}" for value in values]
-        parts.append(f"{name} {' -> '.join(shown)}{' %' if is_share else ''}")
+        shown = ["–" if value is None else f"{value:{form}}" if form else f"{100 * value:.1f}" for value in values]
+        parts.append(f"{name} {' -> '.join(shown)}{'' if form else ' %'}")
     return ", ".join(parts)
 
 

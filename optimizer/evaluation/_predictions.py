@@ -71,6 +71,9 @@ class Predictions:
         How far a judge of the answers agrees with itself, where there is one.
     same : (N, Q) int or None
         Which open answers to a sample are the same, numbered as `places`, where something else than they say so.
+    confidence : (N, Q) float or None
+        Of open answers the mean probability of the tokens that the model wrote, in [0, 1], where it was asked for; NaN
+        where it is not known.
     """
 
     array: NDArray[np.int64]
@@ -85,6 +88,7 @@ class Predictions:
     most_different: int = 0
     judge_measures: Mapping[str, float] | None = None
     same: NDArray[np.int64] | None = None
+    confidence: NDArray[np.float64] | None = None
 
     @property
     def n_rephrasings(self) -> int:
@@ -340,6 +344,7 @@ class Predictions:
             no_labels=self._no_labels_under(columns),
             most_different=self.n_classes if self.answers.open is not None else 0,
             same=None if self.same is None else self.same[:, columns],
+            confidence=None if self.confidence is None else self.confidence[:, columns],
         )
 
     def of_samples(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Predictions:
@@ -358,6 +363,7 @@ class Predictions:
                 if missed.sample == row
             ),
             same=None if self.same is None else self.same[kept],
+            confidence=None if self.confidence is None else self.confidence[kept],
         )
 
     def _no_labels_under(self, columns: Sequence[int]) -> tuple[NoLabel, ...]:

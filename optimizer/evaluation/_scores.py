@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.answers import CLOSENESS, F1
+from psopt.evaluation._likelihood import posix_of
 from psopt.evaluation._na_kinds import NaExample, na_examples, na_kinds
 from psopt.evaluation._objectives import objective_gains
 from psopt.evaluation._open_scores import OpenScores, label_f1, open_scores
@@ -107,6 +108,9 @@ class Scores:
         What else is asked of ordered labels, among it F1 and S as of labels without an order.
     open : OpenScores or None
         What else is asked of answers that are no single labels.
+    posix : float or None
+        How much the likelihood of labels changes between wordings, in nats (`psopt.metrics.posix`); None where answers
+        are scored, not probabilities, and under one wording.
     per_family : dict of family to FamilyScores
         Where the rephrasings are of several families: what the model is sensitive to.
     """
@@ -129,6 +133,7 @@ class Scores:
     consistency_no_self_pairs: float | None = None
     ordinal: OrdinalScores | None = None
     open: OpenScores | None = None
+    posix: float | None = None
 
     @property
     def gains(self) -> NDArray[np.float64]:
@@ -156,6 +161,8 @@ class Scores:
             del data["ordinal"]
         if self.open is None:
             del data["open"]
+        if self.posix is None:
+            del data["posix"]
         data["ci"] = {name: list(bounds) for name, bounds in self.ci.items()}
         return data
 
@@ -197,6 +204,7 @@ def score(
         consistency_no_self_pairs=_consistency_no_self_pairs(predictions),
         ordinal=ordinal_scores(predictions),
         open=open_scores(predictions),
+        posix=posix_of(predictions),
     )
 
 

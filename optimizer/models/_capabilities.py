@@ -49,6 +49,8 @@ class Capabilities:
         Whether it can answer anything else than one of the prompt's labels: with several, with numbers, with texts.
     is_assessed : bool
         Whether it is an `AssessedModel`.
+    has_confidences : bool
+        Whether it is a `ConfidentModel`.
     """
 
     is_free: bool = False
@@ -61,6 +63,7 @@ class Capabilities:
     has_cells: bool = False
     writes: bool = False
     is_assessed: bool = False
+    has_confidences: bool = False
 
     @property
     def can_race(self) -> bool:
@@ -111,6 +114,19 @@ class AssessedModel(Model, Protocol):
 
     def assess(self, array: NDArray[np.int64], samples: Sequence[Sample]) -> Assessment:
         """Return what is said of the (n_texts, n_prompts) answers to these samples."""
+        ...
+
+
+class ConfidentModel(Model, Protocol):
+    """A model that can say how probable the tokens of its open answers were to it."""
+
+    def confidences(
+        self, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
+    ) -> NDArray[np.float64] | None:
+        """Return the mean probability of each answer's tokens, in [0, 1].
+
+        (n_texts, n_prompts), NaN where it is not known; None where nobody has asked for it. Nothing is asked.
+        """
         ...
 
 
@@ -168,6 +184,11 @@ def has_metric_scores(model: Model) -> TypeIs[MetricScoredModel]:
 def is_assessed(model: Model) -> TypeIs[AssessedModel]:
     """Whether `assess` may be called."""
     return capabilities_of(model).is_assessed
+
+
+def has_confidences(model: Model) -> TypeIs[ConfidentModel]:
+    """Whether `confidences` may be called."""
+    return capabilities_of(model).has_confidences
 
 
 def has_explanations(model: Model) -> TypeIs[ExplainingModel]:

@@ -57,12 +57,15 @@ def load_model(
     MissingExtraError
         If the model needs an optional dependency that is not installed.
     InputError
-        If the task's answers are more than a label, and the model gives nothing else (`Capabilities.writes`).
+        If the task's answers are more than a label, and the model gives nothing else (`Capabilities.writes`), or not
+        the probabilities of what it writes that are asked for (`Capabilities.has_confidences`).
     """
     if not isinstance(model, str):
         given = _given(model, task, cache_dir, options, budget)
         if task.spec.is_open and not capabilities_of(given).writes:
             raise _chooses(given.name, task)
+        if task.spec.is_open and options and options.logprobs and not capabilities_of(given).has_confidences:
+            raise InputError(f"model {given.name} gives no probabilities: leave --logprobs out")
         return given
     kind, _, rest = model.partition("/")
     if kind in _CHOOSING and task.spec.is_open:

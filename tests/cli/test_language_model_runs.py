@@ -201,8 +201,10 @@ def test_probabilities_are_measured_with(data: Path) -> None:
     with FakeServer() as server:
         done = optimize(data, server, "--logprobs")
         assert done.returncode == 0, done.stderr
-    baseline = read(data)["baseline"]["val"]
-    assert baseline["sensitivity"] > 0.5  # each answer has .7 / .3 by itself
+    baseline = read(data)["baseline"]
+    assert baseline["val"]["sensitivity"] > 0.5  # each answer has .7 / .3 by itself
+    assert baseline["test"]["posix"] > 0
+    assert f"POSIX {baseline['test']['posix']:.2f}" in done.stdout
 
 
 def test_minilm_gives_no_probabilities_and_says_so(data: Path) -> None:

@@ -186,10 +186,40 @@ def test_c_is_checked_only_where_it_is_defined(run: Finished) -> None:
         assert "C is not defined for these answers" in done.stderr
 
 
-def test_probabilities_are_for_labels(run: Finished) -> None:
+def test_a_server_that_tells_no_log_probabilities_is_found_out_by_twenty_answers(run: Finished) -> None:
+    n_asked = run.server.n_asked
     done = run.psopt("check", *run.data, *run.model, "--min-f1", "0.1", "--logprobs")
     assert done.returncode == 2
-    assert "--logprobs needs answers that are a label alone" in done.stderr
+    assert "sent no log-probabilities with its answers: leave --logprobs out" in done.stderr
+    assert run.server.n_asked - n_asked <= 20
+    assert "Traceback" not in done.stderr
+
+
+def test_a_run_with_log_probabilities_races_and_tells_how_sure_the_model_was(tmp_path: Path) -> None:
+    with open_tasks.server_of_bills() as server:
+        server.token_probabilities = lambda said: [0.9, 0.7] if said.endswith(("0", "5")) else [0.5, 0.1]
+        server.rows += [{**row, "text": f"By mail: {row['text']}"} for row in server.rows]  # enough to race on
+        (tmp_path / "data.jsonl").write_text("\n".join(map(json.dumps, server.rows)))
+        run = Finished("number:0.01", tmp_path, server, None)  # type: ignore[arg-type]
+        sizes = ["--trials", "6", "--rounds", "1", "--rephrasings", "4", "--heldout", "4", "--race", "on"]
+        done = run.psopt("optimize", *run.data, *run.model, *sizes, "--logprobs", "--out", "run")
+        assert done.returncode == 0, done.stderr
+        assert "confidence against S" in done.stdout
+        first = run.json("run.json")
+        n_asked = server.n_asked
+        again = run.psopt("optimize", *run.data, *run.model, *sizes, "--logprobs", "--out", "again")
+        assert again.returncode == 0, again.stderr
+        export = run.psopt("export", "run", "--pick", "knee", "--verify", "4", "--api-base", server.base)
+        assert "reproduces 4 of 4 answers (0 asked for, 4 known already)" in export.stderr + export.stdout
+        row = json.dumps({"text": server.rows[0]["text"]})
+        (tmp_path / "rows.jsonl").write_text(row)
+        classified = run.psopt("classify", "--prompt", "run", "--json", "--api-base", server.base, "rows.jsonl")
+        assert classified.returncode == 0, classified.stderr
+        assert server.n_asked == n_asked
+    measures = first["baseline"]["test"]["open"]["measures"]
+    assert 0.3 < measures["confidence"] < 0.8
+    second = json.loads((tmp_path / "again" / "run.json").read_text())
+    assert [entry["test"] for entry in second["front"]] == [entry["test"] for entry in first["front"]]
 
 
 HOSTILE = [

@@ -24,6 +24,7 @@ METHODS = {
     "has_explanations": "no_labels",
     "asks_in_chat": "queries",
     "has_cells": "predict_cells",
+    "has_confidences": "confidences",
 }
 
 

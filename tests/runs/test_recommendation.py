@@ -64,13 +64,13 @@ def test_the_words_say_what_was_tested_and_what_it_would_take() -> None:
     before = predictions(400, 0.5, 1)
     good = gate(before, {"new": predictions(400, 0.9, 1)})
     first, second = recommendation_lines(data_of(good, "new"))
-    f1, sensitivity = good.tests[0].f1, good.tests[0].sensitivity
+    f1, sensitivity = (data_of(good, "new")["tests"][0][measure] for measure in ("f1", "sensitivity"))
     assert first.startswith(
-        f"Use prompt new: F1 {100 * f1.before:.1f} -> {100 * f1.after:.1f} "
-        f"({100 * f1.low:+.1f} to {100 * f1.high:+.1f}), S {100 * sensitivity.before:.1f} -> "
+        f"Use prompt new: F1 {100 * f1['before']:.1f} -> {100 * f1['after']:.1f} "
+        f"({100 * f1['low']:+.1f} to {100 * f1['high']:+.1f}), S {100 * sensitivity['before']:.1f} -> "
     )
-    assert f1.after - f1.before == pytest.approx(f1.difference)
-    assert sensitivity.after - sensitivity.before == pytest.approx(sensitivity.difference)
+    assert f1["after"] - f1["before"] == pytest.approx(f1["difference"])
+    assert sensitivity["after"] - sensitivity["before"] == pytest.approx(sensitivity["difference"])
     of_older_run = json.loads(json.dumps(data_of(good, "new")))
     for measure in ("f1", "sensitivity"):
         del of_older_run["tests"][0][measure]["before"]

@@ -10,7 +10,7 @@ from psopt.errors import ModelError, NoLabelsError, UnansweredError
 from psopt.models.chat._na_kinds import begins_with_thoughts, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from psopt.answers import AnswerReader
     from psopt.models.chat._client import Answer
@@ -47,6 +47,8 @@ class AnswerMonitor(Generic[Key]):
     n_left_out : int
         How many answers of the grid are not asked for. Refusals are held against the whole grid: a part may have more
         than its share of the texts that a server refuses.
+    check : callable
+        Raises where an answer lacks the probabilities that were asked for; gets the model's name and the answer.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class AnswerMonitor(Generic[Key]):
         least: int = 1,
         is_own_prompt: bool = False,
         n_left_out: int = 0,
+        check: Callable[[str, Answer], None] | None = None,
     ) -> None:
         self.is_trusted = is_trusted
         self._name = name
@@ -67,6 +70,7 @@ class AnswerMonitor(Generic[Key]):
         self._options = options
         self._least = least
         self._n_left_out = n_left_out
+        self._check_probabilities = check or check_probabilities
         self._total = 0
         self._n_seen = 0
         self._kinds: Counter[str] = Counter()
@@ -117,7 +121,7 @@ class AnswerMonitor(Generic[Key]):
         if self.is_trusted:
             return
         if self._options.logprobs and answer.text:
-            check_probabilities(self._name, answer)
+            self._check_probabilities(self._name, answer)
         if self._reader.read(answer.text) != len(self._reader.labels):
             self.is_trusted = True
             return

@@ -36,6 +36,8 @@ class Answer:
         Of `tokens_out` those thought and not said, of `tokens_in` those that the server had read before.
     is_thought : bool
         Whether the text is what the server sent as reasoning, having sent nothing else.
+    confidence : float or None
+        The mean probability of the answer's tokens, in [0, 1], where log-probabilities were asked for.
     """
 
     text: str | None
@@ -48,6 +50,7 @@ class Answer:
     reasoning: int = 0
     cached_in: int = 0
     is_thought: bool = False
+    confidence: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as the cache keeps it."""
@@ -63,6 +66,8 @@ class Answer:
             data["reasoning"] = self.reasoning
         if self.is_thought:
             data["thought"] = True
+        if self.confidence is not None:
+            data["confidence"] = self.confidence
         return data
 
     @classmethod
@@ -78,6 +83,7 @@ class Answer:
             data.get("reason", ""),
             data.get("reasoning", 0),
             is_thought=data.get("thought", False),
+            confidence=data.get("confidence"),
         )
 
 
@@ -97,6 +103,8 @@ class Query(NamedTuple):
         The user's own, as JSON text; it is sent as it is, or not at all.
     max_tokens : int or None
         Most tokens of the answer, in place of the options'.
+    has_confidence : bool
+        Whether the answer should say how probable its tokens were; without alternatives to them.
     """
 
     messages: Messages
@@ -105,6 +113,7 @@ class Query(NamedTuple):
     sample: int = 0
     response_format: str = ""
     max_tokens: int | None = None
+    has_confidence: bool = False
 
 
 class ChatClient(Protocol):

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from psopt.models.chat._client import Answer
+from psopt.models.chat._confidence import confidence_of
 from psopt.models.chat._error_bodies import error_of
 from psopt.models.chat._errors import TransientError
 from psopt.models.chat._event_stream import merged_stream
@@ -80,6 +81,7 @@ def _read(choice: dict[str, Any], used: TokenUsage) -> Answer:
         unanswered=unanswered,
         reason=reason,
         is_thought=is_thought,
+        confidence=confidence_of(choice.get("logprobs")),
     )
     if not text and not unanswered and not answer.truncated:
         raise TransientError("an empty answer", empty=answer)
@@ -138,6 +140,8 @@ def _raise_error(body: dict[str, Any]) -> None:
 
 def _alternatives(logprobs: Any) -> list[tuple[str, list[tuple[str, float]]]] | None:
     if not logprobs or not logprobs.get("content"):
+        return None
+    if all("top_logprobs" not in place for place in logprobs["content"]):  # where no alternatives were asked for
         return None
     return [
         (place["token"], [(likely["token"], float(likely["logprob"])) for likely in place["top_logprobs"]])

@@ -37,7 +37,8 @@ class LMConfig:
     structured : bool
         Hold the model to the labels where the server can.
     logprobs : bool
-        Ask for the probabilities of the labels and measure with them, not with the answers alone.
+        Ask for the probabilities of the labels and measure with them, not with the answers alone; of open answers for
+        those of the tokens written, to tell how sure the model was.
     requests_per_minute : float or None
     max_unanswered : float
         The share of a grid's texts, in [0, 1], that a server may refuse for good (content filter, context length ..).

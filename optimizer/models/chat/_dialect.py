@@ -12,6 +12,7 @@ from psopt.models.chat._features import (
     FEWER_ALTERNATIVES,
     LEAST_TEMPERATURE,
     OLDER_LESSONS,
+    TOKENS_ALONE,
     alternating,
     features_of,
     without_system,
@@ -81,6 +82,8 @@ class Dialect:
             self._own_forms.add(canonical)
         if self._options.logprobs and query.labels:
             body |= {"logprobs": True, "top_logprobs": self._n_alternatives()}
+        elif query.has_confidence:
+            body["logprobs"] = self._tokens_alone()
         elif self._options.structured and query.labels and not query.response_format:
             self._add_form(body, query.labels)
         body["messages"] = self._messages(body["messages"])
@@ -108,8 +111,16 @@ class Dialect:
 
     def _n_alternatives(self) -> int:
         if self._lacks("logprobs"):
-            raise ModelRefusedError(f"{self._model} gives no log-probabilities at this server: leave --logprobs out")
+            raise self._no_logprobs()
         return FEWER_ALTERNATIVES if self._lacks("many logprobs") else ALTERNATIVES
+
+    def _tokens_alone(self) -> bool:
+        if TOKENS_ALONE in self._refused or "logprobs" in self._profile.lacks:
+            raise self._no_logprobs()
+        return True
+
+    def _no_logprobs(self) -> ModelRefusedError:
+        return ModelRefusedError(f"{self._model} gives no log-probabilities at this server: leave --logprobs out")
 
     def _add_form(self, body: Body, labels: Sequence[str]) -> None:
         """Hold the answer to the labels, or at least to JSON; for that, OpenAI and DeepSeek want it in the messages."""

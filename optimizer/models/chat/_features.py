@@ -17,6 +17,7 @@ Body = dict[str, Any]
 # versions of vLLM.
 ALTERNATIVES = 20
 FEWER_ALTERNATIVES = 5
+TOKENS_ALONE = "logprobs of tokens"  # a name of its own: who refuses alternatives may take these
 LEAST_TEMPERATURE = 0.01  # where 0 is refused: nearest to it that TGI and others accept
 
 
@@ -82,6 +83,7 @@ FEATURES = (
         _LOGPROBS,
         "answers alone",
     ),
+    Feature(TOKENS_ALONE, lambda body: asks_for_tokens_alone(body), "logprobs", _LOGPROBS, "answers alone"),
     Feature(
         "temperature 0",
         lambda body: body.get("temperature") == 0,
@@ -148,6 +150,11 @@ def without_system(messages: Messages) -> Messages:
         return [{"role": "user", "content": system}, *others]
     others[0]["content"] = f"{system}\n\n{others[0]['content']}"
     return others
+
+
+def asks_for_tokens_alone(body: Body) -> bool:
+    """Whether a request asks for the log-probabilities of the tokens that are written, and for no others."""
+    return bool(body.get("logprobs")) and not body.get("top_logprobs")
 
 
 def alternating(messages: Messages) -> Messages:

@@ -14,6 +14,7 @@ from psopt.models.chat._address import public_address
 from psopt.models.chat._answer_monitor import FIRST, AnswerMonitor, check_probabilities
 from psopt.models.chat._answer_tokens import tokens_of_answer
 from psopt.models.chat._client import Query
+from psopt.models.chat._confidence import check_confidence
 from psopt.models.chat._label_probabilities import label_probabilities
 from psopt.models.chat._na_kinds import kind_of
 from psopt.models.chat._response_format import read_response_format
@@ -48,7 +49,13 @@ class ChatModel:
     """
 
     capabilities = Capabilities(
-        counts_calls=True, has_probabilities=True, has_explanations=True, asks_in_chat=True, has_cells=True, writes=True
+        counts_calls=True,
+        has_probabilities=True,
+        has_explanations=True,
+        asks_in_chat=True,
+        has_cells=True,
+        writes=True,
+        has_confidences=True,
     )
 
     def __init__(self, engine: Engine) -> None:
@@ -127,7 +134,7 @@ class ChatModel:
         Raises
         ------
         InputError
-            If probabilities are asked for, and a prompt's answers are more than a label.
+            If probabilities are asked for, and labels are to be found in answers that are more than a label.
         """
         if prompts and prompts[0].template is not None:
             self.engine.meter.expect(tokens_of_answer(prompts[0]))
@@ -142,23 +149,25 @@ class ChatModel:
         """One request; with a template of the user's it is the user's own, without anything of psopt's."""
         options = self.engine.options
         messages = render(prompt, text)
-        is_label = prompt.answer == "label" and prompt.asks == LABEL
-        if options.logprobs and not is_label:
-            read_as = prompt.answer if prompt.asks == LABEL else prompt.asks
+        is_open = prompt.asks != LABEL
+        is_label = prompt.answer == "label" and not is_open
+        if options.logprobs and not is_label and not is_open:
             raise InputError(
-                f"--logprobs needs answers that are a label alone, and this prompt's are read as {read_as}:"
+                f"--logprobs needs answers that are a label alone, and this prompt's are read as {prompt.answer}:"
                 " leave --logprobs out"
             )
+        has_confidence = options.logprobs and is_open
         if prompt.template is None:
             if is_label:
                 return Query(messages, prompt.labels)
-            return Query(messages, max_tokens=options.most_tokens(prompt.asks))
+            return Query(messages, max_tokens=options.most_tokens(prompt.asks), has_confidence=has_confidence)
         form = prompt.template.response_format
         return Query(
             messages,
-            prompt.labels if options.logprobs else (),
+            prompt.labels if options.logprobs and is_label else (),
             response_format=read_response_format(form) if form else "",
             max_tokens=options.most_tokens(prompt.answer),
+            has_confidence=has_confidence,
         )
 
     def no_labels(
@@ -173,6 +182,19 @@ class ChatModel:
             for (row, column), answer in zip(places, self.engine.kept(queries), strict=True)
             if answer is not None
         )
+
+    def confidences(
+        self, prompts: Sequence[Prompt], texts: Sequence[str], array: NDArray[np.int64]
+    ) -> NDArray[np.float64] | None:
+        """Return how sure the model was of each open answer; see `ConfidentModel.confidences`."""
+        if not self.engine.options.logprobs or prompts[0].asks == LABEL:
+            return None
+        asked = array != NOT_ASKED
+        kept = self.engine.kept(self.queries(prompts, texts, asked))
+        told = [None if answer is None else answer.confidence for answer in kept]
+        by_prompt = np.full((len(prompts), len(texts)), np.nan)  # as queries are: prompt by prompt
+        by_prompt[asked.T] = np.array(told, dtype=np.float64)
+        return by_prompt.T
 
     def _ask(
         self,
@@ -191,6 +213,7 @@ class ChatModel:
             least=least,
             is_own_prompt=first.template is not None,
             n_left_out=int((~cells).sum()),
+            check=check_probabilities if first.asks == LABEL else check_confidence,
         )
         answers = self.engine.answers(self.queries(prompts, texts, cells), on_progress, monitor)
         if monitor.is_trusted:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from psopt.models._answer_cache import answer_key
 from psopt.models.chat._errors import UnclearRefusalError
-from psopt.models.chat._features import OLDER_LESSONS
+from psopt.models.chat._features import OLDER_LESSONS, TOKENS_ALONE
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from psopt.models.chat._client import Answer, ChatClient, Query
 
 # Without probabilities there is nothing to measure where they are asked for: they are given up by name alone.
-_NEEDED = "logprobs"
+_NEEDED = frozenset({"logprobs", TOKENS_ALONE})
 
 
 class Negotiation:
@@ -89,7 +89,7 @@ class Negotiation:
         """
         dropped: list[str] = []
         while (answer := await _unless_unclear(query, ask)) is None:
-            rest = [name for name in self._used(query) if name != _NEEDED]
+            rest = [name for name in self._used(query) if name not in _NEEDED]
             if not rest:
                 self._restore(dropped)
                 return await ask(query)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,7 +22,7 @@ from psopt.models.chat._errors import (
     UnclearRefusalError,
     UnsupportedError,
 )
-from psopt.models.chat._features import FEATURES, about_the_form, own_form_refused
+from psopt.models.chat._features import FEATURES, about_the_form, asks_for_tokens_alone, own_form_refused
 from psopt.models.chat._reconnect_policy import is_unreachable
 from psopt.models.chat._refusals import read_refusal
 from psopt.models.chat._retry_after import requested_pause, retry_after
@@ -152,9 +153,11 @@ class OpenAIClient:
     async def _read(self, content: bytes, request: dict[str, Any]) -> Answer:
         """Read a completion, or the error that came in its place."""
         try:
-            return read_completion(content)
+            answer = read_completion(content)
         except ErrorInAnswerError as error:
             return await self._answer_of(HTTPError(error.status, error.body, "the answer is an error", {}), request)
+        # llama.cpp sends alternatives all the same: kept for each token they would take most of the cache
+        return replace(answer, logprobs=None) if asks_for_tokens_alone(request) else answer
 
     async def read_response(self, status: int, body: Any, request: dict[str, Any]) -> Answer:
         """Read a response that came in a batch, by its HTTP status and body; raises as `ChatClient.send`."""

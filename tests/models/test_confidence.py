@@ -1,0 +1,211 @@
+"""Log-probabilities of what a chat model writes: asked for, kept beside the answer, and measured."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import psopt
+import pytest
+from psopt.answers import code_of
+from psopt.errors import InputError, ModelError
+from psopt.evaluation import score
+from psopt.models import AnswerCache, Capabilities
+from psopt.models.chat import LMConfig, chat_model
+from psopt.models.chat._client import Answer
+from psopt.models.chat._confidence import confidence_of
+from psopt.models.chat._errors import ModelRefusedError
+from psopt.search_spaces import Prompt
+from psopt.tasks import Task
+from psopt.testing import FakeServer
+
+from tests.open_tasks import RuleServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SURE = {"7": [0.9, 0.7], "8": [0.5, 0.1], "none at all": [0.3, 0.3, 0.6]}
+"""The probabilities of each answer's tokens: .8, .3 and .4 in the mean."""
+PROMPT = Prompt("Say how many there are.", (), "text", asks="number")
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+
+
+@pytest.fixture
+def server() -> Iterator[RuleServer]:
+    """Answers 7, which is right, 8, or nothing that can be read."""
+    rows = [{"text": f"How many are seven and nothing, number {n}?", "answer": 7} for n in range(30)]
+    with RuleServer(rows, lambda _: "7", lambda _: ["8", "none at all"], token_probabilities=SURE.__getitem__) as it:
+        yield it
+
+
+def task_of(server: RuleServer) -> Task:
+    return Task.from_records(server.rows, text_column="text", label_column="answer", answers="number", name="sums")
+
+
+def measured(server: RuleServer, cache: Path, prompt: Any = PROMPT, **options: Any) -> Any:
+    lm = LMConfig(api_base=server.base, **options)
+    given: dict[str, Any] = {"rephrasings": 4, "split": "all", "lm": lm, "cache_dir": cache}
+    return psopt.measure(task_of(server), prompt, model="openai/rule", **given)
+
+
+def model_at(base: str, cache: Path, name: str = "rule", **options: Any) -> Any:
+    return chat_model("openai", name, AnswerCache(cache), LMConfig(api_base=base, **options))
+
+
+def test_each_answer_has_the_mean_probability_of_its_tokens(server: RuleServer, tmp_path: Path) -> None:
+    predictions = measured(server, tmp_path, logprobs=True)
+    of_answers = {code_of("7"): 0.8, code_of("8"): 0.3, 0: 0.4}  # no label, so that N/A is 0
+    assert set(of_answers) == set(np.unique(predictions.array).tolist())
+    expected = np.vectorize(of_answers.get)(predictions.array)
+    assert predictions.confidence == pytest.approx(expected)
+    found = score(predictions).open
+    assert found is not None
+    assert found.measures["confidence"] == pytest.approx(expected.mean())
+    against = found.measures["confidence against S"]
+    assert against is not None
+    assert against < -0.5  # who always says 7 is sure; who errs is not, and not always the same
+
+
+def test_a_prompt_of_one_s_own_has_it_too(server: RuleServer, tmp_path: Path) -> None:
+    predictions = measured(server, tmp_path, "Count what is asked for.\nText: {text}\nAnswer:", logprobs=True)
+    expected = np.vectorize({code_of("7"): 0.8, code_of("8"): 0.3, 0: 0.4}.get)(predictions.array)
+    assert predictions.confidence == pytest.approx(expected)
+
+
+def test_quality_and_s_are_those_of_the_answers_alone(server: RuleServer, tmp_path: Path) -> None:
+    with_confidence = score(measured(server, tmp_path, logprobs=True)).to_dict()
+    without = score(measured(server, tmp_path)).to_dict()
+    for name in ("confidence", "confidence against S"):
+        with_confidence["open"]["measures"].pop(name)
+    assert with_confidence == without
+
+
+def test_what_was_answered_is_asked_and_paid_once(server: RuleServer, tmp_path: Path) -> None:
+    first = measured(server, tmp_path, logprobs=True)
+    n_asked = server.n_asked
+    assert n_asked == server.n_asked_for_probabilities == first.array.size
+    again = measured(server, tmp_path, logprobs=True)
+    assert server.n_asked == n_asked
+    assert (again.confidence == first.confidence).all()
+    assert score(again) == score(first)
+
+
+def test_nothing_is_asked_for_otherwise_where_it_is_not_wanted(server: RuleServer, tmp_path: Path) -> None:
+    predictions = measured(server, tmp_path)
+    assert predictions.confidence is None
+    assert server.n_asked_for_probabilities == 0
+
+
+def test_a_request_without_log_probabilities_is_what_it_was(server: RuleServer, tmp_path: Path) -> None:
+    """What is sent tells answers apart: those that earlier versions have paid for are found again."""
+    plain, sure = (model_at(server.base, tmp_path, logprobs=wanted) for wanted in (False, True))
+    (asked,) = plain.queries([PROMPT], ["A text"])
+    before = plain.engine.client.request(asked)
+    assert {*before} == {"model", "messages", "temperature", "seed", "max_tokens"}
+    (asked,) = sure.queries([PROMPT], ["A text"])
+    assert sure.engine.client.request(asked) == {**before, "logprobs": True}
+
+
+def test_answers_that_were_kept_without_it_are_read_and_left_out_of_the_mean(
+    server: RuleServer, tmp_path: Path
+) -> None:
+    model = model_at(server.base, tmp_path, logprobs=True)
+    texts = [row["text"] for row in server.rows[:3]]
+    array = model.predict([PROMPT], texts)
+    told = model.confidences([PROMPT], texts, array)
+    first, *_ = model.queries([PROMPT], texts)
+    cache = AnswerCache(tmp_path)
+    kept = cache.get(model.engine.key(first))
+    assert kept.pop("confidence") == told[0, 0]
+    cache.forget([model.engine.key(first)])
+    cache.put(model.engine.key(first), kept)
+    again = model.confidences([PROMPT], texts, array)
+    assert np.isnan(again[0, 0])
+    assert (again[1:] == told[1:]).all()
+
+
+def test_an_answer_is_kept_with_how_sure_it_was() -> None:
+    answer = Answer("7", 1, 2, confidence=0.8)
+    assert Answer.from_dict(json.loads(json.dumps(answer.to_dict()))) == answer
+    assert "confidence" not in Answer("7").to_dict()
+    assert Answer.from_dict({"text": "7", "in": 1, "out": 2}).confidence is None
+
+
+@pytest.mark.parametrize(
+    ("told", "confidence"),
+    [
+        ([math.log(0.5), math.log(0.25)], 0.375),
+        ([1e-7], 1.0),
+        ([-9999.0], 0.0),
+        ([-0.1, None], None),
+        ([math.nan], None),
+        ([], None),
+    ],
+)
+def test_the_probabilities_of_tokens_are_read_as_servers_send_them(told: Any, confidence: float | None) -> None:
+    places = [{"token": "x", "logprob": logprob} for logprob in told]
+    assert confidence_of({"content": places}) == (None if confidence is None else pytest.approx(confidence))
+
+
+@pytest.mark.parametrize("nothing", [None, {}, {"content": None}, {"tokens": ["7"]}])
+def test_a_completion_may_say_nothing_of_its_tokens(nothing: Any) -> None:
+    assert confidence_of(nothing) is None
+
+
+def test_alternatives_that_nobody_asked_for_are_not_kept(tmp_path: Path) -> None:
+    """llama.cpp sends twenty of each token: a free answer of a hundred tokens would fill the cache."""
+    client = model_at("http://127.0.0.1:9/v1", tmp_path, logprobs=True).engine.client
+    place = {"token": "7", "logprob": math.log(0.5), "top_logprobs": [{"token": "7", "logprob": math.log(0.5)}]}
+    choice = {"message": {"content": "7"}, "finish_reason": "stop", "logprobs": {"content": [place]}}
+    request = {"messages": [], "logprobs": True}
+    answer = asyncio.run(client.read_response(200, {"choices": [choice]}, request))
+    assert answer.logprobs is None
+    assert answer.confidence == pytest.approx(0.5)
+    labelled = asyncio.run(client.read_response(200, {"choices": [choice]}, {**request, "top_logprobs": 5}))
+    assert labelled.logprobs == [("7", [("7", pytest.approx(math.log(0.5)))])]
+
+
+def test_a_server_that_sends_none_is_found_out_by_twenty_answers(server: RuleServer, tmp_path: Path) -> None:
+    server.token_probabilities = None
+    with pytest.raises(ModelError, match="sent no log-probabilities with its answers: leave --logprobs out"):
+        measured(server, tmp_path, logprobs=True)
+    assert server.n_asked <= 20
+
+
+@pytest.mark.parametrize("provider", ["gemini", "mistral"])
+def test_a_server_that_refuses_them_is_refused_in_one_line(tmp_path: Path, provider: str) -> None:
+    with FakeServer(provider=provider, answer="fixed:7") as server:
+        for _ in range(2):  # the second time it is known
+            with pytest.raises(ModelRefusedError, match=r"no log-probabilities.*leave --logprobs out"):
+                model_at(server.url, tmp_path, logprobs=True).predict([PROMPT], ["A text"])
+        assert server.counts()["requests"] <= 4
+
+
+def test_a_server_that_gives_few_alternatives_gives_the_tokens_own(tmp_path: Path) -> None:
+    with FakeServer(provider="vllm", answer="fixed:7") as server:
+        model = model_at(server.url, tmp_path, logprobs=True)
+        array = model.predict([PROMPT], ["A text"])
+        assert model.confidences([PROMPT], ["A text"], array) == pytest.approx(1.0)
+        assert server.counts()["statuses"] == {"200": 1}
+
+
+def test_a_known_model_without_log_probabilities_is_not_even_asked(tmp_path: Path) -> None:
+    with FakeServer() as server:
+        with pytest.raises(ModelRefusedError, match="leave --logprobs out"):
+            model_at(server.url, tmp_path, "o3-mini", logprobs=True).predict([PROMPT], ["A text"])
+        assert server.counts()["requests"] == 0
+
+
+def test_a_model_of_one_s_own_that_can_not_say_it_is_refused(server: RuleServer) -> None:
+    own: Any = SimpleNamespace(name="mine", predict=lambda *_: None, capabilities=Capabilities(writes=True))
+    with pytest.raises(InputError, match="model mine gives no probabilities: leave --logprobs out"):
+        psopt.measure(task_of(server), PROMPT, model=own, lm=LMConfig(logprobs=True))
