@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 SERVERS ?= .venv-servers
 SETUP := $(VENV)/.set-up
-SOURCES := $(shell find optimizer metrics search_spaces -name '*.py' -o -name '*.toml' -o -name '*.label' -o -name '*.jsonl' -o -name '*.json' -o -name '*.html')
+SOURCES := $(shell find optimizer metrics search_spaces -name '*.py' -o -name '*.toml' -o -name '*.label' -o -name '*.jsonl' -o -name '*.json' -o -name '*.html' -o -name 'SKILL.md')
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-servers lint types wheel docs docs-commands check constraints bench-metrics bench-models bench-estimates bench-rephrasings bench-workers bench-coverage promise experiments debian clean

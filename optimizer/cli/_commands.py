@@ -56,6 +56,10 @@ COMMANDS = {
     ),
     "dashboard": ("psopt.cli._dashboard", "Serve Optuna's dashboard on a run, until Ctrl-C."),
     "data": ("psopt.cli._data", "List and fetch the built-in data sets."),
+    "skill": (
+        "psopt.cli._skill",
+        "Print what a coding agent should know to run psopt well: a skill file in Markdown.",
+    ),
     "completion": ("psopt.cli._completion", "Print what lets a shell complete psopt's commands and options."),
 }
 

@@ -1,0 +1,54 @@
+"""`psopt skill`: what it tells agents is true of this psopt."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from typing import TYPE_CHECKING
+
+from psopt.cli._commands import COMMANDS
+
+from tests.commands import run_command
+
+if TYPE_CHECKING:
+    import subprocess
+    from pathlib import Path
+
+
+def psopt(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return run_command(*words, cwd=folder, env={**os.environ, "COLUMNS": "200"})
+
+
+def test_it_prints_a_skill_file(tmp_path: Path) -> None:
+    done = psopt("skill", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    head, _, body = done.stdout.removeprefix("---\n").partition("---\n")
+    assert re.match(r"name: psopt\ndescription: \S.{50,}\n$", head)
+    assert body.isascii()  # any terminal shows it
+    assert json.loads(psopt("skill", "--json", folder=tmp_path).stdout)["text"] == done.stdout
+
+
+def test_it_is_written_where_an_agent_looks(tmp_path: Path) -> None:
+    done = psopt("skill", "--out", "skills/psopt/SKILL.md", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "skills/psopt/SKILL.md").read_text().startswith("---\nname: psopt\n")
+    (tmp_path / "file").write_text("")
+    done = psopt("skill", "--out", "file/SKILL.md", folder=tmp_path)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_every_command_and_option_that_it_names_is_there(tmp_path: Path) -> None:
+    text = psopt("skill", folder=tmp_path).stdout
+    spans = re.findall(r"`([^`]+)`", text)
+    named = {words[1] for words in (span.split() for span in spans) if words[0] == "psopt" and len(words) > 1}
+    assert named >= {"diagnose", "optimize", "resume", "export", "check"}
+    assert named <= set(COMMANDS)
+    helps = {name: psopt(name, "--help", folder=tmp_path).stdout for name in named}
+    everything = "".join(helps.values())
+    for span in spans:
+        words = span.split()
+        said = helps.get(words[1], everything) if words[0] == "psopt" and len(words) > 1 else everything
+        for option in re.findall(r"(?<!\S)--[a-z][a-z0-9-]+", span):
+            assert re.search(rf"{option}(?![a-z0-9-])", said), f"{span}: there is no {option}"
