@@ -13,6 +13,7 @@ from psopt.report._confusion_figure import confusion
 from psopt.report._contents import Contents, knee_id, read_contents
 from psopt.report._edit_figure import contributions_figure
 from psopt.report._front_figure import front_figure
+from psopt.report._history import history
 from psopt.report._marked import PromptPanel
 from psopt.report._page import render_page
 from psopt.report._sample_figures import changed_samples, joint_view, sample_sensitivity
@@ -76,6 +77,7 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         without_self_pairs=_without_self_pairs(contents),
         front=_rows(contents),
         classes=_classes(contents),
+        history=history(contents.trials),
         prompts=_panels(contents),
         prices=prices,
         gallery=gallery,
@@ -162,8 +164,9 @@ def most_severe(slices: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The slices with most severity, as weak_spots.json has them; one that several views see is one row."""
     topics: dict[tuple[str, str | None], dict[str, Any]] = {}
     for failing in sorted(slices, key=lambda failing: -failing["need"]):
-        row = topics.setdefault((failing["topic"], failing["label"]), {**failing, "view": ""})
-        row["view"] = ", ".join([*([row["view"]] if row["view"] else []), failing["view"]])
+        row = topics.setdefault((failing["topic"], failing["label"]), failing.copy())
+        if failing["view"] not in row["view"].split(", "):
+            row["view"] = f"{row['view']}, {failing['view']}"
     return list(topics.values())[:_SLICE_ROWS]
 
 

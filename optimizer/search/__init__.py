@@ -3,7 +3,7 @@
 from psopt.search._contributions import Contribution, leave_one_out
 from psopt.search._diagnosis_calls import expected_diagnosis_calls
 from psopt.search._final_test import score_on_test, scoring_order
-from psopt.search._front import Candidate, knee, pareto_front, pick
+from psopt.search._front import UTOPIA, Candidate, knee, pareto_front, pick
 from psopt.search._knee_stability import knee_shares, stability_line
 from psopt.search._limits import check_limits
 from psopt.search._nominees import nominees
@@ -44,6 +44,7 @@ from psopt.search.racing import RaceCounts, StoppedCandidate, check_wordings, ra
 __all__ = [
     "MARGIN",
     "MARGIN_OF_S",
+    "UTOPIA",
     "Candidate",
     "Contribution",
     "DiagnosisSize",

@@ -21,6 +21,7 @@ from psopt.report import diagnosis_page, write_report
 from psopt.report._class_figures import class_consistency, class_figures, class_sensitivity, consistency_matrices
 from psopt.report._confusion_figure import confusion
 from psopt.report._contents import read_contents
+from psopt.report._history import history
 from psopt.report._marked import marked
 from psopt.report._run_report import most_severe, weak_rows
 from psopt.report._sample_figures import changed_samples, joint_view, sample_sensitivity
@@ -161,11 +162,37 @@ def test_a_topic_that_several_views_see_is_one_row() -> None:
     def seen(view: str, need: float, topic: str = '"year"') -> dict[str, Any]:
         return {"view": view, "need": need, "topic": topic, "label": "Number"}
 
-    rows = most_severe([seen("accuracy", 2.0), seen("sensitivity", 3.0), seen("accuracy", 2.5, '"who"')])
+    rows = most_severe(
+        [seen("accuracy", 2.0), seen("sensitivity", 3.0), seen("accuracy", 2.5, '"who"'), seen("accuracy", 1.0)]
+    )
     assert [(row["topic"], row["need"], row["view"]) for row in rows] == [
         ('"year"', 3.0, "sensitivity, accuracy"),
         ('"who"', 2.5, "accuracy"),
     ]
+
+
+def test_the_history_tells_which_trial_came_nearer_and_what_it_added() -> None:
+    def trial(number: int, f1: float, edits: list[str], *, feasible: bool = True) -> dict[str, Any]:
+        scores = {"f1": f1, "sensitivity": 0.1, "consistency": 0.5}
+        return {"trial": number, "id": f"p{number}", "edits": edits, "feasible": feasible, **scores}
+
+    trials = [
+        trial(3, 0.8, ["a", "c"]),
+        trial(0, 0.5, []),
+        trial(1, 0.7, ["a", "b"]),
+        trial(2, 0.6, ["b"]),
+        trial(4, 0.9, ["x"], feasible=False),
+    ]
+    rows = history(trials)
+    assert [(row["id"], row["added"], row["n_left_out"]) for row in rows] == [
+        ("p0", [], 0),
+        ("p1", ["a", "b"], 0),
+        ("p3", ["c"], 1),
+    ]
+    many = [trial(number, 0.5 + number / 100, [f"e{edit}" for edit in range(number)]) for number in range(30)]
+    assert [row["trial"] for row in history(many)] == [0, *range(11, 30)]
+    (last,) = [row for row in history([trial(0, 0.5, []), many[20]]) if row["trial"] == 20]
+    assert (len(last["added"]), last["n_added"]) == (6, 20)
 
 
 def test_a_sample_that_the_prompt_shows_is_not_said_to_be_mended(run: Any) -> None:
