@@ -39,6 +39,13 @@ class PromptReport:
     scores: Scores | None
     diagnosis: Diagnosis
 
+    def __repr__(self) -> str:
+        """The scores and the size: answers would fill screens."""
+        n_samples, n_rephrasings = self.predictions.array.shape
+        quality = "" if self.scores is None else f", {self.scores.quality_name} {self.scores.f1:.3f}"
+        of = f"{n_samples} samples x {n_rephrasings} rephrasings"
+        return f"<PromptReport {self.prompt.id}: S {self.sensitivity:.3f}{quality}, of {of}>"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain JSON data."""
         n_samples, n_rephrasings = self.predictions.array.shape

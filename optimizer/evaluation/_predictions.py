@@ -90,6 +90,11 @@ class Predictions:
     same: NDArray[np.int64] | None = None
     confidence: NDArray[np.float64] | None = None
 
+    def __repr__(self) -> str:
+        """The size: answers would fill screens."""
+        n_samples, n_rephrasings = self.array.shape
+        return f"<Predictions: {n_samples} samples x {n_rephrasings} rephrasings, {self.answers.name}>"
+
     @property
     def n_rephrasings(self) -> int:
         """Q."""

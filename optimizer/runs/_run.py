@@ -46,6 +46,11 @@ class Run:
     finish_reason: str
     recommendation: Recommendation | None = None
 
+    def __repr__(self) -> str:
+        """Where it is, and what it recommends: all that was found would fill screens."""
+        chosen = "the seed prompt" if self.recommended.id == self.baseline.id else self.recommended.id
+        return f"<Run {str(self.path)!r}: {len(self.front)} prompts on the front, recommended {chosen}>"
+
     @property
     def recommended(self) -> Candidate:
         """The prompt to use: one that has passed the gate, else the baseline; the knee where there was no gate."""

@@ -71,6 +71,12 @@ class Task:
     positions: tuple[float, ...] = ()
     answers: str = LABEL
 
+    def __repr__(self) -> str:
+        """The name and the sizes: samples would fill screens."""
+        sizes = ", ".join(f"{len(getattr(self, split))} {split}" for split in ("train", "val", "test"))
+        what = f"{len(self.labels)} labels" if self.labels else f"answers {self.answers}"
+        return f"<Task {self.name!r}: {what}; {sizes}>"
+
     def __post_init__(self) -> None:
         """Refuse a task that can't be worked with."""
         where = f"task {self.name}"
