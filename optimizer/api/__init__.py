@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from psopt.api._run import run
     from psopt.api._searching import SearchSetup, search_in
     from psopt.api._show_prompt import ShownPrompt, show_prompt
-    from psopt.api._threshold import RESTS_ON_NA, Threshold
+    from psopt.api._threshold import RESTS_ON_NA, FailingSample, Threshold
     from psopt.api._verify import OtherAnswer, Verification
     from psopt.api._worker import worker
 
@@ -34,6 +34,7 @@ _HOMES = {
     "Classified": "_classify",
     "ComparisonResult": "_compare",
     "Exported": "_export",
+    "FailingSample": "_threshold",
     "MeasureOptions": "_measure",
     "OtherAnswer": "_verify",
     "SearchSetup": "_searching",
@@ -69,6 +70,7 @@ __all__ = [
     "Classified",
     "ComparisonResult",
     "Exported",
+    "FailingSample",
     "MeasureOptions",
     "OtherAnswer",
     "SearchSetup",

@@ -93,7 +93,7 @@ class Threshold:
         if self.option == RESTS_ON_NA:
             return "rests on N/A"
         if self.option == MIN_CLASS_F1:
-            return f"f1 of {self.label}"
+            return f"f1 of {_printable(self.label)}"
         if self.option == MIN_EACH:
             return f"samples right under {100 * (self.each or 0):g} % of wordings"
         return self.measure or MEASURES[self.option].replace("_", " ")
@@ -115,6 +115,11 @@ class Threshold:
 
     def _named(self) -> str:
         """The samples that fail, the first of them."""
-        ids = [sample.id for sample in self.failing[:_MOST_NAMED]]
+        ids = [_printable(sample.id) for sample in self.failing[:_MOST_NAMED]]
         n_more = len(self.failing) - len(ids)
         return ", ".join(ids) + (f" and {n_more} more" if n_more else "")
+
+
+def _printable(text: str) -> str:
+    """A user's text as part of one line, without what moves a terminal's cursor."""
+    return "".join(character if character.isprintable() else " " for character in text)

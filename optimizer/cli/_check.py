@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from psopt.cli._bounds import BoundFlags
 from psopt.cli._dry_run import show_estimate
 from psopt.cli._flags import DataFlags, MeasuringFlags, ModelFlags, OutputFlags, PromptFlags, RephrasingFlags, verb
 from psopt.cli._lines import wrapped
-from psopt.cli._options import DryRun, HeldoutSplit, Prompt, PromptModel
-from psopt.cli._writing import print_json
+from psopt.cli._options import DryRun, HeldoutSplit, Prompt, PromptModel, option
+from psopt.cli._writing import check_writable, print_json, write_whole
 
 if TYPE_CHECKING:
     from psopt.api import CheckResult
+
+Junit = Annotated[
+    Path | None, option("Output", "--junit", "Write the result as JUnit XML: each bound a test case.", "FILE")
+]
 
 
 @verb("psopt check --dataset tickets.csv --prompt p.json --max-sensitivity 0.1 --min-f1 0.8")
@@ -30,6 +35,7 @@ def check(
     rephrasing: RephrasingFlags,
     lm: ModelFlags,
     dry_run: DryRun = False,
+    junit: Junit = None,
     output: OutputFlags,
 ) -> int:
     """Check a prompt against bounds, for continuous integration: exit code 0 if all are kept, 1 if not.
@@ -38,14 +44,18 @@ def check(
     """
     from psopt.api import check as run_check
     from psopt.api import estimate_measuring
+    from psopt.cli._junit import junit_xml
     from psopt.cli._model_choice import choose_model
     from psopt.cli._prompts import prompt_for_task, read_prompts
     from psopt.cli._reading import reading_bar
     from psopt.cli._settings import load_data, measure_options
+    from psopt.cli._step_summary import add_step_summary
     from psopt.evaluation import beside_quality_line, note_size
     from psopt.rephrasings import tame_note
 
     asked = bounds.keywords()
+    if junit is not None:
+        check_writable("--junit", junit)
     sources = read_prompts([prompt] if prompt else [], reading)
     task = load_data(data, measuring.seed, sources, require_labels=True, silent=output.silent)
     choice = choose_model(model, lm, sources, silent=True)
@@ -64,6 +74,10 @@ def check(
             **asked,
             **options.keywords(),
         )
+    facts = {"data": data.dataset, "model": choice.model, "prompt": prompt or measuring.strategy}
+    if junit is not None:
+        write_whole("--junit", junit, junit_xml(result, facts))
+    add_step_summary(result, facts, silent=output.silent)
     if output.as_json:
         checks = [{**asdict(threshold), "met": threshold.met} for threshold in result.thresholds]
         print_json(
