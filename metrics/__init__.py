@@ -37,6 +37,7 @@ posix                      How much does an answer's likelihood change?
 sample_posix               Which samples' answers change in likelihood?
 score_intervals            How sure are F1, S and C_y?
 class_intervals            How sure are they for each class?
+macro_f1_interval          How sure is macro-F1?
 mean_interval              How sure is a mean, or a share of the answers?
 compare_scores             Is one prompt better than another?
 mean_difference            Is one mean higher than another?
@@ -68,7 +69,7 @@ from ._differences import PairedDifference, compare_scores, mean_difference
 from ._disagreement import consistency_rate, rephrasing_damage, rephrasing_disagreement
 from ._f1 import class_f1, confusion_matrix, macro_f1, micro_f1, na_rate
 from ._flips import FlipPair, flip_pairs, sample_flips
-from ._intervals import Interval, class_intervals, mean_interval, score_intervals
+from ._intervals import Interval, class_intervals, macro_f1_interval, mean_interval, score_intervals
 from ._joint import joint_scores
 from ._moments import SensitivityMoments, sensitivity_moments
 from ._paired import paired_test
@@ -102,6 +103,7 @@ __all__ = [
     "hard_predictions",
     "joint_scores",
     "macro_f1",
+    "macro_f1_interval",
     "mean_difference",
     "mean_interval",
     "micro_f1",

@@ -124,6 +124,19 @@ def class_f1_statistic(chosen: NDArray[Any], y: NDArray[Any], labels: NDArray[An
     return at
 
 
+def macro_statistic(of_labels: Statistic) -> Statistic:
+    """The mean of k scores, without those that are NaN; NaN if all are."""
+
+    def at(without: int | None) -> Linearised:
+        scores, influences = of_labels(without)
+        known = np.isfinite(scores)
+        if not known.any():
+            return np.array([np.nan]), np.zeros((1, influences.shape[1]))
+        return np.array([scores[known].mean()]), influences[known].mean(axis=0)[None]
+
+    return at
+
+
 def difference_statistic(first: Statistic, second: Statistic) -> Statistic:
     """Second minus first, on the same samples and wordings."""
 

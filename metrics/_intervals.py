@@ -6,8 +6,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ._influences import class_f1_statistic, joint_statistic, mean_statistic, of_groups
-from ._inputs import read_choice, read_fraction, read_groups, read_scores, read_weights
+from ._f1 import macro_f1
+from ._influences import class_f1_statistic, joint_statistic, macro_statistic, mean_statistic, of_groups
+from ._inputs import (
+    read_choice,
+    read_fraction,
+    read_groups,
+    read_label_list,
+    read_labels,
+    read_scores,
+    read_weights,
+)
 from ._replicates import SCORES, read_answers, read_either
 from ._scatter import WORDINGS, scatter
 from ._student import floor_high, floor_low, logit_ends
@@ -40,6 +49,7 @@ class Interval(NamedTuple):
 
 
 SAMPLES_COUNT = np.array([1.0, 1.0, 0.5])  # of F1, S, C: a sample of C stands in a pair twice (`_student`)
+FEWEST_OF_CLASS = 2  # samples: of one sample nothing is known, as in `scatter`
 _S = SCORES.index("sensitivity")
 
 
@@ -206,6 +216,67 @@ def class_intervals(
             of_class.update({name: joint[name] for name in ("sensitivity", "consistency")})
         intervals.append(of_class)
     return intervals
+
+
+def macro_f1_interval(
+    predictions: ArrayLike,
+    y: ArrayLike,
+    n_classes: int,
+    *,
+    labels: Sequence[int] | None = None,
+    wordings: Wordings = "random",
+    confidence: float = 0.95,
+    groups: ArrayLike | None = None,
+) -> Interval:
+    """The interval of macro-F1, the mean of the classes' F1.
+
+    Where hardly a sample deviates, K classes of n_k samples count as K^2 / sum(1 / n_k) samples: as many as have the
+    variance of such a mean. Of a class of one sample, or of one that is only answered, nothing is known: its F1 may be
+    anything in [0, 1].
+
+    Measured (12 cells of 400 data sets, so within 1.1 points; N 20 to 200, Q 5 and 10, four classes of 40 to 10 % and
+    six of 60 to 2 %, accuracy .85 and .97 scattering over samples and wordings): 95 % intervals cover the truth in 94
+    to 98 % of the cases with four classes, and in 95 to 100 % with six, of which some have a sample or none. The truth
+    lies beyond the bad end in 3 % at most.
+
+    Parameters
+    ----------
+    predictions, y, n_classes, wordings, confidence, groups
+        As in `score_intervals`.
+    labels : sequence of int, optional
+        The classes, as in `macro_f1`; by default all n_classes. One that is neither true nor answered is left out.
+
+    Returns
+    -------
+    Interval
+        Cut to [0, 1]; NaN if no label is ever true or answered.
+
+    Examples
+    --------
+    >>> interval = macro_f1_interval([[0, 0], [0, 0], [1, 0]], [0, 0, 1], n_classes=3, labels=[0, 1])
+    >>> round(interval.estimate, 3)
+    0.778
+    """
+    chosen, _ = read_either(predictions, n_classes)
+    truth = read_labels(y, len(chosen), n_classes)
+    tail = read_tail(confidence)
+    fixed = read_wordings(wordings)
+    wanted = np.arange(n_classes) if labels is None else read_label_list(labels)
+    draws = read_groups(groups, len(chosen))
+    estimate = macro_f1(chosen, truth, wanted)
+    if np.isnan(estimate):
+        return Interval(np.nan, np.nan, np.nan)
+    # as many samples as F1 of a class is of: those that have the label or are given it
+    claimed = np.array([((chosen == label).any(axis=1) | (truth == label)).sum() for label in wanted])
+    true = np.array([(truth == label).sum() for label in wanted])
+    is_known = true >= FEWEST_OF_CLASS
+    share_known = is_known.sum() / (claimed > 0).sum()
+    if not is_known.any():
+        return Interval(estimate, 0.0, 1.0)
+    n_samples = is_known.sum() ** 2 / (1 / claimed[is_known]).sum()
+    statistic = of_groups(macro_statistic(class_f1_statistic(chosen, truth, wanted[is_known])), draws)
+    found = _intervals(scatter(statistic, chosen.shape[1], fixed, n_samples), np.ones(1), tail)[0]
+    return Interval(estimate, share_known * found.low, 1 - share_known * (1 - found.high))
 
 
 def read_tail(confidence: float) -> float:

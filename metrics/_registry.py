@@ -13,7 +13,7 @@ from ._differences import compare_scores, mean_difference
 from ._disagreement import consistency_rate, rephrasing_damage, rephrasing_disagreement
 from ._f1 import class_f1, confusion_matrix, macro_f1, micro_f1, na_rate
 from ._flips import flip_pairs, sample_flips
-from ._intervals import class_intervals, mean_interval, score_intervals
+from ._intervals import class_intervals, macro_f1_interval, mean_interval, score_intervals
 from ._joint import joint_scores
 from ._moments import sensitivity_moments
 from ._paired import paired_test
@@ -87,6 +87,7 @@ _ALL = (
     Measure(sample_posix, "Which samples' answers change in likelihood?", "samples", "lower"),
     Measure(score_intervals, "How sure are F1, S and C_y?", "report"),
     Measure(class_intervals, "How sure are they for each class?", "report"),
+    Measure(macro_f1_interval, "How sure is macro-F1?", "report"),
     Measure(mean_interval, "How sure is a mean, or a share of the answers?", "report"),
     Measure(compare_scores, "Is one prompt better than another?", "report"),
     Measure(mean_difference, "Is one mean higher than another?", "report"),

@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from psopt.api._check import RESTS_ON_NA, CheckResult, Threshold, check
+    from psopt.api._check import CheckResult, check
     from psopt.api._classify import Classified, classify
     from psopt.api._classify_input import input_columns, prompt_to_classify_with
     from psopt.api._compare import ComparisonResult, compare
@@ -24,20 +24,22 @@ if TYPE_CHECKING:
     from psopt.api._run import run
     from psopt.api._searching import SearchSetup, search_in
     from psopt.api._show_prompt import ShownPrompt, show_prompt
+    from psopt.api._threshold import RESTS_ON_NA, FailingSample, Threshold
     from psopt.api._verify import OtherAnswer, Verification
     from psopt.api._worker import worker
 
 _HOMES = {
-    "RESTS_ON_NA": "_check",
+    "RESTS_ON_NA": "_threshold",
     "CheckResult": "_check",
     "Classified": "_classify",
     "ComparisonResult": "_compare",
     "Exported": "_export",
+    "FailingSample": "_threshold",
     "MeasureOptions": "_measure",
     "OtherAnswer": "_verify",
     "SearchSetup": "_searching",
     "ShownPrompt": "_show_prompt",
-    "Threshold": "_check",
+    "Threshold": "_threshold",
     "Verification": "_verify",
     "check": "_check",
     "classify": "_classify",
@@ -68,6 +70,7 @@ __all__ = [
     "Classified",
     "ComparisonResult",
     "Exported",
+    "FailingSample",
     "MeasureOptions",
     "OtherAnswer",
     "SearchSetup",

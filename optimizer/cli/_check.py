@@ -3,39 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from psopt.cli._bounds import BoundFlags
 from psopt.cli._dry_run import show_estimate
 from psopt.cli._flags import DataFlags, MeasuringFlags, ModelFlags, OutputFlags, PromptFlags, RephrasingFlags, verb
 from psopt.cli._lines import wrapped
 from psopt.cli._options import DryRun, HeldoutSplit, Prompt, PromptModel, option
-from psopt.cli._typer import UsageError
-from psopt.cli._writing import print_json
+from psopt.cli._writing import check_writable, print_json, write_whole
 
 if TYPE_CHECKING:
     from psopt.api import CheckResult
 
-MaxSensitivity = Annotated[
-    float | None, option("Bounds", "--max-sensitivity", "S must not be above this.", "X", min=0, max=1)
+Junit = Annotated[
+    Path | None, option("Output", "--junit", "Write the result as JUnit XML: each bound a test case.", "FILE")
 ]
-MinF1 = Annotated[float | None, option("Bounds", "--min-f1", "F1 must not be below this.", "X", min=0, max=1)]
-MinConsistency = Annotated[
-    float | None, option("Bounds", "--min-consistency", "C must not be below this.", "X", min=0, max=1)
-]
-MaxNaRate = Annotated[
-    float | None,
-    option(
-        "Bounds",
-        "--max-na-rate",
-        "The share of answers that name no label must not be above this.",
-        "X",
-        min=0,
-        max=1,
-    ),
-]
-Sure = Annotated[bool, option("Bounds", "--sure", "Ask it of the bad end of the 95 % interval, not of the estimate.")]
-Alarm = Annotated[bool, option("Bounds", "--alarm", "Ask it of the good end: fail only where a bound is surely missed")]
 
 
 @verb("psopt check --dataset tickets.csv --prompt p.json --max-sensitivity 0.1 --min-f1 0.8")
@@ -44,18 +28,14 @@ def check(
     data: DataFlags,
     prompt: Prompt = None,
     reading: PromptFlags,
-    max_sensitivity: MaxSensitivity = None,
-    min_f1: MinF1 = None,
-    min_consistency: MinConsistency = None,
-    max_na_rate: MaxNaRate = None,
-    sure: Sure = False,
-    alarm: Alarm = False,
+    bounds: BoundFlags,
     split: HeldoutSplit = "test",
     model: PromptModel = None,
     measuring: MeasuringFlags,
     rephrasing: RephrasingFlags,
     lm: ModelFlags,
     dry_run: DryRun = False,
+    junit: Junit = None,
     output: OutputFlags,
 ) -> int:
     """Check a prompt against bounds, for continuous integration: exit code 0 if all are kept, 1 if not.
@@ -64,23 +44,18 @@ def check(
     """
     from psopt.api import check as run_check
     from psopt.api import estimate_measuring
+    from psopt.cli._junit import junit_xml
     from psopt.cli._model_choice import choose_model
     from psopt.cli._prompts import prompt_for_task, read_prompts
     from psopt.cli._reading import reading_bar
     from psopt.cli._settings import load_data, measure_options
+    from psopt.cli._step_summary import add_step_summary
     from psopt.evaluation import beside_quality_line, note_size
     from psopt.rephrasings import tame_note
 
-    bounds: dict[str, Any] = {
-        "max_sensitivity": max_sensitivity,
-        "min_f1": min_f1,
-        "min_consistency": min_consistency,
-        "max_na_rate": max_na_rate,
-    }
-    if all(bound is None for bound in bounds.values()):
-        raise UsageError("nothing to check: give --max-sensitivity, --min-f1, --min-consistency or --max-na-rate")
-    if sure and alarm:
-        raise UsageError("--sure asks for the bad end of the interval, and --alarm for the good one: give one of them")
+    asked = bounds.keywords()
+    if junit is not None:
+        check_writable("--junit", junit)
     sources = read_prompts([prompt] if prompt else [], reading)
     task = load_data(data, measuring.seed, sources, require_labels=True, silent=output.silent)
     choice = choose_model(model, lm, sources, silent=True)
@@ -95,12 +70,14 @@ def check(
             task,
             checked,
             model=choice.model,
-            use_ci_bound=sure,
-            alarm=alarm,
             on_progress=on_progress,
-            **bounds,
+            **asked,
             **options.keywords(),
         )
+    facts = {"data": data.dataset, "model": choice.model, "prompt": prompt or measuring.strategy}
+    if junit is not None:
+        write_whole("--junit", junit, junit_xml(result, facts))
+    add_step_summary(result, facts, silent=output.silent)
     if output.as_json:
         checks = [{**asdict(threshold), "met": threshold.met} for threshold in result.thresholds]
         print_json(

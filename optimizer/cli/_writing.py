@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -40,4 +41,41 @@ def write_file(option: str, path: Path, text: str) -> None:
     try:
         path.write_text(text, "utf-8")
     except OSError as error:
+        raise InputError(f"{option} {path} can't be written: {error.strerror}") from error
+
+
+def check_writable(option: str, path: Path) -> None:
+    """Refuse a file that can't be written before anything is paid for what stands in it.
+
+    Raises
+    ------
+    InputError
+        If it is a folder, or its folder is not there or closed.
+    """
+    if path.is_dir():
+        raise InputError(f"{option} {path} is a folder; a file is expected")
+    if not path.absolute().parent.is_dir():
+        raise InputError(f"{option} {path} can't be written: there is no folder {path.absolute().parent}")
+    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+        raise InputError(f"{option} {path} can't be written: Permission denied")
+
+
+def write_whole(option: str, path: Path, text: str) -> None:
+    """Write a text to the file that an option names, whole or not at all; a pipe or device gets it as it is.
+
+    Raises
+    ------
+    InputError
+        If it can't be written.
+    """
+    target = path.resolve()
+    if target.exists() and not target.is_file():
+        write_file(option, path, text)
+        return
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        part.write_text(text, "utf-8")
+        part.replace(target)
+    except OSError as error:
+        part.unlink(missing_ok=True)
         raise InputError(f"{option} {path} can't be written: {error.strerror}") from error

@@ -9,13 +9,14 @@ import numpy as np
 from psopt.answers import BAND, FIRST_CODE, AnswerType, text_of
 from psopt.evaluation._confidence import CONFIDENCE_AGAINST_S, confidence_measures
 from psopt.evaluation._label_rows import given_labels, true_labels
-from psopt.metrics import prompt_sensi_score, sensitivity
+from psopt.metrics import mean_interval, prompt_sensi_score, sensitivity
 from psopt.tasks import EMBEDDING, FREE, LABELS, NUMBER, TEXT, TOKEN_F1, AnswerSpec, references_of
 from psopt.text import normal_form
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
     from psopt.evaluation._predictions import Predictions
 
 # Measures that are no shares, and how they are written.
@@ -120,3 +121,36 @@ def label_f1(predictions: Predictions) -> dict[str, float | None]:
         name: float(hit / claim) if claim else None
         for name, hit, claim in zip(predictions.labels, hits, claims, strict=True)
     }
+
+
+def label_f1_intervals(predictions: Predictions) -> dict[str, tuple[float, float]]:
+    """95 % intervals of `label_f1`, of the labels that have an F1: each over the samples that have or are given it."""
+    given = given_labels(predictions.array, predictions.labels)
+    true = true_labels([str(sample.label) for sample in predictions.samples], predictions.labels)
+    intervals = {}
+    for number, label in enumerate(predictions.labels):
+        is_given, is_true = given[:, :, number], true[:, None, number]
+        # F1 is a ratio of sums: an answer that is right weighs two, one that misses or adds the label one
+        weights = (is_given.astype(np.float64) + is_true) * predictions.asked
+        concerned = weights.any(axis=1)
+        if concerned.any():
+            is_right = (is_given & is_true)[concerned]
+            intervals[label] = mean_interval(is_right, weights=weights[concerned]).bounds
+    return intervals
+
+
+def label_by_label(predictions: Predictions) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Answers that are several labels as answers to one question a label: is it this one, or not?
+
+    Returns
+    -------
+    (N * L, Q) int, (N * L,) int, (N * L,) int
+        What is answered and what is true, the label's number or L for "not this one"; and the row's sample.
+    """
+    n_labels = len(predictions.labels)
+    numbers = np.arange(n_labels)
+    given = given_labels(predictions.array, predictions.labels).transpose(0, 2, 1)
+    true = true_labels([str(sample.label) for sample in predictions.samples], predictions.labels)
+    said = np.where(given, numbers[:, None], n_labels).reshape(-1, predictions.n_rephrasings)
+    samples = np.repeat(np.arange(len(true)), n_labels)
+    return said, np.where(true, numbers, n_labels).ravel(), samples

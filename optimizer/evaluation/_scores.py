@@ -10,7 +10,7 @@ from psopt.answers import CLOSENESS, F1
 from psopt.evaluation._likelihood import posix_of
 from psopt.evaluation._na_kinds import NaExample, na_examples, na_kinds
 from psopt.evaluation._objectives import objective_gains
-from psopt.evaluation._open_scores import OpenScores, label_f1, open_scores
+from psopt.evaluation._open_scores import OpenScores, label_by_label, label_f1, label_f1_intervals, open_scores
 from psopt.evaluation._ordinal import OrdinalScores, ordinal_scores
 from psopt.evaluation._readable import readable_sensitivity
 from psopt.metrics import (
@@ -19,6 +19,7 @@ from psopt.metrics import (
     class_intervals,
     consistency,
     macro_f1,
+    macro_f1_interval,
     mean_interval,
     micro_f1,
     score_intervals,
@@ -95,7 +96,8 @@ class Scores:
         S among the answers that name a label alone (`readable_sensitivity`); None where all do.
     per_class : dict of label to ClassScores
     ci : dict of measure to (low, high)
-        95 % intervals of f1, sensitivity, consistency and na_rate over samples and rephrasings; empty where not asked.
+        95 % intervals of f1, macro_f1, sensitivity, consistency and na_rate over samples and rephrasings; empty where
+        not asked.
     constant : str or None
         The only class ever predicted, where there is just one: such a prompt has S = 0 and C = 1 for nothing.
     n_samples, n_rephrasings : int or None
@@ -280,12 +282,28 @@ def _intervals(predictions: Predictions, seed: int, method: Method) -> dict[str,
         if rows is not None and len(rows.labels):
             of_rows = score_intervals(rows.said, rows.labels, rows.n_classes, groups=rows.samples)
             bounds["consistency"] = of_rows["consistency"].bounds
+    if (of_macro_f1 := _macro_f1_interval(predictions)) is not None:
+        bounds["macro_f1"] = of_macro_f1.bounds
     return {**bounds, "na_rate": mean_interval(predictions.is_na).bounds}
+
+
+def _macro_f1_interval(predictions: Predictions) -> Interval | None:
+    """Of single labels, or of several; None where there are none, or no answer and no sample has any."""
+    n_labels = len(predictions.labels)
+    labels = range(n_labels)
+    if predictions.answers.open is None:
+        found = macro_f1_interval(predictions.places, predictions.truth, predictions.n_classes, labels=labels)
+    elif predictions.label_rows is not None and n_labels:
+        said, true, samples = label_by_label(predictions)
+        found = macro_f1_interval(said, true, n_labels + 1, labels=labels, groups=samples)
+    else:
+        return None
+    return None if np.isnan(found.estimate) else found
 
 
 def _per_class(predictions: Predictions, *, intervals: bool) -> dict[str, ClassScores]:
     if predictions.answers.open is not None:
-        return _per_label(predictions)
+        return _per_label(predictions, intervals=intervals)
     p_tau = predictions.p_tau
     truth = predictions.truth
     labels = range(len(predictions.labels))
@@ -309,17 +327,19 @@ def _per_class(predictions: Predictions, *, intervals: bool) -> dict[str, ClassS
     return scores
 
 
-def _per_label(predictions: Predictions) -> dict[str, ClassScores]:
-    """Of each of several labels; empty where answers have none. Intervals are not among them."""
+def _per_label(predictions: Predictions, *, intervals: bool) -> dict[str, ClassScores]:
+    """Of each of several labels; empty where answers have none. Of intervals there are those of F1."""
     rows = predictions.label_rows
     if rows is None:
         return {}
     of_labels, f1 = rows.consistency_of_labels, label_f1(predictions)
+    ci = label_f1_intervals(predictions) if intervals else {}
     scores = {}
     for number, label in enumerate(predictions.labels):
         members = predictions.members(label)
         of_members = float(predictions.sensitivities[members].mean()) if len(members) else None
-        scores[label] = ClassScores(len(members), f1[label], of_members, of_labels.get(number))
+        of_f1 = {"f1": ci[label]} if label in ci else {}
+        scores[label] = ClassScores(len(members), f1[label], of_members, of_labels.get(number), of_f1)
     return scores
 
 

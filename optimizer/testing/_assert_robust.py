@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from psopt.api import MeasureOptions, check
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from psopt.evaluation import Scores
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
@@ -19,8 +21,12 @@ def assert_robust(
     *,
     max_sensitivity: float | None = None,
     min_f1: float | None = None,
+    min_macro_f1: float | None = None,
+    min_class_f1: float | Mapping[str, float] | None = None,
     min_consistency: float | None = None,
     max_na_rate: float | None = None,
+    each: float | None = None,
+    min_each: float | None = None,
     sure: bool = False,
     alarm: bool = False,
     options: MeasureOptions | None = None,
@@ -32,8 +38,8 @@ def assert_robust(
     task : Task
     prompt : Prompt
     model : str, dspy.LM or Model
-    max_sensitivity, min_f1, min_consistency, max_na_rate : float, optional
-        At least one; in [0, 1].
+    max_sensitivity, min_f1, min_macro_f1, min_class_f1, min_consistency, max_na_rate, each, min_each
+        At least one bound, as of `psopt.check`.
     sure : bool
         Ask it of the bad end of the 95 % interval.
     alarm : bool
@@ -52,8 +58,12 @@ def assert_robust(
         model=model,
         max_sensitivity=max_sensitivity,
         min_f1=min_f1,
+        min_macro_f1=min_macro_f1,
+        min_class_f1=min_class_f1,
         min_consistency=min_consistency,
         max_na_rate=max_na_rate,
+        each=each,
+        min_each=min_each,
         use_ci_bound=sure,
         alarm=alarm,
         **(options or MeasureOptions()).keywords(),

@@ -44,7 +44,7 @@ REPHRASING = {  # of RephrasingOptions
     "keep_labels": "keep_labels",
     "vary": "families",
 }
-SCREEN = {"as_json", "quiet", "html"}
+SCREEN = {"as_json", "quiet", "html", "junit"}
 OTHER_NAMES = {"sure": "use_ci_bound", "go_on": "resume", "other_models": "models", "file": "texts", "pin": "pinned"}
 ELSEWHERE = {
     "dry_run": psopt.estimate,

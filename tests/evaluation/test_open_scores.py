@@ -19,7 +19,8 @@ from psopt.evaluation import (
     score,
     score_objectives,
 )
-from psopt.metrics import prediction_counts, sample_sensitivity
+from psopt.evaluation._open_scores import label_by_label
+from psopt.metrics import macro_f1_interval, prediction_counts, sample_sensitivity
 from psopt.search.racing import sample_gains
 from psopt.tasks import AnswerSpec, Sample, written_set
 from sklearn.metrics import accuracy_score, f1_score
@@ -243,3 +244,24 @@ def test_predictions_for_some_samples_are_what_they_are_in_whole() -> None:
     only = whole.of_samples(np.array([True, False, False]))
     assert (only.array.shape, only.no_labels) == ((1, 3), ())
     assert [columns.tolist() for columns in whole.under([2, 0]).places] == [[0, 0], [1, 0], [1, 0]]
+
+
+def test_f1_of_each_of_several_labels_and_their_mean_have_intervals() -> None:
+    predictions = random_sets(5)[0]
+    scores = score(predictions, intervals=True)
+    assert scores.macro_f1 is not None
+    low, high = scores.ci["macro_f1"]
+    assert low < scores.macro_f1 < high
+    of_labels = [of_label for of_label in scores.per_class.values() if of_label.f1 is not None]
+    assert of_labels
+    for of_label in of_labels:
+        assert of_label.ci["f1"][0] < of_label.f1 < of_label.ci["f1"][1]
+    assert all(not of_label.ci for of_label in score(predictions).per_class.values())
+
+
+def test_macro_f1_of_several_labels_is_that_of_one_question_a_label() -> None:
+    """The interval's own estimate, from one row a sample and label, is the mean of the labels' F1."""
+    predictions = random_sets(6)[0]
+    said, true, samples = label_by_label(predictions)
+    found = macro_f1_interval(said, true, len(LABELS) + 1, labels=range(len(LABELS)), groups=samples)
+    assert found.estimate == pytest.approx(score(predictions).macro_f1)

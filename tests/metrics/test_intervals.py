@@ -12,6 +12,8 @@ from psopt.metrics import (
     compare_scores,
     consistency,
     joint_scores,
+    macro_f1,
+    macro_f1_interval,
     mean_difference,
     mean_interval,
     prediction_counts,
@@ -173,3 +175,46 @@ def test_intervals_cover_the_truth_and_tests_err_as_often_as_they_say() -> None:
         errors += [found.p_value < 0.05 for found in tests.values()]
     assert (covered >= 108).all()
     assert (errors <= 14).all()
+
+
+def test_macro_f1_is_as_sure_as_its_classes_together() -> None:
+    """Of one class it has that class's interval; of several that of their mean, narrower than a rare one's."""
+    (only,) = class_intervals(PREDICTIONS, Y, N_CLASSES, labels=[1])
+    assert macro_f1_interval(PREDICTIONS, Y, N_CLASSES, labels=[1]) == pytest.approx(only["f1"])
+    found = macro_f1_interval(PREDICTIONS, Y, N_CLASSES, labels=[0, 1, 2])
+    assert found.estimate == pytest.approx(macro_f1(PREDICTIONS, Y, labels=[0, 1, 2]))
+    assert found.low < found.estimate < found.high
+    widths = [np.ptp(of_class["f1"].bounds) for of_class in class_intervals(PREDICTIONS, Y, N_CLASSES, labels=range(3))]
+    assert np.ptp(found.bounds) < max(widths)
+
+
+def test_macro_f1_of_all_right_answers_is_as_unsure_as_its_classes_are_small() -> None:
+    """Classes of 2 and 98 samples speak like 2^2 / (1 / 2 + 1 / 98) = 7.8 samples, not like 100."""
+    rare, even = np.repeat([0, 1], [2, 98]), np.repeat([0, 1], [50, 50])
+    lows = [macro_f1_interval(np.tile(y[:, None], 3), y, 3, labels=[0, 1]).low for y in (rare, even)]
+    assert lows[0] == pytest.approx(7.84 / (7.84 + 3.69), abs=0.01)
+    assert lows[1] == pytest.approx(100 / 103.69, abs=0.01)
+
+
+def test_macro_f1_of_labels_that_never_occur_is_undefined() -> None:
+    assert np.isnan(macro_f1_interval([[0, 0], [1, 1]], [0, 1], 4, labels=[2]).estimate)
+
+
+def test_nothing_is_known_of_a_class_of_one_sample() -> None:
+    """Two classes, one of a single sample: each end is the other's, with 0 and with 1 for the single one."""
+    y = np.repeat([0, 1], [30, 1])
+    predictions = np.where(np.arange(31)[:, None] % 5 == 0, 2, y[:, None]) * np.ones((1, 4), dtype=int)
+    known = macro_f1_interval(predictions, y, 3, labels=[0])
+    found = macro_f1_interval(predictions, y, 3, labels=[0, 1])
+    assert found.bounds == pytest.approx((known.low / 2, (known.high + 1) / 2))
+    assert macro_f1_interval([[0, 0]], [0], 2).bounds == (0.0, 1.0)
+
+
+def test_rows_that_are_one_draw_make_macro_f1_less_sure() -> None:
+    """The same rows twice over know no more than once, and say so where they are told to belong together."""
+    twice, y = np.repeat(PREDICTIONS, 2, axis=0), np.repeat(Y, 2)
+    once = macro_f1_interval(PREDICTIONS, Y, N_CLASSES, labels=[0, 1, 2])
+    grouped = macro_f1_interval(twice, y, N_CLASSES, labels=[0, 1, 2], groups=np.repeat(np.arange(len(Y)), 2))
+    apart = macro_f1_interval(twice, y, N_CLASSES, labels=[0, 1, 2])
+    assert grouped.estimate == pytest.approx(once.estimate)
+    assert np.ptp(apart.bounds) < np.ptp(grouped.bounds)

@@ -1,0 +1,215 @@
+"""Scores against bounds: which figure must keep to which, and which bounds can be asked of these answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from psopt.answers import F1
+from psopt.api._threshold import (
+    MEASURES,
+    MIN_CLASS_F1,
+    MIN_EACH,
+    OPTIONS,
+    RESTS_ON_NA,
+    FailingSample,
+    Threshold,
+)
+from psopt.errors import InputError
+from psopt.evaluation import MOST_NA, na_note, rests_on_na
+from psopt.metrics import mean_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.evaluation import Predictions, Scores
+
+End = Literal["estimate", "bad", "good"]
+"""Which of a score's figures must keep to its bound: the estimate, or an end of its 95 % interval."""
+ClassBounds = float | Mapping[str, float]
+"""The least F1 of every class, or of those that are named."""
+
+ONE_WORDING = (
+    "S can't be checked under one wording: nothing can change there, S is 0 whatever the prompt; "
+    "give --rephrasings 2 or more (10 is the default), or leave --max-sensitivity out"
+)
+_NO_CLASSES = {
+    "min_consistency": "C is not defined for these answers, which have no classes: leave --min-consistency out",
+    "min_macro_f1": "macro-F1 is not defined for these answers, which have no classes: leave --min-macro-f1 out",
+    "min_class_f1": "F1 of a class is not defined for these answers, which have none: leave --min-class-f1 out",
+}
+_NEED_ANSWERS = frozenset({"max_sensitivity", "min_consistency"})
+
+
+def check_bounds(
+    bounds: Mapping[str, float | ClassBounds | None],
+    *,
+    labels: Sequence[str],
+    has_labels: bool,
+    n_rephrasings: int,
+) -> None:
+    """Refuse bounds that can't be asked, before a model is.
+
+    Parameters
+    ----------
+    bounds : dict of option to float, dict of label to float, or None
+        At least one must be given.
+    labels : sequence of str
+        The task's.
+    has_labels : bool
+        Whether answers are labels, one or several.
+    n_rephrasings : int
+
+    Raises
+    ------
+    InputError
+        One line that says which bound, and how to mend it.
+    """
+    given = given_bounds(bounds)
+    if "max_sensitivity" in given and n_rephrasings == 1:
+        raise InputError(ONE_WORDING)
+    for option, message in _NO_CLASSES.items():
+        if option in given and not has_labels:
+            raise InputError(message)
+    of_classes = given.get(MIN_CLASS_F1)
+    unknown = [label for label in of_classes if label not in labels] if isinstance(of_classes, Mapping) else []
+    if unknown:
+        raise InputError(f"--min-class-f1: no label is called {unknown[0]!r}; there are {', '.join(labels)}")
+
+
+def given_bounds(bounds: Mapping[str, float | ClassBounds | None]) -> dict[str, float | ClassBounds]:
+    """The bounds that are given; at least one must be."""
+    given = {option: bound for option, bound in bounds.items() if bound is not None and bound != {}}
+    if not given:
+        names = ", ".join("--" + option.replace("_", "-") for option in OPTIONS)
+        raise InputError(f"nothing to check: give at least one of {names}")
+    return given
+
+
+def thresholds(
+    scores: Scores, bounds: Mapping[str, float | ClassBounds | None], *, end: End = "estimate"
+) -> list[Threshold]:
+    """Hold scores against bounds.
+
+    Parameters
+    ----------
+    scores : Scores
+        With intervals, if an end of theirs is asked for.
+    bounds : dict of option to float or None
+        All but ``each``; ``min_class_f1`` may be a dict of label to float.
+    end : "estimate", "bad" or "good"
+        What must keep to the bound: the estimate; the bad end of the 95 % interval, so that a prompt that only just
+        keeps to it passes in few cases; or its good end, so that one that only just does so fails in few.
+
+    Raises
+    ------
+    InputError
+        If no bound is given, or one that is not defined: of S where there is one wording, of C or macro-F1 where there
+        are no classes, of F1 where a label was neither right nor answered anywhere.
+    """
+    given = given_bounds(bounds)
+    if "max_sensitivity" in given and scores.n_rephrasings == 1:
+        raise InputError(ONE_WORDING)
+    held: list[Threshold] = []
+    for option, bound in given.items():
+        if option == MIN_CLASS_F1:
+            held += _of_classes(scores, bound, end)
+        elif isinstance(bound, Mapping):
+            raise InputError(f"{option} is one number; only min_class_f1 takes one for each label")
+        else:
+            held.append(_threshold(scores, option, bound, end))
+    if _NEED_ANSWERS & given.keys() and "max_na_rate" not in given and rests_on_na(scores.na_rate):
+        held.append(Threshold(RESTS_ON_NA, MOST_NA, scores.na_rate, na_note(scores.na_rate, scores.na_kinds)))
+    return held
+
+
+def each_threshold(predictions: Predictions, each: float, least: float, *, end: End = "estimate") -> Threshold:
+    """Hold the share of samples that keep their right answer against a bound.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        With labels.
+    each : float
+        Under which share of the wordings a sample must be answered rightly, in (0, 1].
+    least : float
+        The share of samples that must be, in [0, 1].
+    end : "estimate", "bad" or "good"
+        As in `thresholds`.
+    """
+    n_asked = np.maximum(predictions.asked.sum(axis=1), 1)
+    shares = predictions.n_right / n_asked
+    keeps = shares >= each
+    interval = mean_interval(keeps[:, None])
+    failing = [index for index in np.argsort(shares, kind="stable").tolist() if not keeps[index]]
+    samples = [predictions.samples[index] for index in failing]
+    return Threshold(
+        MIN_EACH,
+        least,
+        _end_of(interval.estimate, interval.bounds, end, is_most=False),
+        estimate=interval.estimate,
+        interval=interval.bounds,
+        n_samples=len(keeps),
+        n_rephrasings=predictions.n_rephrasings,
+        each=each,
+        failing=tuple(
+            FailingSample(str(sample.id), str(sample.label), float(shares[index]))
+            for index, sample in zip(failing, samples, strict=True)
+        ),
+    )
+
+
+def _threshold(scores: Scores, option: str, bound: float, end: End) -> Threshold:
+    name = MEASURES[option]
+    found = getattr(scores, name)
+    if found is None or np.isnan(found):
+        raise InputError(_NO_CLASSES[option])
+    estimate, interval = float(found), scores.ci.get(name)
+    return Threshold(
+        option,
+        bound,
+        _end_of(estimate, interval, end, is_most=option.startswith("max")),
+        estimate=estimate,
+        interval=interval,
+        n_samples=scores.n_samples,
+        n_rephrasings=scores.n_rephrasings,
+        measure=scores.quality_name if name == "f1" and scores.quality_name != F1 else "",
+    )
+
+
+def _of_classes(scores: Scores, bound: ClassBounds, end: End) -> list[Threshold]:
+    """One threshold a class: of all that have an F1, or of those that are named."""
+    if not scores.per_class:
+        raise InputError(_NO_CLASSES[MIN_CLASS_F1])
+    if not isinstance(bound, Mapping):
+        bound = {label: bound for label, of_class in scores.per_class.items() if of_class.f1 is not None}
+    held = []
+    for label, least in bound.items():
+        of_class = scores.per_class.get(label)
+        if of_class is None or of_class.f1 is None:
+            raise InputError(
+                f"--min-class-f1: {label!r} has no F1, for no sample has this label and no answer names it; "
+                "leave it out, or check more samples (--samples, --split)"
+            )
+        interval = of_class.ci.get("f1")
+        held.append(
+            Threshold(
+                MIN_CLASS_F1,
+                least,
+                _end_of(of_class.f1, interval, end, is_most=False),
+                estimate=of_class.f1,
+                interval=interval,
+                n_samples=of_class.n,
+                n_rephrasings=scores.n_rephrasings,
+                label=label,
+            )
+        )
+    return held
+
+
+def _end_of(estimate: float, interval: tuple[float, float] | None, end: End, *, is_most: bool) -> float:
+    """The figure that must keep to a bound."""
+    if interval is None or end == "estimate":
+        return estimate
+    return interval[1] if is_most == (end == "bad") else interval[0]
