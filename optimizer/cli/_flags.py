@@ -29,6 +29,7 @@ class DataFlags:
     task_file: option.TaskFile = None
     test_file: option.TestFile = None
     strict_data: option.StrictData = False
+    skip_empty: option.SkipEmpty = False
 
 
 @dataclass(frozen=True, slots=True)

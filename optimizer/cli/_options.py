@@ -77,6 +77,7 @@ Order = Annotated[
 TaskFile = Annotated[Path | None, option("Data", "--task-file", "Task file: description, labels, definitions.", "TOML")]
 TestFile = Annotated[Path | None, option("Data", "--test-file", "Test samples in a file of their own.", "FILE")]
 StrictData = Annotated[bool, option("Data", "--strict-data", "Fail rather than use the bundled sample.")]
+SkipEmpty = Annotated[bool, option("Data", "--skip-empty", "Leave rows without a text out; how many is said.")]
 Samples = Annotated[
     int, option("Data", "--samples", "At most so many samples a split; test is used whole.", "N", min=2)
 ]

@@ -40,6 +40,7 @@ def data_options(data: DataFlags, folder: str = "", sources: Sequence[PromptSour
         folder,
         inputs,
         *_answers(data, sources),
+        data.skip_empty,
     )
 
 

@@ -33,6 +33,8 @@ class DataOptions:
         What answers are (`AnswerSpec`); None for what the task file says.
     order : tuple of str
         The labels from the least to the most.
+    skip_empty : bool
+        Leave rows without a text out.
     """
 
     dataset: str
@@ -45,11 +47,17 @@ class DataOptions:
     inputs: tuple[str, ...] = ()
     answers: str | None = None
     order: tuple[str, ...] = ()
+    skip_empty: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options as plain JSON data; those that psopt 0.1 did not know only where they say something."""
         data = asdict(self)
-        newer = {"inputs": list(self.inputs), "answers": self.answers, "order": list(self.order)}
+        newer = {
+            "inputs": list(self.inputs),
+            "answers": self.answers,
+            "order": list(self.order),
+            "skip_empty": self.skip_empty,
+        }
         return {**{name: value for name, value in data.items() if name not in newer}, **_said(newer)}
 
     @classmethod
@@ -80,6 +88,7 @@ class DataOptions:
             seed=seed,
             strict_data=self.strict_data,
             require_labels=require_labels,
+            skip_empty=self.skip_empty,
         )
 
     def located(self, name: str | None) -> str | None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from psopt.tasks._data import Sample, Source
+    from psopt.tasks._samples import Table
     from psopt.tasks._taskfile import TaskFile
 
 # What a prompt says where nobody has described the task; of all others there is only the sample to go by.
@@ -54,7 +55,7 @@ def assemble(
     splits: Splits,
     *,
     source: Source,
-    note: str = "",
+    notes: Sequence[str] = (),
     label_column: str = "",
     test_is_drawn: bool = False,
 ) -> TaskFields:
@@ -69,7 +70,7 @@ def assemble(
         If the samples and what describes them don't go together.
     """
     noun = described.noun or "text"
-    notes = [note]
+    notes = list(notes)
     spec = described.spec
     labels, splits = _labels(described, splits)
     positions: tuple[float, ...] = ()
@@ -132,9 +133,16 @@ def _digest(splits: Splits) -> str:
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
 
 
-def left_out(n_samples: int, splits: Splits) -> str:
-    """Say in one line how many of the `n_samples` in the data the splits leave out, or nothing."""
-    n = n_samples - sum(len(split) for split in splits)
-    if not n:
-        return ""
-    return f"{n:,} of {n_samples:,} samples are left out: their texts stand more than once, or in another split"
+def left_out(tables: Sequence[Table], splits: Splits) -> list[str]:
+    """Say in a line each how many samples of the data the splits leave out, and why."""
+    notes = []
+    n_without_text = sum(table.n_without_text for table in tables)
+    if n_without_text:
+        rows = "row without a text is" if n_without_text == 1 else "rows without a text are"
+        notes.append(f"{n_without_text:,} {rows} left out")
+    n_samples = sum(len(table.placed) for table in tables)
+    n_lost = n_samples - sum(len(split) for split in splits)
+    if n_lost:
+        why = "their texts stand more than once, or in another split"
+        notes.append(f"{n_lost:,} of {n_samples:,} samples are left out: {why}")
+    return notes

@@ -6,7 +6,7 @@ import json
 import reprlib
 from typing import TYPE_CHECKING, Any
 
-from psopt.errors import DataError
+from psopt.tasks._faults import RowFault
 from psopt.tasks._row import Row
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # Guards against a wrong column or a broken quote, not measured: no text to classify is a book.
 LONGEST_TEXT = 100_000
+_OR_SKIP = ", or leave such rows out with --skip-empty (skip_empty=True)"
 
 
 def text_of(where: str, values: Mapping[str, Any], columns: Columns, *, only_texts: bool) -> str:
@@ -26,13 +27,13 @@ def text_of(where: str, values: Mapping[str, Any], columns: Columns, *, only_tex
 
     Raises
     ------
-    DataError
+    RowFault
         If an input is missing, or can't be used, or all are empty.
     """
     inputs = {name: _input(where, values, name, columns, only_texts=only_texts) for name in columns.inputs}
     if not any(value.strip() for value in inputs.values()):
         names = " and ".join(repr(name) for name in columns.inputs)
-        raise DataError(f"{where}: the inputs {names} are all empty; fill one in or remove the row")
+        raise RowFault(where, f"the inputs {names} are all empty", f"fill one in or remove the row{_OR_SKIP}")
     fields = {}
     for name, value in values.items():
         if name in inputs:
@@ -43,22 +44,22 @@ def text_of(where: str, values: Mapping[str, Any], columns: Columns, *, only_tex
 
 
 def _input(where: str, values: Mapping[str, Any], name: str, columns: Columns, *, only_texts: bool) -> str:
-    place = f"{where}: the {'text' if only_texts else 'input'} (column {name!r})"
+    cell = f"the {'text' if only_texts else 'input'} (column {name!r})"
     if name not in values and not only_texts:
-        raise DataError(f"{place} is missing; add the column to the row or remove the row")
+        raise RowFault(where, f"{cell} is missing", "add the column to the row or remove the row")
     value = values.get(name)
     if is_empty(value):
         if len(columns.inputs) > 1:
             return ""
-        raise DataError(f"{place} is empty; fill it in or remove the row")
+        raise RowFault(where, f"{cell} is empty", f"fill it in or remove the row{_OR_SKIP}")
     written = None if only_texts and not isinstance(value, str) else _written(value)
     if written is None:
-        raise DataError(f"{place} is {reprlib.repr(value)}, not text; name another column or put it in quotes")
+        fault = f"{cell} is {reprlib.repr(value)}, not text"
+        raise RowFault(where, fault, "name another column or put it in quotes", f"{cell} is no text")
     if len(written) > LONGEST_TEXT:
-        raise DataError(
-            f"{place} has {len(written):,} characters; at most {LONGEST_TEXT:,} are taken: shorten it or remove the row"
-        )
-    check_characters(written, place)
+        fault = f"{cell} has {len(written):,} characters; at most {LONGEST_TEXT:,} are taken"
+        raise RowFault(where, fault, "shorten it or remove the row", f"{cell} has too many characters")
+    check_characters(written, where, cell)
     return written
 
 
@@ -84,11 +85,17 @@ def _shown(value: Any) -> str | None:
     return shown if len(shown) <= LONGEST_TEXT and _fault(shown) is None else None
 
 
-def check_characters(value: str, place: str) -> None:
-    """Raise DataError if a text holds what no request can carry; `place` begins the message."""
+def check_characters(value: str, where: str, cell: str) -> None:
+    """Raise RowFault if a text holds what no request can carry; `cell` says which one of the row it is."""
     fault = _fault(value)
     if fault is not None:
-        raise DataError(f"{place} holds {fault}; remove it")
+        kind = fault.partition(" at character ")[0]
+        raise RowFault(where, f"{cell} holds {fault}", "remove it", f"{cell} holds {kind}")
+
+
+def is_without_text(values: Mapping[str, Any], inputs: Sequence[str]) -> bool:
+    """Tell whether a row has nothing in any of its inputs."""
+    return all(is_empty(values.get(name)) for name in inputs)
 
 
 def _fault(value: str) -> str | None:

@@ -25,6 +25,7 @@ def load_task(
     seed: int = 42,
     strict_data: bool = False,
     require_labels: bool = True,
+    skip_empty: bool = False,
 ) -> Task:
     """Load a classification task.
 
@@ -55,6 +56,8 @@ def load_task(
     require_labels : bool
         If False, data without labels are taken too: all samples are then in `val`, their labels None, and the
         task file must name the labels.
+    skip_empty : bool
+        Leave rows without a text out, rather than refuse them; `info.note` says how many.
 
     Raises
     ------
@@ -73,5 +76,6 @@ def load_task(
         seed=seed,
         strict_data=strict_data,
         require_labels=require_labels,
+        skip_empty=skip_empty,
     )
     return Task(**fields)

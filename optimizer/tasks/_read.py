@@ -35,6 +35,7 @@ def read_dataset(
     seed: int = 42,
     strict_data: bool = False,
     require_labels: bool = True,
+    skip_empty: bool = False,
 ) -> TaskFields:
     """Read a data set and split it; see `load_task`, which takes the same."""
     name = str(dataset)
@@ -43,7 +44,7 @@ def read_dataset(
     check_name(name)
     if name in BUILTINS:
         _refuse(name, text_column=text_column, label_column=label_column, task_file=task_file, test_file=test_file)
-        _refuse(name, answers=answers, order=tuple(order) or None)
+        _refuse(name, answers=answers, order=tuple(order) or None, skip_empty=skip_empty or None)
         builtin = find_builtin(name)
         check_fields(builtin, as_names(inputs))
         return read_builtin(builtin, seed=seed, strict=strict_data)
@@ -51,25 +52,27 @@ def read_dataset(
     described = described.answered(answers, order)
     test = Path(test_file) if test_file else described.test
     choice = described.columns(inputs, text_column, label_column)
-    placed, label_column = make_samples(
-        str(path), read_rows(path), choice, require_labels=require_labels, spec=described.spec
+    skips = skip_empty or described.skip_empty
+    table = make_samples(
+        str(path), read_rows(path), choice, require_labels=require_labels, spec=described.spec, skip_empty=skips
     )
+    tables = [table]
     separate_test = None
     if test:
-        separate_test = make_samples(
-            str(test), read_rows(test), choice, require_labels=True, spec=described.spec
-        ).placed
-    splits = make_splits(str(path), placed, separate_test, seed=seed, by_label=not described.spec.is_open)
-    note = left_out(len(placed) + len(separate_test or ()), splits)
+        tables.append(
+            make_samples(str(test), read_rows(test), choice, require_labels=True, spec=described.spec, skip_empty=skips)
+        )
+        separate_test = tables[1].placed
+    splits = make_splits(str(path), table.placed, separate_test, seed=seed, by_label=not described.spec.is_open)
     name = described.name or path.stem
     return assemble(
         name,
         described,
         splits,
         source="file",
-        note=note,
-        label_column=label_column,
-        test_is_drawn=draws_test(placed, separate_test),
+        notes=left_out(tables, splits),
+        label_column=table.label_column,
+        test_is_drawn=draws_test(table.placed, separate_test),
     )
 
 

@@ -41,4 +41,4 @@ def read_builtin(builtin: Builtin, *, seed: int, strict: bool) -> TaskFields:
         origin = Origin(package, "bundled", f"{missing}; {own}. For the real data: {mend}")
     placed = [*(Placed(sample, "train") for sample in train), *(Placed(sample, "test") for sample in test)]
     splits = make_splits(builtin.name, placed, None, seed=seed)
-    return assemble(builtin.name, described, splits, source=origin.source, note=origin.note)
+    return assemble(builtin.name, described, splits, source=origin.source, notes=[origin.note])

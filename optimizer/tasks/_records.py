@@ -25,17 +25,23 @@ def fields_of_records(records: Iterable[Any], described: TaskFile, *, seed: int)
     rows = [_row(source, number, record) for number, record in enumerate(records, start=1)]
     if not rows:
         raise DataError(f"{source}: no records")
-    placed, label_column = make_samples(source, rows, described.columns(), require_labels=True, spec=described.spec)
-    splits = make_splits(source, placed, None, seed=seed, by_label=not described.spec.is_open)
-    note = left_out(len(placed), splits)
+    table = make_samples(
+        source,
+        rows,
+        described.columns(),
+        require_labels=True,
+        spec=described.spec,
+        skip_empty=described.skip_empty,
+    )
+    splits = make_splits(source, table.placed, None, seed=seed, by_label=not described.spec.is_open)
     return assemble(
         source,
         described,
         splits,
         source="memory",
-        note=note,
-        label_column=label_column,
-        test_is_drawn=draws_test(placed),
+        notes=left_out([table], splits),
+        label_column=table.label_column,
+        test_is_drawn=draws_test(table.placed),
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import DataError
 from psopt.tasks._answer_spec import JSON, LABELS, NUMBER
 from psopt.tasks._cells import check_characters, is_empty
+from psopt.tasks._faults import MOST_NAMED, RowFault, of_each_row
 from psopt.text import whole_number
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from psopt.tasks._formats import Record
 
 LONGEST_REFERENCE = 20_000  # characters, as a guard against a wrong column; chosen, not measured
-_MOST_NAMED = 10  # rows that a message names
 
 
 def read_references(source: str, rows: Sequence[Record], column: str, spec: AnswerSpec) -> list[str | None]:
@@ -42,13 +42,16 @@ def read_references(source: str, rows: Sequence[Record], column: str, spec: Answ
         references = [None if is_empty(cell) else read(cell) for cell in cells]
         wanted = {NUMBER: "a number", JSON: "JSON"}.get(spec.form, "a text, or a list of texts")
         _refuse(source, rows, column, references, f"is not {wanted}")
-    for row, reference in zip(rows, references, strict=True):
-        place = f"{source}, {row.where}: the answer (column {column!r})"
-        if reference is not None and len(reference) > LONGEST_REFERENCE:
-            n_characters = f"{len(reference):,} characters; at most {LONGEST_REFERENCE:,} are taken"
-            raise DataError(f"{place} has {n_characters}: is it the right one?")
-        check_characters(reference or "", place)
-    return references
+    return of_each_row(source, rows, lambda index, row: _checked(references[index], f"{source}, {row.where}", column))
+
+
+def _checked(reference: str | None, where: str, column: str) -> str | None:
+    cell = f"the answer (column {column!r})"
+    if reference is not None and len(reference) > LONGEST_REFERENCE:
+        fault = f"{cell} has {len(reference):,} characters; at most {LONGEST_REFERENCE:,} are taken"
+        raise RowFault(where, fault, "is it the right column?", f"{cell} has too many characters")
+    check_characters(reference or "", where, cell)
+    return reference
 
 
 def as_reference(value: Any, spec: AnswerSpec, labels: Sequence[str] = ()) -> str | None:
@@ -203,6 +206,6 @@ def _refuse_where(source: str, rows: Sequence[Record], column: str, is_fine: Seq
     first = places[0]
     value = first.values.get(column)
     shown = "empty" if is_empty(value) else f"{str(value)[:60]!r}"
-    named = ", ".join(row.where for row in places[:_MOST_NAMED])
-    others = f" and {len(places) - _MOST_NAMED:,} more" if len(places) > _MOST_NAMED else ""
+    named = ", ".join(row.where for row in places[:MOST_NAMED])
+    others = f" and {len(places) - MOST_NAMED:,} more" if len(places) > MOST_NAMED else ""
     raise DataError(f"{source}: the answer (column {column!r}) {how}: {named}{others} (the first: {shown})")

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psopt.errors import DataError
 from psopt.tasks._answer_spec import AnswerSpec
-from psopt.tasks._cells import check_characters, column_names, is_empty, text_of
-from psopt.tasks._columns import ColumnChoice, find_columns, missing_column
+from psopt.tasks._cells import check_characters, column_names, is_empty, is_without_text, text_of
+from psopt.tasks._columns import ColumnChoice, find_columns, listed, missing_column
 from psopt.tasks._data import Sample
+from psopt.tasks._faults import RowFault, of_each_row
 from psopt.tasks._files import read_rows
 from psopt.tasks._references import read_references
 
@@ -38,23 +39,32 @@ class Placed(NamedTuple):
 
 
 class Table(NamedTuple):
-    """The samples of a table, and the column that holds their labels; empty where there is none."""
+    """The samples of a table, the column that holds their labels (empty where there is none), and rows left out."""
 
     placed: list[Placed]
     label_column: str = ""
+    n_without_text: int = 0
 
 
 def make_samples(
-    source: str, rows: Sequence[Record], choice: ColumnChoice, *, require_labels: bool, spec: AnswerSpec = ONE_LABEL
+    source: str,
+    rows: Sequence[Record],
+    choice: ColumnChoice,
+    *,
+    require_labels: bool,
+    spec: AnswerSpec = ONE_LABEL,
+    skip_empty: bool = False,
 ) -> Table:
     """Make a sample of each row. Without an id column ids are the rows' numbers, from 1.
 
-    Where labels aren't required, data without a label column, or with an empty one, give unlabelled samples.
+    Where labels aren't required, data without a label column, or with an empty one, give unlabelled samples. Rows
+    without a text are left out if `skip_empty`; the numbers of the others stay.
 
     Raises
     ------
     DataError
-        If a column is missing, a text or a label can't be used, or two samples have one id.
+        If a column is missing, a text or a label can't be used, or two samples have one id. Of rows all faults are
+        told at once.
     """
     names = column_names([row.values for row in rows])
     columns = find_columns(source, names, choice)
@@ -63,14 +73,39 @@ def make_samples(
         raise missing_column(source, names, "label", "--label-column")
     if label_column and not require_labels and all(is_empty(row.values.get(label_column)) for row in rows):
         columns = replace(columns, label=None)
-    only_texts = not choice.inputs
-    labels = _labels(source, rows, columns, spec)
-    placed = [
-        _placed(f"{source}, {row.where}", row, columns, number, label, only_texts=only_texts)
-        for number, (row, label) in enumerate(zip(rows, labels, strict=True), start=1)
-    ]
-    _check_ids(source, rows, placed)
-    return Table(placed, label_column or "")
+    numbered = list(enumerate(rows, start=1))
+    if skip_empty:
+        numbered = [(number, row) for number, row in numbered if not is_without_text(row.values, columns.inputs)]
+        if not numbered:
+            raise DataError(f"{source}: no row has a text (column {listed(columns.inputs)}); name another column")
+    numbers = [number for number, _ in numbered]
+    kept = [row for _, row in numbered]
+    placed = _all_placed(source, kept, numbers, columns, spec, only_texts=not choice.inputs)
+    return Table(placed, label_column or "", len(rows) - len(kept))
+
+
+def _all_placed(
+    source: str, rows: Sequence[Record], numbers: Sequence[int], columns: Columns, spec: AnswerSpec, *, only_texts: bool
+) -> list[Placed]:
+    """Make a sample of each row; `numbers` are those of the rows in the data."""
+    references: Sequence[str | None] = ()
+    if columns.label and spec.is_open:
+        references = read_references(source, rows, columns.label, spec)
+    places: dict[str, str] = {}
+
+    def place(index: int, row: Record) -> Placed:
+        where = f"{source}, {row.where}"
+        sample, split = _placed(where, row, columns, numbers[index], only_texts=only_texts)
+        if columns.label:
+            label = references[index] if spec.is_open else _label(row.values.get(columns.label), where, columns.label)
+            sample = replace(sample, label=label)
+        if sample.id in places:
+            fault = f"id {sample.id!r} is that of {places[sample.id]} too"
+            raise RowFault(where, fault, "ids must differ", "the id is that of another row too")
+        places[sample.id] = row.where
+        return Placed(sample, split)
+
+    return of_each_row(source, rows, place)
 
 
 def samples_of(path: Path, rows: Sequence[Record], prefix: str) -> tuple[Sample, ...]:
@@ -92,66 +127,49 @@ def read_train_test(folder: Path) -> TrainTest:
     return samples_of(train, read_rows(train), "train"), samples_of(test, read_rows(test), "test")
 
 
-def _placed(where: str, row: Record, columns: Columns, number: int, label: str | None, *, only_texts: bool) -> Placed:
+def _placed(where: str, row: Record, columns: Columns, number: int, *, only_texts: bool) -> Placed:
+    """Make a sample without its label."""
     values = row.values
     sample = Sample(
         id=_id(values.get(columns.id), where) if columns.id else str(number),
         text=text_of(where, values, columns, only_texts=only_texts),
-        label=label,
         subclass=_optional(values.get(columns.subclass)) if columns.subclass else None,
     )
     return Placed(sample, _split(values.get(columns.split), where) if columns.split else None)
 
 
-def _labels(source: str, rows: Sequence[Record], columns: Columns, spec: AnswerSpec) -> list[str | None]:
-    """What is right for each row: a label, or what else answers are."""
-    column = columns.label
-    if column is None:
-        return [None] * len(rows)
-    if spec.is_open:
-        return read_references(source, rows, column, spec)
-    return [_label(row.values.get(column), f"{source}, {row.where}: the label (column {column!r})") for row in rows]
-
-
-def _label(value: Any, field: str) -> str:
+def _label(value: Any, where: str, column: str) -> str:
     """A label as text: whole numbers and truth values become theirs."""
+    cell = f"the label (column {column!r})"
     if is_empty(value):
-        raise DataError(f"{field} is empty; fill it in or remove the row")
+        raise RowFault(where, f"{cell} is empty", "fill it in or remove the row")
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # pandas writes whole numbers so where some are missing
     if not isinstance(value, (str, int)):
-        raise DataError(f"{field} is {reprlib.repr(value)}, not the name of a class; name another column")
+        fault = f"{cell} is {reprlib.repr(value)}, not the name of a class"
+        raise RowFault(where, fault, "name another column", f"{cell} is not the name of a class")
     label = str(value).strip()
     if len(label) > LONGEST_LABEL:
-        raise DataError(
-            f"{field} has {len(label):,} characters; at most {LONGEST_LABEL} are taken: is it the right one?"
-        )
+        fault = f"{cell} has {len(label):,} characters; at most {LONGEST_LABEL} are taken"
+        raise RowFault(where, fault, "is it the right column?", f"{cell} has too many characters")
     if len(label.splitlines()) > 1:
-        raise DataError(f"{field} holds a line break: {label!r}")
-    check_characters(label, field)
+        kind = f"{cell} holds a line break"
+        raise RowFault(where, f"{kind}: {label!r}", "write it on one line", kind)
+    check_characters(label, where, cell)
     return label
 
 
 def _id(value: Any, where: str) -> str:
     if is_empty(value):
-        raise DataError(f"{where}: the id is empty; fill it in, or leave the column out")
+        raise RowFault(where, "the id is empty", "fill it in, or leave the column out")
     return str(value).strip()
-
-
-def _check_ids(source: str, rows: Sequence[Record], placed: Sequence[Placed]) -> None:
-    places: dict[str, str] = {}
-    for row, (sample, _) in zip(rows, placed, strict=True):
-        if sample.id in places:
-            raise DataError(
-                f"{source}, {row.where}: id {sample.id!r} is that of {places[sample.id]} too; ids must differ"
-            )
-        places[sample.id] = row.where
 
 
 def _split(value: Any, where: str) -> str:
     split = str(value).strip().lower()
     if split not in _SPLITS:
-        raise DataError(f"{where}: the split is {reprlib.repr(value)}; it must be train, val or test")
+        fault = f"the split is {reprlib.repr(value)}"
+        raise RowFault(where, fault, "it must be train, val or test", "the split is none")
     return _SPLITS[split]
 
 

@@ -121,6 +121,7 @@ class Task:
         answers: str | None = None,
         order: Sequence[str] = (),
         seed: int = 42,
+        skip_empty: bool = False,
     ) -> Task:
         """Build a task from records in memory: mappings with a text and a label, or (text, label) pairs.
 
@@ -149,6 +150,7 @@ class Task:
             inputs=as_names(inputs),
             text_column=text_column,
             label_column=label_column,
+            skip_empty=skip_empty,
         )
         return cls(**fields_of_records(records, described.answered(answers, order), seed=seed))
 
@@ -165,6 +167,7 @@ class Task:
         answers: str | None = None,
         order: Sequence[str] = (),
         seed: int = 42,
+        skip_empty: bool = False,
     ) -> Task:
         """Build a task from a .csv file (or .tsv, .jsonl, .parquet); see `load_task`."""
         fields = read_dataset(
@@ -177,6 +180,7 @@ class Task:
             answers=answers,
             order=order,
             seed=seed,
+            skip_empty=skip_empty,
         )
         return cls(**fields)
 

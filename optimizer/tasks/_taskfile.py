@@ -38,6 +38,8 @@ class TaskFile:
         What answers are, as ``--answers`` takes it: see `AnswerSpec`.
     order : tuple of str
         The labels from the least to the most, where answers are ordinal.
+    skip_empty : bool
+        Leave rows without a text out.
     """
 
     origin: str
@@ -54,6 +56,7 @@ class TaskFile:
     label_column: str | None = None
     answers: str | None = None
     order: tuple[str, ...] = ()
+    skip_empty: bool = False
 
     @property
     def spec(self) -> AnswerSpec:
@@ -142,6 +145,10 @@ def _value(path: Path, key: str, value: Any) -> Any:
             return {label: _table(path, f"{key}.{label}", table, example) for label, table in value.items()}
         case "data" | "test":
             return path.parent / _text(path, key, value)
+        case "skip_empty":
+            if not isinstance(value, bool):
+                raise DataError(f"{path}: skip_empty must be true or false, not {value!r}")
+            return value
         case "answers":
             if not isinstance(value, str):
                 raise DataError(f"{path}: answers must be a text, such as {'number:1%'!r}")

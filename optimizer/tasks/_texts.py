@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import DataError
 from psopt.tasks._builtin import find_builtin
 from psopt.tasks._cells import column_names, text_of
+from psopt.tasks._faults import of_each_row
 from psopt.tasks._columns import ColumnChoice, find_columns, listed
 from psopt.tasks._files import SUFFIXES, read_rows
 from psopt.tasks._formats import Record, json_rows
@@ -152,7 +153,11 @@ def _texts(source: str, rows: Sequence[Record], columns: InputColumns) -> list[s
     choice = columns.of(names)
     places = find_columns(source, names, choice, option="--input")
     only_texts = not choice.inputs
-    texts = [text_of(f"{source}, {row.where}", row.values, places, only_texts=only_texts) for row in rows]
+    texts = of_each_row(
+        source,
+        rows,
+        lambda _, row: text_of(f"{source}, {row.where}", row.values, places, only_texts=only_texts),
+    )
     return [_laid_out(text, columns.layout) for text in texts] if columns.layout else texts
 
 

@@ -35,6 +35,7 @@ DATA = {
     "task_file",
     "test_file",
     "strict_data",
+    "skip_empty",
 }  # of psopt.load_task
 PROMPT = {"prompt_format": "format", "answer": "answer", "response_format": "response_format"}  # of PromptOptions
 REPHRASING = {  # of RephrasingOptions

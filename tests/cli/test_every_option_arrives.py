@@ -53,6 +53,7 @@ OWN = {
     "--task-file",
     "--test-file",
     "--strict-data",
+    "--skip-empty",
     "--model",
     "--model2",
     "--strategy",

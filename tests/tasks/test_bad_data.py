@@ -219,3 +219,45 @@ def test_json_numbers_of_absurd_length_are_told(tmp_path: Path) -> None:
     path = tmp_path / "d.jsonl"
     path.write_text(json.dumps({"text": "a", "label": "x"}) + '\n{"text": "b", "label": ' + "1" * 5000 + "}\n")
     assert "line 2" in error_of(path)
+
+
+def test_all_bad_rows_are_told_in_one_message_by_kind(tmp_path: Path) -> None:
+    """The first ten rows of each kind, and how many there are."""
+    path = tmp_path / "d.csv"
+    path.write_text(HEAD + GOOD + ",yes\n" * 21 + "a,\nb,\n" + "c\0d,yes\n")
+    message = error_of(path)
+    empty, unlabelled, broken = message.split(" | ")
+    assert "the text (column 'text') is empty in 21 rows: line 12, line 13, " in empty
+    assert "line 21 and 11 more; fill it in" in empty
+    assert "line 22" not in empty
+    assert "--skip-empty" in empty
+    assert unlabelled.startswith("the label (column 'label') is empty in 2 rows: line 33, line 34;")
+    assert broken == "line 35: the text (column 'text') holds a NUL character; remove it"
+
+
+def test_values_that_differ_are_one_kind_of_fault(tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    path.write_text(HEAD + GOOD + "x" * 200_000 + ",yes\n" + "x" * 300_000 + ",yes\n")
+    message = error_of(path)
+    assert "has too many characters in 2 rows: line 12, line 13 (the first: " in message
+    assert "200,000" in message
+
+
+def test_rows_without_a_text_are_left_out_if_said(tmp_path: Path) -> None:
+    """Ids stay the numbers of the rows in the file."""
+    path = tmp_path / "d.csv"
+    path.write_text(HEAD + ",yes\n ,\n" + GOOD)
+    task = load_task(path, skip_empty=True)
+    assert task.info.note == "2 rows without a text are left out"
+    ids = {sample.id for sample in (*task.train, *task.val, *task.test)}
+    assert ids == {str(number) for number in range(3, 13)}
+    toml = tmp_path / "d.toml"
+    toml.write_text('data = "d.csv"\nskip_empty = true\n')
+    assert load_task(toml).info.sha256 == task.info.sha256
+
+
+def test_a_file_without_any_text_is_told_all_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    path.write_text(HEAD + ",yes\n,no\n")
+    assert "no row has a text" in error_of(path, skip_empty=True)
+    assert "skip-empty is for data files" in error_of("trec", InputError, skip_empty=True)
