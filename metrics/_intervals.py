@@ -263,7 +263,7 @@ def macro_f1_interval(
     fixed = read_wordings(wordings)
     wanted = np.arange(n_classes) if labels is None else read_label_list(labels)
     draws = read_groups(groups, len(chosen))
-    estimate = macro_f1(chosen, truth, wanted)
+    estimate = macro_f1(chosen, truth, wanted.tolist())
     if np.isnan(estimate):
         return Interval(np.nan, np.nan, np.nan)
     # as many samples as F1 of a class is of: those that have the label or are given it
