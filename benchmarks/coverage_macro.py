@@ -29,8 +29,8 @@ RUNS = 400
 HEAD = """# What the interval of macro-F1 holds
 
 Written by `make bench-coverage`: 400 data sets a cell, in percent. Of a 95 % interval the truth should lie inside in
-95, and below or above it in 2.5 each. Wide intervals inside which the truth always lies are those of classes that have one
-sample or none in most data sets: of such a class nothing is known.
+95, and below or above it in 2.5 each. Wide intervals inside which the truth always lies are those of classes that have
+one sample or none in most data sets: of such a class nothing is known.
 
 | classes | macro-F1 | N | Q | inside | below | above | mean width |
 |---|--:|--:|--:|--:|--:|--:|--:|
