@@ -235,9 +235,9 @@ def macro_f1_interval(
     anything in [0, 1].
 
     Measured (benchmarks/coverage_macro.md: 30 cells of 400 data sets, so within 1.1 points; N 20 to 500, Q 5 and 10,
-    two to six classes of 60 to 2 %, macro-F1 .63 to .93): 95 % intervals cover the truth in 94 to 99 % of the cases, and in
-    98 to 100 % where classes have one sample or none in most data sets. The truth lies beyond the bad end in 3.5 % at
-    most, and beyond the good end in 4 %.
+    two to six classes of 60 to 2 %, macro-F1 .63 to .93): 95 % intervals cover the truth in 94 to 99 % of the cases,
+    and in 98 to 100 % where classes have one sample or none in most data sets. The truth lies beyond the bad end in
+    3.5 % at most, and beyond the good end in 4 %.
 
     Parameters
     ----------

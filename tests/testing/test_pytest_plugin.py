@@ -31,10 +31,13 @@ def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.
     return pytester
 
 
-def test_a_marked_test_fails_with_a_line_for_each_bound_that_is_missed(suite: pytest.Pytester) -> None:
-    suite.makepyfile(SUITE)
-    (suite.path / "elsewhere").mkdir()
-    done = suite.runpytest_subprocess("-rA", "--rootdir", str(suite.path))
+def test_a_marked_test_fails_with_a_line_for_each_bound_that_is_missed(
+    suite: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Data are found from a folder other than pytest's root too."""
+    file = suite.makepyfile(SUITE)
+    monkeypatch.chdir(suite.mkdir("elsewhere"))
+    done = suite.runpytest_subprocess("-rA", str(file))
     done.assert_outcomes(passed=1, failed=1)
     done.stdout.fnmatch_lines(["missed: f1 0.* < 0.999 (95 %: *", "missed: f1 of refund 0.* < 0.999 (95 %: *"])
     done.stdout.no_fnmatch_line("*macro f1*")
