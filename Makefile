@@ -82,6 +82,7 @@ bench-coverage: $(SETUP)  ## Count how often intervals hold the truth and tests 
 	$(BIN)/python benchmarks/coverage.py
 	$(BIN)/python benchmarks/coverage_ordered.py
 	$(BIN)/python benchmarks/coverage_open.py
+	$(BIN)/python benchmarks/coverage_macro.py
 
 promise: $(SETUP)  ## Count how often a worse prompt is handed back, and what of the gain is kept; takes half an hour
 	$(BIN)/python experiments/promise.py

@@ -63,6 +63,7 @@ Each = Annotated[
         "--each",
         "Each sample must keep its right answer under at least this share of the wordings.",
         "X",
+        min=0,
         max=1,
         callback=positive,
     ),

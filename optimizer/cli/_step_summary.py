@@ -85,4 +85,4 @@ def _row(threshold: Threshold) -> str:
 def _failing(threshold: Threshold) -> str:
     named = ", ".join(f"{literal(sample.id)} ({sample.right:.0%})" for sample in threshold.failing[:_MOST_NAMED])
     n_more = len(threshold.failing) - _MOST_NAMED
-    return f"Not {literal(threshold.name)}: {named}{f' and {n_more} more' if n_more > 0 else ''}"
+    return f"Not right so often (under this share of wordings): {named}{f' and {n_more} more' if n_more > 0 else ''}"

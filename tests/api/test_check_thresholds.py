@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from psopt.api import check
-from psopt.api._check import thresholds
+from psopt.api._thresholds import thresholds
 from psopt.errors import InputError
 from psopt.evaluation import Predictions, note_size, score
 from psopt.tasks import Sample, Task

@@ -252,10 +252,10 @@ def test_f1_of_each_of_several_labels_and_their_mean_have_intervals() -> None:
     assert scores.macro_f1 is not None
     low, high = scores.ci["macro_f1"]
     assert low < scores.macro_f1 < high
-    of_labels = [of_label for of_label in scores.per_class.values() if of_label.f1 is not None]
+    of_labels = [(of_label.f1, of_label.ci) for of_label in scores.per_class.values() if of_label.f1 is not None]
     assert of_labels
-    for of_label in of_labels:
-        assert of_label.ci["f1"][0] < of_label.f1 < of_label.ci["f1"][1]
+    for f1, ci in of_labels:
+        assert ci["f1"][0] < f1 < ci["f1"][1]
     assert all(not of_label.ci for of_label in score(predictions).per_class.values())
 
 

@@ -1,0 +1,87 @@
+"""A pytest plugin: a test marked ``@pytest.mark.psopt(..)`` fails where its prompt does not keep to its bounds.
+
+pytest loads this in every session of an environment that psopt is in: what a marked test needs is imported there.
+"""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from psopt.api import Threshold
+
+_MARKER = (
+    "psopt(dataset, prompt, model, max_sensitivity=.., min_f1=.., ..): before the test, check a prompt against bounds; "
+    "takes the arguments of psopt.load_task and psopt.check, and sure for use_ci_bound"
+)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the marker known."""
+    config.addinivalue_line("markers", _MARKER)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    """Check a marked test's prompt before its body runs; what is missed is the test's failure, a line a bound."""
+    markers = list(item.iter_markers("psopt"))
+    if not markers:
+        return
+    from psopt.errors import PsoptError
+
+    if any(marker.args for marker in markers):
+        pytest.fail("psopt: the marker takes arguments by name only, such as dataset='tickets.csv'", pytrace=False)
+    # the closest marker comes first, and has the last word
+    wanted = {name: value for marker in reversed(markers) for name, value in marker.kwargs.items()}
+    try:
+        missed = _missed(wanted, item.config.rootpath)
+    except PsoptError as error:
+        pytest.fail(f"psopt: {error}", pytrace=False)
+    if missed:
+        pytest.fail("\n".join(map(str, missed)), pytrace=False)
+
+
+def _missed(wanted: dict[str, Any], root: Path) -> list[Threshold]:
+    """The bounds that are missed.
+
+    Raises
+    ------
+    PsoptError
+        If an argument is unknown, or the check can't be carried out.
+    """
+    from psopt.api import check
+    from psopt.errors import InputError
+    from psopt.tasks import Task, load_task
+
+    bounds = {name: _found(value, root) if name in _PATHS else value for name, value in wanted.items()}
+    if "sure" in bounds:
+        bounds["use_ci_bound"] = bounds.pop("sure")
+    dataset = bounds.pop("dataset", None)
+    if dataset is None:
+        raise InputError("the marker lacks a dataset: a file, a built-in name or a psopt.Task")
+    of_data, of_check = _names(load_task), _names(check)
+    if unknown := bounds.keys() - of_data - of_check:
+        raise InputError(f"the marker knows no argument {min(unknown)!r}")
+    task = dataset
+    if not isinstance(dataset, Task):
+        task = load_task(dataset, **{name: value for name, value in bounds.items() if name in of_data})
+    result = check(task, **{name: value for name, value in bounds.items() if name in of_check})
+    return [threshold for threshold in result.thresholds if not threshold.met]
+
+
+_PATHS = ("dataset", "prompt", "task_file", "test_file")
+
+
+def _found(value: Any, root: Path) -> Any:
+    """A path below pytest's root folder, from wherever pytest was started; what is none stays as it is."""
+    if isinstance(value, str | Path) and (root / value).exists():
+        return str(root / value)
+    return value
+
+
+def _names(function: Any) -> set[str]:
+    return set(inspect.signature(function).parameters) - {"task", "on_progress", "require_labels"}
