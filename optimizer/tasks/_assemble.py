@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypedDict
 
@@ -11,10 +12,10 @@ from psopt.errors import DataError, nearest
 from psopt.tasks._answer_spec import LABEL, LABELS, ORDINAL
 from psopt.tasks._checks import check_classes
 from psopt.tasks._data import DatasetInfo
-from psopt.tasks._label_hints import scale_hint, several_hint
+from psopt.tasks._label_hints import scale_hint, several_hint, typo_hint
 from psopt.tasks._ordered import in_order
 from psopt.tasks._references import set_written, written_set
-from psopt.tasks._splits import Splits
+from psopt.tasks._splits import Splits, rare_note
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -72,6 +73,11 @@ def assemble(
     noun = described.noun or "text"
     notes = list(notes)
     spec = described.spec
+    if not spec.is_open and source in ("file", "memory"):
+        notes.append(rare_note(splits))
+        if not described.labels:
+            sizes = Counter(str(sample.label) for split in splits for sample in split if sample.label is not None)
+            notes.append(typo_hint(sizes))
     labels, splits = _labels(described, splits)
     positions: tuple[float, ...] = ()
     if spec.kind == ORDINAL:

@@ -6,7 +6,7 @@ import json
 import reprlib
 from typing import TYPE_CHECKING, Any
 
-from psopt.tasks._faults import RowFault
+from psopt.tasks._faults import RowError
 from psopt.tasks._row import Row
 
 if TYPE_CHECKING:
@@ -27,13 +27,13 @@ def text_of(where: str, values: Mapping[str, Any], columns: Columns, *, only_tex
 
     Raises
     ------
-    RowFault
+    RowError
         If an input is missing, or can't be used, or all are empty.
     """
     inputs = {name: _input(where, values, name, columns, only_texts=only_texts) for name in columns.inputs}
     if not any(value.strip() for value in inputs.values()):
         names = " and ".join(repr(name) for name in columns.inputs)
-        raise RowFault(where, f"the inputs {names} are all empty", f"fill one in or remove the row{_OR_SKIP}")
+        raise RowError(where, f"the inputs {names} are all empty", f"fill one in or remove the row{_OR_SKIP}")
     fields = {}
     for name, value in values.items():
         if name in inputs:
@@ -46,19 +46,19 @@ def text_of(where: str, values: Mapping[str, Any], columns: Columns, *, only_tex
 def _input(where: str, values: Mapping[str, Any], name: str, columns: Columns, *, only_texts: bool) -> str:
     cell = f"the {'text' if only_texts else 'input'} (column {name!r})"
     if name not in values and not only_texts:
-        raise RowFault(where, f"{cell} is missing", "add the column to the row or remove the row")
+        raise RowError(where, f"{cell} is missing", "add the column to the row or remove the row")
     value = values.get(name)
     if is_empty(value):
         if len(columns.inputs) > 1:
             return ""
-        raise RowFault(where, f"{cell} is empty", f"fill it in or remove the row{_OR_SKIP}")
+        raise RowError(where, f"{cell} is empty", f"fill it in or remove the row{_OR_SKIP}")
     written = None if only_texts and not isinstance(value, str) else _written(value)
     if written is None:
         fault = f"{cell} is {reprlib.repr(value)}, not text"
-        raise RowFault(where, fault, "name another column or put it in quotes", f"{cell} is no text")
+        raise RowError(where, fault, "name another column or put it in quotes", f"{cell} is no text")
     if len(written) > LONGEST_TEXT:
         fault = f"{cell} has {len(written):,} characters; at most {LONGEST_TEXT:,} are taken"
-        raise RowFault(where, fault, "shorten it or remove the row", f"{cell} has too many characters")
+        raise RowError(where, fault, "shorten it or remove the row", f"{cell} has too many characters")
     check_characters(written, where, cell)
     return written
 
@@ -86,11 +86,11 @@ def _shown(value: Any) -> str | None:
 
 
 def check_characters(value: str, where: str, cell: str) -> None:
-    """Raise RowFault if a text holds what no request can carry; `cell` says which one of the row it is."""
+    """Raise RowError if a text holds what no request can carry; `cell` says which one of the row it is."""
     fault = _fault(value)
     if fault is not None:
         kind = fault.partition(" at character ")[0]
-        raise RowFault(where, f"{cell} holds {fault}", "remove it", f"{cell} holds {kind}")
+        raise RowError(where, f"{cell} holds {fault}", "remove it", f"{cell} holds {kind}")
 
 
 def is_without_text(values: Mapping[str, Any], inputs: Sequence[str]) -> bool:

@@ -16,7 +16,7 @@ T = TypeVar("T")
 MOST_NAMED = 10  # rows that a message names, of each kind of fault
 
 
-class RowFault(DataError):
+class RowError(DataError):
     """One row that can't be used.
 
     Attributes
@@ -48,11 +48,11 @@ def of_each_row(source: str, rows: Sequence[Record], read: Callable[[int, Record
         If `read` finds faults: each kind of them once, with its rows, of which the first ten are named.
     """
     results = []
-    faults: dict[str, list[tuple[Record, RowFault]]] = {}
+    faults: dict[str, list[tuple[Record, RowError]]] = {}
     for index, row in enumerate(rows):
         try:
             results.append(read(index, row))
-        except RowFault as fault:
+        except RowError as fault:
             faults.setdefault(fault.kind, []).append((row, fault))
     if not faults:
         return results
@@ -62,7 +62,7 @@ def of_each_row(source: str, rows: Sequence[Record], read: Callable[[int, Record
     raise DataError(f"{source}: " + " | ".join(map(_told, found)))
 
 
-def _told(found: Sequence[tuple[Record, RowFault]]) -> str:
+def _told(found: Sequence[tuple[Record, RowError]]) -> str:
     """Tell one kind of fault, the rows that show it, and how to mend them."""
     row, first = found[0]
     if len(found) == 1:

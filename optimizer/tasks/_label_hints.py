@@ -16,6 +16,10 @@ _FEWEST_ON_A_SCALE = 3  # two numbers, such as 0 and 1, are often names
 _RARE = 2
 _SHARE_OF_RARE = 0.5
 _FEWEST_DIFFERENT = 10
+# By judgement too: A1 and A2 are two names, and two labels that are both frequent are no slip of the pen.
+_SHORTEST_MISSPELT = 4
+_TIMES_AS_FREQUENT = 10
+_MOST_MISSPELT = 5
 
 
 def scale_hint(labels: Sequence[str]) -> str:
@@ -44,6 +48,55 @@ def several_hint(labels: Sequence[str]) -> str:
             if len(own) > 1 and all(n_labels[part] > 1 for part in own):
                 return f"label {label!r} looks like several in one: if it is, say --answers 'labels:{separator}'"
     return ""
+
+
+def typo_hint(sizes: Mapping[str, int]) -> str:
+    """Say which rare labels are one edit apart from a frequent one, from how often each is met; else nothing.
+
+    Labels that differ in case or white space alone are named however frequent they are; those that differ in a digit
+    are two names.
+
+    >>> typo_hint({"technical": 120, "tecnical": 1, "billing": 80})
+    "label 'tecnical' (1) looks like 'technical' (120)"
+    >>> typo_hint({"level 1": 120, "level 2": 1, "technical": 90, "clinical": 80})
+    ''
+    """
+    by_frequency = sorted(sizes, key=lambda label: (-sizes[label], label))
+    found = []
+    for number, label in enumerate(by_frequency):
+        alike = next((other for other in by_frequency[:number] if _is_misspelt(label, other, sizes)), None)
+        if alike is not None:
+            found.append(f"{label!r} ({sizes[label]:,}) looks like {alike!r} ({sizes[alike]:,})")
+    others = f", and {len(found) - _MOST_MISSPELT:,} more are alike" if len(found) > _MOST_MISSPELT else ""
+    return f"label {', '.join(found[:_MOST_MISSPELT])}{others}" if found else ""
+
+
+def _is_misspelt(label: str, other: str, sizes: Mapping[str, int]) -> bool:
+    one, two = ("".join(name.casefold().split()) for name in (label, other))
+    if one == two:
+        return True
+    if min(len(one), len(two)) < _SHORTEST_MISSPELT or sizes[other] < _TIMES_AS_FREQUENT * sizes[label]:
+        return False
+    return _is_one_edit(one, two)
+
+
+def _is_one_edit(one: str, two: str) -> bool:
+    """Tell whether one sign is added, left out, changed or swapped with its neighbour; digits are never a slip."""
+    if abs(len(one) - len(two)) > 1:
+        return False
+    start = _n_alike(one, two)
+    end = _n_alike(one[start:][::-1], two[start:][::-1])
+    changed, instead = one[start : len(one) - end], two[start : len(two) - end]
+    if any(sign.isdigit() for sign in changed + instead):
+        return False
+    is_swapped = len(changed) == 2 and changed[::-1] == instead
+    return is_swapped or max(len(changed), len(instead)) == 1
+
+
+def _n_alike(one: str, two: str) -> int:
+    """Count the signs that two texts begin with alike."""
+    pairs = enumerate(zip(one, two, strict=False))
+    return next((place for place, (sign, other) in pairs if sign != other), min(len(one), len(two)))
 
 
 def are_mostly_rare(sizes: Collection[int]) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import DataError
 from psopt.tasks._assemble import assemble, left_out
 from psopt.tasks._formats import Record
+from psopt.tasks._frames import rows_of_frame
 from psopt.tasks._samples import make_samples
 from psopt.tasks._splits import draws_test, make_splits
 
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 def fields_of_records(records: Iterable[Any], described: TaskFile, *, seed: int) -> TaskFields:
     """Split records in memory (see `Task.from_records`)."""
     source = described.origin
-    rows = [_row(source, number, record) for number, record in enumerate(records, start=1)]
+    rows = rows_of_frame(source, records)
+    if rows is None:
+        rows = [_row(source, number, record) for number, record in enumerate(records, start=1)]
     if not rows:
         raise DataError(f"{source}: no records")
     table = make_samples(

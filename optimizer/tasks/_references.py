@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import DataError
 from psopt.tasks._answer_spec import JSON, LABELS, NUMBER
 from psopt.tasks._cells import check_characters, is_empty
-from psopt.tasks._faults import MOST_NAMED, RowFault, of_each_row
+from psopt.tasks._faults import MOST_NAMED, RowError, of_each_row
 from psopt.text import whole_number
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _checked(reference: str | None, where: str, column: str) -> str | None:
     cell = f"the answer (column {column!r})"
     if reference is not None and len(reference) > LONGEST_REFERENCE:
         fault = f"{cell} has {len(reference):,} characters; at most {LONGEST_REFERENCE:,} are taken"
-        raise RowFault(where, fault, "is it the right column?", f"{cell} has too many characters")
+        raise RowError(where, fault, "is it the right column?", f"{cell} has too many characters")
     check_characters(reference or "", where, cell)
     return reference
 

@@ -11,7 +11,7 @@ from psopt.tasks._answer_spec import AnswerSpec
 from psopt.tasks._cells import check_characters, column_names, is_empty, is_without_text, text_of
 from psopt.tasks._columns import ColumnChoice, find_columns, listed, missing_column
 from psopt.tasks._data import Sample
-from psopt.tasks._faults import RowFault, of_each_row
+from psopt.tasks._faults import RowError, of_each_row
 from psopt.tasks._files import read_rows
 from psopt.tasks._references import read_references
 
@@ -101,7 +101,7 @@ def _all_placed(
             sample = replace(sample, label=label)
         if sample.id in places:
             fault = f"id {sample.id!r} is that of {places[sample.id]} too"
-            raise RowFault(where, fault, "ids must differ", "the id is that of another row too")
+            raise RowError(where, fault, "ids must differ", "the id is that of another row too")
         places[sample.id] = row.where
         return Placed(sample, split)
 
@@ -142,26 +142,26 @@ def _label(value: Any, where: str, column: str) -> str:
     """A label as text: whole numbers and truth values become theirs."""
     cell = f"the label (column {column!r})"
     if is_empty(value):
-        raise RowFault(where, f"{cell} is empty", "fill it in or remove the row")
+        raise RowError(where, f"{cell} is empty", "fill it in or remove the row")
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # pandas writes whole numbers so where some are missing
     if not isinstance(value, (str, int)):
         fault = f"{cell} is {reprlib.repr(value)}, not the name of a class"
-        raise RowFault(where, fault, "name another column", f"{cell} is not the name of a class")
+        raise RowError(where, fault, "name another column", f"{cell} is not the name of a class")
     label = str(value).strip()
     if len(label) > LONGEST_LABEL:
         fault = f"{cell} has {len(label):,} characters; at most {LONGEST_LABEL} are taken"
-        raise RowFault(where, fault, "is it the right column?", f"{cell} has too many characters")
+        raise RowError(where, fault, "is it the right column?", f"{cell} has too many characters")
     if len(label.splitlines()) > 1:
         kind = f"{cell} holds a line break"
-        raise RowFault(where, f"{kind}: {label!r}", "write it on one line", kind)
+        raise RowError(where, f"{kind}: {label!r}", "write it on one line", kind)
     check_characters(label, where, cell)
     return label
 
 
 def _id(value: Any, where: str) -> str:
     if is_empty(value):
-        raise RowFault(where, "the id is empty", "fill it in, or leave the column out")
+        raise RowError(where, "the id is empty", "fill it in, or leave the column out")
     return str(value).strip()
 
 
@@ -169,7 +169,7 @@ def _split(value: Any, where: str) -> str:
     split = str(value).strip().lower()
     if split not in _SPLITS:
         fault = f"the split is {reprlib.repr(value)}"
-        raise RowFault(where, fault, "it must be train, val or test", "the split is none")
+        raise RowError(where, fault, "it must be train, val or test", "the split is none")
     return _SPLITS[split]
 
 

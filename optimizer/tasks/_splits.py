@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 # Candidates are compared on val, so its size is what a search costs; the number is a choice, not a measurement.
 MOST_VAL = 1000
+_MOST_NAMED = 10  # classes that a note names
 
 
 class Splits(NamedTuple):
@@ -52,12 +53,15 @@ def make_splits(
     Elsewhere equal texts (but for case and white space) are kept once, those with conflicting labels are
     dropped, what stands in test is taken out of train and val, and what stands in val out of train.
 
-    Where labels are no classes (`by_label` False), samples are drawn as they come.
+    Where labels are no classes (`by_label` False), samples are drawn as they come. A class with too few samples for
+    every split that is drawn stays in train (`rare_note` says so); where all are so rare, samples are drawn as they
+    come too.
 
     Raises
     ------
     DataError
-        If there is one class only, a class is missing from train, or has too few samples to split.
+        If there is one class only, a class of val or test is missing from train, labels are answers rather than
+        classes, or there are fewer samples than splits.
     """
     if all(sample.label is None for sample, _ in placed):
         return _unlabelled(source, placed, separate_test)
@@ -67,13 +71,12 @@ def make_splits(
     val = without_duplicates(marked.val, but=marked.test)
     train = without_duplicates(marked.train, but=(*marked.val, *marked.test))
     n_splits = 1 + (not val) + (not marked.test)
-    if by_label:
-        _require_enough(source, train, {str(sample.label) for sample in marked.train}, n_splits=n_splits)
-    elif len(train) < n_splits:
+    if len(train) < n_splits:
         raise DataError(
             f"{source}: has {len(train)} different samples, where {n_splits} splits need one each; add some"
         )
-    return _draw(Splits(train, val, marked.test), seed, by_label=by_label)
+    marked = Splits(train, val, marked.test)
+    return _drawn_by_label(source, marked, seed, n_splits) if by_label else _draw(marked, seed, by_label=False)
 
 
 def draws_test(placed: Sequence[Placed], separate_test: Sequence[Placed] | None = None) -> bool:
@@ -116,19 +119,55 @@ def _check_classes(source: str, marked: Splits) -> None:
                 )
 
 
-def _require_enough(source: str, train: Sequence[Sample], classes: set[str], *, n_splits: int) -> None:
-    sizes = class_sizes(train)
-    label = min(sorted(classes), key=lambda label: sizes[label])
-    if sizes[label] < n_splits:
-        if hint := words_hint(sizes):
+def _drawn_by_label(source: str, marked: Splits, seed: int, n_splits: int) -> Splits:
+    """Draw the splits that are still empty from the classes that have a sample for each; the others stay in train."""
+    sizes = class_sizes(marked.train)
+    for label in sorted(class_sizes((*marked.val, *marked.test))):
+        if not sizes[label]:
             raise DataError(
-                f"{source}: {hint}; name a column of classes with --label-column, or say what they are, such as "
-                "--answers number or --answers text"
+                f"{source}: class {label!r} has too few samples to split: 0 are left in train, whose texts stand "
+                "in val or test too, or have several labels; add some, or remove the class"
             )
+    if min(sizes.values(), default=0) >= n_splits:
+        return _draw(marked, seed, by_label=True)
+    if hint := words_hint(sizes):
         raise DataError(
-            f"{source}: class {label!r} has too few samples to split: {sizes[label]}, where every class "
-            f"needs at least {n_splits} (equal texts count once); add some, or remove the class"
+            f"{source}: {hint}; name a column of classes with --label-column, or say what they are, such as "
+            "--answers number or --answers text"
         )
+    common = tuple(sample for sample in marked.train if sizes[str(sample.label)] >= n_splits)
+    if not common:
+        return _draw(marked, seed, by_label=False)
+    drawn = _draw(marked._replace(train=common), seed, by_label=True)
+    taken = {sample.id for sample in common} - {sample.id for sample in drawn.train}
+    return drawn._replace(train=tuple(sample for sample in marked.train if sample.id not in taken))
+
+
+def rare_note(splits: Splits) -> str:
+    """Say which classes are too rare to stand in val and test, and in which they are missing; else nothing.
+
+    >>> from psopt.tasks import Sample
+    >>> one, other = Sample("1", "a", "press"), Sample("2", "b", "sales")
+    >>> rare_note(Splits((one,), (other,), (other,)))
+    "too few samples to split: class 'press' (1) stays in train, and no score on val and test is of it"
+    """
+    in_train, in_val, in_test = map(class_sizes, splits)
+    if not in_val and not in_test:
+        return ""
+    by_missing: dict[str, list[str]] = {}
+    for label, size in sorted(in_train.items()):
+        missing = " and ".join(name for name, there in (("val", in_val), ("test", in_test)) if label not in there)
+        if missing and size < len(splits):
+            by_missing.setdefault(missing, []).append(f"{label!r} ({size})")
+    told = [_stay(classes, missing) for missing, classes in by_missing.items()]
+    return f"too few samples to split: {'; '.join(told)}" if told else ""
+
+
+def _stay(classes: Sequence[str], missing: str) -> str:
+    named = ", ".join(classes[:_MOST_NAMED])
+    others = f" and {len(classes) - _MOST_NAMED:,} more" if len(classes) > _MOST_NAMED else ""
+    words = ("class", "stays", "it") if len(classes) == 1 else ("classes", "stay", "them")
+    return f"{words[0]} {named}{others} {words[1]} in train, and no score on {missing} is of {words[2]}"
 
 
 def _draw(marked: Splits, seed: int, *, by_label: bool) -> Splits:

@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from psopt.errors import DataError
 from psopt.tasks._answer_spec import LABEL, AnswerSpec
 from psopt.tasks._checks import check_classes, check_positions, check_samples
 from psopt.tasks._columns import as_names
+from psopt.tasks._frames import is_frame
 from psopt.tasks._ordered import told_again
 from psopt.tasks._read import read_dataset
 from psopt.tasks._records import fields_of_records
@@ -108,7 +110,7 @@ class Task:
     @classmethod
     def from_records(
         cls,
-        records: Iterable[Mapping[str, Any] | Sequence[Any]],
+        records: Iterable[Any],
         *,
         name: str = "task",
         description: str | None = None,
@@ -125,8 +127,12 @@ class Task:
     ) -> Task:
         """Build a task from records in memory: mappings with a text and a label, or (text, label) pairs.
 
-        Columns and splits are as in a file (see `load_task`), and so are `answers` and `order`. Without `labels`, those
-        found are taken in alphabetical order.
+        A DataFrame of pandas or Polars, an Arrow table and a Hugging Face ``Dataset`` are records too; a
+        ``DatasetDict``, or a dict of tables, gives the splits by its keys (train, validation, test). Classes that a
+        dataset numbers get their names.
+
+        Columns and splits are as in a file (see `load_task`), and so are `answers`, `order` and `skip_empty`. Without
+        `labels`, those found are taken in alphabetical order.
 
         Raises
         ------
@@ -153,6 +159,20 @@ class Task:
             skip_empty=skip_empty,
         )
         return cls(**fields_of_records(records, described.answered(answers, order), seed=seed))
+
+    @classmethod
+    def from_pandas(cls, frame: Any, **options: Any) -> Task:
+        """Build a task from a pandas DataFrame; `options` are those of `from_records`.
+
+        Raises
+        ------
+        DataError
+            If it is no DataFrame, or its rows can't be used.
+        """
+        if not is_frame(frame):
+            shown = type(frame).__name__
+            raise DataError(f"{options.get('name', 'task')}: a DataFrame is expected, not {shown}; see from_records")
+        return cls.from_records(frame, **options)
 
     @classmethod
     def from_csv(

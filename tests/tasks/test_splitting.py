@@ -135,3 +135,51 @@ def test_a_subset_keeps_the_order_and_the_shares() -> None:
     assert list(chosen) == sorted(chosen, key=lambda sample: int(sample.id))
     assert subset(samples, 100, seed=0) == tuple(samples)
     assert subset(samples, 20, seed=0) == chosen != subset(samples, 20, seed=1)
+
+
+def test_a_class_too_rare_to_split_stays_in_train() -> None:
+    task = Task.from_records(records_of({"a": 50, "b": 50, "odd": 2}))
+    assert sizes_of(task.train) == {"a": 30, "b": 30, "odd": 2}
+    assert sizes_of(task.val) == sizes_of(task.test) == {"a": 10, "b": 10}
+    assert task.labels == ("a", "b", "odd")
+    assert task.info.note == (
+        "too few samples to split: class 'odd' (2) stays in train, and no score on val and test is of it"
+    )
+
+
+def test_equal_texts_of_a_rare_class_count_once() -> None:
+    task = Task.from_records([*records_of({"a": 9, "b": 9}), ("x", "odd"), ("X", "odd"), (" x", "odd")])
+    assert "class 'odd' (1) stays in train" in task.info.note
+
+
+def test_a_class_that_conflicting_labels_leave_empty_is_gone() -> None:
+    task = Task.from_records([*records_of({"a": 9, "b": 9}), ("x", "odd"), ("x", "a")])
+    assert task.labels == ("a", "b")
+
+
+def test_where_all_classes_are_rare_every_split_has_samples() -> None:
+    task = Task.from_records(records_of({"a": 2, "b": 2, "c": 1}))
+    assert [len(split) for split in (task.train, task.val, task.test)] == [3, 1, 1]
+
+
+def test_the_other_classes_are_drawn_as_if_there_were_no_rare_one() -> None:
+    whole = records_of({"a": 20, "b": 20})
+    with_rare = Task.from_records([*whole, ("odd one", "odd")], seed=3)
+    without = Task.from_records(whole, seed=3)
+    assert (with_rare.val, with_rare.test) == (without.val, without.test)
+
+
+def test_labels_one_edit_apart_from_a_frequent_one_are_pointed_out() -> None:
+    other_case = [(f"bill {i}", "Billing") for i in range(30)]
+    task = Task.from_records([*records_of({"technical": 120, "billing": 80, "tecnical": 1}), *other_case])
+    assert "label 'Billing' (30) looks like 'billing' (80), 'tecnical' (1) looks like 'technical' (120)" in (
+        task.info.note
+    )
+    assert (
+        "looks like" not in Task.from_records(records_of({"cat": 50, "car": 3, "level 1": 50, "level 2": 3})).info.note
+    )
+
+
+@pytest.mark.parametrize("slip", ["tehcnical", "technicals", "technicel", "technica"])
+def test_each_slip_of_the_pen_is_found(slip: str) -> None:
+    assert f"{slip!r} (3)" in Task.from_records(records_of({"technical": 40, "billing": 40, slip: 3})).info.note

@@ -1,0 +1,106 @@
+"""Tables of other libraries as rows: pandas, Polars, Arrow, Hugging Face datasets. None of them is imported here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from psopt.errors import DataError
+from psopt.tasks._cells import is_empty
+from psopt.tasks._formats import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+
+def rows_of_frame(source: str, data: Any) -> list[Record] | None:
+    """Return the rows of a table, or of several that are named by their splits; None if `data` is no table.
+
+    A class that a Hugging Face dataset numbers (``ClassLabel``) becomes its name. Of several tables a row's column
+    ``split`` is the table's name; ids that stand in more than one of them begin with it.
+
+    Raises
+    ------
+    DataError
+        If two columns have one name, or one of several tables is none.
+    """
+    if isinstance(data, Mapping):
+        return _rows_of_splits(source, data) if any(is_frame(table) for table in data.values()) else None
+    if not is_frame(data):
+        return None
+    rows = enumerate(_values(source, data), start=1)
+    return [Record(f"row {number}", values) for number, values in rows]
+
+
+def is_frame(data: Any) -> bool:
+    """Tell whether something is a table of a library that is known here."""
+    return _reader(data) is not None
+
+
+def _reader(data: Any) -> Callable[[Any], Iterable[Mapping[str, Any]]] | None:
+    """How a table is read, by the library that its type is of and the methods that it has."""
+    library = type(data).__module__.partition(".")[0]
+    if library == "pandas" and hasattr(data, "to_dict") and hasattr(data, "columns"):
+        return lambda frame: frame.to_dict(orient="records")
+    if library == "polars" and hasattr(data, "collect"):
+        return lambda frame: frame.collect().to_dicts()
+    if library == "polars" and hasattr(data, "to_dicts"):
+        return lambda frame: frame.to_dicts()
+    if library == "pyarrow" and hasattr(data, "to_pylist") and hasattr(data, "column_names"):
+        return lambda table: table.to_pylist()
+    if library == "datasets" and hasattr(data, "features") and not isinstance(data, Mapping):
+        return _named_classes
+    return None
+
+
+def _values(source: str, frame: Any) -> Iterable[Mapping[str, Any]]:
+    doubled = [name for name, n in Counter(_column_names(frame)).items() if n > 1]
+    if doubled:
+        raise DataError(f"{source}: two columns are called {doubled[0]!r}; rename one")
+    read = _reader(frame)
+    if read is None:
+        raise DataError(f"{source}: a {type(frame).__name__} is no table; give a DataFrame or a Dataset")
+    return read(frame)
+
+
+def _column_names(frame: Any) -> list[Any]:
+    """The columns of a table whose library lets two have one name: pandas, Arrow."""
+    library = type(frame).__module__.partition(".")[0]
+    attribute = {"pandas": "columns", "pyarrow": "column_names"}.get(library)
+    return list(getattr(frame, attribute)) if attribute and hasattr(frame, attribute) else []
+
+
+def _named_classes(dataset: Any) -> Iterator[Mapping[str, Any]]:
+    """Rows of a Hugging Face dataset, with the names of classes in place of their numbers."""
+    names = {column: found for column, feature in (dataset.features or {}).items() if (found := _class_names(feature))}
+    for row in dataset:
+        yield {column: _named(value, names[column]) if column in names else value for column, value in row.items()}
+
+
+def _class_names(feature: Any) -> list[str]:
+    """The names of a ``ClassLabel``, or of a list of them; empty for other features."""
+    while type(feature).__name__ in ("List", "LargeList", "Sequence", "list"):
+        feature = feature[0] if isinstance(feature, list) else feature.feature
+    return list(getattr(feature, "names", None) or ())
+
+
+def _named(value: Any, names: list[str]) -> Any:
+    if isinstance(value, list):
+        return [_named(member, names) for member in value]
+    if is_empty(value) or value == -1:  # -1 is what data sets without labels carry
+        return None
+    return names[value] if isinstance(value, int) else value
+
+
+def _rows_of_splits(source: str, tables: Mapping[Any, Any]) -> list[Record]:
+    of_splits = {str(name): list(_values(f"{source}, {name}", table)) for name, table in tables.items()}
+    ids = Counter(str(given) for rows in of_splits.values() for given in {row.get("id") for row in rows})
+    rows = []
+    for split, of_split in of_splits.items():
+        for number, values in enumerate(of_split, start=1):
+            own = {**values, "split": split}
+            if not is_empty(values.get("id")) and ids[str(values["id"])] > 1:
+                own["id"] = f"{split}-{values['id']}"
+            rows.append(Record(f"{split} row {number}", own))
+    return rows
