@@ -42,13 +42,13 @@ def _reader(data: Any) -> Callable[[Any], Iterable[Mapping[str, Any]]] | None:
     """How a table is read, by the library that its type is of and the methods that it has."""
     library = type(data).__module__.partition(".")[0]
     if library == "pandas" and hasattr(data, "to_dict") and hasattr(data, "columns"):
-        return lambda frame: frame.to_dict(orient="records")  # type: ignore[no-any-return]
+        return lambda frame: frame.to_dict(orient="records")
     if library == "polars" and hasattr(data, "collect"):
-        return lambda frame: frame.collect().to_dicts()  # type: ignore[no-any-return]
+        return lambda frame: frame.collect().to_dicts()
     if library == "polars" and hasattr(data, "to_dicts"):
-        return lambda frame: frame.to_dicts()  # type: ignore[no-any-return]
+        return lambda frame: frame.to_dicts()
     if library == "pyarrow" and hasattr(data, "to_pylist") and hasattr(data, "column_names"):
-        return lambda table: table.to_pylist()  # type: ignore[no-any-return]
+        return lambda table: table.to_pylist()
     if library == "datasets" and hasattr(data, "features") and not isinstance(data, Mapping):
         return _named_classes
     return None
