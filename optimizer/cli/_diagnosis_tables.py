@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from psopt.evaluation import Scores
     from rich.table import Table
 
-# Both by eye: two tables and their titles on one screen, a text in two or three lines of 80 columns.
+# By eye: two tables and their titles on one screen, a text in two or three lines of 80 columns, a UUID in three.
 _ROWS = 12
 _LONGEST = 120
+_NARROWEST_ID = 6
+_WIDEST_ID = 12
 
 
 def scores_table(report: PromptReport) -> Table:
@@ -118,6 +120,9 @@ def weakest_table(report: PromptReport) -> Table:
 
     table = Table(title="The most sensitive samples", title_justify="left")
     labels = report.predictions.labels
+    samples = report.diagnosis.failure_cases["sensitivity"][:_ROWS]
+    longest = max((len(sample.id) for sample in samples), default=1)
+    table.add_column("id", overflow="fold", min_width=min(longest, _NARROWEST_ID), max_width=_WIDEST_ID)
     table.add_column("S", justify="right", min_width=4)
     table.add_column("right", justify="right", min_width=5)
     is_open = report.predictions.answers.open is not None
@@ -130,12 +135,12 @@ def weakest_table(report: PromptReport) -> Table:
     if is_open:
         table.add_column("answered", overflow="fold")
     n_rephrasings = report.predictions.array.shape[1]
-    for sample in report.diagnosis.failure_cases["sensitivity"][:_ROWS]:
+    for sample in samples:
         right = "–" if sample.right is None else f"{sample.right}/{n_rephrasings}"
         cells = [Text(_short(sample.label or "–")), Text(_short(sample.text))]
         if is_open:
             cells.append(Text(_short(answers_line(sample.answers))))
-        table.add_row(f"{sample.sensitivity:.2f}", right, *cells)
+        table.add_row(Text(sample.id), f"{sample.sensitivity:.2f}", right, *cells)
     return table
 
 

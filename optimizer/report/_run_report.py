@@ -349,7 +349,7 @@ def _answered(contents: Contents) -> list[dict[str, Any]]:
             break
         sample = before.samples[index]
         answers = [answers_line(predictions.answers_to(int(index))) for predictions in (before, *others)]
-        rows.append({"text": sample.text, "right": sample.label, "answers": answers})
+        rows.append({"id": sample.id, "text": sample.text, "right": sample.label, "answers": answers})
     return rows
 
 

@@ -280,6 +280,13 @@ def test_a_diagnosis_is_a_page_too(task: Task, keyword_model: Any) -> None:
         assert f'data-figure="{name}"' in page
 
 
+def test_the_page_of_a_diagnosis_names_samples_by_their_ids(task: Task, keyword_model: Any) -> None:
+    report = diagnose(task, model=keyword_model, rephrasings=6)
+    page = diagnosis_page(report, "toy", "keyword", "train")
+    weakest = report.diagnosis.failure_cases["sensitivity"][0]
+    assert f'<tr><td class="l">{weakest.id}</td><td>{weakest.sensitivity:.2f}</td>' in page
+
+
 def test_a_diagnosis_without_labels_shows_what_can_be_known(task: Task, keyword_model: Any) -> None:
     samples = tuple(dataclasses.replace(one, label=None) for one in task.train)
     task = dataclasses.replace(task, train=samples, val=(), test=())
