@@ -58,7 +58,7 @@ def _with_interval(scores: Scores, name: str) -> str:
 
 
 def slices_table(report: PromptReport) -> Table:
-    """The slices with the highest severity."""
+    """The slices with the highest severity; one that several views see is one row."""
     from rich.table import Table
     from rich.text import Text
 
@@ -76,10 +76,17 @@ def slices_table(report: PromptReport) -> Table:
     table.add_column("seen by", no_wrap=True)
     pairs = list(zip(report.diagnosis.slices, report.diagnosis.evidence, strict=True))
     pairs.sort(key=lambda pair: -pair[0].severity)
-    for slice_, evidence in pairs[:_ROWS]:
+    views: dict[tuple[str, str | None], list[str]] = {}
+    for slice_, _ in pairs:
+        seen_by = views.setdefault((slice_.topic, slice_.label), [])
+        view = slice_.view if slice_.how == "phrases" else "meaning"
+        seen_by += [view] * (view not in seen_by)
+    most_severe = {(slice_.topic, slice_.label): (slice_, evidence) for slice_, evidence in reversed(pairs)}
+    for key, seen_by in list(views.items())[:_ROWS]:
+        slice_, evidence = most_severe[key]
         of_labels = [slice_.label or "–", slice_.predicted or "–", str(len(slice_.samples))]
         cells = [slice_.topic, *(contrast_cells(slice_.contrast) if slice_.contrast else of_labels)]
-        cells += [f"{100 * evidence.share:.0f} %", slice_.view if slice_.how == "phrases" else "meaning"]
+        cells += [f"{100 * evidence.share:.0f} %", "\n".join(seen_by)]
         table.add_row(*(Text(cell) for cell in cells))
     return table
 
