@@ -19,21 +19,25 @@ LONGEST_TEXT = 100_000
 _OR_SKIP = ", or leave such rows out with --skip-empty (skip_empty=True)"
 
 
-def text_of(where: str, values: Mapping[str, Any], columns: Columns, *, only_texts: bool) -> str:
+def text_of(
+    where: str, values: Mapping[str, Any], columns: Columns, *, only_texts: bool, may_skip: bool = False
+) -> str:
     """The text of a row: a plain string where the column ``text`` is all there is, else a `Row` with its fields.
 
     A cell may be empty where another input of its row is not. A number or a truth value is taken as it is written,
-    unless `only_texts`; of the columns that are no inputs, cells that no prompt can show are no fields.
+    unless `only_texts`; of the columns that are no inputs, cells that no prompt can show are no fields. If `may_skip`,
+    messages on empty rows say how they are left out.
 
     Raises
     ------
     RowError
         If an input is missing, or can't be used, or all are empty.
     """
-    inputs = {name: _input(where, values, name, columns, only_texts=only_texts) for name in columns.inputs}
+    or_skip = _OR_SKIP if may_skip else ""
+    inputs = {name: _input(where, values, name, columns, or_skip, only_texts=only_texts) for name in columns.inputs}
     if not any(value.strip() for value in inputs.values()):
         names = " and ".join(repr(name) for name in columns.inputs)
-        raise RowError(where, f"the inputs {names} are all empty", f"fill one in or remove the row{_OR_SKIP}")
+        raise RowError(where, f"the inputs {names} are all empty", f"fill one in or remove the row{or_skip}")
     fields = {}
     for name, value in values.items():
         if name in inputs:
@@ -43,7 +47,9 @@ def text_of(where: str, values: Mapping[str, Any], columns: Columns, *, only_tex
     return inputs["text"] if list(fields) == ["text"] else Row.of(fields, columns.inputs)
 
 
-def _input(where: str, values: Mapping[str, Any], name: str, columns: Columns, *, only_texts: bool) -> str:
+def _input(
+    where: str, values: Mapping[str, Any], name: str, columns: Columns, or_skip: str, *, only_texts: bool
+) -> str:
     cell = f"the {'text' if only_texts else 'input'} (column {name!r})"
     if name not in values and not only_texts:
         raise RowError(where, f"{cell} is missing", "add the column to the row or remove the row")
@@ -51,7 +57,7 @@ def _input(where: str, values: Mapping[str, Any], name: str, columns: Columns, *
     if is_empty(value):
         if len(columns.inputs) > 1:
             return ""
-        raise RowError(where, f"{cell} is empty", f"fill it in or remove the row{_OR_SKIP}")
+        raise RowError(where, f"{cell} is empty", f"fill it in or remove the row{or_skip}")
     written = None if only_texts and not isinstance(value, str) else _written(value)
     if written is None:
         fault = f"{cell} is {reprlib.repr(value)}, not text"

@@ -132,7 +132,7 @@ def _placed(where: str, row: Record, columns: Columns, number: int, *, only_text
     values = row.values
     sample = Sample(
         id=_id(values.get(columns.id), where) if columns.id else str(number),
-        text=text_of(where, values, columns, only_texts=only_texts),
+        text=text_of(where, values, columns, only_texts=only_texts, may_skip=True),
         subclass=_optional(values.get(columns.subclass)) if columns.subclass else None,
     )
     return Placed(sample, _split(values.get(columns.split), where) if columns.split else None)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from psopt.errors import DataError, InputError, UnknownNameError
-from psopt.tasks import load_task
+from psopt.tasks import InputColumns, load_task, texts_of_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -259,3 +259,12 @@ def test_a_file_without_any_text_is_told_all_the_same(tmp_path: Path) -> None:
     path.write_text(HEAD + ",yes\n,no\n")
     assert "no row has a text" in error_of(path, skip_empty=True)
     assert "skip-empty is for data files" in error_of("trec", InputError, skip_empty=True)
+
+
+def test_rows_to_classify_are_told_no_option_that_classify_lacks(tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    path.write_text("text,note\n,a\n,b\n")
+    with pytest.raises(DataError) as caught:
+        texts_of_file(path, InputColumns(("text",)))
+    assert "is empty in 2 rows: line 2, line 3; fill it in or remove the row" in str(caught.value)
+    assert "skip" not in str(caught.value)
