@@ -82,7 +82,7 @@ def compare(
 
 
 def _show(console: Console, contenders: list[ComparisonResult]) -> None:
-    from psopt.evaluation import na_lines, note_size, objective_values
+    from psopt.evaluation import beside_quality_line, na_lines, note_size, objective_values
     from psopt.rephrasings import tame_note
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -99,6 +99,8 @@ def _show(console: Console, contenders: list[ComparisonResult]) -> None:
     console.print(table)
     console.print(note_size(contenders[0].scores, limit=False), markup=False)
     for contender in contenders:
+        if beside := beside_quality_line(contender.scores.to_dict()):
+            console.print(f"{contender.prompt} under {contender.model}: {beside}.", markup=False)
         for line in na_lines(contender.scores.to_dict()):
             console.print(f"{contender.prompt} under {contender.model}: {line}", style="yellow", markup=False)
     for prompt, note in {contender.prompt: tame_note(contender.diversity) for contender in contenders}.items():

@@ -165,6 +165,7 @@ def test_prompts_can_be_compared_picked_and_exported(run: Finished) -> None:
     done = run.psopt("compare", *run.data, *run.model, *prompts, "--rephrasings", "6")
     assert done.returncode == 0, done.stderr
     assert KINDS[run.answers][1] in done.stdout
+    assert "PSS" in done.stdout  # what stands beside quality
     for words in (("select", "run", "max f1 with S < .9"), ("export", "run", "--pick", "knee", "--format", "dspy")):
         done = run.psopt(*words)
         assert done.returncode == 0, done.stderr
