@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from psopt.runs import Recommendation, n_looks, samples_needed
+from psopt.runs import CallPrice, Recommendation, n_looks, samples_needed
 from psopt.search import gate, untested
 
 if TYPE_CHECKING:
@@ -34,7 +34,9 @@ def recommend(
         )
     prompt = tested[verdict.id] if verdict.id else baseline
     needed = _samples_needed(evaluator, baseline, tested.values(), verdict) if verdict.verdict == "keep" else None
-    return Recommendation(prompt, verdict, needed, n_looks(recorder.before, verdict))
+    texts = evaluator.texts("test")
+    calls = [CallPrice.of(candidate.prompt, settings.model, texts) for candidate in (baseline, prompt)]
+    return Recommendation(prompt, verdict, needed, n_looks(recorder.before, verdict), *calls)
 
 
 def _samples_needed(

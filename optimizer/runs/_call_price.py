@@ -11,7 +11,7 @@ from psopt.runs._directory import MANIFEST, SAMPLES
 from psopt.search import tokens_a_call, tokens_of_mean_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from psopt.models.chat import Price
     from psopt.runs._directory import RunDirectory
@@ -49,6 +49,11 @@ class CallPrice:
         cost = self.usd_per_thousand
         return {"tokens_a_call": self.tokens, "usd_per_thousand": None if cost is None else round(cost, 6)}
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> CallPrice:
+        """Read what `to_dict` has written."""
+        return cls(data["tokens_a_call"], data["usd_per_thousand"])
+
 
 def _price(model: str) -> Price | None:
     """The model's price; none where the user's table can't be read, which those are told who limit cost by it."""
@@ -77,6 +82,27 @@ def price_line(before: CallPrice, after: CallPrice) -> str:
         return line
     costs = _changed(f"{before.usd_per_thousand:.3g}", f"{after.usd_per_thousand:.3g}")
     return f"{line}; {costs} USD for a thousand calls"
+
+
+def more_line(before: CallPrice, after: CallPrice) -> str:
+    """Say how much more a call takes, as a verdict ends.
+
+    >>> more_line(CallPrice(41, 0.0123), CallPrice(353, 0.0643))
+    '312 tokens a call more (0.052 USD more for a thousand)'
+    >>> more_line(CallPrice(41), CallPrice(40))
+    '1 token a call fewer'
+    """
+    line = _more_tokens(after.tokens - before.tokens)
+    if before.usd_per_thousand is None or after.usd_per_thousand is None:
+        return line
+    more = after.usd_per_thousand - before.usd_per_thousand
+    return f"{line} ({abs(more):.2g} USD {'less' if more < 0 else 'more'} for a thousand)"
+
+
+def _more_tokens(n: int) -> str:
+    if n == 0:
+        return "as many tokens a call"
+    return f"{abs(n):,} token{'s' if abs(n) != 1 else ''} a call {'fewer' if n < 0 else 'more'}"
 
 
 def _changed(before: str, after: str) -> str:

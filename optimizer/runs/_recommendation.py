@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from psopt.answers import AnswerType
+from psopt.runs._call_price import CallPrice, more_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,20 +29,26 @@ class Recommendation:
         cases, if it is as good as it looks. None where no number of samples would do.
     looks : int
         How many times test has decided in this run, this time included: of each the error holds, not of all together.
+    before, after : CallPrice, optional
+        What a call of the baseline takes, and one of `prompt`.
     """
 
     prompt: Candidate
     verdict: Verdict
     samples_needed: int | None = None
     looks: int = 1
+    before: CallPrice | None = None
+    after: CallPrice | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as run.json keeps it."""
+        calls = {"before": self.before, "after": self.after}
         return {
             **self.verdict.to_dict(),
             "id": self.prompt.id,
             "samples_needed": self.samples_needed,
             "looks": self.looks,
+            "call": {when: call.to_dict() for when, call in calls.items() if call},
         }
 
 
@@ -103,6 +110,9 @@ def _sentence(data: Mapping[str, Any], tests: list[Mapping[str, Any]], quality: 
 
 def _of_chosen(data: Mapping[str, Any], test: Mapping[str, Any], quality: str) -> str:
     differences = _differences(test, quality)
+    if call := data.get("call"):  # runs of 0.1 kept none
+        before, after = (CallPrice.from_dict(call[when]) for when in ("before", "after"))
+        differences = f"{differences}, {more_line(before, after)}"
     total = f"{quality} - S" if test.get("consistency") is None else f"{quality} - S + C"
     if data["mode"] == "off":
         return f"Not tested (--gate off): {test['id']} is the knee as val has it; on test {differences}."

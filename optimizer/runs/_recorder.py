@@ -28,7 +28,7 @@ from psopt.runs._directory import (
 from psopt.runs._front_file import front_file
 from psopt.runs._manifest import manifest
 from psopt.runs._measured import answers_of, measured
-from psopt.runs._recommendation import Recommendation, n_looks
+from psopt.runs._recommendation import Recommendation, n_looks, recommendation_lines
 from psopt.search import knee, untested
 
 if TYPE_CHECKING:
@@ -152,7 +152,9 @@ class RunRecorder:
             race,
         )
         if recommendation:
-            content["recommended"] = recommendation.to_dict()
+            recommended = recommendation.to_dict()
+            sentence = recommendation_lines(recommended, self.evaluator.answer_type.quality_name)[0]
+            content["recommended"] = {"sentence": sentence, **recommended}
         if baseline and shortest:
             content |= self._choice(baseline, front, shortest)
         if diagnoses:
@@ -164,8 +166,8 @@ class RunRecorder:
             content["plan"] = plan
         self.directory.write_json(MANIFEST, content)
         if front:
-            recommended = recommendation.prompt if recommendation else None
-            self.directory.write_json(FRONT, front_file(front, knee_id, shortest, self._measured, recommended))
+            prompt = recommendation.prompt if recommendation else None
+            self.directory.write_json(FRONT, front_file(front, knee_id, shortest, self._measured, prompt))
         if baseline and shortest:
             self._tested = (baseline, front, shortest, recommendation)
 

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from psopt.evaluation import Predictions
-from psopt.runs import RunSettings, n_looks, pick_note, picked_prompt, read_entry, recommendation_lines, samples_needed
+from psopt.runs import (
+    CallPrice,
+    RunSettings,
+    n_looks,
+    pick_note,
+    picked_prompt,
+    read_entry,
+    recommendation_lines,
+    samples_needed,
+)
 from psopt.runs._data_options import DataOptions
 from psopt.search import gate, pick_one, untested
 from psopt.tasks import Sample
@@ -76,6 +85,9 @@ def test_the_words_say_what_was_tested_and_what_it_would_take() -> None:
         del of_older_run["tests"][0][measure]["before"]
     assert recommendation_lines(of_older_run)[0].startswith("Use prompt new: F1 +")
     assert "Tested at 5 %" in first
+    calls = {"before": CallPrice(41, 0.0123).to_dict(), "after": CallPrice(353, 0.0643).to_dict()}
+    priced = recommendation_lines({**data_of(good, "new"), "call": calls})[0]
+    assert "), 312 tokens a call more (0.052 USD more for a thousand). Tested" in priced
     assert "the baseline, new" in second
     few = gate(predictions(60, 0.6, 1), {"new": predictions(60, 0.68, 2)})
     keep = recommendation_lines(data_of(few, "old", samples_needed=340))[0]
