@@ -45,7 +45,10 @@ COMMANDS = {
         "psopt.cli._doctor",
         "Find out what a model's server takes, by four short calls, and say what will be used.",
     ),
-    "report": ("psopt.cli._report", "Rebuild report.html from a run directory, and print where it is."),
+    "report": (
+        "psopt.cli._report",
+        "Rebuild report.html from a run directory, and print where it is; or compare two runs.",
+    ),
     "select": (
         "psopt.cli._select",
         "Select a prompt of a run's front by what is asked of it, and print its id and scores.",

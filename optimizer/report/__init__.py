@@ -1,8 +1,20 @@
-"""The report: a run, or a diagnosis, as one page that opens offline."""
+"""The report: a run, two runs or a diagnosis, as one page that opens offline."""
 
 from psopt.report._diagnosis_page import diagnosis_page
 from psopt.report._run_report import write_report
+from psopt.report._runs_page import measure_rows, names_of, runs_page
 from psopt.report._static import save_figures
 from psopt.report._theme import Figure
+from psopt.report._two_runs import TwoRuns, compare_runs
 
-__all__ = ["Figure", "diagnosis_page", "save_figures", "write_report"]
+__all__ = [
+    "Figure",
+    "TwoRuns",
+    "compare_runs",
+    "diagnosis_page",
+    "measure_rows",
+    "names_of",
+    "runs_page",
+    "save_figures",
+    "write_report",
+]

@@ -54,8 +54,10 @@ class Contents:
     left: dict[str, dict[str, Any]]
 
 
-def read_contents(directory: RunDirectory, pick: str = "recommended") -> Contents:
-    """Read a run's files; `pick` says which prompt is shown beside the baseline, see `pick_shown`.
+def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_baseline: bool = True) -> Contents:
+    """Read a run's files; `pick` says which prompt is shown.
+
+    Where the baseline is recommended, the best that was found is shown beside it, unless `beside_baseline` is False.
 
     Raises
     ------
@@ -74,7 +76,7 @@ def read_contents(directory: RunDirectory, pick: str = "recommended") -> Content
     front = directory.read_json(FRONT)
     beside = [front[name] for name in ("short", "recommended") if front.get(name)]
     shown = (run["baseline"], *front["prompts"], *beside)
-    chosen = _chosen(run, front, pick)
+    chosen = _chosen(run, front, pick, beside_baseline=beside_baseline)
     name = _name_of(chosen, run, front)
     samples = directory.read_json(SAMPLES)
     names = {"seed prompt": run["baseline"]["id"], name: chosen["id"]}
@@ -101,13 +103,13 @@ def knee_id(run: dict[str, Any]) -> str:
     return str(next(entry["id"] for entry in run["front"] if entry["knee"]))
 
 
-def _chosen(run: dict[str, Any], front: dict[str, Any], pick: str) -> dict[str, Any]:
-    """The entry of the prompt that is shown: where the baseline is recommended, the best that was found."""
+def _chosen(run: dict[str, Any], front: dict[str, Any], pick: str, *, beside_baseline: bool) -> dict[str, Any]:
+    """The entry of the prompt that is shown: where the baseline is recommended, the best that was found beside it."""
     recommended = front.get("recommended")
     entries = [{"edits": [], "knee": False, **run["baseline"]}, *run["front"], run.get("short"), recommended]
     by_id = {entry["id"]: entry for entry in reversed(entries) if entry}
     picked = pick_entry(front["prompts"], pick, front.get("short"), recommended)["id"]
-    if pick == "recommended" and recommended and picked == run["baseline"]["id"]:
+    if beside_baseline and pick == "recommended" and recommended and picked == run["baseline"]["id"]:
         tested = [test["id"] for test in run["recommended"]["tests"]]
         picked = next((name for name in tested if name in by_id), knee_id(run))
     if by_id[picked]["test"] is None:

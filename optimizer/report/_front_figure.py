@@ -56,6 +56,36 @@ def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]]) ->
     return Figure("front", "All prompts that were tried", caption, plot)
 
 
+def fronts_figure(runs: Mapping[str, Mapping[str, Any]]) -> Figure:
+    """F1 against S on test of several runs' fronts and seed prompts, by the runs' names."""
+    import plotly.graph_objects as go
+
+    plot = go.Figure()
+    quality = quality_name(next(iter(runs.values())))
+    for number, (name, run) in enumerate(runs.items(), start=1):
+        seed_prompt = {**run["baseline"], "edits": []}
+        for layer, symbol, entries in ((name, "circle", run["front"]), (f"{name}, seed", "diamond", [seed_prompt])):
+            tested = [entry for entry in entries if entry["test"]]
+            plot.add_scatter(
+                x=[entry["test"]["sensitivity"] for entry in tested],
+                y=[entry["test"]["f1"] for entry in tested],
+                mode="markers",
+                name=layer,
+                marker={"symbol": symbol, "size": 12, "color": color_of(number)},
+                hovertext=[_about_tested(entry, quality) for entry in tested],
+                hoverinfo="text",
+            )
+    styled(plot, 380, xaxis_title="sensitivity S on test (further left is better)", yaxis_title=f"{quality} on test")
+    caption = "Up and to the left is better. Fronts were chosen on val: on test a prompt may be beaten by another one."
+    return Figure("fronts", "Both fronts", caption, plot)
+
+
+def _about_tested(entry: Mapping[str, Any], quality: str) -> str:
+    scores = entry["test"]
+    texts = [f"{edit['kind']}: {edit['text']}" for edit in entry["edits"]]
+    return _about({**entry, **scores, "edits": texts}, quality)
+
+
 def _colors(layer: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """By C, where it is defined."""
     colors = [trial["consistency"] for trial in layer]
@@ -89,7 +119,7 @@ def _layers(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]]) -> dict
 
 
 def _about(trial: Mapping[str, Any], quality: str) -> str:
-    head = f"<b>{trial['id']}</b>, trial {trial['trial']}"
+    head = f"<b>{trial['id']}</b>" + (f", trial {trial['trial']}" if "trial" in trial else "")
     of_consistency = "" if trial["consistency"] is None else f"   C {trial['consistency']:.3f}"
     scores = f"{quality} {trial['f1']:.3f}   S {trial['sensitivity']:.3f}{of_consistency}"
     edits = [f"+ {shown(edit, 90)}" for edit in trial["edits"][:_MOST_EDITS]] or ["no edits"]

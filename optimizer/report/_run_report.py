@@ -17,6 +17,7 @@ from psopt.report._history import history
 from psopt.report._marked import PromptPanel
 from psopt.report._page import render_page
 from psopt.report._sample_figures import changed_samples, joint_view, sample_sensitivity
+from psopt.report._side_by_side import DiffRow, side_by_side
 from psopt.report._wording_figures import damage, enough, families, flips
 from psopt.runs import (
     REPORT,
@@ -79,6 +80,7 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         classes=_classes(contents),
         history=history(contents.trials),
         prompts=_panels(contents),
+        beside=_beside_seed_prompt(contents),
         prices=prices,
         gallery=gallery,
         groups=most_severe(contents.failures["before"]["groups"]),
@@ -128,6 +130,13 @@ def _panels(contents: Contents) -> dict[str, PromptPanel]:
     seed = contents.run["baseline"]["id"]
     beside = (contents.prompts[seed], contents.texts[seed])
     return {name: PromptPanel.of(prompt, contents.texts[name], *beside) for name, prompt in contents.prompts.items()}
+
+
+def _beside_seed_prompt(contents: Contents) -> dict[str, list[DiffRow]]:
+    """Each prompt and the seed prompt in two columns, by id; nothing of the seed prompt itself."""
+    seed = contents.run["baseline"]["id"]
+    original = contents.texts[seed]
+    return {name: [] if name == seed else side_by_side(original, text) for name, text in contents.texts.items()}
 
 
 def _prices(contents: Contents, directory: RunDirectory) -> dict[str, CallPrice]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from psopt.evaluation import NA
 from psopt.metrics import reference_scores
+from psopt.report._drawn import drawn, drawn_note
 from psopt.report._theme import Figure, color_of, shown, styled
 
 if TYPE_CHECKING:
@@ -47,6 +48,9 @@ def joint_view(prompts: Mapping[str, Predictions]) -> Figure | None:
     first = next(iter(prompts.values()))
     if first.answers.open is not None:
         return None
+    note = drawn_note(prompts)
+    prompts = drawn(prompts)
+    first = next(iter(prompts.values()))
     plot = go.Figure()
     references = reference_scores(first.array, first.truth, first.n_classes)
     yardsticks = (
@@ -82,7 +86,7 @@ def joint_view(prompts: Mapping[str, Predictions]) -> Figure | None:
     caption = (
         "To the right and below: the prompt is at fault, rephrasings break these samples in different ways. To the "
         "right and above: the same mistakes over a whole class. To the left and below: steady, but unlike its class. "
-        "Click on a name to hide it."
+        f"Click on a name to hide it.{note}"
     )
     return Figure("joint-view", "Sensitivity against consistency", caption, plot)
 

@@ -1,0 +1,214 @@
+"""Two runs beside each other: what each hands back, and whether the difference on the same test samples is chance."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from psopt.evaluation import compare_paired, verdict
+from psopt.report._contents import Contents, read_contents
+from psopt.runs import CallPrice, asked_about, quality_name, recommendation_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from psopt.evaluation import Predictions
+    from psopt.metrics import PairedDifference
+    from psopt.runs import RunDirectory
+
+_FEWEST = 2  # samples to draw from, and wordings, for an interval to mean anything
+_LEFT_OUT = frozenset({"command", "plan", "lm.api_key"})  # of settings: said otherwise, or nobody's business
+
+
+@dataclass(frozen=True, eq=False)
+class RunShown:
+    """A finished run, and the prompt of it that is compared.
+
+    Attributes
+    ----------
+    name : str
+        The run directory as it was named.
+    contents : Contents
+    call : CallPrice
+        What a call of the compared prompt takes.
+    """
+
+    name: str
+    contents: Contents
+    call: CallPrice
+
+    @classmethod
+    def of(cls, directory: RunDirectory, pick: str) -> RunShown:
+        """Read it. The baseline is what is compared where the run recommends it, and `pick` is ``recommended``."""
+        contents = read_contents(directory, pick, beside_baseline=False)
+        model, texts = asked_about(directory)
+        return cls(str(directory.path), contents, CallPrice.of(contents.prompts[contents.chosen["id"]], model, texts))
+
+    @property
+    def predictions(self) -> Predictions:
+        """The compared prompt's answers on test, under the held-out rephrasings."""
+        return list(self.contents.predictions.values())[-1]
+
+    @property
+    def sentence(self) -> str:
+        """What the run itself says of its prompt."""
+        run = self.contents.run
+        if not run.get("recommended"):
+            return "This run recommends no prompt."
+        return recommendation_lines(run["recommended"], quality_name(run))[0]
+
+
+@dataclass(frozen=True, eq=False)
+class TwoRuns:
+    """Two runs, and the second's prompt against the first's.
+
+    Attributes
+    ----------
+    first, second : RunShown
+    common : tuple of Predictions
+        Both prompts' answers to the test samples that both runs have, in one order; empty where they share fewer than
+        two.
+    differences : mapping of measure to PairedDifference
+        Second minus first on these; empty where they can't be paired.
+    basis : str
+        What the differences are of, or why there are none.
+    """
+
+    first: RunShown
+    second: RunShown
+    common: tuple[Predictions, ...]
+    differences: Mapping[str, PairedDifference]
+    basis: str
+
+    def verdict(self, measure: str) -> str:
+        """``better``, ``worse`` or ``no difference`` than the first run's prompt, at the 5 % level."""
+        return verdict(measure, self.differences.get(measure))
+
+    @property
+    def sentences(self) -> list[str]:
+        """What the comparison comes to."""
+        if not self.differences:
+            return [f"Not tested against each other: {self.basis}."]
+        names = {"f1": quality_name(self.first.contents.run), "sensitivity": "S", "consistency": "C"}
+        parts = [
+            f"{names[measure]} {self.verdict(measure)} ({100 * difference.difference:+.1f}, "
+            f"{100 * difference.low:+.1f} to {100 * difference.high:+.1f})"
+            for measure, difference in self.differences.items()
+        ]
+        return [f"{self.second.name} against {self.first.name}: {', '.join(parts)}. {self.basis}."]
+
+    @property
+    def changed_settings(self) -> dict[str, tuple[Any, Any]]:
+        """What was set otherwise, by its name in run.json's `settings`: of the first run, and of the second."""
+        first, second = (_facts(shown.contents.run) for shown in (self.first, self.second))
+        names = dict.fromkeys([*first, *second])
+        return {name: (first.get(name), second.get(name)) for name in names if first.get(name) != second.get(name)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON data."""
+        runs = [
+            {
+                "run": shown.name,
+                "id": shown.contents.chosen["id"],
+                "sentence": shown.sentence,
+                "baseline": shown.contents.run["baseline"]["test"],
+                "test": shown.contents.chosen["test"],
+                "call": shown.call.to_dict(),
+                "calls": shown.contents.run["calls"],
+                "seconds": shown.contents.run["seconds"],
+            }
+            for shown in (self.first, self.second)
+        ]
+        differences = {
+            measure: {**asdict(difference), "verdict": self.verdict(measure)}
+            for measure, difference in self.differences.items()
+        }
+        changed = {name: list(values) for name, values in self.changed_settings.items()}
+        return {"runs": runs, "against_first": differences, "basis": self.basis, "changed_settings": changed}
+
+
+def compare_runs(first: RunDirectory, second: RunDirectory, pick: str = "recommended") -> TwoRuns:
+    """Put two finished runs beside each other, and test the second's prompt against the first's where that is fair.
+
+    Nothing is asked: answers are those that the runs have written down.
+
+    Parameters
+    ----------
+    first, second : RunDirectory
+    pick : str
+        Which prompt of each, as `psopt.runs.pick_entry` has it.
+
+    Raises
+    ------
+    InputError
+        If a run was not finished, a file is damaged, or there is no such prompt.
+    """
+    shown = RunShown.of(first, pick), RunShown.of(second, pick)
+    answers = shown[0].predictions, shown[1].predictions
+    if (reason := _unlike(*answers)) is not None:
+        return TwoRuns(*shown, (), {}, reason)
+    common = _common_samples(*answers)
+    n = len(common[0].samples)
+    if n < _FEWEST:
+        return TwoRuns(*shown, (), {}, "they were tested on different samples")
+    held_out = [run.contents.run["rephrasings"]["heldout"] for run in shown]
+    both = [wording for wording in held_out[0] if wording in held_out[1]]
+    if len(both) >= _FEWEST:
+        ours, theirs = (
+            predictions.under([wordings.index(wording) for wording in both])
+            for predictions, wordings in zip(common, held_out, strict=True)
+        )
+        basis = f"Paired on {n} test samples and {len(both)} held-out wordings that both have"
+        return TwoRuns(*shown, common, compare_paired(ours, theirs), basis)
+    if common[0].n_rephrasings != common[1].n_rephrasings:
+        counts = " and ".join(str(predictions.n_rephrasings) for predictions in common)
+        return TwoRuns(*shown, common, {}, f"their held-out wordings differ, and so does their number ({counts})")
+    basis = f"Paired on {n} test samples, each run under its own held-out wordings: intervals are of other samples"
+    return TwoRuns(*shown, common, compare_paired(*common, wordings="fixed"), f"{basis} alone")
+
+
+def _unlike(first: Predictions, second: Predictions) -> str | None:
+    """Why answers can't be compared at all."""
+    if first.labels != second.labels:
+        return "their labels differ"
+    if first.answers.to_dict() != second.answers.to_dict():
+        return f"one answers with {first.answers.name}, the other with {second.answers.name}"
+    if (first.probabilities is None) != (second.probabilities is None):
+        return "one was scored by its answers, the other by probabilities"
+    return None
+
+
+def _common_samples(first: Predictions, second: Predictions) -> tuple[Predictions, Predictions]:
+    """The answers to the samples that both have, in the first's order."""
+    places = {(sample.id, sample.text, sample.label): place for place, sample in enumerate(second.samples)}
+    pairs = [
+        (place, places[sample.id, sample.text, sample.label])
+        for place, sample in enumerate(first.samples)
+        if (sample.id, sample.text, sample.label) in places
+    ]
+    ours, theirs = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return first.of_samples(ours), second.of_samples(theirs)
+
+
+def _facts(run: Mapping[str, Any]) -> dict[str, Any]:
+    """What a run was given, flat: the data, the model and every setting."""
+    data = run["dataset"]
+    facts = {"psopt": run["psopt_version"], "data": f"{data['name']}, sha256 {data['sha256'][:12]}"}
+    facts |= {f"{split} samples": n for split, n in data["evaluated"].items()}
+    facts |= {f"{kind} rephrasings": len(run["rephrasings"][kind]) for kind in ("search", "heldout")}
+    facts |= {"seed prompt": run["baseline"]["id"]}
+    return {**facts, **_flat(run["settings"])}
+
+
+def _flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in settings.items():
+        path = f"{prefix}{name}"
+        if path in _LEFT_OUT:
+            continue
+        if isinstance(value, dict) and name != "prompt":
+            flat |= _flat(value, f"{path}.")
+        elif name != "prompt":  # its id stands above, its text below
+            flat[path] = value
+    return flat

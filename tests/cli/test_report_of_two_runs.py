@@ -1,0 +1,76 @@
+"""`psopt report A B` on the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.commands import run_command
+
+if TYPE_CHECKING:
+    import subprocess
+    from pathlib import Path
+
+OPTIMIZE = ["--dataset", "data.csv", "--trials", "4", "--rounds", "1", "--rephrasings", "5", "--heldout", "5"]
+
+
+def psopt(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return run_command(*words, cwd=folder, env={**os.environ, "PSOPT_CACHE_DIR": str(folder / "cache")})
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs on the same data with models that are unequally good."""
+    folder = tmp_path_factory.mktemp("runs")
+    rows = ["id,text,label,split"]
+    for split in ("train", "val", "test"):
+        rows += [f"{split}{i},text {split} {i},{'Number' if i % 2 else 'Person'},{split}" for i in range(40)]
+    (folder / "data.csv").write_text("\n".join(rows) + "\n")
+    for name, accuracy in (("weak", 0.6), ("good", 0.95)):
+        model = f"sim/wobble=0.3,accuracy={accuracy},na=0"
+        done = psopt(folder, "optimize", *OPTIMIZE, "--model", model, "--out", f"runs/{name}", "--quiet")
+        assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_two_runs_are_a_table_and_a_page(folder: Path) -> None:
+    done = psopt(folder, "report", "runs/weak", "runs/good")
+    assert done.returncode == 0, done.stderr
+    assert "runs/good against runs/weak: F1 better (+" in done.stdout
+    assert "Paired on 40 test samples and 5 held-out wordings that both have." in done.stdout
+    assert done.stdout.rstrip().endswith("runs/good/against-weak.html")
+    page = (folder / "runs/good/against-weak.html").read_text("utf-8")
+    assert "good against weak" in page
+    assert "accuracy=0.95" in page  # what was set otherwise
+
+
+def test_as_json_it_is_data_alone(folder: Path) -> None:
+    done = psopt(folder, "report", "runs/weak", "runs/good", "--html", "page.html", "--json")
+    data = json.loads(done.stdout)
+    assert data["against_first"]["f1"]["verdict"] == "better"
+    assert [shown["run"] for shown in data["runs"]] == ["runs/weak", "runs/good"]
+    assert data["report"] == "page.html"
+    assert (folder / "page.html").is_file()
+    assert data["changed_settings"]["model"] == [
+        "sim/wobble=0.3,accuracy=0.6,na=0",
+        "sim/wobble=0.3,accuracy=0.95,na=0",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["runs/weak", "nowhere"], "no run directory"),
+        (["runs/weak", "runs/good", "--html", "nowhere/page.html"], "there is no folder"),
+        (["runs/weak", "--html", "page.html"], "--html is of two runs"),
+        (["runs/weak", "runs/good", "--pick", "nothing"], "nothing"),
+    ],
+)
+def test_what_can_t_be_done_is_one_line(folder: Path, words: list[str], said: str) -> None:
+    done = psopt(folder, "report", *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
