@@ -141,7 +141,7 @@ def test_texts_are_escaped_and_the_page_loads_nothing(run: Any) -> None:
     flipped = both[1].path / "predictions" / f"{run.recommended.id}.npz"
     arrays = dict(np.load(flipped))
     np.savez(flipped, **{**arrays, "test": (arrays["test"] + 1) % 2})
-    page, figures = runs_page(compare_runs(*both))
+    page, figures = runs_page(compare_runs(both[0], both[1]))
     assert "&lt;script&gt;alert(1)" in page
     assert "<script>alert(1)" not in page
     assert [figure.name for figure in figures] == ["fronts"]
