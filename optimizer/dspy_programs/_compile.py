@@ -15,7 +15,8 @@ from psopt.dspy_programs._find_outcome import find_outcome
 from psopt.dspy_programs._instruction_variants import by_model, by_rules, rephrase_instructions
 from psopt.dspy_programs._lm import counted_lm, is_free, without_cache
 from psopt.dspy_programs._model import ProgramModel
-from psopt.dspy_programs._proposals import ProgramProposals
+from psopt.dspy_programs._proposals import FeedbackProposer, ProgramProposals
+from psopt.dspy_programs._python_words import python_words
 from psopt.dspy_programs._saving import write_program
 from psopt.dspy_programs._step_sensitivity import sensitivity_by_step
 from psopt.errors import InputError
@@ -63,6 +64,8 @@ class Compilation:
     label_field : str, optional
     metric, equivalence : callable, optional
     teacher : dspy.Module, optional
+    max_errors : int
+        On how many texts the program, or the metric, may fail.
     """
 
     settings: RunSettings
@@ -81,6 +84,7 @@ class Compilation:
     metric: Metric | None = None
     equivalence: Equivalence | None = None
     teacher: Any = None
+    max_errors: int = 0
 
     def as_asked(self, lm: Any) -> Any:
         """A language model as it is asked: through psopt's engine, or at least without DSPy's cache."""
@@ -99,11 +103,14 @@ class Compiled:
     programs : mapping of prompt id to dspy.Module
         Of the baseline, the front, the shortest and the recommended prompt.
     sensitivity_by_step : dict of step to float
+    failures : dict of text to str
+        The first error of each text that the program, or the metric, failed on.
     """
 
     run: Run
     programs: Mapping[str, Any]
     sensitivity_by_step: dict[str, float]
+    failures: dict[str, str]
 
 
 def compile_program(student: Any, splits: Mapping[str, Sequence[Given]], compilation: Compilation) -> Compiled:
@@ -115,7 +122,14 @@ def compile_program(student: Any, splits: Mapping[str, Sequence[Given]], compila
         If something given can't be used (before any call), or the language model fails.
     """
     examples = [given.example for given in (*splits["train"], *splits["val"])]
-    outcome = find_outcome(student, examples, compilation.label_field, compilation.equivalence, _told(compilation))
+    outcome = find_outcome(
+        student,
+        examples,
+        compilation.label_field,
+        compilation.equivalence,
+        _told(compilation),
+        has_metric=compilation.metric is not None,
+    )
     data = _data(student, outcome, splits, compilation)
     stay_here()
     with _dspy_settings(student, compilation):
@@ -207,6 +221,7 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
         n_threads=compilation.n_threads,
         assessor=models.assessor(task.spec),
         as_asked=compilation.as_asked,
+        max_errors=compilation.max_errors,
     )
     samples: dict[Split, tuple[Sample, ...]] = {"train": task.train, "val": task.val, "test": task.test}
     evaluator = Evaluator(model, variants.rephrasings, samples, budget=models.budget, answer_type=AnswerType.of(task))
@@ -217,15 +232,18 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
         _recorded_settings(compilation.settings, task, model),
         baseline,
         evaluator,
-        _proposer(outcome, compilation),
+        _proposer(outcome, model, compilation),
         ProgramProposals(model, shares),
     )
     resume = (folder / MANIFEST).exists()
     with held(folder, resume=resume) as directory:
         run = search_in(directory, setup, resume=resume, force=compilation.force, observer=compilation.observer)
+    if model.failures.line:
+        compilation.observer.phase(model.failures.line)
     if run.recommendation:
-        compilation.observer.phase(recommendation_lines(run.recommendation.to_dict())[0])
-    return Compiled(run, _write_programs(run, model), shares)
+        sentence = recommendation_lines(run.recommendation.to_dict())[0]
+        compilation.observer.phase(python_words(sentence) if compilation.settings.program == "python" else sentence)
+    return Compiled(run, _write_programs(run, model), shares, model.failures.by_text)
 
 
 def _variants(student: Any, outcome: Outcome, task: Task, compilation: Compilation) -> InstructionVariants:
@@ -245,11 +263,12 @@ def _variants(student: Any, outcome: Outcome, task: Task, compilation: Compilati
     return rephrase_instructions(student, outcome.step, rephrase)
 
 
-def _proposer(outcome: Outcome, compilation: Compilation) -> LLMProposer | None:
+def _proposer(outcome: Outcome, model: ProgramModel, compilation: Compilation) -> LLMProposer | None:
     """What drafts notes and definitions; of free text none can say where it belongs."""
     if compilation.proposer is None or outcome.equivalence is not None:
         return None
-    return LLMProposer(compilation.models.writer(compilation.proposer))
+    writer = compilation.models.writer(compilation.proposer)
+    return LLMProposer(writer) if compilation.metric is None else FeedbackProposer(writer, model=model)
 
 
 def _recorded_settings(settings: RunSettings, task: Task, model: ProgramModel) -> RunSettings:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._fingerprint import Fingerprint, as_json_data
+from pydantic import TypeAdapter
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from psopt.dspy_programs._records import Record
     from psopt.dspy_programs._runner import ProgramRunner
+
+_STEP = "_psopt_step"
+"""Where a predictor keeps its name: modules that run copies of others (BestOfN, Refine) copy it along."""
 
 
 class Demonstrator:
@@ -25,7 +32,7 @@ class Demonstrator:
 
     def __init__(self, program: Any, teacher: Any, runner: ProgramRunner) -> None:
         self._fields = {
-            step: (*predictor.signature.input_fields, *predictor.signature.output_fields)
+            step: {**predictor.signature.input_fields, **predictor.signature.output_fields}
             for step, predictor in program.named_predictors()
         }
         self._teacher = teacher or program
@@ -38,31 +45,49 @@ class Demonstrator:
         return any(name not in example for fields in self._fields.values() for name in fields)
 
     def demonstration(self, step: str, text: str) -> Any:
-        """A dspy.Example for a step; None where the teacher does not get to the right outcome by itself."""
+        """A dspy.Example for a step; None where the teacher does not get to the right outcome by itself.
+
+        Values are of the types of the step's fields, as DSPy's own demonstrations are.
+        """
         example = self._runner.examples[text]
         if all(name in example for name in self._fields[step]):
             return dspy.Example({name: example[name] for name in self._fields[step]})
         steps = self._trace(text)["steps"]
-        return dspy.Example(augmented=True, **steps[step]) if step in steps else None
+        if step not in steps:
+            return None
+        return dspy.Example(augmented=True, **_typed(steps[step], self._fields[step]))
 
     def _trace(self, text: str) -> Record:
         """What each step read and answered on the way to the right outcome; no step where it was not right."""
         key = Fingerprint.of(self._teacher).key(text, "trace")
         kept = self._runner.records.get_many([key])
         if key not in kept:
-            kept[key] = {"steps": self._traced_steps(text)}
+            kept[key] = self._traced_steps(text)
             self._runner.records.put(key, kept[key])
         return kept[key]
 
-    def _traced_steps(self, text: str) -> dict[str, Any]:
+    def _traced_steps(self, text: str) -> Record:
         program = self._runner.prepare(self._teacher.deepcopy())
-        step_of = {id(predictor): step for step, predictor in program.named_predictors()}
+        for step, predictor in program.named_predictors():
+            setattr(predictor, _STEP, step)
         with dspy.context(trace=[]):
             record = self._runner.run(program, text)
             trace = list(dspy.settings.trace or ())
-        if not self._runner.outcome.is_right(record["outcome"], self._runner.examples[text]):
-            return {}
-        return {
-            step_of[id(predictor)]: as_json_data({**inputs, **dict(outputs.items())})
-            for predictor, inputs, outputs in trace
-        }
+        if record.get("failed"):
+            return {"steps": {}, "failed": True}
+        if not self._runner.is_right(record, text):
+            return {"steps": {}}
+        named = [(getattr(predictor, _STEP, None), inputs, outputs) for predictor, inputs, outputs in trace]
+        steps = {step: as_json_data({**inputs, **dict(outputs.items())}) for step, inputs, outputs in named if step}
+        return {"steps": steps}
+
+
+def _typed(values: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Values that were kept as JSON, again as the types of their fields; as they are where that can't be."""
+    typed: dict[str, Any] = {}
+    for name, value in values.items():
+        typed[name] = value
+        if name in fields:
+            with contextlib.suppress(ValueError, TypeError):
+                typed[name] = TypeAdapter(fields[name].annotation).validate_python(value)
+    return typed

@@ -120,7 +120,8 @@ def make_data(
 def split_examples(trainset: Any, valset: Any, testset: Any) -> dict[str, list[Given]]:
     """Train, val and test; val is every other example of the trainset where there is none, and test a half of val.
 
-    That half is set aside: what is chosen on an example can't be confirmed by it.
+    That half is set aside: what is chosen on an example can't be confirmed by it. Nor can a demonstration be judged by
+    its own example: see `_apart`.
     """
     train = check_examples("trainset", trainset)
     if valset is None:
@@ -128,7 +129,7 @@ def split_examples(trainset: Any, valset: Any, testset: Any) -> dict[str, list[G
             raise DataError(f"trainset holds {len(train)} examples, too few to take a valset from: give a valset")
         train, val = train[::2], train[1::2]
     else:
-        val = check_examples("valset", valset)
+        train, val = _apart(train, check_examples("valset", valset))
     if testset is not None:
         return {"train": train, "val": val, "test": check_examples("testset", testset)}
     if len(val) < _LEAST_TO_HALVE:
@@ -137,3 +138,20 @@ def split_examples(trainset: Any, valset: Any, testset: Any) -> dict[str, list[G
     halves = (order[::2], order[1::2])
     kept, confirming = ([val[place] for place in sorted(half)] for half in halves)
     return {"train": train, "val": kept, "test": confirming}
+
+
+def _apart(train: list[Given], val: list[Given]) -> tuple[list[Given], list[Given]]:
+    """Let no example be drawn from and judged by, as where ``valset=trainset``.
+
+    An example of val is no demonstration. Where more than half of train stands in val too, every other shared example
+    stays in train alone, and the rest in val alone.
+    """
+    ours, theirs = ({text_of(given.example) for given in examples} for examples in (train, val))
+    shared = sorted(ours & theirs)
+    if len(shared) <= len(ours) / 2 or len(shared) < _LEAST_TO_HALVE:
+        return train, val
+    kept = set(shared[::2])
+    return (
+        [given for given in train if text_of(given.example) not in theirs or text_of(given.example) in kept],
+        [given for given in val if text_of(given.example) not in kept],
+    )

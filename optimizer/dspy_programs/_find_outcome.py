@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union, get_args, get
 
 from psopt.dspy_programs._outcome import Outcome, as_text
 from psopt.errors import InputError
-from psopt.tasks import LABELS, NUMBER, AnswerSpec, are_mostly_rare
+from psopt.tasks import LABELS, NUMBER, TEXT, AnswerSpec, are_mostly_rare
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,10 +30,13 @@ def find_outcome(
     label_field: str | None,
     equivalence: Equivalence | None,
     told: AnswerSpec | None = None,
+    *,
+    has_metric: bool = False,
 ) -> Outcome:
     """Find the output that is a class: that of the last step that has one; else one of several classes, or a number.
 
-    `told` is what answers are, if the user says it: else the output's type does.
+    `told` is what answers are, if the user says it: else the output's type does. With a metric any output will do, and
+    examples need not have it: of no class it is text, the same where it is written the same.
 
     Raises
     ------
@@ -41,10 +44,20 @@ def find_outcome(
         If there is none, or `label_field` is no output.
     """
     outputs = _outputs(program)
-    output = _last_of_class(outputs, examples, told) if label_field is None else _last_named(outputs, label_field)
+    if label_field is not None:
+        output = _last_named(outputs, label_field)
+    elif has_metric and not _in_examples(_of_class(outputs), examples):
+        output = _last_in_examples(outputs, examples)
+    else:
+        output = _last_of_class(outputs, examples, told)
     if equivalence is not None:
         return Outcome(output.step, output.field, (), equivalence)
-    spec = _spec(output, examples, told)
+    has_references = not has_metric or bool(_in_examples([output], examples))
+    spec = _spec(output, examples, told, is_text=_is_text(output, examples, label_field, has_metric=has_metric))
+    if not has_references and (told is None or spec.has_labels):
+        spec = AnswerSpec(TEXT)
+    if spec.is_open and not has_references:
+        return Outcome(output.step, output.field, (), spec=spec, has_references=False)
     if spec.is_open:
         labels = output.labels
         if spec.kind == LABELS and not labels:
@@ -56,7 +69,7 @@ def find_outcome(
         fields = ", ".join(other.field for other in outputs)
         raise InputError(
             f"label_field {output.field!r} has fewer than two classes among the examples (outputs: {fields}); "
-            "for free text give equivalence=.."
+            "for free text give a metric=.., or answers='text'"
         )
     return Outcome(output.step, output.field, labels)
 
@@ -75,26 +88,51 @@ def _outputs(program: Any) -> list[_Output]:
     ]
 
 
-def _last_of_class(outputs: Sequence[_Output], examples: Sequence[Any], told: AnswerSpec | None) -> _Output:
-    """The last output of a type of classes, if possible one that all examples have."""
+def _of_class(outputs: Sequence[_Output]) -> list[_Output]:
+    """The outputs of a type of classes, else those of several classes, else numbers."""
     of_class = [output for output in outputs if len(output.labels) > 1 and not output.spec.is_open]
     of_class = of_class or [output for output in outputs if output.spec.kind == LABELS]
-    of_class = of_class or [output for output in outputs if output.spec.kind == NUMBER]
+    return of_class or [output for output in outputs if output.spec.kind == NUMBER]
+
+
+def _in_examples(outputs: Sequence[_Output], examples: Sequence[Any]) -> list[_Output]:
+    """Those that all examples have."""
+    return [output for output in outputs if all(example.get(output.field) is not None for example in examples)]
+
+
+def _last_in_examples(outputs: Sequence[_Output], examples: Sequence[Any]) -> _Output:
+    """The last output that all examples have; else that of the last step, reasoning left out where it has others."""
+    of_last = [output for output in outputs if output.step == outputs[-1].step]
+    return (_in_examples(outputs, examples) or of_last)[-1]
+
+
+def _is_text(output: _Output, examples: Sequence[Any], label_field: str | None, *, has_metric: bool) -> bool:
+    """Whether an output is text of its own in each example: one that was named, or that a metric judges."""
+    if output.labels or output.spec.is_open or not (has_metric or label_field is not None):
+        return False
+    values = [as_text(example[output.field]) for example in examples if example.get(output.field) is not None]
+    return bool(values) and are_mostly_rare(Counter(values).values())
+
+
+def _last_of_class(outputs: Sequence[_Output], examples: Sequence[Any], told: AnswerSpec | None) -> _Output:
+    """The last output of a type of classes, if possible one that all examples have."""
+    of_class = _of_class(outputs)
     if told is not None and (not of_class or not told.has_labels):
         of_class = [output for output in outputs if output.spec.kind == told.kind] or [outputs[-1]]
     if not of_class:
         raise InputError(
             "the program has no output of a class: give an output field the type Literal[..], an Enum or bool, "
-            "or name a field with label_field=.."
+            "name a field with label_field=.., or give a metric=.. that says what an answer is worth"
         )
-    in_examples = [output for output in of_class if all(output.field in example for example in examples)]
-    return (in_examples or of_class)[-1]
+    return (_in_examples(of_class, examples) or of_class)[-1]
 
 
-def _spec(output: _Output, examples: Sequence[Any], told: AnswerSpec | None) -> AnswerSpec:
+def _spec(output: _Output, examples: Sequence[Any], told: AnswerSpec | None, *, is_text: bool) -> AnswerSpec:
     """What answers are: as told, else by the type; numbers of which few are met again and again are classes."""
     if told is not None:
         return told
+    if is_text:
+        return AnswerSpec(TEXT)
     if output.spec.kind != NUMBER:
         return output.spec
     values = [as_text(example[output.field]) for example in examples if example.get(output.field) is not None]

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+import pydantic
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._lm import lm_of, place_of
 from psopt.dspy_programs._outcome import as_text
@@ -46,5 +47,13 @@ class Fingerprint:
 
 
 def as_json_data(value: Any) -> Any:
-    """A value as JSON data; what is none, as text."""
-    return json.loads(json.dumps(value, default=as_text))
+    """A value as JSON data: objects of pydantic's by their fields, what else is none, as text."""
+    return json.loads(json.dumps(value, default=_plain))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, pydantic.BaseModel):
+        return value.model_dump(mode="json")
+    if isinstance(value, (set, frozenset, tuple)):
+        return list(value)
+    return as_text(value)

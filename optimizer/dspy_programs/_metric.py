@@ -2,28 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 from psopt.errors import InputError
 
 Metric = Callable[..., Any]
+PASSED = 0.5
+"""What a prediction must be worth to be shown as an example: of a metric that says yes or no, yes."""
+_MOST_ARGUMENTS = 5  # example, prediction, trace, and GEPA's name and trace of one predictor
 
 
-def metric_score(metric: Metric, example: Any, prediction: Any) -> float:
-    """Call a metric (example, prediction) and read a number in [0, 1] from what it returns.
+class Judgement(NamedTuple):
+    """What a metric says of a prediction: a number in [0, 1], and in words why, where it tells that."""
+
+    score: float
+    feedback: str = ""
+
+
+def judge(metric: Metric, example: Any, prediction: Any) -> Judgement:
+    """Call a metric and read what it returns: a truth value, a number, or a score with feedback.
+
+    It may take (example, prediction), with a trace as DSPy's optimizers give it, or GEPA's five arguments; what is not
+    known here is None.
 
     Raises
     ------
     InputError
-        If it returns anything else.
+        If it returns anything else, or takes other arguments.
     """
-    value: Any = metric(example, prediction)
-    value = getattr(value, "score", value)  # GEPA's metrics return a score with feedback
+    value: Any = metric(example, prediction, *[None] * n_extra_arguments(metric))
+    feedback = ""
+    if isinstance(value, Mapping) or hasattr(value, "score"):
+        feedback = _part(value, "feedback") or ""
+        value = _part(value, "score")
     try:
         number = float(value)
     except (TypeError, ValueError):
         raise InputError(f"the metric returned {value!r}, not a number in [0, 1] or a truth value") from None
     if not 0 <= number <= 1:
         raise InputError(f"the metric returned {number:g}; psopt needs numbers in [0, 1]")
-    return number
+    return Judgement(number, str(feedback))
+
+
+def n_extra_arguments(metric: Metric) -> int:
+    """How many arguments a metric needs after the example and the prediction: 0 to 3.
+
+    >>> n_extra_arguments(lambda example, prediction, trace=None: True)
+    0
+    >>> n_extra_arguments(lambda gold, prediction, trace, pred_name, pred_trace: True)
+    3
+
+    Raises
+    ------
+    InputError
+        If it can't be called with two to five arguments.
+    """
+    try:
+        parameters = inspect.signature(metric).parameters.values()
+    except (TypeError, ValueError):  # written in C: it is called as DSPy's metrics are at the least
+        return 0
+    places = [
+        parameter
+        for parameter in parameters
+        if parameter.kind in {parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD}
+    ]
+    takes_any = any(parameter.kind == parameter.VAR_POSITIONAL for parameter in parameters)
+    n_needed = sum(parameter.default is parameter.empty for parameter in places)
+    if n_needed > _MOST_ARGUMENTS or (len(places) < 2 and not takes_any):
+        name = getattr(metric, "__name__", repr(metric))
+        raise InputError(
+            f"the metric {name} takes {n_needed} arguments; psopt calls it with an example and a prediction, and up to "
+            "three more (trace, pred_name, pred_trace)"
+        )
+    return max(0, n_needed - 2)
+
+
+def _part(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
+    from psopt.dspy_programs._failures import Failures
     from psopt.dspy_programs._instruction_variants import InstructionVariants
     from psopt.dspy_programs._metric import Metric
     from psopt.dspy_programs._outcome import Outcome
@@ -50,6 +51,8 @@ class ProgramModel:
         Compares or rates free answers.
     as_asked : callable, optional
         Makes of a step's own language model the one that is asked; by default the same without DSPy's cache.
+    max_errors : int
+        On how many texts the program, or the metric, may fail.
     """
 
     capabilities = Capabilities(counts_calls=True, has_metric_scores=True)
@@ -68,6 +71,7 @@ class ProgramModel:
         n_threads: int = 8,
         assessor: Assessor | None = None,
         as_asked: Callable[[Any], Any] = without_cache,
+        max_errors: int = 0,
     ) -> None:
         self.program = program
         self.outcome = outcome
@@ -77,7 +81,14 @@ class ProgramModel:
         self._has_metric = metric is not None
         self._assessor = assessor or Assessor()
         self._runner = ProgramRunner(
-            outcome, examples, Records(folder), budget, metric=metric, n_threads=n_threads, as_asked=as_asked
+            outcome,
+            examples,
+            Records(folder),
+            budget,
+            metric=metric,
+            n_threads=n_threads,
+            as_asked=as_asked,
+            max_errors=max_errors,
         )
         self._demonstrator = Demonstrator(program, teacher, self._runner)
 
@@ -118,6 +129,20 @@ class ProgramModel:
             return None
         rows = self._runner.records_of(self._programs(prompts), texts)
         return np.array([[record["merit"] for record in row] for row in rows])
+
+    def remarks(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> dict[str, str]:
+        """What the metric says in words of the answers to each text: of the worst one, where it says anything."""
+        remarks = {}
+        for text, row in zip(texts, self._runner.records_of(self._programs(prompts), texts), strict=True):
+            worst = min(row, key=lambda record: record["merit"] or 0.0)
+            if said := worst.get("feedback"):
+                remarks[text] = said
+        return remarks
+
+    @property
+    def failures(self) -> Failures:
+        """The runs that failed."""
+        return self._runner.failures
 
     def assess(self, array: NDArray[np.int64], samples: Sequence[Sample]) -> Assessment:
         """What is said of free answers (see `AssessedModel.assess`)."""

@@ -10,7 +10,9 @@ from psopt.dspy_programs._candidate import ProgramCandidate
 from psopt.dspy_programs._compile import Compilation, compile_program
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import split_examples
+from psopt.dspy_programs._metric import n_extra_arguments
 from psopt.dspy_programs._progress import ProgressLine
+from psopt.dspy_programs._python_words import in_python_words
 from psopt.errors import InputError
 from psopt.models import ModelProvider
 from psopt.models.chat import Budget, LMConfig
@@ -44,6 +46,10 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
 
     Parameters
     ----------
+    metric : callable, optional
+        ``metric(example, prediction)``, or with a trace, or with GEPA's five arguments: a truth value, a number in
+        [0, 1], or a score with feedback (which `prompt_model` is told). Its mean takes the place of F1; examples need
+        no label then. By default the label's equality decides, and F1 is that of the whole data set.
     num_trials : int
         Programs to evaluate in total.
     num_rephrasings : int
@@ -63,9 +69,6 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         key holds no server, is never used.
     cache_dir : path, optional
         Where answers and embeddings are kept; by default `psopt.models.cache_folder`.
-    metric : callable, optional
-        ``metric(example, prediction)`` in [0, 1]; its mean takes the place of F1. By default the label's equality
-        decides, and F1 is that of the whole data set.
     equivalence : callable, optional
         ``equivalence(answer, other)`` says whether two answers of free text mean the same; then S and C are of answers
         that mean the same, and F1 is the share of those that mean what the example says.
@@ -79,7 +82,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
     storage : str, optional
         An Optuna storage in place of the run's own SQLite file.
     track_stats : bool
-        Leave `front` (also as `pareto_front`), `run` and `sensitivity_by_step` on the program.
+        Leave `front` (also as `pareto_front`), `run`, `sensitivity_by_step` and `failures` on the program.
     max_calls : int, optional
         Most runs of the program; most requests where psopt's engine sends them.
     pick : str
@@ -98,6 +101,10 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
     max_prompt_tokens : int, optional
         Most tokens a call of the instructions that are handed back; by default twice the program's own, more where
         that is surely better on `valset`.
+    max_errors : int, optional
+        On how many texts the program, or the metric, may fail before that ends the run; by default DSPy's own setting
+        (10). Until then such a run counts as no answer, and is told in `failures`; an outage stops at once, and the
+        same call with the same `log_dir` goes on.
 
     Examples
     --------
@@ -107,6 +114,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
 
     def __init__(
         self,
+        metric: Metric | None = None,
         num_trials: int = 40,
         num_rephrasings: int = 10,
         *,
@@ -116,7 +124,6 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         judge_model: Any = None,
         lm: LMConfig | None = None,
         cache_dir: str | Path | None = None,
-        metric: Metric | None = None,
         equivalence: Equivalence | None = None,
         label_field: str | None = None,
         seed: int = 42,
@@ -131,9 +138,12 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         max_prompt_tokens: int | None = None,
         answers: str | None = None,
         order: Sequence[str] = (),
+        max_errors: int | None = None,
     ) -> None:
         super().__init__()
-        check_answers("SensitivityOptimizer", answers, order)
+        _check_metric(metric)
+        with in_python_words():
+            check_answers("SensitivityOptimizer", answers, order)
         if answers == ORDINAL and metric is not None:
             raise InputError("a metric says what an answer is worth, and so does answers='ordinal': give one of them")
         if auto is not None:
@@ -164,6 +174,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         self.gate = gate
         self.gate_margin = gate_margin
         self.max_prompt_tokens = max_prompt_tokens
+        self.max_errors = max_errors
 
     def compile(
         self,
@@ -186,7 +197,8 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         teacher : dspy.Module, optional
             Gives the demonstrations' answers.
         valset : list of dspy.Example, optional
-            What programs are compared on; by default every other example of `trainset`.
+            What programs are compared on; by default every other example of `trainset`. No example serves both: of
+            those that are in both sets every other one does the one thing, where too few would be left else.
         testset : list of dspy.Example, optional
             What the front is scored on at the end, under held-out rephrasings, and what decides whether a program is
             recommended; by default a half of the valset, which is set aside.
@@ -201,11 +213,10 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         if not isinstance(student, dspy.Module):
             raise InputError(f"the student is no dspy.Module but a {type(student).__name__}")
         splits = split_examples(trainset, valset, testset)
-        if observer is not None:
-            return self._best(compile_program(student, splits, self._compilation(teacher, observer)))
         line = ProgressLine()
         try:
-            return self._best(compile_program(student, splits, self._compilation(teacher, line)))
+            with in_python_words():
+                return self._best(compile_program(student, splits, self._compilation(teacher, observer or line)))
         finally:
             line.close()
 
@@ -225,6 +236,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
             metric=self.metric,
             equivalence=self.equivalence,
             teacher=teacher,
+            max_errors=dspy.settings.max_errors if self.max_errors is None else self.max_errors,
         )
 
     def _settings(self) -> RunSettings:
@@ -256,6 +268,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         better._compiled = True
         if self.track_stats:
             better.run = run
+            better.failures = compiled.failures
             better.sensitivity_by_step = compiled.sensitivity_by_step
             better.front = better.pareto_front = tuple(
                 ProgramCandidate(
@@ -264,3 +277,15 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
                 for candidate in run.front
             )
         return better
+
+
+def _check_metric(metric: Any) -> None:
+    """Refuse what is no metric before anything is asked."""
+    if metric is None:
+        return
+    if not callable(metric):
+        raise InputError(
+            f"the metric comes first, and {metric!r} is none: name the others, "
+            f"SensitivityOptimizer(num_trials=.., num_rephrasings=..)"
+        )
+    n_extra_arguments(metric)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Equivalence = Callable[[str, str], bool]
 RIGHT = "right"
+NO_REFERENCE = "(what the metric says is right)"
 _ONE_LABEL = AnswerSpec()
 
 
@@ -35,6 +36,8 @@ class Outcome:
     equivalence : callable or None
     spec : AnswerSpec
         What answers are, where they are no single label.
+    has_references : bool
+        Whether examples say what is right; where a metric alone tells, they need not.
     """
 
     step: str
@@ -42,6 +45,7 @@ class Outcome:
     labels: tuple[str, ...]
     equivalence: Equivalence | None = None
     spec: AnswerSpec = _ONE_LABEL
+    has_references: bool = True
 
     def classes(self, n_rephrasings: int) -> tuple[str, ...]:
         """The classes that predictions are counted in; free text is right, or one of several other answers.
@@ -60,6 +64,8 @@ class Outcome:
         DataError
             If the example has none, or one that the program can't give.
         """
+        if not self.has_references:
+            return NO_REFERENCE
         if example.get(self.field) is None:
             fields = ", ".join(sorted(example.keys()))
             raise DataError(f"{where} has no {self.field!r}, which the program is to predict; it has {fields}")
@@ -86,7 +92,7 @@ class Outcome:
 
     def is_right(self, answer: str | None, example: Any) -> bool:
         """Whether an answer is that of the example, or means the same."""
-        if answer is None:
+        if answer is None or not self.has_references:
             return False
         truth = as_text(example[self.field])
         if self.spec.is_open:

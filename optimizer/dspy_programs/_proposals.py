@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +15,7 @@ from psopt.proposals import (
     propose_edits,
     topics_of,
 )
+from psopt.proposals.llm import LLMProposer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +45,9 @@ class ProgramProposals:
         self, task: Task, prompt: Prompt, predictions: Predictions, diagnosis: Diagnosis, pool: Sequence[Edit]
     ) -> list[Edit]:
         """Return edits, those with most to gain first."""
-        is_labelled = self.model.outcome.equivalence is None  # of free text no note can say where it belongs
+        # Of free text no note can say where it belongs, nor where a metric alone knows what is right.
+        outcome = self.model.outcome
+        is_labelled = outcome.equivalence is None and outcome.has_references
         edits = propose_edits(task, prompt, predictions, diagnosis, pool) if is_labelled else []
         texts = [edit for edit in edits if edit.kind != "example"]
         return texts + self._demonstrations(task, prompt, predictions, diagnosis, pool)
@@ -53,6 +56,8 @@ class ProgramProposals:
         self, task: Task, prompt: Prompt, predictions: Predictions, diagnosis: Diagnosis, pool: Sequence[Edit]
     ) -> list[Edit]:
         usable = self._usable(task, predictions)
+        if not usable.samples:
+            return []
         checks = ProposalChecks.of(task, prompt) if predictions.is_labelled else None
         layers = layers_by_step(self.shares, self.model.outcome.step, len(EXAMPLE_LAYERS))
         edits: list[Edit] = []
@@ -76,3 +81,24 @@ class ProgramProposals:
         if self.model.needs_traces:
             keep &= predictions.right[:, 0]
         return replace(predictions.of_samples(keep), metric_scores=None)
+
+
+@dataclass(eq=False)
+class FeedbackProposer(LLMProposer):
+    """Drafts as `LLMProposer` does, and is told what the metric says of answers."""
+
+    model: ProgramModel = field(kw_only=True)
+
+    def propose(
+        self,
+        task: Task,
+        prompt: Prompt,
+        predictions: Predictions,
+        diagnosis: Diagnosis,
+        rephrasings: Sequence[str],
+        pool: Sequence[Edit] = (),
+    ) -> list[Edit]:
+        """Return edits that passed the checks; see `LLMProposer.propose`."""
+        prompts = [replace(prompt, description=rephrasing) for rephrasing in rephrasings]
+        remarks = self.model.remarks(prompts, [sample.text for sample in predictions.samples])
+        return super().propose(task, prompt, replace(predictions, remarks=remarks), diagnosis, rephrasings, pool)

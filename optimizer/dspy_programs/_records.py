@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     Record = dict[str, Any]
-    """Of a run its ``outcome`` (None if it could not be parsed) and ``merit``; of a trace its ``steps``."""
+    """Of a run its ``outcome`` (None if it could not be parsed), ``merit`` and the metric's ``feedback``.
+
+    Of a trace its ``steps``. One that ``failed`` is an answer for this process alone: the next one tries again.
+    """
 
 
 class Records:
@@ -29,6 +32,7 @@ class Records:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._in_memory: dict[bytes, Record] = {}
+        self._failed: dict[bytes, Record] = {}
         self._on_disk: AnswerCache | None = None
         self._lock = threading.Lock()
 
@@ -38,10 +42,14 @@ class Records:
         new = [key for key in keys if key not in self._in_memory]
         if new and (cache := self._cache()) is not None:
             self._in_memory.update(cache.get_many(new))
-        return {key: self._in_memory[key] for key in keys if key in self._in_memory}
+        kept = {key: self._in_memory.get(key) or self._failed.get(key) for key in keys}
+        return {key: record for key, record in kept.items() if record is not None}
 
     def put(self, key: bytes, record: Record) -> None:
         """Keep a record; threads may do so at once."""
+        if record.get("failed"):
+            self._failed[key] = record
+            return
         self._in_memory[key] = record
         if (cache := self._cache()) is not None:
             cache.put(key, record)

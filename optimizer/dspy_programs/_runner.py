@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._engine import own_error
+from psopt.dspy_programs._failures import Failures
 from psopt.dspy_programs._fingerprint import Fingerprint
 from psopt.dspy_programs._lm import is_counted, lm_of
-from psopt.dspy_programs._metric import metric_score
+from psopt.dspy_programs._metric import PASSED, judge
 from psopt.dspy_programs._outcome import as_text
 from psopt.dspy_programs._threads import run_in_threads
 from psopt.dspy_programs._usage import RunCounter
-from psopt.errors import BudgetReachedError, ModelError, NoLabelsError
+from psopt.errors import BudgetReachedError, InputError, NoLabelsError
 from psopt.models.chat import FIRST, spread
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     Jobs = Mapping[bytes, tuple[Any, str]]
     """By the key of the answer: the program and the text."""
 
+_FEWEST = 3  # texts that all fail: that is no text's fault
 _SHOWN = 60  # characters of an outcome or a text in a message
 
 
@@ -45,6 +48,8 @@ class ProgramRunner:
     n_threads : int
     as_asked : callable
         Makes of a step's own language model the one that is asked.
+    max_errors : int
+        On how many texts the program, or the metric, may fail.
     """
 
     def __init__(
@@ -57,10 +62,12 @@ class ProgramRunner:
         metric: Metric | None,
         n_threads: int,
         as_asked: Callable[[Any], Any],
+        max_errors: int = 0,
     ) -> None:
         self.outcome = outcome
         self.examples = examples
         self.records = records
+        self.failures = Failures(max_errors)
         self._counter = RunCounter(budget)
         self._metric = metric
         self._n_threads = n_threads
@@ -94,6 +101,8 @@ class ProgramRunner:
         first = self._run_first(jobs, answered.values())
         self._run_all({key: job for key, job in jobs.items() if key not in first}, on_progress)
         answered = self.records.get_many(key for row in keys for key in row)
+        if len(texts) >= _FEWEST and all(record.get("failed") for record in answered.values()):
+            self.failures.stop()
         return [[answered[key] for key in row] for row in keys]
 
     def prepare(self, program: Any) -> Any:
@@ -107,29 +116,51 @@ class ProgramRunner:
     def run(self, program: Any, text: str) -> Record:
         """Run a program on a text: its outcome, and what that is worth.
 
-        An answer that can't be parsed has the outcome None.
+        An answer that can't be parsed has the outcome None; so has a run that failed, as long as few texts fail.
 
         Raises
         ------
-        ModelError
-            If the program fails otherwise: an outage is no answer.
+        PsoptError
+            If psopt's own engine gives up, which is an outage and no answer, a limit is reached, or too many texts
+            have failed.
         """
         example = self.examples[text]
         try:
             with self._counter.one_run():
-                prediction = program(**dict(example.inputs().items()))
+                prediction = _call(program, dict(example.inputs().items()))
         except dspy.AdapterParseError:
             return {"outcome": None, "merit": 0.0}
         except BudgetReachedError:
             raise
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  # the program is somebody's code, and counted on to fail
             if (own := own_error(error)) is not None:
                 raise own from None
-            reason = str(error).splitlines()[0][:300] if str(error) else ""
-            raise ModelError(f"the program failed on {text[:_SHOWN]!r}: {type(error).__name__}: {reason}") from error
-        value = prediction.get(self.outcome.field) if hasattr(prediction, "get") else None
-        score = None if self._metric is None else metric_score(self._metric, example, prediction)
-        return {"outcome": None if value is None else as_text(value), "merit": score}
+            self.failures.add("program", text, error)
+            return {"outcome": None, "merit": 0.0, "failed": True}
+        value = _value(prediction, self.outcome.field)
+        outcome = None if value is None else as_text(value)
+        if self._metric is None:
+            return {"outcome": outcome, "merit": None}
+        return {"outcome": outcome, **self._judged(example, prediction, text)}
+
+    def is_right(self, record: Record, text: str) -> bool:
+        """Whether a run got to what may be shown as an example: by the metric, else by the example's own outcome."""
+        if self._metric is not None:
+            return bool(record["merit"] >= PASSED)
+        return self.outcome.is_right(record["outcome"], self.examples[text])
+
+    def _judged(self, example: Any, prediction: Any, text: str) -> Record:
+        """What the metric says of a prediction: nothing of worth where it fails."""
+        assert self._metric is not None  # noqa: S101  # for the type checker
+        try:
+            judgement = judge(self._metric, example, prediction)
+        except InputError:  # it returns what no metric does: on all texts, most likely
+            raise
+        except Exception as error:  # noqa: BLE001  # likewise
+            self.failures.add("metric", text, error)
+            return {"merit": 0.0, "failed": True}
+        said = {"feedback": judgement.feedback} if judgement.feedback else {}
+        return {"merit": judgement.score, **said}
 
     def _run_first(self, jobs: Jobs, answered: Iterable[Record]) -> set[bytes]:
         """Run a few first, and stop if none of them ends in a label: the rest would be paid for nothing."""
@@ -139,6 +170,8 @@ class ProgramRunner:
             return set()
         self._run_all({key: jobs[key] for key in first}, None)
         records = self.records.get_many(first)
+        if all(record.get("failed") for record in records.values()):
+            self.failures.stop()
         outcomes = [records[key]["outcome"] for key in first]
         self._has_named_a_label = any(map(self.outcome.is_label, outcomes))
         if not self._has_named_a_label:
@@ -159,6 +192,20 @@ class ProgramRunner:
 
     def _run_and_keep(self, key: bytes, program: Any, text: str) -> None:
         self.records.put(key, self.run(program, text))
+
+
+def _call(program: Any, inputs: dict[str, Any]) -> Any:
+    """Run a program; one that can only be awaited, in an event loop of its own."""
+    if not hasattr(type(program), "forward") and hasattr(type(program), "aforward"):
+        return asyncio.run(program.acall(**inputs))
+    return program(**inputs)
+
+
+def _value(prediction: Any, field: str) -> Any:
+    """The outcome in what a program returns: a field of a prediction or mapping, or else the thing itself."""
+    if hasattr(prediction, "get"):
+        return prediction.get(field)
+    return getattr(prediction, field, prediction)
 
 
 def name_of(program: Any) -> str:

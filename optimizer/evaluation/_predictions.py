@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -23,7 +23,7 @@ from psopt.evaluation._label_rows import LabelRows
 from psopt.metrics import prediction_counts, prediction_distribution, sample_consistency, sample_sensitivity
 from psopt.models import NOT_ASKED
 from psopt.rephrasings import diversity_of_instructions
-from psopt.tasks import FREE, LABELS, set_written
+from psopt.tasks import LABELS, set_written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -71,6 +71,8 @@ class Predictions:
         How far a judge of the answers agrees with itself, where there is one.
     same : (N, Q) int or None
         Which open answers to a sample are the same, numbered as `places`, where something else than they say so.
+    remarks : mapping of text to str
+        What a metric says in words of answers to a sample's text, where it does.
     confidence : (N, Q) float or None
         Of open answers the mean probability of the tokens that the model wrote, in [0, 1], where it was asked for; NaN
         where it is not known.
@@ -89,6 +91,7 @@ class Predictions:
     judge_measures: Mapping[str, float] | None = None
     same: NDArray[np.int64] | None = None
     confidence: NDArray[np.float64] | None = None
+    remarks: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """The size: answers would fill screens."""
@@ -226,8 +229,8 @@ class Predictions:
 
     @property
     def _least_right(self) -> float:
-        """What an open answer must be worth to be right; half of what a judge or a metric can give a free one."""
-        if self.answers.spec.kind == FREE and self.metric_scores is not None:
+        """What an open answer must be worth to be right; half of what a judge or a metric can give."""
+        if self.answers.open is not None and self.metric_scores is not None:
             return _HALF
         return WHOLLY if self.answers.open is None else self.answers.open.least_right
 
@@ -272,7 +275,7 @@ class Predictions:
     def right(self) -> NDArray[np.bool_]:
         """Which answers are right: (N, Q). N/A never is; of graded answers, those that are wholly right.
 
-        A free answer is right if it is the same as a reference, or has half of what a judge can give.
+        An open answer is right if it is the same as a reference, or has half of what a judge or a metric can give.
         """
         if self.answers.open is not None:
             return np.asarray(self.asked & (self._known_quality >= self._least_right))

@@ -213,7 +213,9 @@ def test_free_text_is_measured_by_what_means_the_same(tmp_path: Path) -> None:
         topic: str = dspy.OutputField()
 
     given = [dspy.Example(question=one.question, topic=one.question[:4]).with_inputs("question") for one in TRAIN]
-    optimizer = SensitivityOptimizer(4, 6, equivalence=same, label_field="topic", log_dir=tmp_path / "run", gate="off")
+    optimizer = SensitivityOptimizer(
+        num_trials=4, num_rephrasings=6, equivalence=same, label_field="topic", log_dir=tmp_path / "run", gate="off"
+    )
     with dspy.context(lm=keyword_lm()):
         better = optimizer.compile(dspy.Predict(Kind), trainset=given[:10], valset=given[10:])
     baseline, best = better.run.baseline.val, better.run.pick().val
@@ -232,7 +234,7 @@ def test_settings_usage_and_callbacks_are_those_of_the_caller(tmp_path: Path) ->
 
     lm = keyword_lm()
     with dspy.context(lm=lm, callbacks=[Count()], adapter=dspy.JSONAdapter()), dspy.track_usage() as usage:
-        optimizer = SensitivityOptimizer(3, 4, log_dir=tmp_path / "run", num_threads=3)
+        optimizer = SensitivityOptimizer(num_trials=3, num_rephrasings=4, log_dir=tmp_path / "run", num_threads=3)
         better = optimizer.compile(predict(), trainset=TRAIN, valset=VAL)
     assert len(calls) == engine_of(lm).n_calls > 0
     assert all(one.as_json for one in engine_of(lm).seen)
@@ -245,7 +247,7 @@ def test_settings_usage_and_callbacks_are_those_of_the_caller(tmp_path: Path) ->
 def test_it_runs_in_a_thread_of_an_async_program_and_the_result_can_be_awaited(tmp_path: Path) -> None:
     async def main() -> Any:
         with dspy.context(lm=keyword_lm()):
-            optimizer = SensitivityOptimizer(3, 4, log_dir=tmp_path / "run")
+            optimizer = SensitivityOptimizer(num_trials=3, num_rephrasings=4, log_dir=tmp_path / "run")
             better = await asyncio.to_thread(optimizer.compile, predict(), trainset=TRAIN, valset=VAL)
             return await better.acall(question="who is it ?")
 
@@ -271,7 +273,7 @@ def test_a_language_model_rephrases_and_proposes(tmp_path: Path, monkeypatch: py
 
 def test_no_more_runs_than_allowed(tmp_path: Path) -> None:
     lm = keyword_lm()
-    with pytest.raises(BudgetReachedError, match="max-calls 100"):
+    with pytest.raises(BudgetReachedError, match="max_calls=100"):
         compiled(predict(), tmp_path, lm=lm, max_calls=100)
     assert engine_of(lm).n_calls == 100
 
@@ -315,7 +317,9 @@ def test_enums_and_truth_values_are_classes(tmp_path: Path, kind: Any, values: A
         for one in TRAIN
     ]
     with dspy.context(lm=keyword_lm()):
-        better = SensitivityOptimizer(3, 4, log_dir=tmp_path / "run").compile(of_kind(kind), trainset=given)
+        better = SensitivityOptimizer(num_trials=3, num_rephrasings=4, log_dir=tmp_path / "run").compile(
+            of_kind(kind), trainset=given
+        )
     assert 0.5 < better.run.baseline.val.f1 <= 1
 
 
@@ -343,7 +347,9 @@ def test_bad_input_is_told_before_any_call(what: Any, tmp_path: Path) -> None:
     lm = keyword_lm()
     arguments = {"student": predict(), "trainset": TRAIN, "valset": VAL, **given}
     with dspy.context(lm=lm), pytest.raises(InputError, match=message):
-        SensitivityOptimizer(3, 4, log_dir=tmp_path / "run").compile(arguments.pop("student"), **arguments)
+        SensitivityOptimizer(num_trials=3, num_rephrasings=4, log_dir=tmp_path / "run").compile(
+            arguments.pop("student"), **arguments
+        )
     assert engine_of(lm).n_calls == 0
     assert not (tmp_path / "run").exists()
 
@@ -366,7 +372,9 @@ def test_bad_options_are_refused(options: dict[str, Any], message: str, tmp_path
 
 def test_without_a_language_model_nothing_is_tried(tmp_path: Path) -> None:
     with dspy.context(lm=None), pytest.raises(InputError, match="no language model"):
-        SensitivityOptimizer(3, 4, log_dir=tmp_path / "run").compile(predict(), trainset=TRAIN, valset=VAL)
+        SensitivityOptimizer(num_trials=3, num_rephrasings=4, log_dir=tmp_path / "run").compile(
+            predict(), trainset=TRAIN, valset=VAL
+        )
 
 
 def test_auto_sets_trials_and_rephrasings() -> None:
@@ -394,7 +402,7 @@ def test_ordered_labels_are_compared_by_how_near_they_are(tmp_path: Path) -> Non
     [
         ({"answers": "ordinal"}, "say the order"),
         ({"answers": "ordinal", "order": ["Number"]}, "not in the order"),
-        ({"order": ["Number", "Person"]}, "--answers ordinal"),
+        ({"order": ["Number", "Person"]}, "answers='ordinal'"),
         ({"answers": "ordinal", "order": ["Number", "Person"], "metric": lambda *_: 1.0}, "give one of them"),
     ],
 )

@@ -165,10 +165,13 @@ def _samples(entries: Sequence[dict[str, Any]]) -> str:
 def _seen(prompt: Prompt, index: int, predictions: Predictions) -> dict[str, Any]:
     sample = predictions.samples[index]
     answers = predictions.answers_to(index)
+    remark = predictions.remarks.get(sample.text, "")
+    said = {"said of it": remark[:_MOST_CHARACTERS]} if remark else {}
     if predictions.answers.open is None:
-        return {**_shown(prompt, sample.text), "label": sample.label, "answered": answers}
+        return {**_shown(prompt, sample.text), "label": sample.label, "answered": answers, **said}
     shown = {answer[:_MOST_CHARACTERS]: n for answer, n in list(answers.items())[:_MOST_ANSWERS]}
-    return {**_shown(prompt, sample.text), "right": str(sample.label)[:_MOST_CHARACTERS], "answered": shown}
+    right = str(sample.label)[:_MOST_CHARACTERS]
+    return {**_shown(prompt, sample.text), "right": right, "answered": shown, **said}
 
 
 def _shown(prompt: Prompt, text: str) -> dict[str, Any]:

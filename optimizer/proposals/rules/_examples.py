@@ -40,8 +40,10 @@ N_OF_TOPIC = 2
 """How many: one might be taken for the answer itself."""
 MOST_OPEN_EXAMPLES = N_OPEN_EXAMPLES + N_EXAMPLE_TOPICS * N_OF_TOPIC
 """Of open answers, that one round offers."""
-# Prompts are paid by length. TREC's questions have at most 196 characters, so that it says nothing of this.
-_LONGEST_EXAMPLE = 400
+# Prompts are paid by length: where most texts are short the long ones are passed over, and where most are long they are
+# what there is. TREC's questions have at most 196 characters, so that it says nothing of this.
+_SHORT = 400
+_SHARE_SHOWN = 0.75  # of texts, that are short enough whatever their length
 # How much likeness to an example that is chosen already takes away. 0, .25, .5, .75 and 1 give .542 to .550: no trend.
 _DIVERSITY = 0.5
 
@@ -55,8 +57,8 @@ def examples_from_train(
 ) -> list[Edit]:
     """Choose one sample of each label for every layer, unlike those already chosen for the label.
 
-    Chosen among the diagnosed train samples; long texts (over 400 characters) are passed over, so that prompts stay
-    short. A label without a fitting sample is left out of a layer.
+    Chosen among the diagnosed train samples; the longest quarter is passed over as far as it has over 400 characters,
+    so that prompts stay short. A label without a fitting sample is left out of a layer.
 
     Parameters
     ----------
@@ -153,7 +155,9 @@ class _Fit:
         self._samples = predictions.samples
         self._checks = checks
         self._known: dict[int, bool] = {}
-        self.candidates = np.array([len(sample.text) <= _LONGEST_EXAMPLE for sample in self._samples])
+        lengths = np.array([len(sample.text) for sample in self._samples], dtype=np.int64)
+        longest = max(_SHORT, float(np.quantile(lengths, _SHARE_SHOWN))) if len(lengths) else _SHORT
+        self.candidates = lengths <= longest
         if checks is not None and predictions.answers.open is None:
             self.candidates &= ~suspect_labels(predictions, labelled=checks.task.train)
 

@@ -1,0 +1,68 @@
+"""What psopt says, in the words of whoever calls it from Python: arguments in the place of options."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from psopt.errors import PsoptError
+from psopt.models.chat import LMConfig
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_OPTION = re.compile(
+    r"(?<![\w-])--([a-z][a-z-]+)(?:[ =](\d[\w.%]*|(?<=gate )\w+|(?<=answers )[\w:.+-]+|(?<=pick )\w+))?"
+)
+_RESUME = re.compile(r"`psopt resume ([^`]+)`")
+_OWN = frozenset(
+    {"max_calls", "max_prompt_tokens", "gate", "gate_margin", "pick", "answers", "order", "storage", "seed"}
+)
+_RENAMED = {
+    "out": "log_dir",
+    "trials": "num_trials",
+    "rephrasings": "num_rephrasings",
+    "model": "task_model",
+    "proposer": "prompt_model",
+    "rephraser": "prompt_model",
+    "judge": "judge_model",
+    "max_errors": "max_errors",
+}
+_OF_LM = frozenset(setting.name for setting in fields(LMConfig))
+
+
+def python_words(text: str) -> str:
+    """Say the options that a message names as arguments of `SensitivityOptimizer`.
+
+    >>> python_words("Not tested (--gate off): raise --max-calls 100, or --timeout")
+    "Not tested (gate='off'): raise max_calls=100, or lm=LMConfig(timeout=..)"
+    >>> python_words("go on with `psopt resume runs/a b`")
+    "go on with the same call and log_dir='runs/a b'"
+    """
+    text = _RESUME.sub(lambda found: f"the same call and log_dir={found[1]!r}", text)
+    return _OPTION.sub(_argument, text)
+
+
+@contextlib.contextmanager
+def in_python_words() -> Iterator[None]:
+    """Let psopt's errors speak Python."""
+    try:
+        yield
+    except PsoptError as error:
+        error.args = tuple(python_words(part) if isinstance(part, str) else part for part in error.args)
+        raise
+
+
+def _argument(found: re.Match[str]) -> str:
+    name = found[1].replace("-", "_")
+    name = _RENAMED.get(name, name)
+    value = found[2]
+    if value is not None and not re.fullmatch(r"[\d.]+", value):
+        value = repr(value)
+    if name in _OWN or name in _RENAMED.values():
+        return name if value is None else f"{name}={value}"
+    if name in _OF_LM:
+        return f"lm=LMConfig({name}={'..' if value is None else value})"
+    return found[0]

@@ -1,0 +1,328 @@
+"""Programs of every shape that DSPy knows, and demonstrations that keep their types."""
+
+from __future__ import annotations
+
+import enum
+import json
+from typing import TYPE_CHECKING, Any, Literal
+
+import pytest
+
+dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
+
+import pydantic  # noqa: E402
+from psopt import SensitivityOptimizer  # noqa: E402
+from psopt.dspy_programs._examples import make_data, split_examples  # noqa: E402
+from psopt.dspy_programs._find_outcome import find_outcome  # noqa: E402
+from psopt.dspy_programs._instruction_variants import by_rules, rephrase_instructions  # noqa: E402
+from psopt.dspy_programs._model import ProgramModel  # noqa: E402
+from psopt.models.chat import Budget  # noqa: E402
+
+from tests.dspy_programs.keyword_lm import KeywordEngine, keyword_lm  # noqa: E402
+from tests.dspy_programs.programs_to_mend import (  # noqa: E402
+    Sort,
+    SortByTopic,
+    Topic,
+    TwoSteps,
+    chain_of_thought,
+    examples,
+    predict,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+TRAIN, VAL = examples(0, 5), examples(5, 5)
+
+
+def compiled(program: Any, folder: Path, train: Any = None, val: Any = None, lm: Any = None, **options: Any) -> Any:
+    given = {"num_trials": 4, "num_rephrasings": 4, "log_dir": folder / "run", "num_threads": 2, "gate": "off"}
+    with dspy.context(lm=lm or keyword_lm()):
+        optimizer = SensitivityOptimizer(**{**given, **options})
+        return optimizer.compile(program, trainset=train or TRAIN, valset=val or VAL)
+
+
+class SaysText(dspy.Module):
+    """Its `forward` returns the class itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sort = dspy.Predict(Sort)
+
+    def forward(self, question: str) -> str:
+        return str(self.sort(question=question).label)
+
+
+class SaysMapping(SaysText):
+    def forward(self, question: str) -> Any:
+        return {"label": super().forward(question)}
+
+
+class OnlyAwaited(dspy.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.sort = dspy.Predict(Sort)
+
+    async def aforward(self, question: str) -> Any:
+        return await self.sort.acall(question=question)
+
+
+class Nested(dspy.Module):
+    """Steps in modules, in a list, and one whose answer is not used."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = TwoSteps()
+        self.others = [dspy.Predict(Topic)]
+
+    def forward(self, question: str) -> Any:
+        self.others[0](question=question)
+        return self.inner(question=question)
+
+
+def has_label(_: Any, prediction: Any) -> float:
+    return float(prediction.label in {"Number", "Person"})
+
+
+def best_of_n() -> Any:
+    return dspy.BestOfN(module=dspy.ChainOfThought(Sort), N=2, reward_fn=has_label, threshold=1.0)
+
+
+def refine() -> Any:
+    return dspy.Refine(module=dspy.ChainOfThought(Sort), N=2, reward_fn=has_label, threshold=1.0)
+
+
+@pytest.mark.parametrize("make", [SaysText, SaysMapping, OnlyAwaited, Nested, best_of_n, refine])
+def test_programs_of_any_shape_are_compiled(make: Callable[[], Any], tmp_path: Path) -> None:
+    program = make()
+    better = compiled(program, tmp_path)
+    assert type(better) is type(program)
+    assert better.failures == {}
+    assert better.run.baseline.val.na_rate == 0
+    assert better.run.baseline.val.f1 > 0.5
+    pool = json.loads((tmp_path / "run" / "proposals.json").read_text())["edits"]
+    assert any(edit["kind"] == "example" for edit in pool)
+
+
+@pytest.mark.parametrize("make", [best_of_n, refine])
+def test_demonstrations_are_found_in_modules_that_run_copies_of_others(make: Any, tmp_path: Path) -> None:
+    better = compiled(make(), tmp_path)
+    texts = {edit["text"] for edit in _pool(tmp_path) if edit["kind"] == "example"}
+    demos = [
+        demo for candidate in better.front for _, step in candidate.program.named_predictors() for demo in step.demos
+    ]
+    assert texts
+    assert all(demo["reasoning"] == demo["question"].split()[0] for demo in demos)
+
+
+def _pool(folder: Path) -> Any:
+    return json.loads((folder / "run" / "proposals.json").read_text())["edits"]
+
+
+class ToolEngine(KeywordEngine):
+    """Looks the question up once, and then finishes."""
+
+    def value(self, field: Any, reading: Any) -> Any:
+        if field.name == "next_tool_name":
+            return "finish" if "Observation" in reading.text or "observation" in reading.text else "look_up"
+        if field.name == "next_tool_args":
+            return "{}" if "bservation" in reading.text else json.dumps({"name": "thing"})
+        if field.name == "generated_code":
+            return "```python\nSUBMIT({'answer': 1})\n```"
+        return super().value(field, reading)
+
+
+class AsyncToolEngine(ToolEngine):
+    async def complete(self, request: Any) -> Any:
+        return ToolEngine.complete(self, request)
+
+
+def tool_lm() -> Any:
+    engines = {"engine": ToolEngine(), "async_engine": AsyncToolEngine()}
+    return dspy.LM("test/tools", **engines, cache=False, num_retries=0)
+
+
+def look_up(name: str) -> str:
+    """Look a thing up."""
+    return f"{name} is known"
+
+
+def test_an_agent_with_tools_is_compiled(tmp_path: Path) -> None:
+    better = compiled(dspy.ReAct(Sort, tools=[look_up], max_iters=2), tmp_path, lm=tool_lm())
+    assert set(better.sensitivity_by_step) == {"react", "extract.predict"}
+    assert better.run.baseline.val.na_rate == 0
+    assert "look_up" in better.react.signature.instructions
+
+
+class Interpreter:
+    """Runs nothing, and answers what code would."""
+
+    def __init__(self) -> None:
+        self.tools: dict[str, Any] = {}
+
+    def start(self) -> None: ...
+
+    def shutdown(self) -> None: ...
+
+    def execute(self, code: str, variables: Any = None) -> Any:
+        return "1"
+
+
+def test_a_program_of_thought_is_compiled(tmp_path: Path) -> None:
+    with pytest.warns(DeprecationWarning, match="ProgramOfThought"):
+        program = dspy.ProgramOfThought(Sort, max_iters=1, interpreter_factory=Interpreter)
+    better = compiled(program, tmp_path, lm=tool_lm())
+    assert better.failures == {}
+    assert better.run.baseline.val.na_rate == 0
+
+
+def test_sub_modules_that_are_compiled_already_stay_as_they_are(tmp_path: Path) -> None:
+    frozen = dspy.ChainOfThought(Topic)
+    frozen._compiled = True
+
+    class Partly(dspy.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.find_topic = frozen
+            self.classify = dspy.Predict(SortByTopic)
+
+        def forward(self, question: str) -> Any:
+            return self.classify(topic=self.find_topic(question=question).topic)
+
+    better = compiled(Partly(), tmp_path)
+    assert set(better.sensitivity_by_step) == {"classify"}
+    assert better.find_topic.dump_state() == frozen.dump_state()
+
+
+class Stars(enum.IntEnum):
+    LOW = 1
+    HIGH = 2
+
+
+class StarsEngine(KeywordEngine):
+    """Gives a number of stars, as an int where JSON is asked for."""
+
+    def value(self, field: Any, reading: Any) -> Any:
+        if field.name != "stars":
+            return super().value(field, reading)
+        return 2 if "who" in reading.text or "name of" in reading.text else 1
+
+
+@pytest.mark.parametrize("given", [Stars, int, str])
+def test_a_class_of_numbered_stars(given: Any, tmp_path: Path) -> None:
+    signature = dspy.Signature(
+        {"question": (str, dspy.InputField()), "stars": (Stars, dspy.OutputField())}, "Judge the question."
+    )
+
+    def rated(of: Any) -> list[Any]:
+        stars = [given(1 + (one.label == "Person")) for one in of]
+        return [
+            dspy.Example(question=one.question, stars=n).with_inputs("question")
+            for one, n in zip(of, stars, strict=True)
+        ]
+
+    lm = dspy.LM("test/stars", engine=StarsEngine(), cache=False, num_retries=0)
+    with dspy.context(adapter=dspy.JSONAdapter()):
+        better = compiled(dspy.ChainOfThought(signature), tmp_path, rated(TRAIN), rated(VAL), lm)
+    assert better.run.baseline.val.f1 == 1
+    pool = [edit for edit in _pool(tmp_path) if edit["kind"] == "example"]
+    assert {edit["label"] for edit in pool} <= {"1", "2"}
+
+
+class Event(pydantic.BaseModel):
+    title: str
+    year: int
+
+
+class Judge(dspy.Signature):
+    """Sort the event by what it asks for."""
+
+    event: Event = dspy.InputField()
+    parts: list[Event] = dspy.OutputField()
+    label: Literal["Number", "Person"] = dspy.OutputField()
+
+
+class EventEngine(KeywordEngine):
+    def value(self, field: Any, reading: Any) -> Any:
+        if field.name == "parts":
+            return json.dumps([{"title": "a part", "year": 3}])
+        return super().value(field, reading)
+
+
+def test_demonstrations_keep_the_objects_of_their_fields(tmp_path: Path) -> None:
+    def events(of: Any) -> list[Any]:
+        return [
+            dspy.Example(event=Event(title=one.question, year=7), label=one.label).with_inputs("event") for one in of
+        ]
+
+    lm = dspy.LM("test/events", engine=EventEngine(), cache=False, num_retries=0)
+    program = dspy.Predict(Judge)
+    given = events(TRAIN)
+    outcome = find_outcome(program, given, None, None)
+    splits = split_examples(given, events(VAL), events(VAL))
+    data = make_data("x", "Sort the event.", outcome, splits, 4)
+    variants = rephrase_instructions(program, "self", by_rules(data.task, 4, 4, 42))
+    model = ProgramModel(program, outcome, data.examples, variants, tmp_path, Budget())
+    with dspy.context(lm=lm):
+        made = [model.demonstration("self", sample.text) for sample in data.task.train]
+        kept = [model.demonstration("self", sample.text) for sample in data.task.train]  # as JSON, in the meantime
+    demos = [demo for demo in made if demo is not None]
+    assert len(demos) > 5
+    assert [demo for demo in kept if demo is not None] == demos
+    assert all(isinstance(demo["event"], Event) for demo in demos)
+    assert all(demo["parts"] == [Event(title="a part", year=3)] for demo in demos)
+    messages = dspy.ChatAdapter().format(Judge, demos[:1], {"event": Event(title="x", year=1)})
+    shown = " ".join(str(message["content"]) for message in messages)
+    assert "title='" not in shown
+    assert '"a part"' in shown
+
+
+def test_long_inputs_may_be_demonstrations_where_most_are_long(tmp_path: Path) -> None:
+    long = [
+        dspy.Example(question=f"{one.question} {'word ' * 300}", label=one.label).with_inputs("question")
+        for one in TRAIN
+    ]
+    compiled(predict(), tmp_path, long)
+    assert any(edit["kind"] == "example" for edit in _pool(tmp_path))
+
+
+def test_an_example_is_drawn_from_or_judged_by_and_not_both() -> None:
+    splits = split_examples(TRAIN, TRAIN, VAL)
+    questions = {name: {given.example.question for given in split} for name, split in splits.items()}
+    assert not questions["train"] & questions["val"]
+    assert questions["train"] | questions["val"] == {one.question for one in TRAIN}
+    assert abs(len(questions["train"]) - len(questions["val"])) <= 1
+    apart = split_examples(TRAIN, VAL, VAL)
+    assert (len(apart["train"]), len(apart["val"])) == (len(TRAIN), len(VAL))
+
+
+@pytest.mark.parametrize("make", [predict, chain_of_thought])
+def test_the_valset_may_be_the_trainset(make: Any, tmp_path: Path) -> None:
+    better = compiled(make(), tmp_path, TRAIN, TRAIN)
+    assert better.run.finish_reason
+    assert any(edit["kind"] == "example" for edit in _pool(tmp_path))
+
+
+def test_a_chain_of_thought_that_gets_nothing_right_has_no_demonstrations(tmp_path: Path) -> None:
+    wrong = [
+        dspy.Example(question=one.question, label={"Number": "Person", "Person": "Number"}[one.label]).with_inputs(
+            "question"
+        )
+        for one in TRAIN
+        if "when" not in one.question
+    ]
+    better = compiled(chain_of_thought(), tmp_path, wrong)
+    assert better.run.finish_reason
+    assert not any(edit["kind"] == "example" for edit in _pool(tmp_path))
+
+
+def test_a_named_output_of_different_texts_is_text(tmp_path: Path) -> None:
+    def topics(of: Any) -> list[Any]:
+        return [
+            dspy.Example(question=one.question, topic=f"{one.question[:3]} {number}").with_inputs("question")
+            for number, one in enumerate(of)
+        ]
+
+    better = compiled(dspy.Predict(Topic), tmp_path, topics(TRAIN), topics(VAL), label_field="topic")
+    assert better.run.baseline.val.quality_name == "exact match"
