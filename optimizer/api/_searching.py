@@ -184,14 +184,14 @@ def _search(setup: SearchSetup, study: StoredStudy, observer: Observer, artifact
 def _run(search: Search, settings: RunSettings) -> BudgetReachedError | None:
     """Search until there is nothing left to do, or a limit is reached: then what was found is still to be scored.
 
-    A program's calls are not known before, and nothing is held back for it: its limit ends everything.
+    What that takes is held back from the limit; of a program by whoever compiles it, who knows its steps.
     """
     reserve = Reserve(search.problem.evaluator, n_left_out=settings.leave_one_out or 0)
     reserve.watch(search)
     try:
         search.run()
     except BudgetReachedError as error:
-        if settings.program or not search.candidates:
+        if not search.candidates:
             raise
         with contextlib.suppress(BudgetReachedError):  # as far as what is held back for it goes
             search.complete_front()

@@ -123,7 +123,6 @@ def _check_options(settings: RunSettings) -> None:
         "--vary": settings.rephrasing.families != ("paraphrase",),
         "--strategy": settings.strategy != "simple",
         "--prompt": settings.prompt is not None,
-        "--race": settings.search.race in {"on", "strict"},
     }
     for option, is_given in meaningless.items():
         if is_given:

@@ -12,23 +12,25 @@ from psopt.api import SearchSetup, search_in
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import make_data
 from psopt.dspy_programs._find_outcome import find_outcome
+from psopt.dspy_programs._identity import code_of, function_identity, identity, make_room, write_identity
 from psopt.dspy_programs._instruction_variants import by_model, by_rules, rephrase_instructions
 from psopt.dspy_programs._lm import counted_lm, is_free, without_cache
 from psopt.dspy_programs._model import ProgramModel
 from psopt.dspy_programs._proposals import FeedbackProposer, ProgramProposals
 from psopt.dspy_programs._python_words import python_words
 from psopt.dspy_programs._saving import write_program
+from psopt.dspy_programs._sizing import calls_expected, calls_to_hold_back, sizes_within
 from psopt.dspy_programs._step_sensitivity import sensitivity_by_step
-from psopt.errors import InputError
+from psopt.errors import BudgetReachedError, InputError
 from psopt.evaluation import Evaluator
-from psopt.models.chat import stay_here
+from psopt.models.chat import Need, stay_here
 from psopt.proposals.llm import LLMProposer
-from psopt.runs import MANIFEST, free_folder, held, recommendation_lines
+from psopt.runs import MANIFEST, Sizes, free_folder, held, recommendation_lines, sized
 from psopt.search_spaces import Prompt
-from psopt.tasks import ORDINAL, AnswerSpec, in_order
+from psopt.tasks import FREE, ORDINAL, AnswerSpec, in_order, subset
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from psopt.dspy_programs._examples import Given, ProgramData
     from psopt.dspy_programs._instruction_variants import InstructionVariants
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     from psopt.dspy_programs._outcome import Equivalence, Outcome
     from psopt.evaluation import Split
     from psopt.models import ModelProvider
-    from psopt.runs import DataOptions, Run, RunSettings
+    from psopt.runs import DataOptions, Run, RunDirectory, RunSettings
     from psopt.search import Observer
     from psopt.tasks import Sample, Task
 
@@ -66,6 +68,8 @@ class Compilation:
     teacher : dspy.Module, optional
     max_errors : int
         On how many texts the program, or the metric, may fail.
+    most_calls : int or None
+        How many calls of language models the sizes are to be chosen by; None where the settings have them.
     """
 
     settings: RunSettings
@@ -85,6 +89,7 @@ class Compilation:
     equivalence: Equivalence | None = None
     teacher: Any = None
     max_errors: int = 0
+    most_calls: int | None = None
 
     def as_asked(self, lm: Any) -> Any:
         """A language model as it is asked: through psopt's engine, or at least without DSPy's cache."""
@@ -100,6 +105,8 @@ class Compiled:
     Attributes
     ----------
     run : Run
+    program_of : callable
+        A prompt's program.
     programs : mapping of prompt id to dspy.Module
         Of the baseline, the front, the shortest and the recommended prompt.
     sensitivity_by_step : dict of step to float
@@ -108,6 +115,7 @@ class Compiled:
     """
 
     run: Run
+    program_of: Callable[[Prompt], Any]
     programs: Mapping[str, Any]
     sensitivity_by_step: dict[str, float]
     failures: dict[str, str]
@@ -131,9 +139,46 @@ def compile_program(student: Any, splits: Mapping[str, Sequence[Given]], compila
         has_metric=compilation.metric is not None,
     )
     data = _data(student, outcome, splits, compilation)
+    compilation, data = _planned(student, outcome, data, compilation)
     stay_here()
     with _dspy_settings(student, compilation):
         return _search(student.deepcopy(), outcome, data, compilation)
+
+
+def _planned(
+    student: Any, outcome: Outcome, data: ProgramData, compilation: Compilation
+) -> tuple[Compilation, ProgramData]:
+    """Choose the sizes where calls are limited, say what is expected, and hold the final test's calls back."""
+    settings, task = compilation.settings, data.task
+    n_steps = len(student.named_predictors())
+    races = compilation.metric is None and outcome.equivalence is None and task.spec.kind != FREE
+    available = {"train": len(task.train), "val": len(task.val), "test": len(task.test)}
+    budget = compilation.models.budget
+    if compilation.most_calls is not None:
+        sizes = sizes_within(compilation.most_calls, n_steps, available, races=races)
+        settings = sized(settings, sizes)
+        seed = settings.seed
+        task = replace(
+            task,
+            train=subset(task.train, sizes.train, seed=seed, by_label=not task.spec.is_open),
+            val=subset(task.val, sizes.val, seed=seed, by_label=not task.spec.is_open),
+            test=subset(task.test, sizes.test, seed=seed, by_label=not task.spec.is_open),
+        )
+    else:
+        search = settings.search
+        sizes = Sizes(
+            **available,
+            rephrasings=settings.rephrasings,
+            heldout=settings.heldout,
+            trials=search.trials,
+            rounds=search.rounds,
+        )
+    expected = calls_expected(sizes, n_steps, races=races)
+    compilation.observer.phase(expected.line)
+    if budget.max_calls is not None and expected.total > budget.max_calls:
+        compilation.observer.phase(f"max_calls={budget.max_calls} is below that, and ends the search before")
+    budget.held_back = Need(calls_to_hold_back(sizes, n_steps, budget.max_calls))
+    return replace(compilation, settings=settings), replace(data, task=task)
 
 
 def _told(compilation: Compilation) -> AnswerSpec | None:
@@ -222,28 +267,73 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
         assessor=models.assessor(task.spec),
         as_asked=compilation.as_asked,
         max_errors=compilation.max_errors,
+        judged_by="-".join([code_of(student), function_identity(compilation.metric)]),
     )
     samples: dict[Split, tuple[Sample, ...]] = {"train": task.train, "val": task.val, "test": task.test}
     evaluator = Evaluator(model, variants.rephrasings, samples, budget=models.budget, answer_type=AnswerType.of(task))
     baseline = Prompt(variants.rephrasings.search[0], task.labels, task.noun, asks=task.spec.form)
-    shares = sensitivity_by_step(model, baseline, [sample.text for sample in task.train], AnswerType.of(task))
-    setup = SearchSetup(
-        task,
-        _recorded_settings(compilation.settings, task, model),
-        baseline,
-        evaluator,
-        _proposer(outcome, model, compilation),
-        ProgramProposals(model, shares),
-    )
+    now = identity(student, _facts(task, model, evaluator, compilation))
+    is_of_python = compilation.settings.program == "python"
+    if is_of_python and (said := make_room(folder, now)):
+        compilation.observer.phase(said)
     resume = (folder / MANIFEST).exists()
     with held(folder, resume=resume) as directory:
-        run = search_in(directory, setup, resume=resume, force=compilation.force, observer=compilation.observer)
+        texts = [sample.text for sample in task.train]
+        shares = sensitivity_by_step(model, baseline, texts, AnswerType.of(task))
+        setup = SearchSetup(
+            task,
+            _recorded_settings(compilation.settings, task, model),
+            baseline,
+            evaluator,
+            _proposer(outcome, model, compilation),
+            ProgramProposals(model, shares),
+        )
+        run = _run(directory, setup, compilation, now if is_of_python else {}, resume=resume)
     if model.failures.line:
         compilation.observer.phase(model.failures.line)
     if run.recommendation:
         sentence = recommendation_lines(run.recommendation.to_dict())[0]
-        compilation.observer.phase(python_words(sentence) if compilation.settings.program == "python" else sentence)
-    return Compiled(run, _write_programs(run, model), shares, model.failures.by_text)
+        compilation.observer.phase(python_words(sentence) if is_of_python else sentence)
+    return Compiled(
+        run,
+        lambda prompt: model.apply(prompt, model.variants.original),
+        _write_programs(run, model),
+        shares,
+        model.failures.by_text,
+    )
+
+
+def _run(
+    directory: RunDirectory, setup: SearchSetup, compilation: Compilation, now: dict[str, str], *, resume: bool
+) -> Run:
+    """Search; in Python a limit ends that and no more: what was found is handed back."""
+    try:
+        run = search_in(directory, setup, resume=resume, force=compilation.force, observer=compilation.observer)
+    except BudgetReachedError as error:
+        if error.run is None or compilation.settings.program != "python":
+            raise
+        compilation.observer.phase(python_words(str(error)))
+        run = error.run
+    finally:
+        if now and directory.has_begun:
+            write_identity(directory.path, now)
+    return run
+
+
+def _facts(task: Task, model: ProgramModel, evaluator: Evaluator, compilation: Compilation) -> dict[str, str]:
+    """What decides a run beside the program, by what it is called."""
+    rephrasings = evaluator.rephrasings
+    return {
+        "the examples": task.info.sha256[:16],
+        "how many of them are used": "/".join(str(len(split)) for split in (task.train, task.val, task.test)),
+        "the outcome": f"{model.outcome.step}.{model.outcome.field} {task.answers}",
+        "the metric": function_identity(compilation.metric),
+        "the equivalence": function_identity(compilation.equivalence),
+        "the teacher": "" if compilation.teacher is None else code_of(compilation.teacher),
+        "the language model": model.identity,
+        "the wordings": rephrasings.sha256[:16],
+        "the seed": str(compilation.settings.seed),
+    }
 
 
 def _variants(student: Any, outcome: Outcome, task: Task, compilation: Compilation) -> InstructionVariants:

@@ -59,7 +59,7 @@ class Demonstrator:
 
     def _trace(self, text: str) -> Record:
         """What each step read and answered on the way to the right outcome; no step where it was not right."""
-        key = Fingerprint.of(self._teacher).key(text, "trace")
+        key = Fingerprint.of(self._teacher).key(text, f"trace {self._runner.judged_by}".rstrip())
         kept = self._runner.records.get_many([key])
         if key not in kept:
             kept[key] = self._traced_steps(text)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.dspy_programs._applying import apply_prompt
 from psopt.dspy_programs._demonstrations import Demonstrator
+from psopt.dspy_programs._fingerprint import Fingerprint
 from psopt.dspy_programs._lm import lm_of, server_of, without_cache
 from psopt.dspy_programs._records import Records
 from psopt.dspy_programs._runner import ProgramRunner, name_of
-from psopt.models import Assessor, Capabilities
+from psopt.models import NOT_ASKED, Assessor, Capabilities
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from psopt.dspy_programs._instruction_variants import InstructionVariants
     from psopt.dspy_programs._metric import Metric
     from psopt.dspy_programs._outcome import Outcome
+    from psopt.dspy_programs._records import Record
     from psopt.models import Assessment, OnProgress
     from psopt.models.chat import Budget
     from psopt.search_spaces import Prompt
@@ -53,9 +55,11 @@ class ProgramModel:
         Makes of a step's own language model the one that is asked; by default the same without DSPy's cache.
     max_errors : int
         On how many texts the program, or the metric, may fail.
+    judged_by : str
+        What the metric, and the program's own code, are, as a digest.
     """
 
-    capabilities = Capabilities(counts_calls=True, has_metric_scores=True)
+    capabilities = Capabilities(counts_calls=True, has_cells=True)
 
     def __init__(
         self,
@@ -72,12 +76,17 @@ class ProgramModel:
         assessor: Assessor | None = None,
         as_asked: Callable[[Any], Any] = without_cache,
         max_errors: int = 0,
+        judged_by: str = "",
     ) -> None:
         self.program = program
         self.outcome = outcome
         self.variants = variants
         self.steps = tuple(step for step, _ in program.named_predictors())
-        self.capabilities = replace(self.capabilities, is_assessed=assessor is not None)
+        # What means the same is numbered row by row: of a part of a row it would be numbered otherwise.
+        has_last_word = metric is not None or outcome.equivalence is not None
+        self.capabilities = replace(
+            self.capabilities, is_assessed=assessor is not None, has_metric_scores=has_last_word
+        )
         self._has_metric = metric is not None
         self._assessor = assessor or Assessor()
         self._runner = ProgramRunner(
@@ -89,6 +98,8 @@ class ProgramModel:
             n_threads=n_threads,
             as_asked=as_asked,
             max_errors=max_errors,
+            n_steps=len(self.steps),
+            judged_by=judged_by,
         )
         self._demonstrator = Demonstrator(program, teacher, self._runner)
 
@@ -101,6 +112,12 @@ class ProgramModel:
     def server(self) -> str | None:
         """The address that the program's model is asked at, where that is known."""
         return server_of(lm_of(self.program))
+
+    @property
+    def identity(self) -> str:
+        """What is asked, and how: the language model, its settings without secrets, its server, and the adapter."""
+        fingerprint = Fingerprint.of(self.program)
+        return " ".join([*fingerprint.lm, fingerprint.adapter])
 
     @property
     def needs_traces(self) -> bool:
@@ -123,21 +140,37 @@ class ProgramModel:
         """
         return self._classes(self._programs(prompts), texts, prompts[0].labels, on_progress)
 
+    def predict_cells(
+        self,
+        prompts: Sequence[Prompt],
+        texts: Sequence[str],
+        cells: NDArray[np.bool_],
+        on_progress: OnProgress | None = None,
+    ) -> NDArray[np.int64]:
+        """Run the program where `cells` is True (see `CellModel.predict_cells`)."""
+        rows = self._runner.records_of(self._programs(prompts), texts, on_progress, cells)
+        return self._class_array(rows, texts, prompts[0].labels)
+
     def metric_scores(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> NDArray[np.float64] | None:
         """What the metric says of each answer (see `MetricScoredModel.metric_scores`)."""
         if not self._has_metric:
             return None
         rows = self._runner.records_of(self._programs(prompts), texts)
-        return np.array([[record["merit"] for record in row] for row in rows])
+        return np.array([[np.nan if record is None else record["merit"] for record in row] for row in rows])
 
     def remarks(self, prompts: Sequence[Prompt], texts: Sequence[str]) -> dict[str, str]:
         """What the metric says in words of the answers to each text: of the worst one, where it says anything."""
         remarks = {}
         for text, row in zip(texts, self._runner.records_of(self._programs(prompts), texts), strict=True):
-            worst = min(row, key=lambda record: record["merit"] or 0.0)
+            worst = min((record for record in row if record is not None), key=lambda record: record["merit"] or 0.0)
             if said := worst.get("feedback"):
                 remarks[text] = said
         return remarks
+
+    @property
+    def calls_a_run(self) -> float | None:
+        """How many calls of language models a run makes on average; None before the first."""
+        return self._runner.calls_a_run
 
     @property
     def failures(self) -> Failures:
@@ -169,11 +202,15 @@ class ProgramModel:
         labels: Sequence[str],
         on_progress: OnProgress | None = None,
     ) -> NDArray[np.int64]:
-        rows = self._runner.records_of(programs, texts, on_progress)
-        examples = [self._runner.examples[text] for text in texts]
-        return np.array(
-            [
-                self.outcome.class_indices([record["outcome"] for record in row], example, labels)
-                for row, example in zip(rows, examples, strict=True)
-            ]
-        )
+        return self._class_array(self._runner.records_of(programs, texts, on_progress), texts, labels)
+
+    def _class_array(
+        self, rows: Sequence[Sequence[Record | None]], texts: Sequence[str], labels: Sequence[str]
+    ) -> NDArray[np.int64]:
+        """The outcomes as classes; `NOT_ASKED` where there is no record."""
+        array = np.full((len(rows), len(rows[0])), NOT_ASKED, dtype=np.int64)
+        for place, (text, row) in enumerate(zip(texts, rows, strict=True)):
+            columns = [column for column, record in enumerate(row) if record is not None]
+            outcomes = [record["outcome"] for record in row if record is not None]
+            array[place, columns] = self.outcome.class_indices(outcomes, self._runner.examples[text], labels)
+        return array

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import copy
+import json
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.dspy_programs._candidate import ProgramCandidate
 from psopt.dspy_programs._compile import Compilation, compile_program
+from psopt.dspy_programs._compile_arguments import check_arguments
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import split_examples
 from psopt.dspy_programs._metric import n_extra_arguments
 from psopt.dspy_programs._progress import ProgressLine
 from psopt.dspy_programs._python_words import in_python_words
+from psopt.dspy_programs._results import candidate_programs, detailed_results, trial_logs
+from psopt.dspy_programs._sizing import AUTO_CALLS
 from psopt.errors import InputError
 from psopt.models import ModelProvider
 from psopt.models.chat import Budget, LMConfig
-from psopt.runs import DataOptions, RunSettings
+from psopt.runs import MANIFEST, DataOptions, RunSettings
 from psopt.search import MARGIN, SearchOptions
 from psopt.search_spaces import SearchRestriction
 from psopt.tasks import ORDINAL, check_answers
@@ -30,9 +36,8 @@ if TYPE_CHECKING:
     from psopt.search import GateMode, Observer
 
 Auto = Literal["light", "medium", "heavy"]
-# Trials and rephrasings. "medium" is what `psopt optimize` does by default; the others take a fifth and five times its
-# calls, by arithmetic: what they gain was not measured.
-AUTO: dict[str, tuple[int, int]] = {"light": (15, 5), "medium": (40, 10), "heavy": (100, 20)}
+_TRIALS, _REPHRASINGS = 40, 10  # where one of the two is told, and the other not
+_SMALL = frozenset({"light", "medium"})
 _THREADS = 8
 
 
@@ -50,12 +55,14 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         ``metric(example, prediction)``, or with a trace, or with GEPA's five arguments: a truth value, a number in
         [0, 1], or a score with feedback (which `prompt_model` is told). Its mean takes the place of F1; examples need
         no label then. By default the label's equality decides, and F1 is that of the whole data set.
-    num_trials : int
+    num_trials : int, optional
         Programs to evaluate in total.
-    num_rephrasings : int
-        Q, the original instructions among them.
+    num_rephrasings : int, optional
+        Q, the original instructions among them. Where this or `num_trials` is told, nothing is planned: all examples
+        are used.
     auto : {"light", "medium", "heavy"}, optional
-        Sets both: 15 trials of 5, 40 of 10, 100 of 20.
+        How large it is: below 2,000, 5,000 or 20,000 calls of language models, all steps and the final test among
+        them; by default ``light``, unless `num_trials` or `num_rephrasings` is told. `max_calls` plans too.
     prompt_model : str or dspy.LM, optional
         Writes rephrasings, notes and definitions; by default rules do.
     task_model : str or dspy.LM, optional
@@ -76,19 +83,24 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         The output that is the class; by default the last one of type Literal, Enum or bool.
     seed : int
     log_dir : path, optional
-        The run directory; by default runs/NAME. A run that is there already is resumed.
+        The run directory; by default one of the system's temporary folders. A run that is there already is gone on
+        with where program, metric, examples, language model and seed are the same; else it is put aside in
+        a folder beside it (``-earlier-1``), and everything is evaluated anew.
     num_threads : int, optional
         By default DSPy's own setting.
     storage : str, optional
         An Optuna storage in place of the run's own SQLite file.
     track_stats : bool
-        Leave `front` (also as `pareto_front`), `run`, `sensitivity_by_step` and `failures` on the program.
+        Leave `front` (also as `pareto_front`), `run`, `sensitivity_by_step`, `failures`, `score`, `detailed_results`,
+        `trial_logs` and `candidate_programs` on the program.
     max_calls : int, optional
-        Most runs of the program; most requests where psopt's engine sends them.
+        Most calls of language models, those of every step counted: the best that they pay for is returned.
     pick : str
         Which program is returned: ``recommended``, ``knee``, ``short``, ``f1``, ``sensitivity`` or ``consistency``.
-    gate : {"sure", "likely", "off"}
-        What a program must show on the testset to be recommended in place of yours; see `psopt.search.gate`.
+    gate : {"sure", "likely", "off"}, optional
+        What a program must show on the testset to be recommended in place of yours; see `psopt.search.gate`. By default
+        ``likely`` with ``auto="light"`` and ``"medium"``, whose tests are too small to be sure of anything but the
+        largest differences, else ``sure``.
     gate_margin : float
         By how much its F1 may be lower.
     answers : str, optional
@@ -101,6 +113,8 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
     max_prompt_tokens : int, optional
         Most tokens a call of the instructions that are handed back; by default twice the program's own, more where
         that is surely better on `valset`.
+    provide_traceback : bool, optional
+        Show the whole traceback where a program or metric ends the run.
     max_errors : int, optional
         On how many texts the program, or the metric, may fail before that ends the run; by default DSPy's own setting
         (10). Until then such a run counts as no answer, and is told in `failures`; an outage stops at once, and the
@@ -115,8 +129,8 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
     def __init__(
         self,
         metric: Metric | None = None,
-        num_trials: int = 40,
-        num_rephrasings: int = 10,
+        num_trials: int | None = None,
+        num_rephrasings: int | None = None,
         *,
         auto: Auto | None = None,
         prompt_model: Any = None,
@@ -133,12 +147,13 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         track_stats: bool = True,
         max_calls: int | None = None,
         pick: str = "recommended",
-        gate: GateMode = "sure",
+        gate: GateMode | None = None,
         gate_margin: float = MARGIN,
         max_prompt_tokens: int | None = None,
         answers: str | None = None,
         order: Sequence[str] = (),
         max_errors: int | None = None,
+        provide_traceback: bool | None = None,
     ) -> None:
         super().__init__()
         _check_metric(metric)
@@ -146,12 +161,14 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
             check_answers("SensitivityOptimizer", answers, order)
         if answers == ORDINAL and metric is not None:
             raise InputError("a metric says what an answer is worth, and so does answers='ordinal': give one of them")
-        if auto is not None:
-            if auto not in AUTO:
-                raise InputError(f"auto must be one of {', '.join(AUTO)} or None, not {auto!r}")
-            num_trials, num_rephrasings = AUTO[auto]
-        if num_trials < 1 or num_rephrasings < 2:
+        is_sized = num_trials is not None or num_rephrasings is not None
+        if auto is not None and auto not in AUTO_CALLS:
+            raise InputError(f"auto must be one of {', '.join(AUTO_CALLS)} or None, not {auto!r}")
+        if auto is not None and is_sized:
+            raise InputError("auto sets num_trials and num_rephrasings: give it, or them")
+        if (num_trials is not None and num_trials < 1) or (num_rephrasings is not None and num_rephrasings < 2):
             raise InputError("num_trials must be 1 or more and num_rephrasings 2 or more")
+        self.auto: Auto | None = None if is_sized else (auto or "light")
         self.num_trials = num_trials
         self.num_rephrasings = num_rephrasings
         self.prompt_model = prompt_model
@@ -171,10 +188,11 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         self.track_stats = track_stats
         self.max_calls = max_calls
         self.pick = pick
-        self.gate = gate
+        self.gate: GateMode = gate or ("likely" if self.auto in _SMALL else "sure")
         self.gate_margin = gate_margin
         self.max_prompt_tokens = max_prompt_tokens
         self.max_errors = max_errors
+        self.provide_traceback = provide_traceback
 
     def compile(
         self,
@@ -203,22 +221,41 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
             What the front is scored on at the end, under held-out rephrasings, and what decides whether a program is
             recommended; by default a half of the valset, which is set aside.
 
+        **kwargs
+            ``num_trials``, ``seed``, ``max_errors``, ``num_threads`` and ``provide_traceback``, as MIPROv2 takes them.
+
         Raises
         ------
         PsoptError
             If something given can't be used (before any call), or the language model fails.
         """
-        if kwargs:
-            raise InputError(f"compile does not know {', '.join(sorted(kwargs))}")
+        check_arguments(kwargs)
+        chosen = self._with(kwargs)
+        if chosen is not self:
+            return chosen.compile(
+                student, trainset=trainset, teacher=teacher, valset=valset, testset=testset, observer=observer
+            )
         if not isinstance(student, dspy.Module):
             raise InputError(f"the student is no dspy.Module but a {type(student).__name__}")
         splits = split_examples(trainset, valset, testset)
         line = ProgressLine()
         try:
-            with in_python_words():
+            with in_python_words(with_traceback=bool(self.provide_traceback)):
                 return self._best(compile_program(student, splits, self._compilation(teacher, observer or line)))
         finally:
             line.close()
+
+    def _with(self, arguments: dict[str, Any]) -> SensitivityOptimizer:
+        """The optimizer with what `compile` was told in the place of its own."""
+        told = {name: value for name, value in arguments.items() if value is not None and hasattr(self, name)}
+        if not told:
+            return self
+        other = copy.copy(self)
+        for name, value in told.items():
+            setattr(other, name, value)
+        if "num_trials" in told:
+            other.auto = None
+        return other
 
     def _compilation(self, teacher: Any, observer: Observer) -> Compilation:
         return Compilation(
@@ -231,35 +268,53 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
             uses_engine=self.lm is not None,
             n_threads=self.num_threads or dspy.settings.num_threads or _THREADS,
             observer=observer,
-            folder=Path(self.log_dir) if self.log_dir else None,
+            # A run directory is what nobody has asked for: without a log_dir it is the system's to clear away.
+            folder=Path(self.log_dir or tempfile.mkdtemp(prefix="psopt-")),
             label_field=self.label_field,
             metric=self.metric,
             equivalence=self.equivalence,
             teacher=teacher,
             max_errors=dspy.settings.max_errors if self.max_errors is None else self.max_errors,
+            most_calls=self._most_calls,
         )
 
+    @property
+    def _most_calls(self) -> int | None:
+        """By how many calls the sizes are chosen; None where they are told."""
+        if self.auto is None:
+            return None
+        return min(AUTO_CALLS[self.auto], self._limits.max_calls or AUTO_CALLS[self.auto])
+
+    @property
+    def _limits(self) -> LMConfig:
+        lm = self.lm or LMConfig()
+        return lm if self.max_calls is None else replace(lm, max_calls=self.max_calls)
+
     def _settings(self) -> RunSettings:
+        is_of_auto = self.auto is not None and self._limits.max_calls is None
         return RunSettings(
             data=DataOptions("", answers=self.answers, order=self.order),  # named once the examples are read
             search=SearchOptions(
-                self.num_trials,
+                self.num_trials or _TRIALS,
                 seed=self.seed,
                 parts=SearchRestriction(max_prompt_tokens=self.max_prompt_tokens),
             ),
-            rephrasings=self.num_rephrasings,
+            rephrasings=self.num_rephrasings or _REPHRASINGS,
             storage=self.storage,
             program="python",
             gate=self.gate,
             gate_margin=self.gate_margin,
             lm=self.lm or LMConfig(),
+            effort=self.auto or "full",
+            limited_by="effort" if is_of_auto else "user",
         )
 
     def _models(self) -> ModelProvider:
         """Where all models of the run come from, and what they may spend together."""
-        lm = self.lm or LMConfig()
-        limits = lm if self.max_calls is None else replace(lm, max_calls=self.max_calls)
-        return ModelProvider(self.cache_dir, lm, Budget.of(limits))
+        limits = self._limits
+        if self.auto is not None and limits.max_calls is None:
+            limits = replace(limits, max_calls=AUTO_CALLS[self.auto])
+        return ModelProvider(self.cache_dir, self.lm or LMConfig(), Budget.of(limits))
 
     def _best(self, compiled: Compiled) -> Any:
         """The chosen program, on request with the front on it."""
@@ -269,6 +324,11 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         if self.track_stats:
             better.run = run
             better.failures = compiled.failures
+            n_calls = json.loads((run.path / MANIFEST).read_text("utf-8"))["calls"]["made"]
+            better.detailed_results = detailed_results(compiled, run.pick(self.pick).id, n_calls, self.seed)
+            better.trial_logs = trial_logs(compiled)
+            better.candidate_programs = candidate_programs(compiled)
+            better.score = run.pick(self.pick).val.f1
             better.sensitivity_by_step = compiled.sensitivity_by_step
             better.front = better.pareto_front = tuple(
                 ProgramCandidate(

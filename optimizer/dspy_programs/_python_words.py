@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import traceback
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
@@ -46,12 +47,14 @@ def python_words(text: str) -> str:
 
 
 @contextlib.contextmanager
-def in_python_words() -> Iterator[None]:
-    """Let psopt's errors speak Python."""
+def in_python_words(*, with_traceback: bool = False) -> Iterator[None]:
+    """Let psopt's errors speak Python; on request with the traceback of what they came from."""
     try:
         yield
     except PsoptError as error:
         error.args = tuple(python_words(part) if isinstance(part, str) else part for part in error.args)
+        if with_traceback and error.__cause__ is not None:
+            error.add_note("".join(traceback.format_exception(error.__cause__)))
         raise
 
 

@@ -6,6 +6,7 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._engine import own_error
 from psopt.dspy_programs._failures import Failures
@@ -21,6 +22,7 @@ from psopt.models.chat import FIRST, spread
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from numpy.typing import NDArray
     from psopt.dspy_programs._metric import Metric
     from psopt.dspy_programs._outcome import Outcome
     from psopt.dspy_programs._records import Record, Records
@@ -50,6 +52,10 @@ class ProgramRunner:
         Makes of a step's own language model the one that is asked.
     max_errors : int
         On how many texts the program, or the metric, may fail.
+    n_steps : int
+        How many predictors the program has: as many calls are reserved for its first runs.
+    judged_by : str
+        What the metric, and the program's own code, are: answers that were judged otherwise are no answers here.
     """
 
     def __init__(
@@ -63,47 +69,64 @@ class ProgramRunner:
         n_threads: int,
         as_asked: Callable[[Any], Any],
         max_errors: int = 0,
+        n_steps: int = 1,
+        judged_by: str = "",
     ) -> None:
         self.outcome = outcome
         self.examples = examples
         self.records = records
         self.failures = Failures(max_errors)
-        self._counter = RunCounter(budget)
+        self._counter = RunCounter(budget, n_steps)
+        self.judged_by = judged_by
+        self._kind = f"outcome {judged_by}".rstrip()
         self._metric = metric
         self._n_threads = n_threads
         self._as_asked = as_asked
         self._has_named_a_label = False
 
+    @property
+    def calls_a_run(self) -> float | None:
+        """How many calls of language models a run makes on average; None before the first."""
+        return self._counter.calls_a_run
+
     def records_of(
-        self, programs: Sequence[Any], texts: Sequence[str], on_progress: OnProgress | None = None
-    ) -> list[list[Record]]:
+        self,
+        programs: Sequence[Any],
+        texts: Sequence[str],
+        on_progress: OnProgress | None = None,
+        cells: NDArray[np.bool_] | None = None,
+    ) -> list[list[Record | None]]:
         """What each program answers to each text: rows of texts, columns of programs.
+
+        Where there are `cells`, (n_texts, n_programs), only those are run, and None stands for the others.
 
         Raises
         ------
         NoLabelsError
             If none of the first runs ends in a label.
         ModelError
-            If a run fails.
+            If too many texts fail.
         """
         fingerprints = [Fingerprint.of(program) for program in programs]
-        keys = [[fingerprint.key(text) for fingerprint in fingerprints] for text in texts]
-        answered = self.records.get_many(key for row in keys for key in row)
-        jobs = {
-            key: (program, text)
-            for row, text in zip(keys, texts, strict=True)
-            for key, program in zip(row, programs, strict=True)
-            if key not in answered
+        wanted = np.ones((len(texts), len(programs)), dtype=np.bool_) if cells is None else cells
+        keys = {
+            (row, column): fingerprints[column].key(texts[row], self._kind)
+            for row, column in np.argwhere(wanted).tolist()
         }
+        answered = self.records.get_many(keys.values())
+        jobs = {key: (programs[column], texts[row]) for (row, column), key in keys.items() if key not in answered}
         for program in programs:
             self.prepare(program)
-        self._counter.add_known(len(texts) * len(programs) - len(jobs))
+        self._counter.add_known(len(keys) - len(jobs))
         first = self._run_first(jobs, answered.values())
         self._run_all({key: job for key, job in jobs.items() if key not in first}, on_progress)
-        answered = self.records.get_many(key for row in keys for key in row)
+        answered = self.records.get_many(keys.values())
         if len(texts) >= _FEWEST and all(record.get("failed") for record in answered.values()):
             self.failures.stop()
-        return [[answered[key] for key in row] for row in keys]
+        rows: list[list[Record | None]] = [[None] * len(programs) for _ in texts]
+        for (row, column), key in keys.items():
+            rows[row][column] = answered[key]
+        return rows
 
     def prepare(self, program: Any) -> Any:
         """Let a copy's steps ask their own models, where they have any, as the whole program's model is asked."""

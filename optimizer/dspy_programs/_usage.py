@@ -1,4 +1,4 @@
-"""What running a program takes: runs and tokens, from several threads, within the limits of a budget."""
+"""What running a program takes: calls of its language models and tokens, from several threads, within a budget."""
 
 from __future__ import annotations
 
@@ -17,13 +17,42 @@ if TYPE_CHECKING:
 _PAUSE = 0.01  # seconds; a run takes far longer, so that looking this often costs nothing
 
 
-class RunCounter:
-    """Counts runs of a program as calls, and the tokens that DSPy counted; neither where psopt's engine does it."""
+class _CallsOfARun(dspy.utils.callback.BaseCallback):  # type: ignore[misc]  # dspy has no types
+    """Counts what one run of a program asks of language models."""
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self) -> None:
+        self.n = 0
+
+    def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:
+        """Count one more."""
+        del call_id, instance, inputs
+        self.n += 1
+
+
+class RunCounter:
+    """Counts the calls of every step of a program, and their tokens; neither where psopt's engine does it.
+
+    How many calls a run makes is known when it is over. Before, as many are reserved as a run has ever made.
+
+    Parameters
+    ----------
+    budget : Budget
+    n_steps : int
+        As many calls the first runs are taken to make.
+    """
+
+    def __init__(self, budget: Budget, n_steps: int = 1) -> None:
         self._budget = budget
         self._lock = threading.Lock()
+        self._n_runs = 0
+        self._n_calls = 0
+        self._most_calls = n_steps
         self.counts_elsewhere = False
+
+    @property
+    def calls_a_run(self) -> float | None:
+        """How many calls a run makes on average; None before the first."""
+        return self._n_calls / self._n_runs if self._n_runs else None
 
     def add_known(self, n: int) -> None:
         """Count answers that were known already."""
@@ -41,32 +70,38 @@ class RunCounter:
         if self.counts_elsewhere:
             yield
             return
-        self._reserve()
+        n_reserved = self._reserve()
+        counted = _CallsOfARun()
         went_well = False
         try:
-            with dspy.track_usage() as usage:
+            with dspy.track_usage() as usage, dspy.context(callbacks=[*dspy.settings.callbacks, counted]):
                 yield
             went_well = True
         except dspy.AdapterParseError:  # an answer, though not a good one
             went_well = True
             raise
         finally:
-            self._settle(usage, went_well=went_well)
+            self._settle(usage, counted.n, n_reserved, went_well=went_well)
 
-    def _reserve(self) -> None:
+    def _reserve(self) -> int:
         """Wait while runs that are under way may still use up what is left, or leave some of it."""
         while True:
             with self._lock:
-                if self._budget.reserve(0, 0.0):
-                    return
+                n_calls = self._most_calls
+                if self._budget.reserve(0, 0.0, n_calls):
+                    return n_calls
             time.sleep(_PAUSE)
 
-    def _settle(self, usage: Any, *, went_well: bool) -> None:
+    def _settle(self, usage: Any, n_calls: int, n_reserved: int, *, went_well: bool) -> None:
         spent = self._budget.usage
         with self._lock:
-            self._budget.release(0, 0.0)
-            spent.made += went_well
+            self._budget.release(0, 0.0, n_reserved)
+            # One that failed before it asked anything is a failed attempt all the same.
+            spent.made += n_calls if went_well else max(0, n_calls - 1)
             spent.failed += not went_well
+            self._n_runs += 1
+            self._n_calls += n_calls
+            self._most_calls = max(self._most_calls, n_calls)
             for entries in usage.usage_data.values():
                 for entry in entries:
                     spent.tokens_in += entry.get("prompt_tokens") or entry.get("input_tokens") or 0

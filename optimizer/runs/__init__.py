@@ -29,6 +29,7 @@ from psopt.runs._prompt_files import is_prompt_text, read_prompt, read_source
 from psopt.runs._prompt_fit import check_fits
 from psopt.runs._prompt_options import PromptOptions
 from psopt.runs._prompt_source import PromptSource, TaskPrompt, inputs_named
+from psopt.runs._racing_share import whole_grids
 from psopt.runs._reading_back import asks_the_same, read_back
 from psopt.runs._recommendation import Recommendation, n_looks, quality_name, recommendation_lines
 from psopt.runs._recorder import RunRecorder
@@ -137,6 +138,7 @@ __all__ = [
     "short_line",
     "sized",
     "study_name",
+    "whole_grids",
     "with_changed_limits",
     "write_prompt",
 ]

@@ -207,7 +207,7 @@ def test_a_server_that_never_answers_one_text_costs_that_text_alone(
 
 
 def test_messages_speak_python(tmp_path: Path) -> None:
-    with pytest.raises(BudgetReachedError, match="max_calls=100"):
-        compiled(predict(), tmp_path, max_calls=100)
+    with pytest.raises(BudgetReachedError, match="max_calls=20"):
+        compiled(predict(), tmp_path, max_calls=20)
     with pytest.raises(InputError, match="answers='ordinal'"):
         compiled(predict(), tmp_path / "b", order=["Number", "Person"])

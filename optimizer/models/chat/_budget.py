@@ -104,25 +104,25 @@ class Budget:
         """Whether there is any limit."""
         return any(limit is not None for limit in (self.max_calls, self.max_tokens, self.max_cost))
 
-    def reserve(self, tokens: int, cost: float) -> bool:
-        """Set aside what one request may take; False if that must wait for what is under way to settle.
+    def reserve(self, tokens: int, cost: float, calls: int = 1) -> bool:
+        """Set aside what one request may take, or a program's run; False if that must wait for what is under way.
 
         Raises
         ------
         BudgetReachedError
             If it is more than is left.
         """
-        need = Need(1, tokens, cost)
+        need = Need(calls, tokens, cost)
         if reason := self._too_much(Usage(), need):
             raise BudgetReachedError(reason)
         if self._too_much(self._reserved, need):
             return False
-        self.set_aside(tokens, cost)
+        self.set_aside(tokens, cost, calls)
         return True
 
-    def set_aside(self, tokens: int, cost: float) -> None:
+    def set_aside(self, tokens: int, cost: float, calls: int = 1) -> None:
         """Set aside what a request that is on its way already may take, whatever is left; `release` takes it back."""
-        self._reserved.made += 1
+        self._reserved.made += calls
         self._reserved.tokens_in += tokens
         self._reserved.cost += cost
 
@@ -163,9 +163,9 @@ class Budget:
         times = [(limit - taken) / amount for limit, taken, amount in limits if limit is not None and amount]
         return max(0.0, min(times, default=math.inf))
 
-    def release(self, tokens: int, cost: float) -> None:
+    def release(self, tokens: int, cost: float, calls: int = 1) -> None:
         """Take a reservation back."""
-        self._reserved.made -= 1
+        self._reserved.made -= calls
         self._reserved.tokens_in -= tokens
         self._reserved.cost -= cost
 

@@ -1,0 +1,99 @@
+"""What a compilation has found, in the forms that users of DSPy's other optimizers look for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psopt.dspy_programs._compile import Compiled
+    from psopt.search import Candidate
+
+
+@dataclass(frozen=True, eq=False)
+class DetailedResults:
+    """The programs that were kept, as GEPA's ``detailed_results`` has them.
+
+    Attributes
+    ----------
+    candidates : list of dspy.Module
+        The baseline, the front and the shortest program that is as good.
+    val_aggregate_scores : list of float
+        F1 of each on val, or the metric's mean, in [0, 1].
+    val_aggregate_subscores : list of dict
+        The objectives of each: ``f1``, ``sensitivity``, and ``consistency`` where it is defined.
+    best_idx : int
+        The program that was returned.
+    total_metric_calls : int
+        Calls of language models that were made.
+    log_dir : str
+    seed : int
+    """
+
+    candidates: list[Any]
+    val_aggregate_scores: list[float]
+    val_aggregate_subscores: list[dict[str, float]]
+    best_idx: int
+    total_metric_calls: int
+    log_dir: str
+    seed: int
+
+    @property
+    def best_candidate(self) -> Any:
+        """The program that was returned."""
+        return self.candidates[self.best_idx]
+
+
+def detailed_results(compiled: Compiled, chosen: str, n_calls: int, seed: int) -> DetailedResults:
+    """Return them; `chosen` is the id of the program that is returned."""
+    kept = kept_candidates(compiled)
+    return DetailedResults(
+        [compiled.programs[candidate.id] for candidate in kept],
+        [candidate.val.f1 for candidate in kept],
+        [objectives(candidate) for candidate in kept],
+        [candidate.id for candidate in kept].index(chosen),
+        n_calls,
+        str(compiled.run.path),
+        seed,
+    )
+
+
+def trial_logs(compiled: Compiled) -> dict[int, dict[str, Any]]:
+    """Every trial by its number, from 1, as MIPROv2's ``trial_logs``: its score, its objectives, its edits."""
+    logs = {}
+    for trial in compiled.run.study.trials:
+        if trial.values is None:
+            continue
+        f1, sensitivity, *others = trial.values
+        logs[trial.number + 1] = {
+            "full_eval_score": f1,
+            "sensitivity": sensitivity,
+            **({"consistency": others[0]} if others else {}),
+            "edits": [name for name, value in trial.params.items() if value],
+            "program_id": trial.user_attrs.get("prompt_id", ""),
+        }
+    return logs
+
+
+def candidate_programs(compiled: Compiled) -> list[dict[str, Any]]:
+    """The kept programs from the best to the worst by score, as MIPROv2 and bootstrapped random search list them."""
+    kept = sorted(kept_candidates(compiled), key=lambda candidate: -candidate.val.f1)
+    return [
+        {"score": candidate.val.f1, **objectives(candidate), "program": compiled.programs[candidate.id]}
+        for candidate in kept
+    ]
+
+
+def kept_candidates(compiled: Compiled) -> Sequence[Candidate]:
+    """The baseline, the front, the shortest and what is recommended, each once."""
+    run = compiled.run
+    return list({kept.id: kept for kept in (run.baseline, *run.front, run.short, run.recommended)}.values())
+
+
+def objectives(candidate: Candidate) -> dict[str, float]:
+    """A candidate's objectives on val."""
+    val = candidate.val
+    values = {"f1": val.f1, "sensitivity": val.sensitivity, "consistency": val.consistency}
+    return {name: value for name, value in values.items() if value is not None}

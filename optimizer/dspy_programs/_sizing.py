@@ -1,0 +1,80 @@
+"""How large a compilation is: as large as so many calls of language models pay for, its final test included."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from psopt.dspy_programs._step_sensitivity import MOST_TEXTS
+from psopt.runs import AskedSizes, whole_grids
+from psopt.runs.planning import FLOOR_TRIALS, path
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from psopt.runs import Sizes
+
+# MIPROv2 takes 670 and 1,181 calls for 100 + 100 examples of a one-step program, GEPA's light 871, bootstrapped random
+# search 1,974. S needs answers under several wordings, so that this is about as much as it can be had for.
+AUTO_CALLS: dict[str, int] = {"light": 1_950, "medium": 4_900, "heavy": 19_500}
+"""Calls of language models at most."""
+N_TESTED = 3
+"""Prompts that the gate looks at: the baseline, the knee, and the shortest that is as good."""
+_SHARE = 0.92  # of a limit, that is planned with: what is expected may come out higher
+_LARGEST_SHARE_HELD = 0.5  # of a limit, that is held back for the final test: else nothing would be searched
+
+
+@dataclass(frozen=True, slots=True)
+class CallsExpected:
+    """What calls a compilation is expected to make, by what they are for."""
+
+    steps: int
+    diagnoses: int
+    candidates: int
+    test: int
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.steps + self.diagnoses + self.candidates + self.test
+
+    @property
+    def line(self) -> str:
+        """What is said of it before the first call."""
+        parts = {"to diagnose on train": self.diagnoses, "to compare on val": self.candidates, "to test": self.test}
+        if self.steps:
+            parts = {"to find the step that shakes": self.steps, **parts}
+        return f"about {self.total:,} calls: {', '.join(f'{n:,} {what}' for what, n in parts.items())}"
+
+
+def calls_expected(sizes: Sizes, n_steps: int, *, races: bool) -> CallsExpected:
+    """Count them; every run of the program is taken to call each of its steps once."""
+    of_steps = n_steps * min(MOST_TEXTS, sizes.train) * sizes.rephrasings if n_steps > 1 else 0
+    grid = sizes.val * sizes.rephrasings
+    n_more = max(0, sizes.trials - 1)
+    grids = 1 + (whole_grids(n_more, 0, sizes.val, sizes.rephrasings)[1] if races and n_more else n_more)
+    # The first diagnosis, half of the further ones (the best prompt may be the same), and the one for the report.
+    diagnoses = sizes.train * sizes.rephrasings * (2 + (sizes.rounds - 1) / 2)
+    test = N_TESTED * sizes.test * sizes.heldout
+    runs = (of_steps, diagnoses, grid * grids, test)
+    return CallsExpected(*(round(n_runs * n_steps) for n_runs in runs))
+
+
+def sizes_within(
+    most_calls: int, n_steps: int, available: Mapping[str, int], *, races: bool, asked: AskedSizes | None = None
+) -> Sizes:
+    """Return the largest sizes that so many calls pay for; the least that make sense, where they pay for none."""
+    all_sizes = path(asked or AskedSizes(), available)
+    affordable = [
+        sizes
+        for sizes in all_sizes
+        if calls_expected(sizes, n_steps, races=races).total <= _SHARE * most_calls and sizes.trials >= FLOOR_TRIALS
+    ]
+    return affordable[-1] if affordable else all_sizes[0]
+
+
+def calls_to_hold_back(sizes: Sizes, n_steps: int, most_calls: int | None) -> int:
+    """How many calls the final test needs, and no more than half of a limit."""
+    if most_calls is None:
+        return 0
+    return min(N_TESTED * sizes.test * sizes.heldout * n_steps, int(_LARGEST_SHARE_HELD * most_calls))
