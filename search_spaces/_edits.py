@@ -7,11 +7,13 @@ import json
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from psopt.search_spaces._prompt import Definition, Example, Prompt
 from psopt.search_spaces._prompt_format import in_order
+from psopt.search_spaces._prompt_parts import Definition, Example
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from psopt.search_spaces._prompt import Prompt
 
 EditKind = Literal["definition", "note", "example"]
 KINDS: tuple[EditKind, ...] = get_args(EditKind)
