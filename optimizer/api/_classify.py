@@ -77,7 +77,7 @@ def classify(
         For a prompt that does not know them: a text or messages of the user's own.
     prompt_options : PromptOptions, optional
         How such a prompt is read.
-    model : str, dspy.LM or Model, optional
+    model : str, callable, dspy.LM or Model, optional
         By default the one that the file says it is for, asked as it says, but for what `lm` says.
     vote : bool
     rephrasings, seed : int

@@ -10,6 +10,7 @@ from psopt.api._measure import MeasureOptions, measure_options, predict
 from psopt.api._prompts import prompt_for
 from psopt.errors import InputError
 from psopt.evaluation import compare_paired, score, verdict
+from psopt.models import name_of_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,7 +84,7 @@ def compare(
         Prompts, their files or Python functions ``MODULE:NAME``; by default the seed prompt of `strategy`.
     prompt_options : PromptOptions, optional
         How the prompts' files are read, where they don't say so themselves.
-    models : sequence of str, dspy.LM or Model, optional
+    models : sequence of str, callable, dspy.LM or Model, optional
         Several models in place of `model`.
     options : MeasureOptions, optional
         In place of the keywords `rephrasings`, `rephrasing`, `split`, `samples`, `seed`, `lm` and `cache_dir`.
@@ -100,7 +101,7 @@ def compare(
         raise InputError("there is nothing to compare: give two prompts, or two models")
     provider = options.models()  # the limits are those of the whole comparison
     measured = [
-        (name, str(getattr(each, "name", each)), predict(task, prompt, each, options, provider, on_progress))
+        (name, name_of_model(each), predict(task, prompt, each, options, provider, on_progress))
         for each in models
         for name, prompt in compared.items()
     ]

@@ -47,7 +47,7 @@ def diagnose(
         default the seed prompt of `strategy`.
     prompt_options : PromptOptions, optional
         How a prompt's file is read, where it does not say so itself.
-    model : str, dspy.LM or Model
+    model : str, callable, dspy.LM or Model
         A name, or a model that is made already; `lm` says how a language model is asked.
     rephrasings : int
         Q, the original among them (but on test: there they are the held-out ones).

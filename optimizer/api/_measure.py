@@ -91,8 +91,9 @@ def measure(
         default the seed prompt of `strategy`.
     prompt_options : PromptOptions, optional
         How a prompt's file is read, where it does not say so itself.
-    model : str, dspy.LM or Model
-        A name, or a model that is made already.
+    model : str, callable, dspy.LM or Model
+        A name; a function that takes chat messages and returns the answer's text, at once or as a coroutine; or a
+        model that is made already.
     rephrasings, rephrasing, split, samples, seed, lm, cache_dir
         See `MeasureOptions`.
     on_progress : callable, optional

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.api._prompts import file_of, own_prompt
 from psopt.api._run import run
+from psopt.models import name_of_model
 from psopt.models.chat import LMConfig
 from psopt.rephrasings import RephrasingOptions
 from psopt.runs import AskedSizes, DataOptions, PlanOptions, RunSettings, asked_for
@@ -73,8 +74,9 @@ def optimize(
         brace, or chat messages; by default the seed prompt of `strategy`.
     prompt_options : PromptOptions, optional
         How the prompt's file is read, where it does not say so itself.
-    model : str, dspy.LM or Model
-        A name, or a model that is made already.
+    model : str, callable, dspy.LM or Model
+        A name; a function that takes chat messages and returns the answer's text, at once or as a coroutine; or a
+        model that is made already.
     effort : {"light", "medium", "heavy", "full"}, optional
         How large the run is, as far as its sizes are not given: at most about 5,000, 20,000 or 60,000 calls, the final
         test among them; or 40 trials of 500 samples under 10 wordings, in 3 rounds, and all of test. By default
@@ -126,7 +128,7 @@ def optimize(
     sizes = AskedSizes.of(samples, train_samples, test_samples, rephrasings, heldout, trials, rounds)
     settings = RunSettings(
         data=DataOptions(task.name),
-        model=model if by_name else _name_of(model),
+        model=name_of_model(model),
         strategy=strategy,
         rephrasing=rephrasing or RephrasingOptions(rephraser),
         search=SearchOptions(sampler=sampler, seed=seed, parts=restriction, race=race),
@@ -153,7 +155,3 @@ def optimize(
         force=force,
         observer=observer,
     )
-
-
-def _name_of(model: Any) -> str:
-    return str(getattr(model, "name", None) or f"dspy/{getattr(model, 'model', type(model).__name__)}")
