@@ -23,6 +23,7 @@ from psopt.runs._directory import (
 )
 from psopt.runs._front_file import front_entry, front_file, pick_entry, pick_note, picked_prompt, read_entry
 from psopt.runs._holding import has_found_nothing, held
+from psopt.runs._load_run import load_run
 from psopt.runs._manifest import manifest
 from psopt.runs._measured import Measured, measured, measured_in
 from psopt.runs._prompt_files import is_prompt_text, read_prompt, read_source
@@ -113,6 +114,7 @@ __all__ = [
     "judging_phases",
     "limits_line",
     "limits_of",
+    "load_run",
     "manifest",
     "measured",
     "measured_in",

@@ -58,6 +58,13 @@ class Verdict:
         data = {part.name: getattr(self, part.name) for part in fields(self)}
         return {**data, "tests": [test.to_dict() for test in self.tests]}
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Verdict:
+        """Read it back; what stands beside it in run.json is passed over."""
+        names = {part.name for part in fields(cls)}
+        own = {name: value for name, value in data.items() if name in names}
+        return cls(**{**own, "tests": tuple(NomineeTest.from_dict(test) for test in data.get("tests", ()))})
+
 
 def gate(
     baseline: Predictions,
