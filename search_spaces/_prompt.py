@@ -8,9 +8,11 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError, InputError
+from psopt.notebooks import card, line, preformatted, shortened
 from psopt.search_spaces._prompt_format import PromptFormat
 from psopt.search_spaces._prompt_parts import Definition, Example, PromptParts
 from psopt.search_spaces._render import render
+from psopt.search_spaces._shown import open_messages
 from psopt.tasks import FORMS, LABEL, InputColumns, Sample, fields_of, texts_of_records
 from psopt.templates import Template
 
@@ -47,6 +49,23 @@ class Prompt(PromptParts):
     asks : str
         What is asked for: ``label``, ``labels``, ``number``, ``text`` or ``json`` (`AnswerSpec.form`).
     """
+
+    def __repr__(self) -> str:
+        """The id, the beginning, and how much it holds: prompts with examples would fill screens."""
+        holds = (
+            (len(self.labels), "label"),
+            (len(self.definitions), "definition"),
+            (len(self.notes), "note"),
+            (len(self.examples), "example"),
+        )
+        counts = ", ".join(f"{n} {name}{'s' * (n != 1)}" for n, name in holds if n)
+        return f"<Prompt {self.id}: {shortened(self.description, 60)!r}{'; ' * bool(counts)}{counts}>"
+
+    def _repr_html_(self) -> str:
+        """The messages as a model gets them, the place of the text left open, as notebooks show them."""
+        messages = open_messages(self) if self.template else render(self, "{text}")
+        shown = [line(message["role"]) + preformatted(message["content"]) for message in messages]
+        return card(f"Prompt {self.id}", *shown)
 
     @property
     def answer(self) -> str:

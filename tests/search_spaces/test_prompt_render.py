@@ -57,6 +57,6 @@ def test_what_is_missing_is_named_in_a_line() -> None:
 
 
 def test_a_prompt_stays_one_frozen_value() -> None:
-    assert repr(OWN).startswith("Prompt(description='Judge the review.'")
+    assert repr(OWN) == f"<Prompt {OWN.id}: 'Judge the review.'; 2 labels>"
     assert pickle.loads(pickle.dumps(OWN)) == OWN
     assert Prompt.from_dict(OWN.to_dict()) == OWN

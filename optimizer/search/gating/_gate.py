@@ -53,6 +53,11 @@ class Verdict:
     n_samples: int = 0
     n_wordings: int = 0
 
+    def __repr__(self) -> str:
+        """What it says, of which prompt, and on how much it rests."""
+        of = f", of {self.n_samples} samples x {self.n_wordings} wordings" if self.tests else f", {self.reason}"
+        return f"<Verdict {self.verdict} {self.id or 'the baseline'}: gate {self.mode}, {len(self.tests)} tests{of}>"
+
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
         data = {part.name: getattr(self, part.name) for part in fields(self)}
