@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         diagnose,
         estimate,
         export,
+        load_run,
         measure,
         optimize,
         rephrase,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from psopt.dspy_programs import ProgramCandidate, SensitivityOptimizer
     from psopt.models.chat import LMConfig, LmOptions
     from psopt.rephrasings import RephrasingOptions
-    from psopt.runs import CostEstimate, PromptOptions, Run, load_run
+    from psopt.runs import CostEstimate, PromptOptions, Run
     from psopt.search_spaces import Edit, Prompt, SearchParts, SearchRestriction
     from psopt.tasks import Sample, Task, load_task
 
@@ -66,7 +67,7 @@ _HOMES = {
     "diagnose": "psopt.api",
     "estimate": "psopt.api",
     "export": "psopt.api",
-    "load_run": "psopt.runs",
+    "load_run": "psopt.api",
     "load_task": "psopt.tasks",
     "measure": "psopt.api",
     "optimize": "psopt.api",

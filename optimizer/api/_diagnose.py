@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from psopt.api._drawing import draw_diagnosis
 from psopt.api._measure import measure_options, predict
 from psopt.api._prompts import prompt_for
 from psopt.diagnosis import PromptReport, diagnose_predictions
@@ -77,4 +78,5 @@ def diagnose(
         predictions.na_rate,
         score(predictions, intervals=True, seed=seed) if predictions.is_labelled else None,
         diagnose_predictions(predictions, labelled=task.train if split == "train" else (), embed=embed),
+        draw_diagnosis,
     )

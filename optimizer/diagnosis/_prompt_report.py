@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.answers import answers_line
+from psopt.errors import InputError
 from psopt.evaluation import na_examples, na_kinds, readable_sensitivity, sensitivity_limit
 from psopt.notebooks import card, data_frame, line, table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import pandas as pd
+    import plotly.graph_objects as go
     from psopt.diagnosis._diagnosis import Diagnosis
     from psopt.diagnosis._slices import FailureSlice
     from psopt.evaluation import Predictions, Scores
@@ -42,6 +44,8 @@ class PromptReport:
         F1, C and the rest, with intervals; None without labels.
     diagnosis : Diagnosis
         Failure cases, and slices of them with a topic.
+    draw : callable or None
+        What `figure` is drawn by; None where a report was put together without it.
     """
 
     prompt: Prompt
@@ -50,6 +54,7 @@ class PromptReport:
     na_rate: float
     scores: Scores | None
     diagnosis: Diagnosis
+    draw: Callable[[PromptReport], go.Figure] | None = None
 
     def __repr__(self) -> str:
         """The scores and the size: answers would fill screens."""
@@ -75,6 +80,12 @@ class PromptReport:
             table(("group", "label", "taken for", "samples", "severity"), groups) if groups else "",
             table(("id", "text", "label", "S", "answers"), weak) if weak else line("No answer changes."),
         )
+
+    def figure(self) -> go.Figure:
+        """Return the samples as a figure of plotly: S against mean consistency, or how many samples have which S."""
+        if self.draw is None:
+            raise InputError("this report was put together without what draws it: psopt.diagnose makes one that has it")
+        return self.draw(self)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row a sample, as a DataFrame of pandas.

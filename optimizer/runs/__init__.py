@@ -23,13 +23,13 @@ from psopt.runs._directory import (
 )
 from psopt.runs._front_file import front_entry, front_file, pick_entry, pick_note, picked_prompt, read_entry
 from psopt.runs._holding import has_found_nothing, held
-from psopt.runs._load_run import load_run
 from psopt.runs._manifest import manifest
 from psopt.runs._measured import Measured, measured, measured_in
 from psopt.runs._prompt_files import is_prompt_text, read_prompt, read_source
 from psopt.runs._prompt_fit import check_fits
 from psopt.runs._prompt_options import PromptOptions
 from psopt.runs._prompt_source import PromptSource, TaskPrompt, inputs_named
+from psopt.runs._read_run import read_run
 from psopt.runs._reading_back import asks_the_same, read_back
 from psopt.runs._recommendation import Recommendation, n_looks, quality_name, recommendation_lines
 from psopt.runs._recorder import RunRecorder
@@ -114,7 +114,6 @@ __all__ = [
     "judging_phases",
     "limits_line",
     "limits_of",
-    "load_run",
     "manifest",
     "measured",
     "measured_in",
@@ -131,6 +130,7 @@ __all__ = [
     "read_baseline",
     "read_entry",
     "read_prompt",
+    "read_run",
     "read_source",
     "recommendation_lines",
     "rephrasing_phases",

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from psopt.errors import InputError
 from psopt.notebooks import Point, card, data_frame, folded, line, scatter, table
 from psopt.runs._recommendation import recommendation_lines
 from psopt.runs._run_tables import CANDIDATE_COLUMNS, TRIAL_COLUMNS, candidate_row, trial_row
 from psopt.search import pick
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     import optuna
     import pandas as pd
+    import plotly.graph_objects as go
     from psopt.runs._recommendation import Recommendation
     from psopt.search import Candidate
 
@@ -43,6 +46,8 @@ class Run:
         to try) or ``budget`` (a limit was reached).
     recommendation : Recommendation or None
         What the gate has decided, and the test that it rests on; None where a run was put together without it.
+    draw : callable or None
+        What `figure` is drawn by; None where a run was put together without it.
     """
 
     path: Path
@@ -52,6 +57,7 @@ class Run:
     study: optuna.Study
     finish_reason: str
     recommendation: Recommendation | None = None
+    draw: Callable[[Run], go.Figure] | None = None
 
     def __repr__(self) -> str:
         """Where it is, and what it recommends: all that was found would fill screens."""
@@ -72,6 +78,20 @@ class Run:
             scatter([self._point(of) for of in self._candidates], "S on val", f"{self._quality} on val"),
             folded(f"the recommended prompt, {prompt.id}", prompt._repr_html_()),
         )
+
+    def figure(self) -> go.Figure:
+        """Return every prompt that was evaluated in whole as a figure of plotly: F1 against S on val, C as colour."""
+        if self.draw is None:
+            raise InputError("this run was put together without what draws it: psopt.load_run(run.path).figure()")
+        return self.draw(self)
+
+    def evaluated_trials(self) -> list[dict[str, Any]]:
+        """Return the study's candidates that were evaluated in whole, as trials.json lists them."""
+        names = self.study.metric_names or ()
+        rows = [trial_row(trial, names, ()) for trial in self.study.get_trials(deepcopy=False)]
+        kept = ("trial", "id", "edits", "f1", "sensitivity", "consistency", "feasible")
+        whole = [row for row in rows if row["state"] == "complete" and not row["raced"]]
+        return [{name: row.get(name) for name in kept} for row in whole]
 
     def to_frame(self, *, seed_prompt: bool = False) -> pd.DataFrame:
         """Return a row a prompt of the front, as a DataFrame of pandas, by falling F1 on val.

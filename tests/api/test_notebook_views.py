@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import psopt
 import pytest
-from psopt.errors import MissingExtraError
+from psopt.errors import InputError, MissingExtraError
 from psopt.search_spaces import Example, Prompt
 
 if TYPE_CHECKING:
@@ -188,3 +189,20 @@ def test_without_pandas_a_line_says_how_to_get_it(
 def test_a_prompt_of_many_examples_is_still_a_line() -> None:
     prompt = Prompt("Sort it. " * 50, ("a", "b"), examples=(Example("long " * 300, "a"),) * 20)
     assert len(repr(prompt)) < 200
+
+
+def test_figures_are_of_plotly_and_hold_every_prompt_and_sample(run: psopt.Run, diagnosis: psopt.PromptReport) -> None:
+    figure = run.figure()
+    drawn = {text.split("</b>")[0].removeprefix("<b>") for trace in figure.data for text in trace.hovertext}
+    frame = run.trials_frame()
+    whole = frame[(frame["state"] == "complete") & frame["raced"].isna()]
+    assert drawn == set(whole["id"])
+    assert psopt.load_run(run.path).figure() == figure
+    (of_prompt,) = [trace for trace in diagnosis.figure().data if trace.name == "prompt"]
+    assert len(of_prompt.x) == len(diagnosis.predictions.samples)
+    assert "<script>" not in str(figure.to_json())
+
+
+def test_what_was_put_together_by_hand_says_that_it_can_t_be_drawn(run: psopt.Run) -> None:
+    with pytest.raises(InputError, match=r"psopt\.load_run"):
+        replace(run, draw=None).figure()

@@ -1,4 +1,4 @@
-"""`psopt.load_run`: a run directory as the run that it holds, finished or not."""
+"""A run directory as the run that it holds, finished or not."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
 from psopt.evaluation import scores_from_dict
+from psopt.runs._call_price import CallPrice
 from psopt.runs._directory import FRONT, MANIFEST, STUDY, RunDirectory
 from psopt.runs._recommendation import Recommendation
 from psopt.runs._run import Run
@@ -21,28 +22,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 
-def load_run(path: str | Path, *, storage: str | None = None) -> Run:
-    """Load a run to look at it: nothing is asked and nothing written, also while another process works on it.
-
-    A run that was broken off has its front with scores on val; of one that is under way, or was killed, the front is
-    that of the trials so far, without intervals and without the limits on length. `finish_reason` tells them apart.
-
-    Parameters
-    ----------
-    path : path
-        The run directory.
-    storage : str, optional
-        The study's storage, where it needs a password that is nowhere else.
-
-    Raises
-    ------
-    InputError
-        If there is no run, if nothing was evaluated yet, or a file is missing or damaged.
-    """
+def read_run(path: str | Path, storage: str | None = None) -> Run:
+    """Do what `psopt.load_run` promises; the run can't be drawn yet."""
     directory = RunDirectory.open(Path(path))
     manifest = directory.read_json(MANIFEST)
     with _damage_named(directory.path / MANIFEST):
-        settings = RunSettings.from_dict(manifest["settings"])
+        return _run_of(directory, manifest, RunSettings.from_dict(manifest["settings"]), storage)
+
+
+def _run_of(directory: RunDirectory, manifest: Mapping[str, Any], settings: RunSettings, storage: str | None) -> Run:
     study = _study_of(directory, settings, storage)
     if not manifest.get("baseline") or not manifest.get("front"):
         return _from_study(directory, manifest, settings, study)
@@ -107,8 +95,9 @@ def _recommendation(data: Mapping[str, Any] | None, candidates: Mapping[str, Can
     """What the gate has decided, by run.json's `recommended`; None of a run of psopt 0.1."""
     if not data or data["id"] not in candidates:
         return None
-    prompt = candidates[data["id"]]
-    return Recommendation(prompt, Verdict.from_dict(data), data.get("samples_needed"), data.get("looks", 1))
+    calls = {when: CallPrice.from_dict(call) for when, call in data.get("call", {}).items()}
+    prompt, verdict = candidates[data["id"]], Verdict.from_dict(data)
+    return Recommendation(prompt, verdict, data.get("samples_needed"), data.get("looks", 1), **calls)
 
 
 @contextlib.contextmanager
