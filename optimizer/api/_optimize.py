@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from psopt.api._progress import watched
 from psopt.api._prompts import file_of, own_prompt
 from psopt.api._run import run
 from psopt.models import name_of_model
@@ -59,6 +60,7 @@ def optimize(
     resume: bool = False,
     force: bool = False,
     observer: Observer | None = None,
+    progress: bool | None = None,
 ) -> Run:
     """Search for prompts that are right, insensitive and consistent, and score the Pareto front on unseen data.
 
@@ -112,6 +114,8 @@ def optimize(
         Resume it also where the data, the model, the rephrasings or psopt's version have changed.
     observer : Observer, optional
         Is told how the work goes.
+    progress : bool, optional
+        Show a bar; by default in notebooks and terminals, and nowhere where there is an observer.
 
     Raises
     ------
@@ -144,14 +148,15 @@ def optimize(
         prompt=own_prompt(task, prompt, strategy, prompt_options),
         prompt_file=file_of(prompt),
     )
-    return run(
-        task,
-        asked_for(settings, sizes),
-        PlanOptions(effort, sizes),
-        model=None if by_name else model,
-        out=out,
-        cache_dir=cache_dir,
-        resume=resume,
-        force=force,
-        observer=observer,
-    )
+    with watched(observer, progress) as watcher:
+        return run(
+            task,
+            asked_for(settings, sizes),
+            PlanOptions(effort, sizes),
+            model=None if by_name else model,
+            out=out,
+            cache_dir=cache_dir,
+            resume=resume,
+            force=force,
+            observer=watcher,
+        )

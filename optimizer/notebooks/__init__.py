@@ -1,4 +1,4 @@
-"""What notebooks show: small HTML without scripts, and rows as DataFrames."""
+"""What notebooks show: small HTML without scripts, rows as DataFrames, and how far work has come."""
 
 from psopt.notebooks._frame import data_frame
 from psopt.notebooks._html import (
@@ -12,16 +12,22 @@ from psopt.notebooks._html import (
     table,
     with_interval,
 )
+from psopt.notebooks._progress_bar import NotebookBar, ProgressBar, TerminalBar, in_notebook, progress_bar
 from psopt.notebooks._scatter import Point, scatter
 
 __all__ = [
+    "NotebookBar",
     "Point",
+    "ProgressBar",
+    "TerminalBar",
     "card",
     "data_frame",
     "escaped",
     "folded",
+    "in_notebook",
     "line",
     "preformatted",
+    "progress_bar",
     "scatter",
     "shortened",
     "shown_number",
