@@ -75,7 +75,7 @@ class PromptReport:
             for case in self.diagnosis.failure_cases.get("sensitivity", ())[:_SAMPLES_SHOWN]
         ]
         return card(
-            repr(self)[1:-1],
+            f"Diagnosis of prompt {self.prompt.id}" if scores else repr(self)[1:-1],
             scores,
             table(("group", "label", "taken for", "samples", "severity"), groups) if groups else "",
             table(("id", "text", "label", "S", "answers"), weak) if weak else line("No answer changes."),

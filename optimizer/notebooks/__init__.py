@@ -1,5 +1,7 @@
 """What notebooks show: small HTML without scripts, rows as DataFrames, and how far work has come."""
 
+import warnings
+
 from psopt.notebooks._frame import data_frame
 from psopt.notebooks._html import (
     card,
@@ -34,3 +36,6 @@ __all__ = [
     "table",
     "with_interval",
 ]
+
+# Optuna imports tqdm's bar for notebooks, which asks for ipywidgets; psopt's own bars need none.
+warnings.filterwarnings("ignore", message="IProgress not found")

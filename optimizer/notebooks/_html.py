@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 LONGEST = 160  # characters of a text in a cell: two lines
 _ROW = "border:0;border-bottom:1px solid rgba(128,128,128,.35);vertical-align:top"
 _START = f'<tr style="{_ROW}">'
-_PRE = "white-space:pre-wrap;margin:2px 0 8px 0;padding:6px 8px;border-left:3px solid rgba(128,128,128,.5)"
+_PRE = (
+    "white-space:pre-wrap;word-break:normal;margin:2px 0 8px 0;padding:6px 8px;"
+    "border-left:3px solid rgba(128,128,128,.5)"
+)
 
 
 def card(title: str, *parts: str) -> str:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import psopt
 import pytest
 from psopt.errors import InputError, MissingExtraError
@@ -15,6 +14,8 @@ from psopt.search_spaces import Example, Prompt
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+pd = pytest.importorskip("pandas", reason="among the extra `pandas`")
 
 EVIL = "<script>alert(1)</script><b onclick='x'>&amp;"
 VOID = {"br", "hr", "img"}
