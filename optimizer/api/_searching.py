@@ -153,7 +153,7 @@ def _begin(recorder: RunRecorder, setup: SearchSetup, observer: Observer, *, res
     return study
 
 
-def _describe(study: optuna.Study, recorder: RunRecorder, baseline: Prompt) -> None:
+def _describe(study: StoredStudy, recorder: RunRecorder, baseline: Prompt) -> None:
     """Let the study say what it is about."""
     settings = recorder.settings
     rephrasings = recorder.evaluator.rephrasings

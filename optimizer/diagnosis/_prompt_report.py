@@ -107,7 +107,7 @@ class PromptReport:
         shares = {} if is_open else {f"share_{label}": place for place, label in enumerate(predictions.labels)}
         right = predictions.share_right if predictions.is_labelled else None
         alike = predictions.consistencies if right is not None and predictions.answers.has_consistency else None
-        given = np.nan if is_open else predictions.p_tau / predictions.p_tau.sum(axis=1, keepdims=True)
+        given = np.zeros((0, 0)) if is_open else predictions.p_tau / predictions.p_tau.sum(axis=1, keepdims=True)
         rows = [
             {
                 "id": sample.id,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import time
 from typing import TYPE_CHECKING, Any, Protocol
@@ -81,11 +82,10 @@ class NotebookBar:
         return f" <small>({self._clock() - self._started:.0f} s)</small>"
 
     def _put(self, content: str) -> None:
-        from IPython.display import HTML, display
-
-        shown = HTML(f"<div>{content}</div>")
+        ipython: Any = importlib.import_module("IPython.display")
+        shown = ipython.HTML(f"<div>{content}</div>")
         if self._display is None:
-            self._display = display(shown, display_id=True)
+            self._display = ipython.display(shown, display_id=True)
         else:
             self._display.update(shown)
 

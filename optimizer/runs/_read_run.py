@@ -15,8 +15,8 @@ from psopt.runs._recommendation import Recommendation
 from psopt.runs._run import Run
 from psopt.runs._settings import RunSettings
 from psopt.runs._study_file import study_name
-from psopt.search import Candidate, StoredStudy, Verdict, candidates_in, knee, pareto_front, read_study
-from psopt.search_spaces import Edit, Prompt
+from psopt.search import Candidate, StoredStudy, Verdict, candidates_in, example_orders, knee, pareto_front, read_study
+from psopt.search_spaces import ORDERS, Edit, Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -36,9 +36,10 @@ def _run_of(directory: RunDirectory, manifest: Mapping[str, Any], settings: RunS
         return _from_study(directory, manifest, settings, study)
     front = directory.read_json(FRONT)
     with _damage_named(directory.path / FRONT):
-        candidates = {entry["id"]: _candidate(entry) for entry in front["prompts"]}
+        orders = example_orders(study)
+        candidates = {entry["id"]: _candidate(entry, orders) for entry in front["prompts"]}
         beside = [entry for entry in (front.get("short"), front.get("recommended")) if entry]
-        by_id = {entry["id"]: _candidate(entry) for entry in beside} | candidates
+        by_id = {entry["id"]: _candidate(entry, orders) for entry in beside} | candidates
     baseline = by_id.get(manifest["baseline"]["id"]) or _baseline(directory, manifest["baseline"])
     members = tuple(candidates.values())
     short = by_id[front["short"]["id"]] if front.get("short") else knee(members, baseline)
@@ -70,16 +71,17 @@ def _from_study(directory: RunDirectory, manifest: Mapping[str, Any], settings: 
     return Run(directory.path, baseline, front, knee(front, baseline), study, manifest["finish_reason"])
 
 
-def _candidate(entry: Mapping[str, Any], prompt: Prompt | None = None) -> Candidate:
+def _candidate(entry: Mapping[str, Any], orders: Mapping[int, str], prompt: Prompt | None = None) -> Candidate:
     """A candidate as run.json and front.json keep it."""
     prompt = prompt or Prompt.from_dict(entry["prompt"])
+    trial = entry.get("trial", 0)
     return Candidate(
-        trial=entry.get("trial", 0),
+        trial=trial,
         prompt=prompt,
         edits=tuple(Edit.from_dict(edit) for edit in entry.get("edits", ())),
         val=scores_from_dict(entry["val"]),
         test=scores_from_dict(entry["test"]) if entry.get("test") else None,
-        order=prompt.form.example_order,
+        order=orders.get(trial, ORDERS[0]),
         excess=int(entry.get("oversized", False)),
     )
 
@@ -88,7 +90,7 @@ def _baseline(directory: RunDirectory, entry: Mapping[str, Any]) -> Candidate:
     name = f"prompts/{entry['id']}.json"
     data = directory.read_json(name)
     with _damage_named(directory.path / name):
-        return _candidate(entry, Prompt.from_dict(data))
+        return _candidate(entry, {}, Prompt.from_dict(data))
 
 
 def _recommendation(data: Mapping[str, Any] | None, candidates: Mapping[str, Candidate]) -> Recommendation | None:
