@@ -7,7 +7,7 @@ SETUP := $(VENV)/.set-up
 SOURCES := $(shell find optimizer metrics search_spaces -name '*.py' -o -name '*.toml' -o -name '*.label' -o -name '*.jsonl' -o -name '*.json' -o -name '*.html' -o -name 'SKILL.md')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-servers lint types wheel docs docs-commands check constraints bench-metrics bench-models bench-estimates bench-rephrasings bench-workers bench-coverage promise experiments debian clean
+.PHONY: help setup run test test-servers lint types wheel docs docs-commands notebook check constraints bench-metrics bench-models bench-estimates bench-rephrasings bench-workers bench-coverage promise experiments debian clean
 
 help:  ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -55,6 +55,9 @@ docs: $(SETUP)  ## Build the pages into build/site, strictly and without a netwo
 	$(BIN)/zensical build --clean --strict
 
 check: lint types test wheel docs  ## Everything CI checks
+
+notebook: $(SETUP)  ## Execute examples/notebook.ipynb anew and keep its outputs
+	$(BIN)/python scripts/run-notebook
 
 docs-commands: $(SETUP)  ## Write docs/commands anew, a page a command
 	scripts/write-commands

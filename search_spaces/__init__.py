@@ -8,7 +8,7 @@ from psopt.search_spaces._parameters import (
     parameters_of,
     suggest_edits,
 )
-from psopt.search_spaces._prompt import Definition, Example, Prompt
+from psopt.search_spaces._prompt import Prompt
 from psopt.search_spaces._prompt_format import (
     BULLETS,
     CASINGS,
@@ -20,6 +20,7 @@ from psopt.search_spaces._prompt_format import (
     PromptFormat,
     in_order,
 )
+from psopt.search_spaces._prompt_parts import Definition, Example
 from psopt.search_spaces._render import additions_of, render, render_additions
 from psopt.search_spaces._restriction import VIEWS, SearchParts, SearchRestriction, View
 from psopt.search_spaces._said import with_statements

@@ -7,11 +7,14 @@ import json
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from psopt.search_spaces._prompt import Definition, Example, Prompt
+from psopt.notebooks import shortened
 from psopt.search_spaces._prompt_format import in_order
+from psopt.search_spaces._prompt_parts import Definition, Example
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from psopt.search_spaces._prompt import Prompt
 
 EditKind = Literal["definition", "note", "example"]
 KINDS: tuple[EditKind, ...] = get_args(EditKind)
@@ -71,6 +74,10 @@ class Edit:
         # A step is named only where there is one, so that edits of plain prompts keep the ids that runs hold.
         content = json.dumps([self.kind, self.label, self.text, *([self.step] if self.step else [])])
         return self.kind[0] + hashlib.sha256(content.encode()).hexdigest()[:8]
+
+    def __repr__(self) -> str:
+        """The kind and the text: the samples that it was drawn from would fill screens."""
+        return f"<Edit {self.kind}: {shortened(str(self), 100)!r}>"
 
     def __str__(self) -> str:
         if self.kind == "note":

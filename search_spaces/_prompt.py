@@ -7,43 +7,23 @@ import json
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from psopt.errors import InputError
-from psopt.search_spaces._prompt_format import PLAIN, PromptFormat
-from psopt.tasks import FORMS, LABEL, Row, fields_of
+from psopt.errors import DataError, InputError
+from psopt.notebooks import card, line, preformatted, shortened
+from psopt.search_spaces._prompt_format import PromptFormat
+from psopt.search_spaces._prompt_parts import Definition, Example, PromptParts
+from psopt.search_spaces._render import render
+from psopt.search_spaces._shown import open_messages
+from psopt.tasks import FORMS, LABEL, InputColumns, Sample, fields_of, texts_of_records
 from psopt.templates import Template
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from psopt.templates import Messages
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
-    """A few-shot example: a text and its label; in a program of several steps perhaps for one of them alone.
-
-    `fields` are the columns of the example's row, as (name, value); empty where the text is all there is.
-    """
-
-    text: str
-    label: str
-    step: str = ""
-    fields: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def values(self) -> dict[str, str]:
-        """The fields by which a template shows the example."""
-        return fields_of(Row(self.text, dict(self.fields)) if self.fields else self.text)
-
-
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """What one label means, in words."""
-
-    label: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(PromptParts):
     """A classification prompt, in parts.
 
     Only `description` is rephrased; everything else stays as it is under every rephrasing.
@@ -70,15 +50,22 @@ class Prompt:
         What is asked for: ``label``, ``labels``, ``number``, ``text`` or ``json`` (`AnswerSpec.form`).
     """
 
-    description: str
-    labels: tuple[str, ...]
-    noun: str = "text"
-    definitions: tuple[Definition, ...] = ()
-    notes: tuple[str, ...] = ()
-    examples: tuple[Example, ...] = ()
-    form: PromptFormat = PLAIN
-    template: Template | None = None
-    asks: str = LABEL
+    def __repr__(self) -> str:
+        """The id, the beginning, and how much it holds: prompts with examples would fill screens."""
+        holds = (
+            (len(self.labels), "label"),
+            (len(self.definitions), "definition"),
+            (len(self.notes), "note"),
+            (len(self.examples), "example"),
+        )
+        counts = ", ".join(f"{n} {name}{'s' * (n != 1)}" for n, name in holds if n)
+        return f"<Prompt {self.id}: {shortened(self.description, 60)!r}{'; ' * bool(counts)}{counts}>"
+
+    def _repr_html_(self) -> str:
+        """The messages as a model gets them, the place of the text left open, as notebooks show them."""
+        messages = open_messages(self) if self.template else render(self, "{text}")
+        shown = [line(message["role"]) + preformatted(message["content"]) for message in messages]
+        return card(f"Prompt {self.id}", *shown)
 
     @property
     def answer(self) -> str:
@@ -97,6 +84,46 @@ class Prompt:
     def described_as(self, description: str, form: PromptFormat | None = None) -> Prompt:
         """Return the same prompt with its task description said differently, and on request in another format."""
         return replace(self, description=description, form=form or self.form)
+
+    def render(self, row: str | Mapping[str, Any] | Sample, *, inputs: str | Sequence[str] = ()) -> Messages:
+        """Return the chat messages that a model is sent about one row.
+
+        Parameters
+        ----------
+        row : str, mapping or Sample
+            A text; a mapping of column to value; or a sample of a task.
+        inputs : str or sequence of str
+            Of a mapping: the columns that the text is made of. By default those that the prompt names in braces, else
+            the column ``text``, or one that is customarily called otherwise.
+
+        Raises
+        ------
+        DataError
+            If the row lacks a column that the prompt names, or none of its columns is known to be the text.
+
+        Examples
+        --------
+        >>> prompt = Prompt("Judge the review.", ("good", "bad"), noun="review")
+        >>> print(prompt.render({"text": "I loved it", "stars": 5})[1]["content"])
+        Judge the review.
+        Answer with exactly one of these labels and nothing else: good, bad
+        <BLANKLINE>
+        Review: I loved it
+        Label:
+        """
+        given = row.text if isinstance(row, Sample) else row
+        named = self.template.fields if self.template else ()
+        chosen = (inputs,) if isinstance(inputs, str) else tuple(inputs)
+        columns = InputColumns(chosen, named, texts_alone=self.template is None)
+        (text,) = texts_of_records([given], columns, source="prompt.render")
+        fields = fields_of(text)
+        missing = [name for name in named if name not in fields]
+        if missing:
+            has = ", ".join(fields)
+            raise DataError(
+                f"prompt.render: the row has no column {missing[0]!r}, which the prompt names; it has {has}"
+            )
+        return render(self, text)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the prompt as plain JSON data; its format only where it is not psopt's own."""

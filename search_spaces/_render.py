@@ -9,8 +9,8 @@ from psopt.tasks import FREE, JSON, LABEL, LABELS, NUMBER, TEXT, fields_of
 from psopt.templates import Additions, Messages, render_template
 
 if TYPE_CHECKING:
-    from psopt.search_spaces._prompt import Prompt
     from psopt.search_spaces._prompt_format import PromptFormat
+    from psopt.search_spaces._prompt_parts import PromptParts
 
 SYSTEM = "You are a text classifier."
 _SYSTEM_OF_OTHERS = "You read texts and answer precisely."
@@ -26,7 +26,7 @@ _ASKING = {
 _PLACES = {LABEL: "Label", LABELS: "Labels"}
 
 
-def render(prompt: Prompt, text: str) -> Messages:
+def render(prompt: PromptParts, text: str) -> Messages:
     """Render a prompt and the text to classify as chat messages.
 
     A prompt that came as a template of the user's own is that template, filled; a text that is a `Row` brings its
@@ -51,7 +51,7 @@ def render(prompt: Prompt, text: str) -> Messages:
     return [{"role": "system", "content": system}, {"role": "user", "content": "\n".join(parts)}]
 
 
-def additions_of(prompt: Prompt) -> Additions:
+def additions_of(prompt: PromptParts) -> Additions:
     """What a prompt adds to its template."""
     definitions = tuple((definition.label, definition.text) for definition in prompt.definitions)
     shown = in_order(prompt.examples, prompt.form.example_order)
@@ -59,7 +59,7 @@ def additions_of(prompt: Prompt) -> Additions:
     return Additions(definitions, prompt.notes, examples)
 
 
-def own_instructions(prompt: Prompt) -> str:
+def own_instructions(prompt: PromptParts) -> str:
     """Render everything of a prompt in psopt's own form that stands before the text to classify."""
     form = prompt.form
     asking = _ASKING[prompt.asks]
@@ -73,12 +73,12 @@ def own_instructions(prompt: Prompt) -> str:
     return "\n".join(lines)
 
 
-def render_additions(prompt: Prompt) -> str:
+def render_additions(prompt: PromptParts) -> str:
     """Render what a prompt adds to its description: definitions and notes."""
     return "\n".join(_additions(prompt)).strip("\n")
 
 
-def _additions(prompt: Prompt) -> list[str]:
+def _additions(prompt: PromptParts) -> list[str]:
     form = prompt.form
     definitions = [f"{definition.label}{form.separator}{definition.text}" for definition in prompt.definitions]
     lines = _part(form, "What the labels mean:", form.bulleted(definitions))
@@ -89,7 +89,7 @@ def _part(form: PromptFormat, heading: str, lines: list[str]) -> list[str]:
     return [*[""] * form.blank_lines, form.heading(heading), *lines] if lines else []
 
 
-def _question(prompt: Prompt, text: str) -> str:
+def _question(prompt: PromptParts, text: str) -> str:
     form = prompt.form
     label = form.heading(_PLACES.get(prompt.asks, "Answer")) + form.separator.rstrip()
     return f"{form.heading(prompt.noun.capitalize())}{form.separator}{text}\n{label}"

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from psopt.search_spaces._prompt import Definition
+from psopt.search_spaces._prompt_parts import Definition
 from psopt.text import statements
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from psopt.search_spaces._render import additions_of, own_instructions
 from psopt.templates import Field, fill_slots, render_template
@@ -12,8 +12,11 @@ from psopt.text import line_changes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.search_spaces._prompt import Prompt
+    from psopt.search_spaces._prompt_parts import PromptParts
     from psopt.templates import Messages, Piece, Template
+
+
+P = TypeVar("P", bound="PromptParts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +36,12 @@ class ShownMessage:
     added: bool = False
 
 
-def render_instructions(prompt: Prompt) -> str:
+def render_instructions(prompt: PromptParts) -> str:
     """Render everything of a prompt but the text to classify: of a template its messages, with their fields open."""
     return own_instructions(prompt) if prompt.template is None else render_shown(prompt)
 
 
-def render_fixed(prompt: Prompt) -> str:
+def render_fixed(prompt: PromptParts) -> str:
     """Render what every request of a prompt holds, whatever the text: what its length is measured by."""
     if prompt.template is None:
         return own_instructions(prompt)
@@ -47,7 +50,7 @@ def render_fixed(prompt: Prompt) -> str:
     return "\n".join(message["content"] for message in messages)
 
 
-def filled_template(prompt: Prompt) -> Template:
+def filled_template(prompt: PromptParts) -> Template:
     """Return a prompt's template with what the prompt adds to it, its fields open.
 
     Raises
@@ -60,12 +63,12 @@ def filled_template(prompt: Prompt) -> Template:
     return fill_slots(prompt.template, prompt.description, additions_of(prompt))
 
 
-def without_additions(prompt: Prompt) -> Prompt:
+def without_additions(prompt: P) -> P:
     """Return the prompt without definitions, notes and examples: of a template, as its author wrote it."""
     return replace(prompt, definitions=(), notes=(), examples=())
 
 
-def open_messages(prompt: Prompt) -> Messages:
+def open_messages(prompt: PromptParts) -> Messages:
     """Return the messages of a prompt's template, its fields standing in them as they were spelled."""
     return [
         {
@@ -81,7 +84,7 @@ def _open(piece: Piece) -> str:
     return piece.spelled or f"{{{piece.name}}}" if isinstance(piece, Field) else str(piece)
 
 
-def shown_messages(prompt: Prompt, original: Prompt | None = None) -> list[ShownMessage]:
+def shown_messages(prompt: PromptParts, original: PromptParts | None = None) -> list[ShownMessage]:
     """Return the messages of a prompt's template, what the original lacks marked line by line.
 
     By default the original is the prompt without its additions.
@@ -116,7 +119,7 @@ def mark_added(old: Sequence[str], new: Sequence[str]) -> list[ShownLine]:
     return lines
 
 
-def render_shown(prompt: Prompt, *, marked: bool = False) -> str:
+def render_shown(prompt: PromptParts, *, marked: bool = False) -> str:
     """Write the messages of a prompt's template for people: each under its role, where there is more than one.
 
     `marked` puts ``+`` before each line that was added, and moves the others as far in.

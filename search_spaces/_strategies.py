@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from psopt.errors import InputError, UnknownNameError
-from psopt.search_spaces._prompt import Definition, Example, Prompt
+from psopt.search_spaces._prompt import Prompt
+from psopt.search_spaces._prompt_parts import Definition, Example
 from psopt.tasks import columns_of_row
 
 if TYPE_CHECKING:

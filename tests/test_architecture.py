@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 TOP = ["__main__", "__init__", "cli", "dspy_programs", "testing", "api"]
 MIDDLE = ["report", "runs", "search", "proposals", "diagnosis", "evaluation", "rephrasings", "models", "answers"]
-BOTTOM = ["search_spaces", "templates", "tasks", "text", "metrics", "errors", "_version"]
+BOTTOM = ["search_spaces", "templates", "tasks", "notebooks", "text", "metrics", "errors", "_version"]
 ROOMS = [*TOP, *MIDDLE, *BOTTOM]
 SOURCES = [
     (package, file) for package in ("optimizer", "search_spaces", "metrics") for file in (ROOT / package).rglob("*.py")

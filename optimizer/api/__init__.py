@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from psopt.api._diagnose import diagnose
     from psopt.api._estimate import estimate, estimate_measuring, estimate_rephrasing, estimate_run
     from psopt.api._export import Exported, export
+    from psopt.api._load_run import load_run
     from psopt.api._measure import MeasureOptions, measure
     from psopt.api._optimize import optimize
     from psopt.api._planning import plan_run
@@ -51,6 +52,7 @@ _HOMES = {
     "estimate_run": "_estimate",
     "input_columns": "_classify_input",
     "export": "_export",
+    "load_run": "_load_run",
     "measure": "_measure",
     "optimize": "_optimize",
     "rephrase": "_rephrase",
@@ -87,6 +89,7 @@ __all__ = [
     "estimate_run",
     "export",
     "input_columns",
+    "load_run",
     "measure",
     "optimize",
     "plan_run",

@@ -64,6 +64,7 @@ def check(
     lm: LMConfig | None = None,
     cache_dir: str | Path | None = None,
     on_progress: OnProgress | None = None,
+    progress: bool | None = None,
 ) -> CheckResult:
     """Measure a prompt under rephrasings and hold it against bounds.
 
@@ -85,7 +86,7 @@ def check(
         the cases (5 and 7 % at most).
     task, prompt, prompt_options, model, rephrasings, rephrasing, split, samples, strategy, seed, lm, cache_dir
         See `measure`.
-    on_progress
+    on_progress, progress
         See `measure`.
 
     Raises
@@ -127,6 +128,7 @@ def check(
         lm=lm,
         cache_dir=cache_dir,
         on_progress=on_progress,
+        progress=progress,
     )
     scores = score(predictions, intervals=True, seed=seed)
     end: End = "bad" if use_ci_bound else "good" if alarm else "estimate"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.answers import AnswerType
 from psopt.api._classify_input import bare_task, input_columns, prompt_to_classify_with
+from psopt.api._progress import reading
 from psopt.errors import InputError
 from psopt.evaluation import NA, Predictions, assessed, no_labels
 from psopt.metrics import hard_predictions, prediction_counts
@@ -59,6 +60,7 @@ def classify(
     lm: LMConfig | None = None,
     cache_dir: str | Path | None = None,
     on_progress: OnProgress | None = None,
+    progress: bool | None = None,
 ) -> list[Classified]:
     """Classify texts or rows with a prompt, under its own description alone or by a vote of its rephrasings.
 
@@ -77,7 +79,7 @@ def classify(
         For a prompt that does not know them: a text or messages of the user's own.
     prompt_options : PromptOptions, optional
         How such a prompt is read.
-    model : str, dspy.LM or Model, optional
+    model : str, callable, dspy.LM or Model, optional
         By default the one that the file says it is for, asked as it says, but for what `lm` says.
     vote : bool
     rephrasings, seed : int
@@ -85,6 +87,8 @@ def classify(
     lm : LMConfig, optional
     cache_dir : path, optional
     on_progress : callable, optional
+    progress : bool, optional
+        Show a bar; by default in notebooks and terminals, and nowhere where there is an `on_progress`.
 
     Raises
     ------
@@ -103,7 +107,8 @@ def classify(
     if asks_in_chat(answering):
         answering.few_may_fail = True
     soft = lm is not None and lm.logprobs and asked.asks == LABEL
-    array = _answers(answering, prompts, rows, on_progress, soft=soft)
+    with reading(on_progress, progress) as on_reading:
+        array = _answers(answering, prompts, rows, on_reading, soft=soft)
     if asked.asks != LABEL:
         classified = _open_answers(rows, array, task, answering)
         return _explained(classified, no_labels(answering, prompts, rows, array))

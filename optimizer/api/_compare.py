@@ -7,9 +7,11 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from psopt.api._measure import MeasureOptions, measure_options, predict
+from psopt.api._progress import reading
 from psopt.api._prompts import prompt_for
 from psopt.errors import InputError
 from psopt.evaluation import compare_paired, score, verdict
+from psopt.models import name_of_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,6 +72,7 @@ def compare(
     seed: int = 42,
     lm: LMConfig | None = None,
     cache_dir: str | Path | None = None,
+    progress: bool | None = None,
 ) -> list[ComparisonResult]:
     """Measure every prompt under every model on the same samples and rephrasings, and test each against the first.
 
@@ -83,10 +86,12 @@ def compare(
         Prompts, their files or Python functions ``MODULE:NAME``; by default the seed prompt of `strategy`.
     prompt_options : PromptOptions, optional
         How the prompts' files are read, where they don't say so themselves.
-    models : sequence of str, dspy.LM or Model, optional
+    models : sequence of str, callable, dspy.LM or Model, optional
         Several models in place of `model`.
     options : MeasureOptions, optional
         In place of the keywords `rephrasings`, `rephrasing`, `split`, `samples`, `seed`, `lm` and `cache_dir`.
+    progress : bool, optional
+        Show a bar; by default in notebooks and terminals, and nowhere where there is an `on_progress`.
 
     Raises
     ------
@@ -99,11 +104,12 @@ def compare(
     if len(compared) * len(models) < 2:
         raise InputError("there is nothing to compare: give two prompts, or two models")
     provider = options.models()  # the limits are those of the whole comparison
-    measured = [
-        (name, str(getattr(each, "name", each)), predict(task, prompt, each, options, provider, on_progress))
-        for each in models
-        for name, prompt in compared.items()
-    ]
+    with reading(on_progress, progress) as on_reading:
+        measured = [
+            (name, name_of_model(each), predict(task, prompt, each, options, provider, on_reading))
+            for each in models
+            for name, prompt in compared.items()
+        ]
     first = measured[0][2]
     if not first.is_labelled:
         raise InputError("a comparison needs labels; `psopt diagnose` measures S without them")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from psopt.api._drawing import draw_diagnosis
 from psopt.api._measure import measure_options, predict
+from psopt.api._progress import reading
 from psopt.api._prompts import prompt_for
 from psopt.diagnosis import PromptReport, diagnose_predictions
 from psopt.evaluation import score
@@ -36,6 +38,7 @@ def diagnose(
     lm: LMConfig | None = None,
     cache_dir: str | Path | None = None,
     on_progress: OnProgress | None = None,
+    progress: bool | None = None,
 ) -> PromptReport:
     """Measure a prompt under rephrasings, and say which samples shake and what they have in common.
 
@@ -47,7 +50,7 @@ def diagnose(
         default the seed prompt of `strategy`.
     prompt_options : PromptOptions, optional
         How a prompt's file is read, where it does not say so itself.
-    model : str, dspy.LM or Model
+    model : str, callable, dspy.LM or Model
         A name, or a model that is made already; `lm` says how a language model is asked.
     rephrasings : int
         Q, the original among them (but on test: there they are the held-out ones).
@@ -58,6 +61,8 @@ def diagnose(
         ``all``. Data without labels are one split, and used whole.
     samples : int
         At most so many samples, stratified.
+    progress : bool, optional
+        Show a bar; by default in notebooks and terminals, and nowhere where there is an `on_progress`.
 
     Raises
     ------
@@ -67,7 +72,8 @@ def diagnose(
     diagnosed = prompt_for(task, prompt, strategy, seed, prompt_options)
     options = measure_options(rephrasings, split, samples, seed, lm, rephrasing, cache_dir)
     models = options.models()
-    predictions = predict(task, diagnosed, model, options, models, on_progress)
+    with reading(on_progress, progress) as on_reading:
+        predictions = predict(task, diagnosed, model, options, models, on_reading)
     # The encoder tells more than words do, where it is loaded anyhow.
     embed = models.encoder.encode if model == "minilm" else None
     return PromptReport(
@@ -77,4 +83,5 @@ def diagnose(
         predictions.na_rate,
         score(predictions, intervals=True, seed=seed) if predictions.is_labelled else None,
         diagnose_predictions(predictions, labelled=task.train if split == "train" else (), embed=embed),
+        draw_diagnosis,
     )

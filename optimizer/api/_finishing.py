@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from psopt.api._drawing import draw_run
 from psopt.api._recommending import recommend
 from psopt.errors import BudgetReachedError
 from psopt.models import capabilities_of
@@ -56,7 +57,7 @@ def finish(
     recorder.save_proposals(search)
     save()  # again, with what the report has asked
     write_report(recorder.directory)
-    run = Run(recorder.directory.path, start, front, shortest, search.study, reason, recommendation)
+    run = Run(recorder.directory.path, start, front, shortest, search.study, reason, recommendation, draw_run)
     return run, _limit_met(stopped, unpaid) if stopped or unpaid else ""
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.answers import AnswerType
+from psopt.api._progress import reading
 from psopt.api._prompts import prompt_for
 from psopt.errors import InputError
 from psopt.evaluation import evaluate, rephrased_prompts
@@ -80,6 +81,7 @@ def measure(
     lm: LMConfig | None = None,
     cache_dir: str | Path | None = None,
     on_progress: OnProgress | None = None,
+    progress: bool | None = None,
 ) -> Predictions:
     """Let a model answer samples under rephrasings of a prompt.
 
@@ -91,11 +93,14 @@ def measure(
         default the seed prompt of `strategy`.
     prompt_options : PromptOptions, optional
         How a prompt's file is read, where it does not say so itself.
-    model : str, dspy.LM or Model
-        A name, or a model that is made already.
+    model : str, callable, dspy.LM or Model
+        A name; a function that takes chat messages and returns the answer's text, at once or as a coroutine; or a
+        model that is made already.
     rephrasings, rephrasing, split, samples, seed, lm, cache_dir
         See `MeasureOptions`.
     on_progress : callable, optional
+    progress : bool, optional
+        Show a bar; by default in notebooks and terminals, and nowhere where there is an `on_progress`.
 
     Raises
     ------
@@ -104,7 +109,8 @@ def measure(
     """
     options = measure_options(rephrasings, split, samples, seed, lm, rephrasing, cache_dir)
     asked = prompt_for(task, prompt, strategy, seed, prompt_options)
-    return predict(task, asked, model, options, options.models(), on_progress)
+    with reading(on_progress, progress) as on_reading:
+        return predict(task, asked, model, options, options.models(), on_reading)
 
 
 def measure_options(

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from psopt.api._progress import watched
 from psopt.api._prompts import file_of, own_prompt
 from psopt.api._run import run
+from psopt.models import name_of_model
 from psopt.models.chat import LMConfig
 from psopt.rephrasings import RephrasingOptions
 from psopt.runs import AskedSizes, DataOptions, PlanOptions, RunSettings, asked_for
@@ -58,6 +60,7 @@ def optimize(
     resume: bool = False,
     force: bool = False,
     observer: Observer | None = None,
+    progress: bool | None = None,
 ) -> Run:
     """Search for prompts that are right, insensitive and consistent, and score the Pareto front on unseen data.
 
@@ -73,8 +76,9 @@ def optimize(
         brace, or chat messages; by default the seed prompt of `strategy`.
     prompt_options : PromptOptions, optional
         How the prompt's file is read, where it does not say so itself.
-    model : str, dspy.LM or Model
-        A name, or a model that is made already.
+    model : str, callable, dspy.LM or Model
+        A name; a function that takes chat messages and returns the answer's text, at once or as a coroutine; or a
+        model that is made already.
     effort : {"light", "medium", "heavy", "full"}, optional
         How large the run is, as far as its sizes are not given: at most about 5,000, 20,000 or 60,000 calls, the final
         test among them; or 40 trials of 500 samples under 10 wordings, in 3 rounds, and all of test. By default
@@ -110,6 +114,8 @@ def optimize(
         Resume it also where the data, the model, the rephrasings or psopt's version have changed.
     observer : Observer, optional
         Is told how the work goes.
+    progress : bool, optional
+        Show a bar; by default in notebooks and terminals, and nowhere where there is an observer.
 
     Raises
     ------
@@ -126,7 +132,7 @@ def optimize(
     sizes = AskedSizes.of(samples, train_samples, test_samples, rephrasings, heldout, trials, rounds)
     settings = RunSettings(
         data=DataOptions(task.name),
-        model=model if by_name else _name_of(model),
+        model=name_of_model(model),
         strategy=strategy,
         rephrasing=rephrasing or RephrasingOptions(rephraser),
         search=SearchOptions(sampler=sampler, seed=seed, parts=restriction, race=race),
@@ -142,18 +148,15 @@ def optimize(
         prompt=own_prompt(task, prompt, strategy, prompt_options),
         prompt_file=file_of(prompt),
     )
-    return run(
-        task,
-        asked_for(settings, sizes),
-        PlanOptions(effort, sizes),
-        model=None if by_name else model,
-        out=out,
-        cache_dir=cache_dir,
-        resume=resume,
-        force=force,
-        observer=observer,
-    )
-
-
-def _name_of(model: Any) -> str:
-    return str(getattr(model, "name", None) or f"dspy/{getattr(model, 'model', type(model).__name__)}")
+    with watched(observer, progress) as watcher:
+        return run(
+            task,
+            asked_for(settings, sizes),
+            PlanOptions(effort, sizes),
+            model=None if by_name else model,
+            out=out,
+            cache_dir=cache_dir,
+            resume=resume,
+            force=force,
+            observer=watcher,
+        )

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from psopt.api._progress import watched
 from psopt.api._run import run as run_settings
 from psopt.errors import InputError
 from psopt.runs import MANIFEST, RunDirectory, RunSettings, with_changed_limits
@@ -28,6 +29,7 @@ def resume(
     force: bool = False,
     observer: Observer | None = None,
     on_estimate: OnEstimate | None = None,
+    progress: bool | None = None,
     **lm_changes: Any,
 ) -> Run:
     """Resume an interrupted run, or add trials to a finished one.
@@ -55,6 +57,8 @@ def resume(
     observer : Observer, optional
     on_estimate : callable, optional
         Is told, before anything is asked, what the rest will take of a model that costs.
+    progress : bool, optional
+        Show a bar; by default in notebooks and terminals, and nowhere where there is an observer.
     **lm_changes
         Fields of `LMConfig` that differ from now on, such as ``api_base``.
 
@@ -76,16 +80,17 @@ def resume(
     )
     if settings.program:
         raise InputError(f"{run} is of a DSPy program: resume it with `psopt resume {run}`")
-    return run_settings(
-        settings.load_task(),
-        settings,
-        out=run,
-        cache_dir=cache_dir,
-        resume=True,
-        force=force,
-        observer=observer,
-        on_estimate=on_estimate,
-    )
+    with watched(observer, progress) as watcher:
+        return run_settings(
+            settings.load_task(),
+            settings,
+            out=run,
+            cache_dir=cache_dir,
+            resume=True,
+            force=force,
+            observer=watcher,
+            on_estimate=on_estimate,
+        )
 
 
 def settings_to_resume(

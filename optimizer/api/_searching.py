@@ -23,6 +23,7 @@ from psopt.search import (
     SearchProblem,
     StudyMetadata,
     check_pinned,
+    keep_baseline,
     open_study,
     write_metadata,
 )
@@ -152,7 +153,7 @@ def _begin(recorder: RunRecorder, setup: SearchSetup, observer: Observer, *, res
     return study
 
 
-def _describe(study: optuna.Study, recorder: RunRecorder, baseline: Prompt) -> None:
+def _describe(study: StoredStudy, recorder: RunRecorder, baseline: Prompt) -> None:
     """Let the study say what it is about."""
     settings = recorder.settings
     rephrasings = recorder.evaluator.rephrasings
@@ -165,6 +166,7 @@ def _describe(study: optuna.Study, recorder: RunRecorder, baseline: Prompt) -> N
         "optuna_version": optuna.__version__,
     }.items():
         study.set_user_attr(name, value)
+    keep_baseline(study, baseline)
     if settings.storage:
         shared = {**settings.to_dict(), "storage": None, "command": ""}
         sha256 = recorder.task.info.sha256

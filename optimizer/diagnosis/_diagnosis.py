@@ -63,6 +63,11 @@ class Diagnosis:
     carried: dict[str, int] = field(default_factory=dict)
     clusters: tuple[AnswerCluster, ...] = ()
 
+    def __repr__(self) -> str:
+        """How many samples fail by which view, and how many groups they make: their texts would fill screens."""
+        cases = ", ".join(f"{len(cases)} by {view}" for view, cases in self.failure_cases.items())
+        return f"<Diagnosis: failure cases {cases}; {len(self.slices)} groups>"
+
     @property
     def groups(self) -> tuple[FailureSlice, ...]:
         """The slices, by their name of 0.1."""

@@ -5,12 +5,26 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from psopt.answers import answers_line
+from psopt.errors import InputError
 from psopt.evaluation import na_examples, na_kinds, readable_sensitivity, sensitivity_limit
+from psopt.notebooks import card, data_frame, line, table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pandas as pd
+    import plotly.graph_objects as go
     from psopt.diagnosis._diagnosis import Diagnosis
+    from psopt.diagnosis._slices import FailureSlice
     from psopt.evaluation import Predictions, Scores
     from psopt.search_spaces import Prompt
+
+# What fits on a screen of a notebook.
+_GROUPS_SHOWN = 8
+_SAMPLES_SHOWN = 8
+_BEFORE_SHARES = ("id", "text", "label", "sensitivity", "consistency", "share_right", "answers")
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +44,8 @@ class PromptReport:
         F1, C and the rest, with intervals; None without labels.
     diagnosis : Diagnosis
         Failure cases, and slices of them with a topic.
+    draw : callable or None
+        What `figure` is drawn by; None where a report was put together without it.
     """
 
     prompt: Prompt
@@ -38,6 +54,7 @@ class PromptReport:
     na_rate: float
     scores: Scores | None
     diagnosis: Diagnosis
+    draw: Callable[[PromptReport], go.Figure] | None = None
 
     def __repr__(self) -> str:
         """The scores and the size: answers would fill screens."""
@@ -45,6 +62,68 @@ class PromptReport:
         quality = "" if self.scores is None else f", {self.scores.quality_name} {self.scores.f1:.3f}"
         of = f"{n_samples} samples x {n_rephrasings} rephrasings"
         return f"<PromptReport {self.prompt.id}: S {self.sensitivity:.3f}{quality}, of {of}>"
+
+    def _repr_html_(self) -> str:
+        """The measures, the groups of weak samples and the weakest samples, as notebooks show them."""
+        scores = "" if self.scores is None else self.scores._repr_html_()
+        groups = [
+            (of.topic, of.label, of.predicted, len(of.samples), round(of.severity, 1))
+            for of in _distinct(sorted(self.diagnosis.slices, key=lambda of: -of.severity))[:_GROUPS_SHOWN]
+        ]
+        weak = [
+            (case.id, case.text, case.label, case.sensitivity, answers_line(case.answers))
+            for case in self.diagnosis.failure_cases.get("sensitivity", ())[:_SAMPLES_SHOWN]
+        ]
+        return card(
+            f"Diagnosis of prompt {self.prompt.id}" if scores else repr(self)[1:-1],
+            scores,
+            table(("group", "label", "taken for", "samples", "severity"), groups) if groups else "",
+            table(("id", "text", "label", "S", "answers"), weak) if weak else line("No answer changes."),
+        )
+
+    def figure(self) -> go.Figure:
+        """Return the samples as a figure of plotly: S against mean consistency, or how many samples have which S."""
+        if self.draw is None:
+            raise InputError("this report was put together without what draws it: psopt.diagnose makes one that has it")
+        return self.draw(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a row a sample, as a DataFrame of pandas.
+
+        Columns are ``id``, ``text``, ``label``; ``sensitivity`` and ``consistency``, in [0, 1]; ``share_right``, the
+        share of its answers that are right (of open answers their mean worth); ``answers``, how often it was answered
+        with what; ``share_LABEL`` for each label, the share of the wordings that gave it; ``share_na``; and ``weak``,
+        whether the diagnosis names it: among the most severe failure cases of a view, or in a group.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
+        predictions = self.predictions
+        is_open = predictions.answers.open is not None
+        named = {case.id for cases in self.diagnosis.failure_cases.values() for case in cases}
+        named |= {sample for of in self.diagnosis.slices for sample in of.samples}
+        shares = {} if is_open else {f"share_{label}": place for place, label in enumerate(predictions.labels)}
+        right = predictions.share_right if predictions.is_labelled else None
+        alike = predictions.consistencies if right is not None and predictions.answers.has_consistency else None
+        given = np.zeros((0, 0)) if is_open else predictions.p_tau / predictions.p_tau.sum(axis=1, keepdims=True)
+        rows = [
+            {
+                "id": sample.id,
+                "text": str(sample.text),
+                "label": sample.label,
+                "sensitivity": float(predictions.sensitivities[index]),
+                "consistency": None if alike is None else float(alike[index]),
+                "share_right": None if right is None else float(right[index]),
+                "answers": predictions.answers_to(index),
+                **{name: float(given[index, place]) for name, place in shares.items()},
+                "share_na": float(predictions.is_na[index].sum() / predictions.asked[index].sum()),
+                "weak": sample.id in named,
+            }
+            for index, sample in enumerate(predictions.samples)
+        ]
+        return data_frame(rows, (*_BEFORE_SHARES, *shares, "share_na", "weak"), "diagnosis.to_frame()")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain JSON data."""
@@ -66,3 +145,11 @@ class PromptReport:
             "na_kinds": na_kinds(self.predictions),
             "na_examples": {kind: asdict(example) for kind, example in na_examples(self.predictions).items()},
         }
+
+
+def _distinct(slices: Sequence[FailureSlice]) -> list[FailureSlice]:
+    """The slices, one that several views see once, by the first."""
+    first: dict[tuple[str, str | None], FailureSlice] = {}
+    for of in slices:
+        first.setdefault((of.topic, of.label), of)
+    return list(first.values())

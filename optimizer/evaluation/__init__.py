@@ -7,6 +7,7 @@ from psopt.evaluation._evaluator import Evaluator, Split
 from psopt.evaluation._grid import Grid
 from psopt.evaluation._influences import consistency_contributions, consistency_influences, mean_influences
 from psopt.evaluation._kept_arrays import kept_arrays
+from psopt.evaluation._kept_scores import scores_from_dict
 from psopt.evaluation._label_rows import LabelRows
 from psopt.evaluation._meaning import embed
 from psopt.evaluation._na_kinds import MOST_NA, kind_array, na_examples, na_kinds, na_lines, na_note, rests_on_na
@@ -23,7 +24,7 @@ from psopt.evaluation._paired import compare_paired, verdict
 from psopt.evaluation._partial_answers import PartialAnswers
 from psopt.evaluation._predictions import NA, Predictions
 from psopt.evaluation._readable import readable_sensitivity
-from psopt.evaluation._scores import Scores, quality_of, score, score_objectives, sensitivity_limit
+from psopt.evaluation._scores import ClassScores, Scores, quality_of, score, score_objectives, sensitivity_limit
 from psopt.evaluation._size_note import INTERVALS, intervals_note, note_size
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "MOST_NA",
     "NA",
     "OBJECTIVES",
+    "ClassScores",
     "Evaluator",
     "Grid",
     "LabelRows",
@@ -66,6 +68,7 @@ __all__ = [
     "rests_on_na",
     "score",
     "score_objectives",
+    "scores_from_dict",
     "sensitivity_limit",
     "verdict",
 ]

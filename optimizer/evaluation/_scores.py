@@ -25,6 +25,7 @@ from psopt.metrics import (
     score_intervals,
     sensitivity,
 )
+from psopt.notebooks import card, line, shown_number, table, with_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -136,6 +137,31 @@ class Scores:
     ordinal: OrdinalScores | None = None
     open: OpenScores | None = None
     posix: float | None = None
+
+    def __repr__(self) -> str:
+        """The measures and the size: classes and intervals would fill a screen."""
+        n = "" if self.n_samples is None else f", of {self.n_samples} samples x {self.n_rephrasings} rephrasings"
+        measures = ", ".join(f"{name} {shown_number(value)}" for name, _, value in self._measures if value is not None)
+        return f"<Scores: {measures}{n}>"
+
+    def _repr_html_(self) -> str:
+        """The measures with their intervals, and those of each class, as notebooks show them."""
+        measures = [(name, with_interval(value, self.ci.get(key))) for name, key, value in self._measures]
+        classes = [(label, of.n, of.f1, of.sensitivity, of.consistency) for label, of in self.per_class.items()]
+        constant = f"It always answers {self.constant}: S = 0 and C = 1 are worth nothing." if self.constant else ""
+        of_classes = table(("label", "n", "F1", "S", "C"), classes) if classes else ""
+        return card(repr(self)[1:-1], line(constant), table(("measure", "value"), measures), of_classes)
+
+    @property
+    def _measures(self) -> tuple[tuple[str, str, float | None], ...]:
+        """The measures by the names that people read and those of the intervals."""
+        return (
+            (self.quality_name, "f1", self.f1),
+            ("macro-F1", "macro_f1", self.macro_f1),
+            ("S", "sensitivity", self.sensitivity),
+            ("C", "consistency", self.consistency),
+            ("N/A", "na_rate", self.na_rate),
+        )
 
     @property
     def gains(self) -> NDArray[np.float64]:

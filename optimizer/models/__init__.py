@@ -27,7 +27,7 @@ from psopt.models._capabilities import (
 )
 from psopt.models._cells import NOT_ASKED, predict_cells, predict_proba_cells
 from psopt.models._provider import ModelProvider
-from psopt.models._registry import NAMES, load_model
+from psopt.models._registry import NAMES, load_model, name_of_model
 
 __all__ = [
     "NAMES",
@@ -57,6 +57,7 @@ __all__ = [
     "is_assessed",
     "load_model",
     "minilm_lm",
+    "name_of_model",
     "predict_cells",
     "predict_proba_cells",
 ]

@@ -43,8 +43,9 @@ def load_model(
 
     Parameters
     ----------
-    model : str, Model or dspy.LM
-        A name (see `NAMES`), a `Model` of one's own, which is returned as it is, or a `dspy.LM`.
+    model : str, Model, dspy.LM or callable
+        A name (see `NAMES`), a `Model` of one's own, which is returned as it is, a `dspy.LM`, or a function that takes
+        chat messages and returns the answer's text, at once or as a coroutine.
     options : LMConfig, optional
         How language models are asked.
     budget : Budget, optional
@@ -121,9 +122,35 @@ def _given(model: Any, task: Task, cache_dir: Path | None, options: LMConfig | N
                 f"openai/NAME, and model {model.name} is one of your own: take {FREE}, or give it `assess`"
             )
         return model  # type: ignore[no-any-return]
-    if hasattr(model, "model") and hasattr(model, "kwargs") and callable(model):
-        from psopt.models.chat import chat_model
+    if not callable(model) or isinstance(model, type):
+        given = f"the class {model.__name__}" if isinstance(model, type) else type(model).__name__
+        raise InputError(
+            "a model is a name such as 'minilm', a function from messages to a text, a dspy.LM or a psopt Model, "
+            f"not {given}"
+        )
+    from psopt.models.chat import chat_model
 
-        assessor = assessor_for(task.spec, cache_dir, options, budget)
-        return chat_model("dspy", model, AnswerCache(cache_dir), options, budget, assessor)
-    raise InputError(f"a model is a name such as 'minilm', a dspy.LM or a psopt Model, not {type(model).__name__}")
+    assessor = assessor_for(task.spec, cache_dir, options, budget)
+    kind = "dspy" if _is_dspy_lm(model) else "function"
+    return chat_model(kind, model, AnswerCache(cache_dir), options, budget, assessor)
+
+
+def name_of_model(model: Any) -> str:
+    """The name of a model, or of what `load_model` makes one of.
+
+    >>> name_of_model("minilm"), name_of_model(len)
+    ('minilm', 'function/len')
+    """
+    if isinstance(model, str):
+        return model
+    if isinstance(name := getattr(model, "name", None), str) and hasattr(model, "predict"):
+        return name
+    if callable(model) and not _is_dspy_lm(model):
+        from psopt.models.chat import function_name
+
+        return function_name(model)
+    return f"dspy/{getattr(model, 'model', type(model).__name__)}"
+
+
+def _is_dspy_lm(model: Any) -> bool:
+    return hasattr(model, "model") and hasattr(model, "kwargs") and callable(model)

@@ -1,6 +1,7 @@
 """The report: a run, two runs or a diagnosis, as one page that opens offline."""
 
 from psopt.report._diagnosis_page import diagnosis_page
+from psopt.report._notebook_figures import diagnosis_figure, run_figure
 from psopt.report._run_report import write_report
 from psopt.report._runs_page import measure_rows, names_of, runs_page
 from psopt.report._static import save_figures
@@ -11,9 +12,11 @@ __all__ = [
     "Figure",
     "TwoRuns",
     "compare_runs",
+    "diagnosis_figure",
     "diagnosis_page",
     "measure_rows",
     "names_of",
+    "run_figure",
     "runs_page",
     "save_figures",
     "write_report",

@@ -13,14 +13,17 @@ if TYPE_CHECKING:
 _MOST_EDITS = 8
 
 
-def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]]) -> Figure:
-    """F1 against S on val, C as colour: the front, its knee, the baseline; infeasible prompts are faded."""
+def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], quality: str = "") -> Figure:
+    """F1 against S on val, C as colour: the front, its knee, the baseline; infeasible prompts are faded.
+
+    `quality` is what stands in the place of F1, by default what run.json says.
+    """
     import plotly.graph_objects as go
 
     layers = _layers(run, trials)
     symbols = {"seed prompt": "diamond", "knee": "star", "front": "circle", "evaluated": "circle"}
     sizes = {"seed prompt": 15, "knee": 19, "front": 13}
-    quality = quality_name(run)
+    quality = quality or quality_name(run)
     plot = go.Figure()
     for name, layer in layers.items():
         if not layer:

@@ -30,6 +30,7 @@ from psopt.runs._prompt_fit import check_fits
 from psopt.runs._prompt_options import PromptOptions
 from psopt.runs._prompt_source import PromptSource, TaskPrompt, inputs_named
 from psopt.runs._racing_share import whole_grids
+from psopt.runs._read_run import read_run
 from psopt.runs._reading_back import asks_the_same, read_back
 from psopt.runs._recommendation import Recommendation, n_looks, quality_name, recommendation_lines
 from psopt.runs._recorder import RunRecorder
@@ -130,6 +131,7 @@ __all__ = [
     "read_baseline",
     "read_entry",
     "read_prompt",
+    "read_run",
     "read_source",
     "recommendation_lines",
     "rephrasing_phases",

@@ -40,6 +40,10 @@ class Recommendation:
     before: CallPrice | None = None
     after: CallPrice | None = None
 
+    def __repr__(self) -> str:
+        """The prompt and the verdict."""
+        return f"<Recommendation {self.prompt.id}: {self.verdict!r}>"
+
     def to_dict(self) -> dict[str, Any]:
         """Return it as run.json keeps it."""
         calls = {"before": self.before, "after": self.after}

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from psopt.errors import InputError
+from psopt.notebooks import Point, card, data_frame, folded, line, scatter, table
+from psopt.runs._recommendation import recommendation_lines
+from psopt.runs._run_tables import CANDIDATE_COLUMNS, TRIAL_COLUMNS, candidate_row, trial_row
 from psopt.search import pick
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     import optuna
+    import pandas as pd
+    import plotly.graph_objects as go
     from psopt.runs._recommendation import Recommendation
     from psopt.search import Candidate
+
+# As the report has them.
+_SEED, _RECOMMENDED, _FRONT = "#8b93a1", "#1a9c5f", "#2f6fde"
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +46,8 @@ class Run:
         to try) or ``budget`` (a limit was reached).
     recommendation : Recommendation or None
         What the gate has decided, and the test that it rests on; None where a run was put together without it.
+    draw : callable or None
+        What `figure` is drawn by; None where a run was put together without it.
     """
 
     path: Path
@@ -45,11 +57,109 @@ class Run:
     study: optuna.Study
     finish_reason: str
     recommendation: Recommendation | None = None
+    draw: Callable[[Run], go.Figure] | None = None
 
     def __repr__(self) -> str:
         """Where it is, and what it recommends: all that was found would fill screens."""
         chosen = "the seed prompt" if self.recommended.id == self.baseline.id else self.recommended.id
         return f"<Run {str(self.path)!r}: {len(self.front)} prompts on the front, recommended {chosen}>"
+
+    def _repr_html_(self) -> str:
+        """What it recommends, the front with its scores, and where its prompts stand, as notebooks show them."""
+        recommendation = self.recommendation
+        verdict = recommendation_lines(recommendation.to_dict(), self._quality) if recommendation else []
+        rows = [_row(candidate, self._role(candidate)) for candidate in self._candidates]
+        measures = [f"{split} {name}" for split in ("val", "test") for name in (self._quality, "S", "C")]
+        prompt = self.recommended.prompt
+        return card(
+            repr(self)[1:-1],
+            *map(line, verdict),
+            table(("prompt", "", "edits", "tokens", *measures), rows),
+            scatter([self._point(of) for of in self._candidates], "S on val", f"{self._quality} on val"),
+            folded(f"the recommended prompt, {prompt.id}", prompt._repr_html_()),
+        )
+
+    def figure(self) -> go.Figure:
+        """Return every prompt that was evaluated in whole as a figure of plotly: F1 against S on val, C as colour."""
+        if self.draw is None:
+            raise InputError("this run was put together without what draws it: psopt.load_run(run.path).figure()")
+        return self.draw(self)
+
+    def evaluated_trials(self) -> list[dict[str, Any]]:
+        """Return the study's candidates that were evaluated in whole, as trials.json lists them."""
+        names = self.study.metric_names or ()
+        rows = [trial_row(trial, names, ()) for trial in self.study.get_trials(deepcopy=False)]
+        kept = ("trial", "id", "edits", "f1", "sensitivity", "consistency", "feasible")
+        whole = [row for row in rows if row["state"] == "complete" and not row["raced"]]
+        return [{name: row.get(name) for name in kept} for row in whole]
+
+    def to_frame(self, *, seed_prompt: bool = False) -> pd.DataFrame:
+        """Return a row a prompt of the front, as a DataFrame of pandas, by falling F1 on val.
+
+        Columns are ``id``; ``role`` (``seed prompt``, ``knee``, ``short``, ``recommended``); ``trial``; ``edits``, as
+        people read them, and ``n_edits``; ``tokens``, about how many the prompt has without the text; and of val and
+        test ``f1``, ``macro_f1``, ``sensitivity``, ``consistency`` and ``na_rate``, each in [0, 1] and with its
+        interval: ``test_f1``, ``test_f1_low``, ``test_f1_high``. What was not measured is missing.
+
+        Parameters
+        ----------
+        seed_prompt : bool
+            Put the seed prompt first, where it is not on the front.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
+        beside = [self.baseline] if seed_prompt and self.baseline.id not in {of.id for of in self.front} else []
+        rows = [candidate_row(of, self._role(of)) for of in (*beside, *self.front)]
+        return data_frame(rows, CANDIDATE_COLUMNS, "run.to_frame()")
+
+    def trials_frame(self) -> pd.DataFrame:
+        """Return a row a trial of the study, as a DataFrame of pandas.
+
+        Columns are ``trial``, ``state`` (``complete``, ``pruned`` if its prompt was not evaluated, ``fail``,
+        ``running``, ``waiting``), ``id``; ``f1``, ``sensitivity`` and ``consistency`` on val; ``na_rate``; ``feasible``
+        and ``on_front``; ``edits`` and ``n_edits``; ``raced``, how far it came where it stopped in its race, its values
+        being estimates; ``note``; ``calls``, ``tokens``, ``cost_usd`` and ``seconds`` that it took; and ``started``.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
+        on_front = {candidate.id for candidate in self.front}
+        names = self.study.metric_names or ()
+        rows = [trial_row(trial, names, on_front) for trial in self.study.get_trials(deepcopy=False)]
+        return data_frame(rows, TRIAL_COLUMNS, "run.trials_frame()")
+
+    @property
+    def _quality(self) -> str:
+        return self.baseline.val.quality_name
+
+    @property
+    def _candidates(self) -> tuple[Candidate, ...]:
+        """The seed prompt, the front, and what is recommended or short beside it; each once."""
+        listed = (self.baseline, *self.front, self.recommended, self.short)
+        return tuple({candidate.id: candidate for candidate in listed}.values())
+
+    def _role(self, candidate: Candidate) -> str:
+        roles = {
+            "seed prompt": self.baseline.id,
+            "knee": self.pick("knee").id,
+            "short": self.short.id,
+            "recommended": self.recommended.id,
+        }
+        return ", ".join(role for role, prompt_id in roles.items() if prompt_id == candidate.id)
+
+    def _point(self, candidate: Candidate) -> Point:
+        """Where a prompt stands on val."""
+        role = self._role(candidate)
+        about = f"{candidate.id} {role}: {candidate.val!r}"
+        marked = "recommended" in role
+        color = _SEED if candidate.id == self.baseline.id else _RECOMMENDED if marked else _FRONT
+        size = 7.0 if role else 5.0
+        return Point(candidate.val.sensitivity, candidate.val.f1, about, color, size, role)
 
     @property
     def recommended(self) -> Candidate:
@@ -63,3 +173,11 @@ class Run:
         """
         recommended = self.recommendation.prompt if self.recommendation else None
         return pick(self.front, self.baseline, which, self.short, recommended)
+
+
+def _row(candidate: Candidate, role: str) -> tuple[str | float | None, ...]:
+    """A prompt's row of the table."""
+    of_splits = [candidate.val, candidate.test]
+    measures = ("f1", "sensitivity", "consistency")
+    scores = [getattr(of, measure) if of else None for of in of_splits for measure in measures]
+    return (candidate.id, role, len(candidate.edits), candidate.length["tokens"], *scores)

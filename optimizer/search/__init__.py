@@ -13,6 +13,7 @@ from psopt.search._pick import pick_one
 from psopt.search._problem import Propose, SearchProblem
 from psopt.search._prompt_growth import tokens_of_all_edits
 from psopt.search._prompt_limits import PromptLimits, tokens_a_call, tokens_of_mean_text
+from psopt.search._read_study import candidates_in, example_orders, keep_baseline, read_study
 from psopt.search._reserve import PromptNeed, Reserve
 from psopt.search._search import Search
 from psopt.search._size_lines import size_lines
@@ -67,14 +68,17 @@ __all__ = [
     "StudyMetadata",
     "TrainDiagnoses",
     "Verdict",
+    "candidates_in",
     "check_gate",
     "check_limits",
     "check_pinned",
     "check_wordings",
     "compare_nominee",
+    "example_orders",
     "expected_diagnosis_calls",
     "gate",
     "join_study",
+    "keep_baseline",
     "knee",
     "knee_shares",
     "leave_one_out",
@@ -86,6 +90,7 @@ __all__ = [
     "pick_one",
     "racing_line",
     "read_metadata",
+    "read_study",
     "score_on_test",
     "scoring_order",
     "size_lines",

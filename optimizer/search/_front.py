@@ -37,6 +37,10 @@ class Candidate:
     audit: str = ""
     excess: int = 0
 
+    def __repr__(self) -> str:
+        """The id, how much it adds, and its scores on val."""
+        return f"<Candidate {self.id}: trial {self.trial}, {len(self.edits)} edits, val {self.val!r}>"
+
     @property
     def id(self) -> str:
         """The prompt's id."""

@@ -40,7 +40,7 @@ def open_study(
     objectives = objectives_of(answers)
     policy = RetryPolicy(tell)
     with opening(url), policy.suspended():  # a storage must be there at the start
-        storage = _made(url, policy)
+        storage = study_storage(url, policy)
         try:
             study = optuna.create_study(
                 storage=storage, study_name=name, directions=list(objectives.values()), load_if_exists=resume
@@ -63,7 +63,7 @@ def join_study(url: str, name: str, seed: int, tell: Callable[[str], None] | Non
     """
     policy = RetryPolicy(tell)
     with opening(url), policy.suspended():
-        storage = _made(url, policy)
+        storage = study_storage(url, policy)
         try:
             study = optuna.load_study(study_name=name, storage=storage)
         except KeyError:
@@ -73,6 +73,7 @@ def join_study(url: str, name: str, seed: int, tell: Callable[[str], None] | Non
         return StoredStudy(name, storage, make_sampler(sampler, seed), policy)
 
 
-def _made(url: str, policy: RetryPolicy) -> optuna.storages.BaseStorage:
+def study_storage(url: str, policy: RetryPolicy) -> optuna.storages.BaseStorage:
+    """Make the storage of a study that is waited for while it is away."""
     # `get_storage` is how Optuna puts its cache above a database: without it each look reads all trials anew.
     return retrying(optuna.storages.get_storage(make_storage(url)), policy)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError
+from psopt.notebooks import card, folded, line, table
 from psopt.tasks._answer_spec import LABEL, AnswerSpec
 from psopt.tasks._checks import check_classes, check_positions, check_samples
 from psopt.tasks._columns import as_names
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from psopt.tasks._data import DatasetInfo, Sample
+
+_SPLITS = ("train", "val", "test")
+# What fits on a screen of a notebook.
+_LABELS_SHOWN = 30
+_SAMPLES_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +81,24 @@ class Task:
 
     def __repr__(self) -> str:
         """The name and the sizes: samples would fill screens."""
-        sizes = ", ".join(f"{len(getattr(self, split))} {split}" for split in ("train", "val", "test"))
+        sizes = ", ".join(f"{len(getattr(self, split))} {split}" for split in _SPLITS)
         what = f"{len(self.labels)} labels" if self.labels else f"answers {self.answers}"
         return f"<Task {self.name!r}: {what}; {sizes}>"
+
+    def _repr_html_(self) -> str:
+        """The labels with their numbers of samples, and a few samples of train, as notebooks show them."""
+        of_labels = [_row_of_label(self, label) for label in self.labels[:_LABELS_SHOWN]]
+        hidden = len(self.labels) - len(of_labels)
+        shown = [(sample.id, sample.text, sample.label) for sample in self.train[:_SAMPLES_SHOWN]]
+        counted = table(("label", *_SPLITS, "what it means"), of_labels) if of_labels and not self.spec.is_open else ""
+        return card(
+            repr(self)[1:-1],
+            line(self.description),
+            line(self.info.note),
+            counted,
+            line(f"and {hidden} labels more" if hidden > 0 else ""),
+            folded("samples of train", table(("id", self.noun, "label"), shown)) if shown else "",
+        )
 
     def __post_init__(self) -> None:
         """Refuse a task that can't be worked with."""
@@ -207,3 +228,9 @@ class Task:
 
 def _columns(text: str) -> Iterable[str]:
     return text.fields if isinstance(text, Row) else ("text",)
+
+
+def _row_of_label(task: Task, label: str) -> tuple[str | int, ...]:
+    """How many samples of each split have a label, and what it means."""
+    counts = [sum(sample.label == label for sample in getattr(task, split)) for split in _SPLITS]
+    return (label, *counts, task.definitions.get(label, ""))

@@ -66,6 +66,7 @@ def assert_robust(
         min_each=min_each,
         use_ci_bound=sure,
         alarm=alarm,
+        progress=False,
         **(options or MeasureOptions()).keywords(),
     )
     missed = [str(threshold) for threshold in result.thresholds if not threshold.met]

@@ -69,7 +69,7 @@ def _missed(wanted: dict[str, Any], root: Path) -> list[Threshold]:
     task = dataset
     if not isinstance(dataset, Task):
         task = load_task(dataset, **{name: value for name, value in bounds.items() if name in of_data})
-    result = check(task, **{name: value for name, value in bounds.items() if name in of_check})
+    result = check(task, progress=False, **{name: value for name, value in bounds.items() if name in of_check})
     return [threshold for threshold in result.thresholds if not threshold.met]
 
 
@@ -84,4 +84,4 @@ def _found(value: Any, root: Path) -> Any:
 
 
 def _names(function: Any) -> set[str]:
-    return set(inspect.signature(function).parameters) - {"task", "on_progress", "require_labels"}
+    return set(inspect.signature(function).parameters) - {"task", "on_progress", "progress", "require_labels"}

@@ -11,6 +11,7 @@ from psopt.models.chat._doctor import examine
 from psopt.models.chat._dspy_client import public_settings, stay_here
 from psopt.models.chat._engine import Engine
 from psopt.models.chat._factory import CHAT_KINDS, chat_engine, chat_model, load_writer, server_of
+from psopt.models.chat._function_client import function_name
 from psopt.models.chat._judge import same_meaning
 from psopt.models.chat._model import ChatModel, asks_in_chat
 from psopt.models.chat._prices import Price, grid_price, price_of
@@ -42,6 +43,7 @@ __all__ = [
     "chat_engine",
     "chat_model",
     "examine",
+    "function_name",
     "grid_price",
     "is_secret",
     "load_writer",

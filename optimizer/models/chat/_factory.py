@@ -11,6 +11,7 @@ from psopt.models.chat._assessed_model import AssessedChatModel
 from psopt.models.chat._budget import Budget
 from psopt.models.chat._config import LMConfig
 from psopt.models.chat._engine import Engine
+from psopt.models.chat._function_client import KIND, FunctionClient
 from psopt.models.chat._model import ChatModel
 from psopt.models.chat._writer import Writer
 
@@ -30,7 +31,10 @@ BATCH_KINDS = frozenset({"openai", "azure"})
 def chat_engine(
     kind: str, model: Any, cache: AnswerCache, options: LMConfig | None = None, budget: Budget | None = None
 ) -> Engine:
-    """Make the engine of a kind of model, ``openai``, ``azure`` or ``dspy``; for dspy also from a `dspy.LM` itself."""
+    """Make the engine of a kind of model, ``openai``, ``azure`` or ``dspy``; for dspy also from a `dspy.LM` itself.
+
+    Of the kind ``function`` the model is a callable.
+    """
     options = options or LMConfig()
     client = chat_client(kind, model, options)
     engine = Engine(client, cache, budget or Budget.of(options), options)
@@ -48,7 +52,7 @@ def _batches(engine: Engine, client: ChatClient, cache: AnswerCache) -> Batches:
 
 
 def chat_client(kind: str, model: Any, options: LMConfig) -> ChatClient:
-    """Make what sends the requests to a kind of model, ``openai``, ``azure`` or ``dspy``."""
+    """Make what sends the requests to a kind of model, ``openai``, ``azure``, ``dspy`` or ``function``."""
     if kind == "openai":
         from psopt.models.chat._openai_client import OpenAIClient
 
@@ -58,6 +62,8 @@ def chat_client(kind: str, model: Any, options: LMConfig) -> ChatClient:
         from psopt.models.chat._openai_client import OpenAIClient
 
         return OpenAIClient(model, options, azure_address(model, options), kind)
+    if kind == KIND:
+        return FunctionClient(model, options)
     from psopt.models.chat._dspy_client import DspyClient
 
     return DspyClient(model, options)

@@ -53,10 +53,22 @@ class Verdict:
     n_samples: int = 0
     n_wordings: int = 0
 
+    def __repr__(self) -> str:
+        """What it says, of which prompt, and on how much it rests."""
+        of = f", of {self.n_samples} samples x {self.n_wordings} wordings" if self.tests else f", {self.reason}"
+        return f"<Verdict {self.verdict} {self.id or 'the baseline'}: gate {self.mode}, {len(self.tests)} tests{of}>"
+
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
         data = {part.name: getattr(self, part.name) for part in fields(self)}
         return {**data, "tests": [test.to_dict() for test in self.tests]}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Verdict:
+        """Read it back; what stands beside it in run.json is passed over."""
+        names = {part.name for part in fields(cls)}
+        own = {name: value for name, value in data.items() if name in names}
+        return cls(**{**own, "tests": tuple(NomineeTest.from_dict(test) for test in data.get("tests", ()))})
 
 
 def gate(

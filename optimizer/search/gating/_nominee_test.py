@@ -9,7 +9,7 @@ import numpy as np
 from psopt.evaluation import compare_paired, quality_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from psopt.evaluation import Predictions
     from psopt.metrics import PairedDifference
@@ -122,6 +122,13 @@ class NomineeTest:
             "consistency": self.consistency,
             "lost": list(self.lost),
         }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> NomineeTest:
+        """Read it back."""
+        rest = {name: value for name, value in data.items() if name != "p_value"}
+        measured = {name: OneSided(**data[name]) for name in ("f1", "sensitivity")}
+        return cls(**{**rest, **measured, "lost": tuple(data.get("lost", ()))})
 
 
 def compare_nominee(

@@ -1,0 +1,102 @@
+"""What verbs show of their work where somebody watches: `progress=`."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from psopt.notebooks import progress_bar
+from psopt.search import Observer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from psopt.models import OnProgress
+    from psopt.notebooks import ProgressBar
+    from psopt.search import Candidate, StoppedCandidate
+    from psopt.tasks import Task
+
+
+class SearchBar(Observer):
+    """Shows a search on a bar: trials, the best of each objective so far, and what is done now."""
+
+    def __init__(self, bar: ProgressBar) -> None:
+        self._bar = bar
+        self._name = ""
+        self._phase = ""
+        self._best = ""
+        self._best_f1, self._best_s = 0.0, 1.0
+        self._done, self._total = 0, 0
+
+    def started(self, task: Task, folder: Path) -> None:
+        """Say what is searched, and where it is written."""
+        self._name = f"{task.name} in {folder}"
+        self._show()
+
+    def phase(self, what: str) -> None:
+        """Say what is done now."""
+        self._phase = what
+        self._show()
+
+    def answers(self, done: int, total: int) -> None:
+        """Say how far a long reading has come."""
+        self._show(f"{done:,} of {total:,} texts read")
+
+    def trial(self, candidate: Candidate, n_done: int, n_total: int) -> None:
+        """Count a trial."""
+        val = candidate.val
+        self._best_f1, self._best_s = max(self._best_f1, val.f1), min(self._best_s, val.sensitivity)
+        self._best = f"best {val.quality_name} {self._best_f1:.3f}, S {self._best_s:.3f}"
+        self._count(n_done, n_total)
+
+    def stopped(self, candidate: StoppedCandidate, n_done: int, n_total: int) -> None:  # noqa: ARG002  # `Observer`'s
+        """Count a candidate that stopped in its race."""
+        self._count(n_done, n_total)
+
+    def close(self) -> None:
+        """End the bar, with what has come of it."""
+        parts = [f"{self._done} trials", self._best, self._name]
+        self._bar.close(": ".join(["psopt", "; ".join(part for part in parts if part)]) if self._name else "")
+
+    def _count(self, n_done: int, n_total: int) -> None:
+        self._done, self._total = n_done, n_total
+        self._show()
+
+    def _show(self, reading: str = "") -> None:
+        parts = ["trials", self._best, reading or self._phase]
+        self._bar.show("; ".join(part for part in parts if part), self._done, self._total or None)
+
+
+@contextmanager
+def watched(observer: Observer | None, progress: bool | None) -> Iterator[Observer | None]:
+    """Yield who watches a search: the one that was given, else a bar where `progress` and the place want one."""
+    bar = progress_bar(progress) if observer is None else None
+    if bar is None:
+        yield observer
+        return
+    shown = SearchBar(bar)
+    try:
+        yield shown
+    finally:
+        shown.close()
+
+
+@contextmanager
+def reading(on_progress: OnProgress | None, progress: bool | None) -> Iterator[OnProgress | None]:
+    """Yield what is told how many texts are read: what was given, else a bar, as `watched` has it."""
+    bar = progress_bar(progress) if on_progress is None else None
+    if bar is None:
+        yield on_progress
+        return
+    read = 0
+
+    def count(done: int, total: int) -> None:
+        nonlocal read
+        read = total
+        bar.show("texts read", done, total)
+
+    try:
+        yield count
+    finally:
+        bar.close(f"psopt: {read:,} texts read" if read else "")

@@ -1,0 +1,178 @@
+"""A Python function of the user's own as what answers: chat messages in, the answer's text out."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import re
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from psopt.errors import InputError, PsoptError
+from psopt.models.chat._client import Answer
+from psopt.models.chat._errors import ModelRefusedError, TransientError
+from psopt.models.chat._event_loop import in_a_thread
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from psopt.models.chat._client import Query
+    from psopt.models.chat._config import LMConfig
+
+KIND = "function"
+_TOO_MANY = 429
+_PASSING = frozenset({408, 409, _TOO_MANY})  # what openai's client sends again too, beside all from 500 on
+_FAULTS_OF_SERVERS = 500
+
+
+class FunctionClient:
+    """Asks a function: one that blocks in a thread of its own, a coroutine function in the loop that all models share.
+
+    Answers are kept on disk only where the function says by an attribute `cache_key`, a text, what they depend on
+    beside its own source: nobody else can know what a function reads. Without one they are known as long as the model
+    lives.
+
+    What the function raises ends the work, but for what passes: connections that break, time-outs, and exceptions
+    whose `status_code` says so (408, 409, 429, 500 and more). These calls are made again.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a list of ``{"role": .., "content": ..}``, which is its own to change, and returns a str.
+    options : LMConfig
+        Its `concurrency` is the most calls at once; 1 is for functions that are not safe in several threads.
+    """
+
+    features: tuple[str, ...] = ()
+
+    def __init__(self, function: Callable[[list[dict[str, str]]], Any], options: LMConfig) -> None:
+        if options.headers or options.extra_body:
+            raise InputError("a function of your own sends no headers and no extra_body: leave them out of lm")
+        self._function = function
+        self.name = function_name(function)
+        self.endpoint = _place(function)
+        self.requested_pause = 0.0
+
+    def prepare(self) -> None:
+        """Do nothing: the function is there."""
+
+    def request(self, query: Query) -> dict[str, Any]:
+        """Build what the function gets, under its name."""
+        return {"model": self.name, "messages": query.messages}
+
+    def uses(self, request: dict[str, Any]) -> list[str]:  # noqa: ARG002  # of every request
+        """Return nothing: a function gets the messages alone."""
+        return []
+
+    def without(self, feature: str) -> None:
+        """Do nothing: there is nothing to do without."""
+
+    def take_back(self, feature: str) -> None:
+        """Do nothing: nothing was left out."""
+
+    async def send(self, request: dict[str, Any]) -> Answer:
+        """Call the function once; see `ChatClient.send`."""
+        messages = [dict(message) for message in request["messages"]]
+        try:
+            if _is_async(self._function):
+                said = await self._function(messages)
+            else:
+                said = await in_a_thread(lambda: _called(self._function, messages))
+                if inspect.isawaitable(said):
+                    said = await said
+        except (TransientError, PsoptError):
+            raise
+        except (Exception, SystemExit) as error:  # whatever the user's function does; an exit would end the loop
+            raise self._failure(error) from error
+        if not isinstance(said, str):
+            raise ModelRefusedError(
+                f"{self.name} returned {_article(said)}: a function that is a model takes chat messages and returns "
+                "the answer as a str"
+            )
+        return Answer(said)
+
+    async def exchange(self, request: dict[str, Any]) -> tuple[Answer, Mapping[str, str]]:
+        """Call the function once; there are no headers."""
+        return await self.send(request), {}
+
+    async def close(self) -> None:
+        """Do nothing: what the function has opened is its own."""
+
+    def _failure(self, error: BaseException) -> Exception:
+        """What a function has raised, as something that passes or that ends the work, in one line."""
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        status = getattr(error, "status_code", None)
+        by_status = isinstance(status, int) and (status in _PASSING or status >= _FAULTS_OF_SERVERS)
+        if by_status or isinstance(error, (ConnectionError, TimeoutError)):
+            return TransientError(reason, overloaded=status == _TOO_MANY)
+        return ModelRefusedError(f"{self.name} raised {reason}{_line_of(error, self._function)}")
+
+
+def function_name(function: Any) -> str:
+    """``function/NAME``; a partial function has the name of the whole one, an object that of its class.
+
+    >>> function_name(lambda messages: "yes")
+    'function/lambda'
+    """
+    named = _whole(function)
+    name = getattr(named, "__name__", type(named).__name__)
+    return f"{KIND}/{re.sub(r'[^0-9A-Za-z_.-]+', '', name) or KIND}"
+
+
+def _whole(function: Any) -> Any:
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function
+
+
+def _is_async(function: Any) -> bool:
+    whole = _whole(function)
+    return inspect.iscoroutinefunction(whole) or inspect.iscoroutinefunction(getattr(whole, "__call__", None))  # noqa: B004
+
+
+def _called(function: Callable[[list[dict[str, str]]], Any], messages: list[dict[str, str]]) -> Any:
+    try:
+        return function(messages)
+    except StopIteration as error:  # no future takes it: whoever awaits would wait for ever
+        raise RuntimeError("StopIteration") from error
+
+
+def _place(function: Any) -> str | None:
+    """Which function it is, as part of the cache's key; None where it does not say what its answers depend on."""
+    key = getattr(function, "cache_key", None)
+    if key is None:
+        return None
+    if not isinstance(key, str) or not key:
+        raise InputError(
+            f"{function_name(function)}: its cache_key must be a text that names what its answers depend on, "
+            f"not {key!r}"
+        )
+    whole = _whole(function)
+    code = whole if inspect.isroutine(whole) else type(whole)
+    try:
+        source = inspect.getsource(code)
+    except (OSError, TypeError):  # made at a prompt, or not in Python
+        source = ""
+    digest = hashlib.sha256(source.encode()).hexdigest()[:12]
+    return f"{KIND}:{code.__module__}:{code.__qualname__}:{digest}:{key}"
+
+
+def _line_of(error: BaseException, function: Any) -> str:
+    """Where in the function's file it was raised; a notebook's cells have files that nobody knows."""
+    whole = _whole(function)
+    code = getattr(whole, "__code__", None) or getattr(getattr(whole, "__call__", None), "__code__", None)  # noqa: B004
+    frames = [
+        frame for frame in traceback.extract_tb(error.__traceback__) if code and frame.filename == code.co_filename
+    ]
+    if not frames:
+        return ""
+    file = Path(frames[-1].filename)
+    where = "the cell" if "ipykernel" in file.parent.name else file.name
+    return f" (line {frames[-1].lineno} of {where})"
+
+
+def _article(value: object) -> str:
+    kind = type(value).__name__
+    return "None" if value is None else f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"

@@ -1,0 +1,41 @@
+"""What notebooks show: small HTML without scripts, rows as DataFrames, and how far work has come."""
+
+import warnings
+
+from psopt.notebooks._frame import data_frame
+from psopt.notebooks._html import (
+    card,
+    escaped,
+    folded,
+    line,
+    preformatted,
+    shortened,
+    shown_number,
+    table,
+    with_interval,
+)
+from psopt.notebooks._progress_bar import NotebookBar, ProgressBar, TerminalBar, in_notebook, progress_bar
+from psopt.notebooks._scatter import Point, scatter
+
+__all__ = [
+    "NotebookBar",
+    "Point",
+    "ProgressBar",
+    "TerminalBar",
+    "card",
+    "data_frame",
+    "escaped",
+    "folded",
+    "in_notebook",
+    "line",
+    "preformatted",
+    "progress_bar",
+    "scatter",
+    "shortened",
+    "shown_number",
+    "table",
+    "with_interval",
+]
+
+# Optuna imports tqdm's bar for notebooks, which asks for ipywidgets; psopt's own bars need none.
+warnings.filterwarnings("ignore", message="IProgress not found")

@@ -1,0 +1,30 @@
+"""Rows as a DataFrame of pandas, which is imported when one is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from psopt.errors import import_extra
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+
+
+def data_frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], feature: str) -> pd.DataFrame:
+    """Make a DataFrame of these columns, in this order; what a row lacks is missing there.
+
+    Parameters
+    ----------
+    feature : str
+        What needs pandas, for the message where it is not installed.
+
+    Raises
+    ------
+    MissingExtraError
+        If pandas is not installed.
+    """
+    pandas = import_extra("pandas", feature, "pandas")
+    frame: pd.DataFrame = pandas.DataFrame(list(rows), columns=list(columns))
+    return frame

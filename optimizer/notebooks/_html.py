@@ -1,0 +1,112 @@
+"""Small HTML for a notebook's cells: tables, texts and figures without scripts, every text from data escaped.
+
+Colours are the notebook's own, so that light and dark ones are read alike; without styles, as where a notebook is not
+trusted, the tables stand as tables.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    Value = str | float | None
+
+LONGEST = 160  # characters of a text in a cell: two lines
+_ROW = "border:0;border-bottom:1px solid rgba(128,128,128,.35);vertical-align:top"
+_START = f'<tr style="{_ROW}">'
+_PRE = (
+    "white-space:pre-wrap;word-break:normal;margin:2px 0 8px 0;padding:6px 8px;"
+    "border-left:3px solid rgba(128,128,128,.5)"
+)
+
+
+def card(title: str, *parts: str) -> str:
+    """Put parts that are HTML already under a title, a text; empty ones are left out."""
+    inner = "".join(part for part in parts if part)
+    return (
+        f'<div style="max-width:72em;overflow-x:auto"><p style="margin:2px 0"><b>{escaped(title)}</b></p>{inner}</div>'
+    )
+
+
+def line(text: str) -> str:
+    """A paragraph; nothing for an empty text."""
+    return f'<p style="margin:2px 0 6px 0">{escaped(text)}</p>' if text else ""
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
+    """A table: texts to the left and shortened, numbers to the right with three digits; None is a dash.
+
+    >>> "<td" in table(["label", "n"], [["<b>", 3]]), "&lt;b&gt;" in table(["label", "n"], [["<b>", 3]])
+    (True, True)
+    """
+    listed = [list(row) for row in rows]
+    is_text = [any(isinstance(row[column], str) for row in listed) for column in range(len(head))]
+    heading = "".join(_cell("th", name, is_text[column]) for column, name in enumerate(head))
+    body = "".join(
+        f"{_START}{''.join(_cell('td', value, is_text[column]) for column, value in enumerate(row))}</tr>"
+        for row in listed
+    )
+    return (
+        '<table cellpadding="4" style="border-collapse:collapse;font-variant-numeric:tabular-nums;margin:4px 0">'
+        f"<thead>{_START}{heading}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def folded(title: str, *parts: str) -> str:
+    """Parts that are HTML already, to be unfolded; nothing where there are none."""
+    inner = "".join(parts)
+    return f"<details><summary>{escaped(title)}</summary>{inner}</details>" if inner else ""
+
+
+def preformatted(text: str) -> str:
+    """A text as it is, with its line breaks."""
+    return f'<pre style="{_PRE}">{html.escape(text, quote=False)}</pre>'
+
+
+def escaped(text: str) -> str:
+    """A text on one line that is no mark-up, whatever it holds."""
+    return html.escape(" ".join(text.split()), quote=False)
+
+
+def shortened(text: str, longest: int = LONGEST) -> str:
+    """A text on one line, cut with an ellipsis.
+
+    >>> shortened("one two three", 8)
+    'one two…'
+    """
+    one_line = " ".join(text.split())
+    return one_line if len(one_line) <= longest else one_line[: longest - 1].rstrip() + "…"
+
+
+def shown_number(value: float | None) -> str:
+    """A number as tables show it: whole ones as they are, others with three digits, and a dash for none.
+
+    >>> shown_number(3), shown_number(0.12345), shown_number(None), shown_number(float("nan"))
+    ('3', '0.123', '–', '–')
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "–"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
+
+
+def with_interval(value: float | None, interval: tuple[float, float] | None) -> str:
+    """A number with its interval, where there is one.
+
+    >>> with_interval(0.5, (0.25, 0.75)), with_interval(0.5, None)
+    ('0.500 (0.250 to 0.750)', '0.500')
+    """
+    shown = shown_number(value)
+    return (
+        f"{shown} ({shown_number(interval[0])} to {shown_number(interval[1])})"
+        if interval and value is not None
+        else shown
+    )
+
+
+def _cell(tag: str, value: Value, is_text: bool) -> str:  # private, and said by name nowhere else
+    shown = escaped(shortened(value)) if isinstance(value, str) else shown_number(value)
+    return f'<{tag} style="text-align:{"left" if is_text else "right"}">{shown}</{tag}>'

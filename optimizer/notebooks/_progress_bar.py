@@ -1,0 +1,126 @@
+"""A progress bar where somebody watches: HTML in a notebook, a line in a terminal, nothing in a pipe."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import time
+from typing import TYPE_CHECKING, Any, Protocol
+
+from psopt.notebooks._html import escaped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_LEAST_BETWEEN = 0.2  # seconds between two updates: a cell that changes more often is only slower
+
+
+class ProgressBar(Protocol):
+    """Shows how far something has come."""
+
+    def show(self, text: str, done: int = 0, total: int | None = None) -> None:
+        """Say what is done, and how much of it: so many of so many, or nobody knows of how many."""
+
+    def close(self, text: str = "") -> None:
+        """End the bar; in a notebook the text stays in its place, where it is kept with the output."""
+
+
+def progress_bar(wanted: bool | None) -> ProgressBar | None:  # as verbs are told: `progress=`
+    """Make the bar that fits where this runs.
+
+    Parameters
+    ----------
+    wanted : bool or None
+        None is for notebooks and terminals alone; True is for pipes too, where the end is printed.
+    """
+    if wanted is False:
+        return None
+    if in_notebook():
+        return NotebookBar()
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    return TerminalBar() if is_terminal or wanted else None
+
+
+def in_notebook() -> bool:
+    """Whether this runs in a kernel, whose output a notebook shows."""
+    ipython: Any = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    return shell is not None and hasattr(shell, "kernel")
+
+
+class NotebookBar:
+    """A bar as HTML that is replaced in its place: it needs no widgets, and saved notebooks keep the last state.
+
+    Parameters
+    ----------
+    clock : callable
+        Gives the time in seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._started = clock()
+        self._shown_at = float("-inf")
+        self._display: Any = None
+
+    def show(self, text: str, done: int = 0, total: int | None = None) -> None:
+        """See `ProgressBar.show`."""
+        if self._clock() - self._shown_at < _LEAST_BETWEEN:
+            return
+        self._shown_at = self._clock()
+        state = f'max="{total}" value="{done}"' if total else ""
+        of = f"{done:,} of {total:,} " if total else ""
+        self._put(f"<progress {state}></progress> {of}{escaped(text)}{self._seconds}")
+
+    def close(self, text: str = "") -> None:
+        """See `ProgressBar.close`."""
+        if text or self._display is not None:
+            self._put(f"{escaped(text)}{self._seconds}" if text else "")
+
+    @property
+    def _seconds(self) -> str:
+        return f" <small>({self._clock() - self._started:.0f} s)</small>"
+
+    def _put(self, content: str) -> None:
+        ipython: Any = importlib.import_module("IPython.display")
+        shown = ipython.HTML(f"<div>{content}</div>")
+        if self._display is None:
+            self._display = ipython.display(shown, display_id=True)
+        else:
+            self._display.update(shown)
+
+
+class TerminalBar:
+    """A line on standard error that is gone when it ends."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        console = Console(stderr=True, highlight=False)
+        columns = (
+            BarColumn(bar_width=20),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[text]}"),
+            TimeElapsedColumn(),
+        )
+        self._progress = Progress(*columns, console=console, transient=console.is_terminal)
+        self._task = self._progress.add_task("", total=None, text="")
+        self._progress.start()
+
+    def show(self, text: str, done: int = 0, total: int | None = None) -> None:
+        """See `ProgressBar.show`."""
+        from rich.markup import escape
+
+        self._progress.update(self._task, completed=done, total=total, text=escape(text))
+
+    def close(self, text: str = "") -> None:
+        """See `ProgressBar.close`."""
+        if text:
+            self.show(text, *self._state)
+        self._progress.stop()
+
+    @property
+    def _state(self) -> tuple[int, int | None]:
+        task = self._progress.tasks[0]
+        return int(task.completed), None if task.total is None else int(task.total)

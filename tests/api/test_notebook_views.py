@@ -1,0 +1,209 @@
+"""What a notebook shows: short reprs, small HTML in which data are texts, and DataFrames whose rows can be counted."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any
+
+import psopt
+import pytest
+from psopt.errors import InputError, MissingExtraError
+from psopt.search_spaces import Example, Prompt
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pd = pytest.importorskip("pandas", reason="among the extra `pandas`")
+
+EVIL = "<script>alert(1)</script><b onclick='x'>&amp;"
+VOID = {"br", "hr", "img"}
+MOST = 25_000  # characters of a cell; a report page has 5 million
+VIEWS = ("task", "prompt", "scores", "run", "diagnosis", "own_prompt")
+
+
+def by_first_word(messages: list[dict[str, str]]) -> str:
+    said = messages[-1]["content"]
+    return "none of them" if "thing 7 " in said else EVIL if "Who" in said.split("Question:")[-1] else "Number"
+
+
+@pytest.fixture(scope="module")
+def task() -> psopt.Task:
+    rows = [(f"{'When' if n % 2 else 'Who'} is thing {n} {EVIL} ?", (EVIL, "Number")[n % 2]) for n in range(60)]
+    return psopt.Task.from_records(rows, name="toy", noun="question")
+
+
+@pytest.fixture(scope="module")
+def run(task: psopt.Task, tmp_path_factory: pytest.TempPathFactory) -> psopt.Run:
+    folder = tmp_path_factory.mktemp("shown")
+    options: dict[str, Any] = {"rephrasings": 3, "heldout": 3, "rounds": 1, "race": "off", "cache_dir": folder}
+    return psopt.optimize(task, model=by_first_word, trials=6, out=folder / "run", **options)
+
+
+@pytest.fixture(scope="module")
+def diagnosis(task: psopt.Task, tmp_path_factory: pytest.TempPathFactory) -> psopt.PromptReport:
+    folder = tmp_path_factory.mktemp("shown")
+    return psopt.diagnose(task, model=by_first_word, rephrasings=3, cache_dir=folder)
+
+
+@pytest.fixture(scope="module")
+def shown(task: psopt.Task, run: psopt.Run, diagnosis: psopt.PromptReport) -> dict[str, Any]:
+    own = psopt.Prompt("Sort it.", task.labels, "question", examples=(Example(EVIL, "Number"),) * 3)
+    return {
+        "task": task,
+        "prompt": run.recommended.prompt,
+        "own_prompt": own,
+        "scores": run.baseline.test,
+        "run": run,
+        "diagnosis": diagnosis,
+    }
+
+
+class Tags(HTMLParser):
+    """Fails where tags are not closed in their order, and keeps their names, attributes and texts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[str] = []
+        self.attributes: set[str] = set()
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append(tag)
+        self.attributes |= {name for name, _ in attrs}
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_html_is_small_whole_and_holds_no_script(shown: dict[str, Any], view: str) -> None:
+    html = shown[view]._repr_html_()
+    assert len(html) < MOST
+    tags = Tags()
+    tags.feed(html)
+    assert tags.open == []
+    assert not {"script", "style", "link", "img", "iframe"} & set(tags.seen)
+    assert not any(name.startswith("on") for name in tags.attributes)
+    assert "http" not in html.replace("http://www.w3.org/2000/svg", "")
+    assert "alert(1)" in tags.text or view == "prompt"
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_reprs_are_a_line(shown: dict[str, Any], view: str) -> None:
+    assert len(repr(shown[view])) < 300
+    assert "\n" not in repr(shown[view])
+
+
+def test_reprs_of_what_they_hold_are_a_line(run: psopt.Run, diagnosis: psopt.PromptReport) -> None:
+    held = [
+        run.recommended,
+        run.recommendation,
+        run.recommendation.verdict,
+        diagnosis.diagnosis,
+        *run.recommended.edits,
+    ]
+    for value in held:
+        assert len(repr(value)) < 300, type(value)
+
+
+def test_a_run_shows_its_front_and_what_it_recommends(run: psopt.Run) -> None:
+    html = run._repr_html_()
+    assert all(candidate.id in html for candidate in run.front)
+    assert "seed prompt" in html
+    assert html.count("<circle") == len({run.baseline.id, run.short.id, *(candidate.id for candidate in run.front)})
+
+
+def test_a_row_a_prompt_of_the_front(run: psopt.Run) -> None:
+    frame = run.to_frame()
+    assert frame["id"].tolist() == [candidate.id for candidate in run.front]
+    for candidate, (_, row) in zip(run.front, frame.iterrows(), strict=True):
+        low, high = candidate.test.ci["f1"]
+        assert (row["test_f1"], row["test_f1_low"], row["test_f1_high"]) == (candidate.test.f1, low, high)
+        assert row["val_sensitivity"] == candidate.val.sensitivity
+        assert row["tokens"] == candidate.length["tokens"]
+        assert row["n_edits"] == len(candidate.edits) == len(row["edits"])
+    assert frame["role"].str.contains("knee").sum() == 1
+    with_seed = run.to_frame(seed_prompt=True)
+    assert with_seed["role"].str.contains("seed prompt").sum() == 1
+    assert psopt.load_run(run.path).to_frame().equals(frame)
+
+
+def test_a_row_a_trial(run: psopt.Run) -> None:
+    frame = run.trials_frame()
+    assert frame["trial"].tolist() == [trial.number for trial in run.study.trials]
+    whole = frame[frame["state"] == "complete"].set_index("id")
+    assert whole.loc[run.baseline.id, "f1"] == run.baseline.val.f1
+    assert set(whole[whole["on_front"]].index) == {candidate.id for candidate in run.front}
+    assert (whole["calls"] >= 0).all()
+    assert pd.api.types.is_datetime64_any_dtype(frame["started"])
+
+
+def test_a_row_a_sample(diagnosis: psopt.PromptReport) -> None:
+    frame = diagnosis.to_frame()
+    predictions = diagnosis.predictions
+    assert frame["id"].tolist() == [sample.id for sample in predictions.samples]
+    assert frame["sensitivity"].tolist() == predictions.sensitivities.tolist()
+    shares = frame[[f"share_{label}" for label in predictions.labels]].sum(axis=1) + frame["share_na"]
+    assert shares.round(9).eq(1).all()
+    assert frame["share_na"].mean() == pytest.approx(diagnosis.na_rate)
+    assert [sum(answers.values()) for answers in frame["answers"]] == [3] * len(frame)
+    named = {case.id for cases in diagnosis.diagnosis.failure_cases.values() for case in cases}
+    assert set(frame.loc[frame["weak"], "id"]) >= named
+    assert frame["text"].map(type).eq(str).all()
+
+
+def test_samples_without_labels_and_open_answers_have_rows_too(tmp_path: Path) -> None:
+    def says_twelve(messages: list[dict[str, str]]) -> str:
+        return "12"
+
+    numbers = [{"text": f"{n} and {n}", "label": 2 * n} for n in range(20)]
+    sums = psopt.Task.from_records(numbers, name="sums", answers="number")
+    frame = psopt.diagnose(sums, model=says_twelve, rephrasings=2, cache_dir=tmp_path).to_frame()
+    assert not [name for name in frame.columns if name.startswith("share_") and name not in {"share_na", "share_right"}]
+    assert frame["answers"].tolist() == [{"12": 2}] * len(frame)
+    (tmp_path / "texts.csv").write_text("text\n" + "\n".join(f"Who is {n}?" for n in range(8)))
+    (tmp_path / "task.toml").write_text(f'labels = ["Number", "{EVIL}"]\n')
+    unlabelled = psopt.load_task(tmp_path / "texts.csv", task_file=tmp_path / "task.toml", require_labels=False)
+    report = psopt.diagnose(unlabelled, model=by_first_word, rephrasings=2, cache_dir=tmp_path)
+    assert report.to_frame()["share_right"].isna().all()
+    assert report._repr_html_()
+
+
+@pytest.mark.parametrize("method", ["to_frame", "trials_frame", "diagnosis"])
+def test_without_pandas_a_line_says_how_to_get_it(
+    run: psopt.Run, diagnosis: psopt.PromptReport, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    asked = diagnosis.to_frame if method == "diagnosis" else getattr(run, method)
+    with pytest.raises(MissingExtraError, match=r"needs pandas, which is not installed: pip install 'psopt\[pandas\]'"):
+        asked()
+
+
+def test_a_prompt_of_many_examples_is_still_a_line() -> None:
+    prompt = Prompt("Sort it. " * 50, ("a", "b"), examples=(Example("long " * 300, "a"),) * 20)
+    assert len(repr(prompt)) < 200
+
+
+def test_figures_are_of_plotly_and_hold_every_prompt_and_sample(run: psopt.Run, diagnosis: psopt.PromptReport) -> None:
+    figure = run.figure()
+    drawn = {text.split("</b>")[0].removeprefix("<b>") for trace in figure.data for text in trace.hovertext}
+    frame = run.trials_frame()
+    whole = frame[(frame["state"] == "complete") & frame["raced"].isna()]
+    assert drawn == set(whole["id"])
+    assert psopt.load_run(run.path).figure() == figure
+    (of_prompt,) = [trace for trace in diagnosis.figure().data if trace.name == "prompt"]
+    assert len(of_prompt.x) == len(diagnosis.predictions.samples)
+    assert "<script>" not in str(figure.to_json())
+
+
+def test_what_was_put_together_by_hand_says_that_it_can_t_be_drawn(run: psopt.Run) -> None:
+    with pytest.raises(InputError, match=r"psopt\.load_run"):
+        replace(run, draw=None).figure()
