@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Any
 from psopt.api._run import run as run_settings
 from psopt.errors import InputError
 from psopt.runs import MANIFEST, RunDirectory, RunSettings, with_changed_limits
+from psopt.tracking import split_callbacks
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from psopt.api._run import OnEstimate
     from psopt.runs import Run
     from psopt.search import Observer, RaceMode
+    from psopt.tracking import Callback
 
 
 def resume(
@@ -28,6 +32,7 @@ def resume(
     force: bool = False,
     observer: Observer | None = None,
     on_estimate: OnEstimate | None = None,
+    callbacks: Iterable[Callback] | None = None,
     **lm_changes: Any,
 ) -> Run:
     """Resume an interrupted run, or add trials to a finished one.
@@ -55,6 +60,9 @@ def resume(
     observer : Observer, optional
     on_estimate : callable, optional
         Is told, before anything is asked, what the rest will take of a model that costs.
+    callbacks : iterable, optional
+        Who records the run from now on, as in `optimize`; by default the trackers that it has had by name. Trackers
+        go on with what they have begun, and those that are new are told of all earlier trials.
     **lm_changes
         Fields of `LMConfig` that differ from now on, such as ``api_base``.
 
@@ -65,6 +73,7 @@ def resume(
     BudgetReachedError
         As `optimize`.
     """
+    names, objects = (None, ()) if callbacks is None else split_callbacks(callbacks)
     settings = settings_to_resume(
         run,
         trials=trials,
@@ -72,6 +81,7 @@ def resume(
         race=race,
         max_prompt_tokens=max_prompt_tokens,
         storage=storage,
+        log=names,
         **lm_changes,
     )
     if settings.program:
@@ -85,6 +95,7 @@ def resume(
         force=force,
         observer=observer,
         on_estimate=on_estimate,
+        callbacks=objects,
     )
 
 
@@ -96,6 +107,7 @@ def settings_to_resume(
     race: RaceMode | None = None,
     max_prompt_tokens: int | None = None,
     storage: str | None = None,
+    log: tuple[str, ...] | None = None,
     **lm_changes: Any,
 ) -> RunSettings:
     """The settings of a run, with what is to be different from now on.
@@ -130,5 +142,6 @@ def settings_to_resume(
         ),
         leave_one_out=settings.leave_one_out if leave_one_out is None else leave_one_out,
         storage=storage or settings.storage,
+        log=settings.log if log is None else log,
         lm=settings.lm.changed(**lm_changes),
     )
