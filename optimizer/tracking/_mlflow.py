@@ -16,7 +16,7 @@ from psopt.tracking._environment import unless_set
 from psopt.tracking._reachable import why_unreachable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from datetime import datetime
 
     from psopt.tracking._base import Ending
@@ -27,6 +27,7 @@ _EXPERIMENT = "psopt"
 _STATUS = {"finished": "FINISHED", "failed": "FAILED", "killed": "KILLED"}
 # Of its client: by default a server that is gone is looked for 7 times, 4 minutes long, while the run stands still.
 _PATIENCE = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2", "MLFLOW_HTTP_REQUEST_TIMEOUT": "15"}
+_SILENCE = {"MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true"}  # which is for the run's result
 _LONGEST_REASON = 300  # characters of an error that ends a command
 _LONGEST_PARAM = 6000  # characters (mlflow.utils.validation.MAX_PARAM_VAL_LENGTH)
 _LONGEST_DIGEST = 36  # characters (mlflow.utils.validation.MAX_DATASET_DIGEST_SIZE)
@@ -49,7 +50,6 @@ class MLflowTracker(Tracker):
         self._experiment = experiment
         self._client: Any = None
         self._kept: dict[str, Any] = {}
-        self._runs: dict[int, str] = {}
 
     def check(self) -> None:
         """Import MLflow, and look for its store, which may be made by that."""
@@ -82,7 +82,10 @@ class MLflowTracker(Tracker):
                 self._add_data(run)
             self._client.update_run(kept["run_id"], status="RUNNING")
             self.place = self._address()
-            self._log(kept["run_id"], params=run.params, tags=run.tags)
+            # MLflow lets no parameter be changed: those of a run that is resumed are what it began with.
+            known = self._client.get_run(kept["run_id"]).data.params
+            new = {name: value for name, value in run.params.items() if name not in known}
+            self._log(kept["run_id"], params=new, tags=run.tags)
 
     def trial(self, trial: TrialRecord) -> None:
         """Record a trial as a nested run, and its scores over the trials in the run itself."""
@@ -91,14 +94,17 @@ class MLflowTracker(Tracker):
         nested = self._kept.setdefault("nested", {})
         with _patience():
             begun, done = _milliseconds(trial.begun), _milliseconds(trial.done)
-            if str(trial.number) not in nested:
+            is_new = str(trial.number) not in nested
+            if is_new:
                 tags = {"mlflow.parentRunId": self._kept["run_id"], "psopt.trial": str(trial.number)}
                 name = f"trial {trial.number}"
                 made = self._client.create_run(self._kept["experiment_id"], start_time=begun, tags=tags, run_name=name)
                 nested[str(trial.number)] = made.info.run_id
             run_id = nested[str(trial.number)]
             tags = {"psopt.scores": f"estimated: {trial.raced}" if trial.raced else "of the whole of val"}
-            self._log(run_id, params=trial.params, metrics=trial.metrics, tags=tags)
+            known = {} if is_new else self._client.get_run(run_id).data.params
+            new = {name: value for name, value in trial.params.items() if name not in known}
+            self._log(run_id, params=new, metrics=trial.metrics, tags=tags)
             self._client.set_terminated(run_id, end_time=done)
             over_trials = [
                 Metric(f"trials/{name}", value, done or int(time.time() * 1000), trial.number)
@@ -166,23 +172,23 @@ class MLflowTracker(Tracker):
         self,
         run_id: str,
         *,
-        params: dict[str, Any] | None = None,
-        metrics: dict[str, float] | None = None,
-        tags: dict[str, str] | None = None,
+        params: Mapping[str, Any] | None = None,
+        metrics: Mapping[str, float] | None = None,
+        tags: Mapping[str, str] | None = None,
     ) -> None:
-        """Log values; of parameters those that are new, since MLflow lets none be changed."""
+        """Log values, as many as a request takes at once."""
         from mlflow.entities import Metric, Param, RunTag
 
         now = int(time.time() * 1000)
-        known = self._client.get_run(run_id).data.params
-        new = [Param(name, str(value)[:_LONGEST_PARAM]) for name, value in (params or {}).items() if name not in known]
-        for first in range(0, len(new), _MOST_PARAMS):
-            self._client.log_batch(run_id, params=new[first : first + _MOST_PARAMS])
+        listed = [Param(name, str(value)[:_LONGEST_PARAM]) for name, value in (params or {}).items()]
         self._client.log_batch(
             run_id,
+            params=listed[:_MOST_PARAMS],
             metrics=[Metric(name, value, now, 0) for name, value in (metrics or {}).items()],
             tags=[RunTag(name, value) for name, value in (tags or {}).items()],
         )
+        for first in range(_MOST_PARAMS, len(listed), _MOST_PARAMS):
+            self._client.log_batch(run_id, params=listed[first : first + _MOST_PARAMS])
 
     def _register(self, run: RunRecord) -> None:
         """Put the recommended prompt into the registry, unless it is this run's there already."""
@@ -211,7 +217,7 @@ def _patience() -> Iterator[None]:
     for logger in loggers:
         logger.setLevel(logging.ERROR)
     try:
-        with unless_set(_PATIENCE):
+        with unless_set(_PATIENCE | _SILENCE):
             yield
     finally:
         for logger, level in zip(loggers, levels, strict=True):

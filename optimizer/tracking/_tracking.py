@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from psopt.tracking._base import Ending, Tracker
     from psopt.tracking._callback import OptunaCallback
 
+_LONGEST_REASON = 300  # characters of what a tracker has failed with
 LOGGER = logging.getLogger("psopt.tracking")
 
 
@@ -188,7 +189,7 @@ class Tracking(Observer):
         except Exception as error:  # noqa: BLE001  # whatever somebody else's package raises: the run goes on
             if tracker in self.trackers:
                 self.trackers.remove(tracker)
-                reason = " ".join(f"{type(error).__name__}: {error}".split())
+                reason = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST_REASON]
                 LOGGER.warning("%s failed and is left out from now on, the run goes on: %s", tracker.name, reason)
 
     def _tell_trial(self, number: int) -> None:
