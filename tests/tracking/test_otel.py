@@ -15,6 +15,7 @@ from psopt.testing import FakeServer
 from psopt.tracking import OTelTracker
 
 from tests.cli.limited_runs import write_questions
+from tests.cli.test_signals import PROGRAM
 from tests.tracking.small_runs import arguments, optimize
 
 if TYPE_CHECKING:
@@ -69,8 +70,12 @@ def ask(folder: Path, server: FakeServer, tracker: OTelTracker, **options: Any) 
     )
 
 
+def spans_of(memory: InMemorySpanExporter) -> list[Any]:
+    return [*memory.get_finished_spans()]
+
+
 def calls_of(memory: InMemorySpanExporter) -> list[Any]:
-    return [span for span in memory.get_finished_spans() if span.name == "chat test"]
+    return [span for span in spans_of(memory) if span.name == "chat test"]
 
 
 def test_each_call_is_a_span_by_the_conventions_within_a_trial_and_the_run(
@@ -80,7 +85,7 @@ def test_each_call_is_a_span_by_the_conventions_within_a_trial_and_the_run(
         run = ask(folder, server, tracker(memory))
         n_requests = server.counts()["requests"]
         port = server.port
-    spans = {span.context.span_id: span for span in memory.get_finished_spans()}
+    spans = {span.context.span_id: span for span in spans_of(memory)}
     (root,) = (span for span in spans.values() if span.parent is None)
     trials = [span for span in spans.values() if span.name.startswith("trial ")]
     calls = calls_of(memory)
@@ -117,7 +122,7 @@ def test_answers_from_the_cache_are_no_calls(folder: Path, memory: InMemorySpanE
         ask(folder, server, tracker(InMemorySpanExporter()))
         ask(folder, server, tracker(memory), out=folder / "again")
     assert calls_of(memory) == []
-    assert len(memory.get_finished_spans()) == 4
+    assert len(spans_of(memory)) == 4
 
 
 def test_content_is_there_where_it_is_asked_for(
@@ -151,16 +156,16 @@ def test_a_refused_key_is_an_error_of_the_call_and_of_the_run(folder: Path, memo
         ask(folder, server, tracker(memory))
     (call,) = calls_of(memory)
     assert call.attributes["error.type"] == "ModelRefusedError"
-    (root,) = (span for span in memory.get_finished_spans() if span.parent is None)
+    (root,) = (span for span in spans_of(memory) if span.parent is None)
     assert root.attributes["error.type"] == "failed"
-    (trial,) = (span for span in memory.get_finished_spans() if span.name == "trial 0")
+    (trial,) = (span for span in spans_of(memory) if span.name == "trial 0")
     assert not trial.status.is_ok
 
 
 def test_a_resumed_run_links_to_the_trace_before(tmp_path: Path, memory: InMemorySpanExporter) -> None:
     optimize(tmp_path / "run", callbacks=[tracker(memory)])
     psopt.resume(tmp_path / "run", trials=5, callbacks=[tracker(memory)])
-    first, second = (span for span in memory.get_finished_spans() if span.parent is None)
+    first, second = (span for span in spans_of(memory) if span.parent is None)
     assert [link.context.trace_id for link in second.links] == [first.context.trace_id]
 
 
@@ -226,6 +231,23 @@ def test_spans_go_where_opentelemetrys_variables_say(
     assert sum(span.name == "chat test" for span in receiver.spans) == n_requests
     assert {span.name for span in receiver.spans} == {"chat test", "trial 0", "trial 1", "psopt run"}
     assert receiver.services == {"psopt"}
+
+
+def test_the_calls_of_a_program_are_spans_too(
+    folder: Path, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.url)
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(str(folder))
+    (folder / "traced_program.py").write_text(PROGRAM)
+    with FakeServer() as server:
+        words = ["optimize", "--dataset", "data.csv", "--model", "openai/test", "--program", "traced_program:program"]
+        words += ["--api-base", server.url, "--trials", "2", "--rephrasings", "2", "--out", "run", "--log", "otel"]
+        assert run_command([*words, "--heldout", "2", "--cache-dir", "cache", "--quiet"]) == 0
+        n_requests = server.counts()["requests"]
+    assert sum(span.name == "chat test" for span in receiver.spans) == n_requests
+    assert {span.name for span in receiver.spans} == {"chat test", "trial 0", "trial 1", "psopt run"}
 
 
 def test_nobody_who_takes_spans_is_one_line(

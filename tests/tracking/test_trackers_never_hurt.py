@@ -33,6 +33,7 @@ class Listening(Tracker):
         self.told: list[str] = []
         self.metrics: dict[str, float] = {}
         self.trials: dict[int, TrialRecord] = {}
+        self.first: dict[int, TrialRecord] = {}
         self._failing_at = failing_at
         self._error = error or ValueError("no space\nleft")
 
@@ -53,6 +54,7 @@ class Listening(Tracker):
 
     def trial(self, trial: TrialRecord) -> None:
         self.trials[trial.number] = trial
+        self.first.setdefault(trial.number, trial)
         self._hear(f"trial {trial.number}")
 
     def end(self, run: RunRecord, ending: Ending) -> None:
@@ -149,6 +151,7 @@ def test_what_was_asked_in_whole_after_its_race_is_told_again(tmp_path: Path) ->
     run = optimize(tmp_path / "run", trials=12, samples=60, race="on", callbacks=[tracker])
     listed = json.loads((run.path / "trials.json").read_text())["trials"]
     assert {entry["trial"] for entry in listed if entry["f1"] != tracker.trials[entry["trial"]].metrics["f1"]} == set()
+    assert any(trial.metrics["f1"] != tracker.first[number].metrics["f1"] for number, trial in tracker.trials.items())
     raced = {number for number, trial in tracker.trials.items() if trial.raced}
     assert raced == set(tracker.trials) - {entry["trial"] for entry in listed}
 
