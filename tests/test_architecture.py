@@ -8,7 +8,18 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 TOP = ["__main__", "__init__", "cli", "dspy_programs", "testing", "api"]
-MIDDLE = ["report", "runs", "search", "proposals", "diagnosis", "evaluation", "rephrasings", "models", "answers"]
+MIDDLE = [
+    "tracking",
+    "report",
+    "runs",
+    "search",
+    "proposals",
+    "diagnosis",
+    "evaluation",
+    "rephrasings",
+    "models",
+    "answers",
+]
 BOTTOM = ["search_spaces", "templates", "tasks", "notebooks", "text", "metrics", "errors", "_version"]
 ROOMS = [*TOP, *MIDDLE, *BOTTOM]
 SOURCES = [

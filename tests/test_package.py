@@ -54,7 +54,19 @@ def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
 
 def test_importing_psopt_loads_none_of_the_heavy_libraries() -> None:
     code = "import psopt, psopt.metrics, sys; print([m for m in sys.modules if m in sys.argv])"
-    heavy = ["torch", "transformers", "optuna", "sklearn", "scipy", "pyarrow", "rich", "pooch"]
+    heavy = [
+        "torch",
+        "transformers",
+        "optuna",
+        "sklearn",
+        "scipy",
+        "pyarrow",
+        "rich",
+        "pooch",
+        "mlflow",
+        "wandb",
+        "opentelemetry",
+    ]
     done = subprocess.run([sys.executable, "-c", code, *heavy], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -14,15 +14,17 @@ from psopt.rephrasings import RephrasingOptions
 from psopt.runs import AskedSizes, DataOptions, PlanOptions, RunSettings, asked_for
 from psopt.search import MARGIN, SearchOptions
 from psopt.search_spaces import SearchRestriction
+from psopt.tracking import split_callbacks
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
     from pathlib import Path
 
     from psopt.api._prompts import AnyPrompt
     from psopt.runs import Effort, PromptOptions, Run
     from psopt.search import GateMode, Observer, RaceMode, SamplerName
     from psopt.tasks import Task
+    from psopt.tracking import Callback
 
 
 def optimize(
@@ -61,6 +63,7 @@ def optimize(
     force: bool = False,
     observer: Observer | None = None,
     progress: bool | None = None,
+    callbacks: Iterable[Callback] = (),
 ) -> Run:
     """Search for prompts that are right, insensitive and consistent, and score the Pareto front on unseen data.
 
@@ -116,6 +119,10 @@ def optimize(
         Is told how the work goes.
     progress : bool, optional
         Show a bar; by default in notebooks and terminals, and nowhere where there is an observer.
+    callbacks : iterable, optional
+        Who records the run: ``"mlflow"``, ``"wandb"`` or ``"otel"``, with an experiment or a project after a colon
+        (``"mlflow:tickets"``); a `psopt.tracking.Tracker`; or a function that is called after each trial as Optuna's
+        callbacks are, ``callback(study, trial)``. One that fails is left out from then on, and the run goes on.
 
     Raises
     ------
@@ -126,6 +133,7 @@ def optimize(
         stands in the error's `run`. An effort's own limit is no error: the run says ``budget``.
     """
     by_name = isinstance(model, str)
+    log, callbacks = split_callbacks(callbacks)
     restriction = parts or SearchRestriction()
     if max_prompt_tokens is not None:
         restriction = replace(restriction, max_prompt_tokens=max_prompt_tokens)
@@ -147,6 +155,7 @@ def optimize(
         own_model=not by_name,
         prompt=own_prompt(task, prompt, strategy, prompt_options),
         prompt_file=file_of(prompt),
+        log=log,
     )
     with watched(observer, progress) as watcher:
         return run(
@@ -159,4 +168,5 @@ def optimize(
             resume=resume,
             force=force,
             observer=watcher,
+            callbacks=callbacks,
         )

@@ -10,11 +10,15 @@ from psopt.api._progress import watched
 from psopt.api._run import run as run_settings
 from psopt.errors import InputError
 from psopt.runs import MANIFEST, RunDirectory, RunSettings, with_changed_limits
+from psopt.tracking import split_callbacks
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from psopt.api._run import OnEstimate
     from psopt.runs import Run
     from psopt.search import Observer, RaceMode
+    from psopt.tracking import Callback
 
 
 def resume(
@@ -30,6 +34,7 @@ def resume(
     observer: Observer | None = None,
     on_estimate: OnEstimate | None = None,
     progress: bool | None = None,
+    callbacks: Iterable[Callback] | None = None,
     **lm_changes: Any,
 ) -> Run:
     """Resume an interrupted run, or add trials to a finished one.
@@ -59,6 +64,9 @@ def resume(
         Is told, before anything is asked, what the rest will take of a model that costs.
     progress : bool, optional
         Show a bar; by default in notebooks and terminals, and nowhere where there is an observer.
+    callbacks : iterable, optional
+        Who records the run from now on, as in `optimize`; by default the trackers that it has had by name. Trackers
+        go on with what they have begun, and those that are new are told of all earlier trials.
     **lm_changes
         Fields of `LMConfig` that differ from now on, such as ``api_base``.
 
@@ -69,6 +77,7 @@ def resume(
     BudgetReachedError
         As `optimize`.
     """
+    names, objects = (None, ()) if callbacks is None else split_callbacks(callbacks)
     settings = settings_to_resume(
         run,
         trials=trials,
@@ -76,6 +85,7 @@ def resume(
         race=race,
         max_prompt_tokens=max_prompt_tokens,
         storage=storage,
+        log=names,
         **lm_changes,
     )
     if settings.program:
@@ -90,6 +100,7 @@ def resume(
             force=force,
             observer=watcher,
             on_estimate=on_estimate,
+            callbacks=objects,
         )
 
 
@@ -101,6 +112,7 @@ def settings_to_resume(
     race: RaceMode | None = None,
     max_prompt_tokens: int | None = None,
     storage: str | None = None,
+    log: tuple[str, ...] | None = None,
     **lm_changes: Any,
 ) -> RunSettings:
     """The settings of a run, with what is to be different from now on.
@@ -135,5 +147,6 @@ def settings_to_resume(
         ),
         leave_one_out=settings.leave_one_out if leave_one_out is None else leave_one_out,
         storage=storage or settings.storage,
+        log=settings.log if log is None else log,
         lm=settings.lm.changed(**lm_changes),
     )

@@ -13,9 +13,10 @@ from psopt.models import ModelProvider
 from psopt.models.chat import asks_in_chat
 from psopt.runs import FRONT, STUDY, check_same_prompt, estimate_search, free_folder, held, n_evaluated
 from psopt.search import check_limits
+from psopt.tracking import tracked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from psopt.evaluation import Evaluator
     from psopt.models import Model
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from psopt.search import Observer
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
+    from psopt.tracking import OptunaCallback, Tracker
 
     OnEstimate = Callable[[CostEstimate], None]
     OnPlan = Callable[[Plan], None]
@@ -41,6 +43,7 @@ def run(
     observer: Observer | None = None,
     on_estimate: OnEstimate | None = None,
     on_plan: OnPlan | None = None,
+    callbacks: Sequence[Tracker | OptunaCallback] = (),
 ) -> Run:
     """Do what `optimize` promises, with its settings in one value; `model` goes before the settings' name of one.
 
@@ -48,14 +51,16 @@ def run(
     the settings stand as they are. `on_plan` is told of the plan, where there is one.
 
     To resume a run, its task, model, rephrasings and version of psopt must be what they were, unless `force`.
-    `on_estimate` is told, before anything is asked, what the run will take of a model that costs.
+    `on_estimate` is told, before anything is asked, what the run will take of a model that costs. `callbacks` record
+    the run beside the trackers that the settings name.
     """
     baseline = settings.baseline(task)
     models = ModelProvider(cache_dir, settings.lm)
     folder = run_folder(settings.model, task, out, resume=resume)
     if resume:
         check_same_prompt(folder, settings)
-    with held(folder, resume=resume) as directory:
+    tracking = tracked(observer, settings.log, callbacks, models.budget)
+    with held(folder, resume=resume) as directory, tracking:
         answering = models.answering(model or settings.model, task)
         plan: Plan | None = None
         if options is not None:
@@ -68,7 +73,7 @@ def run(
         evaluator = _evaluator(task, settings, baseline, models, answering, directory, on_estimate, resume=resume)
         proposer = make_proposer(settings, models)
         setup = SearchSetup(task, settings, baseline, evaluator, proposer, plan=plan.to_dict() if plan else None)
-        return search_in(directory, setup, resume=resume, force=force, observer=observer)
+        return search_in(directory, setup, resume=resume, force=force, observer=tracking)
 
 
 def run_folder(model: str, task: Task, out: str | Path | None, *, resume: bool = False) -> Path:

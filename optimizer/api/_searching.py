@@ -148,6 +148,7 @@ def _begin(recorder: RunRecorder, setup: SearchSetup, observer: Observer, *, res
         if not recorder.before:
             directory.discard()
         raise
+    observer.study = study
     observer.started(recorder.task, directory.path)
     _describe(study, recorder, setup.baseline)
     return study

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _WAITING = logging.getLogger("psopt.waiting")
+_NOTICES = (_WAITING, logging.getLogger("psopt.tracking"))
 
 
 class _OnStandardError(logging.Handler):
@@ -22,20 +23,26 @@ class _OnStandardError(logging.Handler):
 
 @contextlib.contextmanager
 def notices_on_standard_error() -> Iterator[None]:
-    """Show what the engine around language models says while it waits; who called from Python logs as before after."""
+    """Show what the engine around language models says while it waits, and which tracker has failed.
+
+    Who called from Python logs as before after.
+    """
     handler = _OnStandardError()
-    propagates = _WAITING.propagate
-    _WAITING.addHandler(handler)
-    _WAITING.propagate = False
+    propagates = [logger.propagate for logger in _NOTICES]
+    for logger in _NOTICES:
+        logger.addHandler(handler)
+        logger.propagate = False
     try:
         yield
     finally:
-        _WAITING.removeHandler(handler)
-        _WAITING.propagate = propagates
-        _WAITING.disabled = False
+        for logger, propagated in zip(_NOTICES, propagates, strict=True):
+            logger.removeHandler(handler)
+            logger.propagate = propagated
+            logger.disabled = False
 
 
 def hush(*, quiet: bool) -> bool:
     """Show nothing of the kind where --quiet is given."""
-    _WAITING.disabled = quiet
+    for logger in _NOTICES:
+        logger.disabled = quiet
     return quiet

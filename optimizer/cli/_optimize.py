@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 from psopt.cli._flags import DataFlags, ModelFlags, OutputFlags, PlannedFlags, PromptFlags, RephrasingFlags, verb
-from psopt.cli._options import DryRun, Gate, GateMargin, MaxPromptTokens, Model, Pin, Prompt, RaceName, option
+from psopt.cli._options import DryRun, Gate, GateMargin, Log, MaxPromptTokens, Model, Pin, Prompt, RaceName, option
 from psopt.errors import InputError
 
 Sampler = Annotated[str, option("Search", "--sampler", "tpe, nsga2, gp or random.", "NAME")]
@@ -96,6 +96,7 @@ def optimize(
     dry_run: DryRun = False,
     go_on: Resume = False,
     force: Force = False,
+    log: Log = None,
     output: OutputFlags,
 ) -> int:
     """Search for prompts that are right, insensitive to wording and consistent.
@@ -107,6 +108,7 @@ def optimize(
     from psopt.cli._prompts import read_prompts, start_from
     from psopt.cli._run import run, show_run_estimate
     from psopt.cli._settings import run_settings
+    from psopt.tracking import tracker_names
 
     if go_on and out is None:
         raise InputError("--resume needs --out DIR, the run to go on with")
@@ -135,6 +137,7 @@ def optimize(
         proposer=proposer,
         leave_one_out=leave_one_out,
         program=program,
+        log=tracker_names(log or ()),
     )
     task, settings = start_from(sources, settings, silent=output.silent)
     if dry_run:

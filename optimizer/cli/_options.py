@@ -409,5 +409,14 @@ DryRun = Annotated[
 ]
 
 # Output
+Log = Annotated[
+    list[str] | None,
+    option(
+        "Output",
+        "--log",
+        "Record the run with mlflow[:EXPERIMENT], wandb[:PROJECT] or otel, several with commas between.",
+        "TRACKER",
+    ),
+]
 Json = Annotated[bool, option("Output", "--json", "Print the result as JSON, and nothing else.")]
 Quiet = Annotated[bool, option("Output", "--quiet", "Print nothing but errors.", callback=hush)]

@@ -125,6 +125,18 @@ Force = Annotated[
 ]
 
 
+Log = Annotated[
+    list[str] | None,
+    option(
+        "Output",
+        "--log",
+        "Record the run with mlflow[:EXPERIMENT], wandb[:PROJECT] or otel, several with commas between, or off",
+        "TRACKER",
+        show_default=_AS_BEFORE,
+    ),
+]
+
+
 @verb("psopt resume runs/trec-minilm")
 def resume(
     *,
@@ -152,6 +164,7 @@ def resume(
     cache_dir: CacheDir = None,
     force: Force = False,
     dry_run: DryRun = False,
+    log: Log = None,
     output: OutputFlags,
 ) -> int:
     """Go on with an interrupted run, or add trials to a finished one.
@@ -162,6 +175,7 @@ def resume(
     from psopt.cli._run import run as carry_on
     from psopt.cli._run import show_run_estimate
     from psopt.cli._settings import request_options
+    from psopt.tracking import tracker_names
 
     settings = settings_to_resume(
         run,
@@ -170,6 +184,7 @@ def resume(
         race=race,
         max_prompt_tokens=max_prompt_tokens,
         storage=storage,
+        log=None if log is None else tracker_names(log),
         api_base=api_base,
         concurrency=concurrency,
         timeout=timeout,

@@ -12,14 +12,15 @@ from psopt.dspy_programs._loading import load_program
 from psopt.errors import InputError
 from psopt.models import ModelProvider
 from psopt.models.chat import CHAT_KINDS
-from psopt.search import Observer
 from psopt.tasks import as_value, subset
+from psopt.tracking import tracked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from psopt.runs import Run, RunSettings
+    from psopt.search import Observer
     from psopt.tasks import AnswerSpec, Sample, Task
 
 
@@ -43,6 +44,7 @@ def optimize_program(
     program = load_program(str(settings.program))
     input_field, label_field = _fields(program, task)
     models = ModelProvider(cache_dir, settings.lm)
+    tracking = tracked(observer, settings.log, (), models.budget)
     compilation = Compilation(
         settings=settings,
         models=models,
@@ -52,7 +54,7 @@ def optimize_program(
         proposer=_writer(settings.proposer),
         uses_engine=True,
         n_threads=settings.lm.concurrency,
-        observer=observer or Observer(),
+        observer=tracking,
         folder=out,
         force=force,
         task=task,
@@ -64,7 +66,8 @@ def optimize_program(
         for split, of_split in (("train", task.train), ("val", task.val), ("test", task.test))
     }
     splits = {split: _examples(of_split, input_field, label_field, task.spec) for split, of_split in samples.items()}
-    return compile_program(program, splits, compilation).run
+    with tracking:
+        return compile_program(program, splits, compilation).run
 
 
 def _fields(program: Any, task: Task) -> tuple[str, str]:

@@ -16,6 +16,8 @@ from psopt.runs._directory import (
     REPHRASINGS,
     STUDY,
     TEMPORARY,
+    TRACKING,
+    WANDB,
     RunDirectory,
 )
 from psopt.runs._lock import LOCK, FolderLock
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 _STUDY_FILES = {STUDY, f"{STUDY}-journal", f"{STUDY}-wal", f"{STUDY}-shm"}
 # What a run writes before its first trial is done, run.json first: without it a file called rephrasings.json is
 # somebody's own, and a study what an earlier version left.
-_BEGINNINGS = {MANIFEST, REPHRASINGS, PROPOSALS, ARTIFACTS, ERROR_LOG, *_STUDY_FILES}
+_BEGINNINGS = {MANIFEST, REPHRASINGS, PROPOSALS, ARTIFACTS, ERROR_LOG, TRACKING, WANDB, *_STUDY_FILES}
 # .. and what may stay there for the next: answers that were paid for.
 _KEPT = {LOCK, "answers.db", "answers.db-wal", "answers.db-shm"}
 

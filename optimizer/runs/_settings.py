@@ -31,6 +31,7 @@ _PLANNED = {
     "gate": "sure",
     "gate_margin": MARGIN,
     "pinned": (),
+    "log": (),
 }
 _REPHRASING = ("rephraser", "judge", "keep_labels")
 
@@ -93,6 +94,8 @@ class RunSettings:
         By how much its F1 may be lower than the baseline's.
     pinned : tuple of str
         Ids of test samples that it must answer rightly wherever the baseline does.
+    log : tuple of str
+        The trackers that are told of the run, by name: ``mlflow:EXPERIMENT``, ``otel``.
     """
 
     data: DataOptions
@@ -120,6 +123,7 @@ class RunSettings:
     gate: GateMode = "sure"
     gate_margin: float = MARGIN
     pinned: tuple[str, ...] = ()
+    log: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse two prompts to start from, a race under one wording, and a gate that there is not."""
@@ -163,7 +167,7 @@ class RunSettings:
             parts = SearchRestriction.from_dict(rest.pop("parts", {}))
             lm = LMConfig.from_dict(rest.pop("lm", {}))
             prompt = rest.pop("prompt", None)
-            rest["pinned"] = tuple(rest.get("pinned", ()))
+            rest |= {name: tuple(rest.get(name, ())) for name in ("pinned", "log")}
             return cls(
                 data=DataOptions.from_dict(_taken(rest, _DATA)),
                 rephrasing=RephrasingOptions(

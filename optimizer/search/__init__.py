@@ -19,6 +19,8 @@ from psopt.search._search import Search
 from psopt.search._size_lines import size_lines
 from psopt.search._study import join_study, open_study
 from psopt.search.distributed import (
+    PROMPT_ID,
+    RACED,
     StoredStudy,
     StudyMetadata,
     open_storage,
@@ -45,6 +47,8 @@ from psopt.search.racing import RaceCounts, StoppedCandidate, check_wordings, ra
 __all__ = [
     "MARGIN",
     "MARGIN_OF_S",
+    "PROMPT_ID",
+    "RACED",
     "UTOPIA",
     "Candidate",
     "Contribution",

@@ -440,6 +440,7 @@ class Search:
         return False
 
     def _evaluate(self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...], order: str) -> None:
+        self.problem.observer.begin_trial(trial.number, prompt)
         candidate = self._trials.evaluate(trial, prompt, edits, order, is_shortening=self._is_shortening())
         if candidate is not None:
             self.n_own += 1

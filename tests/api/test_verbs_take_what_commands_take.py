@@ -46,7 +46,14 @@ REPHRASING = {  # of RephrasingOptions
     "vary": "families",
 }
 SCREEN = {"as_json", "quiet", "html", "junit"}
-OTHER_NAMES = {"sure": "use_ci_bound", "go_on": "resume", "other_models": "models", "file": "texts", "pin": "pinned"}
+OTHER_NAMES = {
+    "sure": "use_ci_bound",
+    "go_on": "resume",
+    "other_models": "models",
+    "file": "texts",
+    "pin": "pinned",
+    "log": "callbacks",
+}
 ELSEWHERE = {
     "dry_run": psopt.estimate,
     "program": psopt.SensitivityOptimizer,

@@ -111,6 +111,7 @@ OWN = {
     "--gate-margin",
     "--pin",
     "--pick",
+    "--log",
 }
 ASKING = ("optimize", "diagnose", "compare", "check", "classify", "rephrase")
 RUN = ["--trials", "2", "--rounds", "1", "--samples", "12", "--rephrasings", "3"]

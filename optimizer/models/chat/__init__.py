@@ -5,6 +5,7 @@ from psopt.models.chat._answer_monitor import FIRST, spread
 from psopt.models.chat._answer_rate import AnswerRate
 from psopt.models.chat._answer_tokens import tokens_of_answer
 from psopt.models.chat._budget import Budget, Need, Usage
+from psopt.models.chat._call_watcher import CallEnd, CallStart, CallWatcher, OnCallEnd
 from psopt.models.chat._client import Query
 from psopt.models.chat._config import LMConfig, LmOptions
 from psopt.models.chat._doctor import examine
@@ -27,11 +28,15 @@ __all__ = [
     "FIRST",
     "AnswerRate",
     "Budget",
+    "CallEnd",
+    "CallStart",
+    "CallWatcher",
     "ChatModel",
     "Engine",
     "LMConfig",
     "LmOptions",
     "Need",
+    "OnCallEnd",
     "Price",
     "Query",
     "RatingJudge",

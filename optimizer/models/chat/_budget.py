@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from psopt.errors import BudgetReachedError
 
 if TYPE_CHECKING:
+    from psopt.models.chat._call_watcher import CallWatcher
     from psopt.models.chat._config import LMConfig
 
 
@@ -84,6 +85,8 @@ class Budget:
     in_whole : bool
         Whether many requests that belong together are refused before the first of them where they can't all be paid.
         An estimate decides that; the limits themselves hang on no estimate.
+    call_watcher : CallWatcher or None
+        Is told of each call that is paid from here, as it is sent.
     """
 
     max_calls: int | None = None
@@ -92,6 +95,7 @@ class Budget:
     usage: Usage = field(default_factory=Usage)
     held_back: Need = field(default_factory=Need)
     in_whole: bool = False
+    call_watcher: CallWatcher | None = None
     _reserved: Usage = field(default_factory=Usage)
 
     @classmethod

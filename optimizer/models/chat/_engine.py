@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import weakref
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from psopt.errors import PsoptError
 from psopt.models._answer_cache import AnswerCache, answer_key
 from psopt.models.chat._address import public_address
 from psopt.models.chat._answer_monitor import FIRST
 from psopt.models.chat._answer_rate import AskingTime, keep_rate, kept_rate
+from psopt.models.chat._call_watcher import CallEnd, CallStart
 from psopt.models.chat._client import Answer
 from psopt.models.chat._empty_answers import EmptyAnswers
 from psopt.models.chat._errors import TransientError, UnsupportedError
@@ -289,7 +290,7 @@ class Engine:
             try:
                 await self._rate_limiter.wait()
                 worker.is_sending = True
-                answer = await self._scheduler.send(self.client.send(self.client.request(query)), tries.given_up)
+                answer = await self._send_watched(self.client.request(query), tries)
             except TransientError as failure:
                 if failure.empty is None or not self._empty.is_final(tries.empty):
                     self._pay(failure.empty or Answer(None), self._price)
@@ -305,6 +306,20 @@ class Engine:
         self.budget.usage.made += 1
         self._pay(answer, self._price)
         self.meter.learn(query, answer)
+        return answer
+
+    async def _send_watched(self, request: dict[str, Any], tries: Tries) -> Answer:
+        """Send once, and tell whoever watches."""
+        watcher = self.budget.call_watcher
+        if watcher is None:
+            return await self._scheduler.send(self.client.send(request), tries.given_up)
+        tell_end = watcher(CallStart(self.client.name, self.client.endpoint, request))
+        try:
+            answer = await self._scheduler.send(self.client.send(request), tries.given_up)
+        except BaseException as error:
+            tell_end(CallEnd.failed(error))
+            raise
+        tell_end(CallEnd.answered(answer))
         return answer
 
     def _pause_if_asked(self) -> None:

@@ -27,6 +27,8 @@ class TransientError(Exception):
         Whether what came is no answer at all; a server that never sent one will not learn it.
     given_up : bool
         Whether no answer came in time.
+    status : int or None
+        The HTTP status, where it was one that said so.
     final : bool
         Whether trying again has been tried for long enough.
     """
@@ -41,6 +43,7 @@ class TransientError(Exception):
         empty: Answer | None = None,
         unreadable: bool = False,
         given_up: bool = False,
+        status: int | None = None,
     ) -> None:
         super().__init__(reason)
         self.wait = wait
@@ -49,6 +52,7 @@ class TransientError(Exception):
         self.empty = empty
         self.unreadable = unreadable
         self.given_up = given_up
+        self.status = status
         self.final = False
 
 

@@ -247,7 +247,7 @@ class OpenAIClient:
                 return ModelRefusedError(own_form_refused(self.endpoint, self.name, message))
         if status in _PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             overloaded = status in _TOO_MANY or (status == HTTPStatus.SERVICE_UNAVAILABLE and wait is not None)
-            return TransientError(f"HTTP {status}: {message}", wait=wait, overloaded=overloaded)
+            return TransientError(f"HTTP {status}: {message}", wait=wait, overloaded=overloaded, status=status)
         kind = UnclearRefusalError if refusal.is_about_the_request else ModelRefusedError
         return kind(f"{self.endpoint} answered HTTP {status} for {self.name}: {message}")
 

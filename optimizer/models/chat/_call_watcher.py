@@ -1,0 +1,104 @@
+"""Who watches calls to language models, one by one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from psopt.models.chat._errors import TransientError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from psopt.models.chat._client import Answer
+
+
+@dataclass(frozen=True, slots=True)
+class CallStart:
+    """A request that is about to be sent; one that is sent again is another call.
+
+    Attributes
+    ----------
+    model : str
+        As `ChatClient.name` has it: ``openai/NAME``.
+    endpoint : str or None
+        Where it goes, if that is known.
+    request : mapping
+        The request's body.
+    """
+
+    model: str
+    endpoint: str | None
+    request: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class CallEnd:
+    """What became of a call.
+
+    Attributes
+    ----------
+    text : str or None
+        The answer; None where there is none.
+    tokens_in, tokens_out, cached_in, reasoning : int
+        As `Answer` has them.
+    finish_reason : str
+        ``stop``, ``length`` or ``content_filter``; empty where the call failed.
+    error : str
+        A short name of what went wrong, of which there are few: an HTTP status, ``timeout``, ``cancelled`` or the
+        exception's name; empty where nothing did.
+    message : str
+        What is said of that.
+    """
+
+    text: str | None = None
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cached_in: int = 0
+    reasoning: int = 0
+    finish_reason: str = ""
+    error: str = ""
+    message: str = ""
+
+    @classmethod
+    def answered(cls, answer: Answer) -> CallEnd:
+        """A call that was answered. Servers say more about its end than an `Answer` keeps, but not otherwise."""
+        refused = "content_filter" if answer.unanswered or answer.text is None else "stop"
+        return cls(
+            answer.text,
+            answer.tokens_in,
+            answer.tokens_out,
+            answer.cached_in,
+            answer.reasoning,
+            "length" if answer.truncated else refused,
+        )
+
+    @classmethod
+    def failed(cls, error: BaseException) -> CallEnd:
+        """A call that came to nothing; an empty answer is one all the same."""
+        if isinstance(error, TransientError) and error.empty is not None:
+            return cls.answered(error.empty)
+        return cls(error=_error_name(error), message=str(error))
+
+
+def _error_name(error: BaseException) -> str:
+    if isinstance(error, asyncio.CancelledError):
+        return "cancelled"
+    if isinstance(error, TransientError):
+        if error.given_up:
+            return "timeout"
+        if error.status is not None:
+            return str(error.status)
+        return "connection" if error.unreachable else "transient"
+    return type(error).__name__
+
+
+OnCallEnd = Callable[[CallEnd], None]
+CallWatcher = Callable[[CallStart], OnCallEnd]
+"""Is told of each call as it is sent, and returns what is to be told of its end.
+
+Both are called in the thread that sends: they return at once and raise nothing. Answers from the cache are no calls;
+those of batches are none either, since they come together.
+"""

@@ -1,0 +1,167 @@
+"""What is recorded of a run: what run.json and the files beside it say, as names and values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from psopt.models.chat import public_address
+from psopt.runs import FRONT, MANIFEST, PROPOSALS, REPORT, TRIALS, RunDirectory, quality_name, recommendation_lines
+from psopt.search_spaces import Prompt, filled_template, render
+from psopt.templates import Field
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from psopt.templates import Messages, Piece
+
+_MEASURES = ("f1", "macro_f1", "sensitivity", "consistency", "na_rate")
+# What says nothing of how the run was made, or may hold what is nobody else's: a password in an address.
+_LEFT_OUT = frozenset({"command", "prompt", "folder", "own_model", "storage", "log", "headers", "extra_body"})
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """A run as its directory has it now.
+
+    Attributes
+    ----------
+    folder : Path
+        The run directory.
+    manifest : mapping
+        run.json, as it is or, where a run without a result was taken away, as it was.
+    front : mapping
+        front.json; empty where there is none.
+    """
+
+    folder: Path
+    manifest: Mapping[str, Any]
+    front: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, folder: Path) -> RunRecord:
+        """Read the run directory.
+
+        Raises
+        ------
+        InputError
+            If there is no run, or a file of it is damaged.
+        """
+        directory = RunDirectory.open(folder)
+        front = directory.read_json(FRONT) if (folder / FRONT).exists() else {}
+        return cls(folder, directory.read_json(MANIFEST), front)
+
+    @property
+    def name(self) -> str:
+        """What the run is called: as its directory."""
+        return self.folder.resolve().name
+
+    @property
+    def params(self) -> dict[str, str | int | float | bool]:
+        """The settings that are set, side by side: ``lm.max_tokens``, and the sizes of the data."""
+        dataset = self.manifest["dataset"]
+        sizes = {f"dataset.{name}": dataset[name] for name in ("n_train", "n_val", "n_test")}
+        return {**dict(_flat(self.manifest["settings"])), **sizes}
+
+    @property
+    def tags(self) -> dict[str, str]:
+        """What runs are found by: version, data and their fingerprint, model; at its end what came out."""
+        dataset = self.manifest["dataset"]
+        recommended = self.manifest.get("recommended") or {}
+        tags = {
+            "psopt.version": self.manifest["psopt_version"],
+            "psopt.dataset": dataset["name"],
+            "psopt.dataset_source": dataset["source"],
+            "psopt.dataset_sha256": dataset["sha256"],
+            "psopt.rephrasings_sha256": self.manifest["rephrasings"]["sha256"],
+            "psopt.model": self.manifest["model"],
+            "psopt.quality": quality_name(self.manifest),
+            "psopt.run": str(self.folder.resolve()),
+            "psopt.finish_reason": self.manifest["finish_reason"],
+            "psopt.recommended": recommended.get("id", ""),
+            "psopt.verdict": recommended.get("verdict", ""),
+        }
+        return {name: value for name, value in tags.items() if value}
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """Scores of the baseline and of the recommended prompt, with the ends of their 95 % intervals; what it took."""
+        scores = dict(_scores("baseline", self.manifest.get("baseline")))
+        scores |= dict(_scores("recommended", self.recommended))
+        calls = {f"calls/{name}": float(value) for name, value in self.manifest["calls"].items()}
+        return {**scores, **calls, "seconds": float(self.manifest["seconds"]), "front/prompts": float(self.n_front)}
+
+    @property
+    def n_front(self) -> int:
+        """How many prompts are on the front."""
+        return len(self.manifest.get("front") or ())
+
+    @property
+    def note(self) -> str:
+        """What the gate has decided, in a sentence; empty before the end."""
+        recommended = self.manifest.get("recommended")
+        return recommendation_lines(recommended, quality_name(self.manifest))[0] if recommended else ""
+
+    @property
+    def recommended(self) -> Mapping[str, Any] | None:
+        """The recommended prompt with its scores, as run.json or front.json lists it; None before the end."""
+        chosen = (self.manifest.get("recommended") or {}).get("id")
+        baseline, short = self.manifest.get("baseline"), self.manifest.get("short")
+        beside = self.front.get("recommended")
+        listed = (beside, baseline, short, *(self.manifest.get("front") or ()))
+        return next((entry for entry in listed if entry and entry["id"] == chosen), None)
+
+    @property
+    def recommended_messages(self) -> Messages | None:
+        """The recommended prompt as chat messages, its fields as ``{{name}}``; None before the end.
+
+        Neither is there one of a DSPy program, which writes its messages itself.
+        """
+        entry = self.front.get("recommended")
+        if not entry or self.manifest["settings"].get("program"):
+            return None
+        prompt = Prompt.from_dict(entry["prompt"])
+        if prompt.template is None:
+            return render(prompt, "{{text}}")
+        messages = filled_template(prompt).messages
+        return [{"role": message.role, "content": "".join(map(_open, message.pieces))} for message in messages]
+
+    @property
+    def files(self) -> list[Path]:
+        """What is worth keeping elsewhere, relative to the run directory: the report, the summaries, the prompts."""
+        names = [MANIFEST, FRONT, TRIALS, PROPOSALS, REPORT]
+        folders = ("prompts", "programs")
+        inner = [file for name in folders for file in sorted((self.folder / name).glob("**/*")) if file.is_file()]
+        files = [file for file in (self.folder / name for name in names) if file.is_file()]
+        return [file.relative_to(self.folder) for file in (*files, *inner)]
+
+
+def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str | int | float | bool]]:
+    for name, value in settings.items():
+        if name in _LEFT_OUT or value is None or value in ("", [], {}):
+            continue
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name}.")
+        elif name == "api_base":
+            yield f"{prefix}{name}", public_address(value) or ""
+        else:
+            yield f"{prefix}{name}", ", ".join(map(str, value)) if isinstance(value, list) else value
+
+
+def _scores(role: str, entry: Mapping[str, Any] | None) -> Iterator[tuple[str, float]]:
+    """``baseline/test/f1``, ``baseline/test/f1_low``, .. as far as they are defined."""
+    for split in ("val", "test"):
+        scores = (entry or {}).get(split) or {}
+        for measure in _MEASURES:
+            if scores.get(measure) is None:
+                continue
+            yield f"{role}/{split}/{measure}", float(scores[measure])
+            low, high = scores.get("ci", {}).get(measure, (None, None))
+            if low is not None and high is not None:
+                yield f"{role}/{split}/{measure}_low", float(low)
+                yield f"{role}/{split}/{measure}_high", float(high)
+
+
+def _open(piece: Piece) -> str:
+    return f"{{{{{piece.name}}}}}" if isinstance(piece, Field) else str(piece)

@@ -1,0 +1,256 @@
+"""Whoever watches a run, together: the screen, and trackers, none of which can hurt the run."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from typing import TYPE_CHECKING, Any, Self
+
+from optuna.trial import TrialState
+from psopt.errors import BudgetReachedError, InputError, PsoptError
+from psopt.runs import TRACKING, TRIALS, RunDirectory
+from psopt.search import PROMPT_ID, Observer
+from psopt.tracking._choosing import make_trackers
+from psopt.tracking._run_record import RunRecord
+from psopt.tracking._trial_record import TrialRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+    from types import TracebackType
+
+    from psopt.models.chat import Budget, CallEnd, CallStart, OnCallEnd
+    from psopt.search import Candidate, StoppedCandidate
+    from psopt.search_spaces import Prompt
+    from psopt.tasks import Task
+    from psopt.tracking._base import Ending, Tracker
+    from psopt.tracking._callback import OptunaCallback
+
+_LONGEST_REASON = 300  # characters of what a tracker has failed with
+LOGGER = logging.getLogger("psopt.tracking")
+
+
+def tracked(
+    observer: Observer | None,
+    names: Iterable[str],
+    callbacks: Sequence[Tracker | OptunaCallback],
+    budget: Budget,
+) -> Tracking:
+    """Let trackers watch a run beside an observer, and its calls, which `budget` pays.
+
+    Raises
+    ------
+    PsoptError
+        If a tracker can't do its work: its package is missing, nobody answers at its address.
+    """
+    tracking = Tracking(observer or Observer())
+    for tracker in make_trackers(names, callbacks, lambda: tracking.study):
+        try:
+            tracker.check()
+        except PsoptError:
+            raise
+        except Exception as error:  # whatever its package makes of what the user has set
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            raise InputError(f"{tracker.name} can't be used: {reason}") from error
+        tracking.add(tracker)
+    if any(tracker.call_watcher for tracker in tracking.trackers):
+        budget.call_watcher = tracking.watch_call
+    return tracking
+
+
+class Tracking(Observer):
+    """Passes on to trackers what an observer is told, and says once of each that fails that it is left out.
+
+    As a context manager it ends what is recorded with the `with` statement, by the error that ends that.
+
+    Parameters
+    ----------
+    observer : Observer
+        Is told of everything first.
+
+    Attributes
+    ----------
+    trackers : list of Tracker
+        Those that have not failed.
+    """
+
+    def __init__(self, observer: Observer) -> None:
+        self._observer = observer
+        self.trackers: list[Tracker] = []
+        self._to_close: list[Tracker] = []
+        self._directory: RunDirectory | None = None
+        self._record: RunRecord | None = None
+        self._kept: dict[str, dict[str, Any]] = {}
+        self._estimated: dict[int, TrialRecord] = {}
+
+    def add(self, tracker: Tracker) -> None:
+        """Tell a tracker too, from now on."""
+        self.trackers.append(tracker)
+        self._to_close.append(tracker)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._record is not None:
+            self._end(error)
+        for tracker in self._to_close:
+            with contextlib.suppress(Exception):  # nothing is left to be said
+                tracker.close()
+
+    def _end(self, error: BaseException | None) -> None:
+        if error is None or isinstance(error, BudgetReachedError):
+            self._tell_what_became_whole()
+        record, ending = self._read_again(), _ending(error)
+        self._each(lambda tracker: tracker.end(record, ending))
+        self._save()
+
+    # What an observer is told
+
+    @property
+    def budget(self) -> Budget | None:
+        """As the observer's."""
+        return self._observer.budget
+
+    @budget.setter
+    def budget(self, budget: Budget | None) -> None:
+        self._observer.budget = budget
+
+    def started(self, task: Task, folder: Path) -> None:
+        """Tell the observer; let trackers begin, and tell them what they have missed."""
+        self._observer.started(task, folder)
+        if not self.trackers:
+            return
+        self._directory = RunDirectory(folder)
+        self._record = record = RunRecord.read(folder)
+        self._read_kept()
+        self._each(lambda tracker: tracker.start(record, self._kept_of(tracker)))
+        self._save()
+        for tracker in self.trackers:
+            if tracker.place:
+                self._observer.phase(f"{tracker.name}: {tracker.place}")
+        finished = self.study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)) if self.study else []
+        for trial in finished:
+            if PROMPT_ID in trial.user_attrs:
+                self._tell(TrialRecord.of(trial))
+
+    def phase(self, what: str) -> None:
+        """Tell all."""
+        self._observer.phase(what)
+        self._each(lambda tracker: tracker.phase(what))
+
+    def answers(self, done: int, total: int) -> None:
+        """Tell the observer."""
+        self._observer.answers(done, total)
+
+    def begin_trial(self, number: int, prompt: Prompt) -> None:
+        """Tell all."""
+        self._observer.begin_trial(number, prompt)
+        self._each(lambda tracker: tracker.begin_trial(number, prompt))
+
+    def trial(self, candidate: Candidate, n_done: int, n_total: int) -> None:
+        """Tell all."""
+        self._observer.trial(candidate, n_done, n_total)
+        self._tell_trial(candidate.trial)
+
+    def stopped(self, candidate: StoppedCandidate, n_done: int, n_total: int) -> None:
+        """Tell all."""
+        self._observer.stopped(candidate, n_done, n_total)
+        self._tell_trial(candidate.trial)
+
+    def watch_call(self, call: CallStart) -> OnCallEnd:
+        """Tell of a call that is about to be sent; the function that is returned, how it has ended."""
+        ends: list[tuple[Tracker, OnCallEnd]] = []
+
+        def begin(tracker: Tracker) -> None:
+            if watcher := tracker.call_watcher:
+                ends.append((tracker, watcher(call)))
+
+        self._each(begin)
+
+        def end(outcome: CallEnd) -> None:
+            for tracker, tell in ends:
+                self._ask(tracker, lambda _, tell=tell: tell(outcome))  # type: ignore[misc]
+
+        return end
+
+    # Trackers
+
+    def _each(self, act: Callable[[Tracker], None]) -> None:
+        for tracker in list(self.trackers):
+            self._ask(tracker, act)
+
+    def _ask(self, tracker: Tracker, act: Callable[[Tracker], None]) -> None:
+        """Let a tracker do something; leave it out from then on where that fails."""
+        try:
+            act(tracker)
+        except Exception as error:  # noqa: BLE001  # whatever somebody else's package raises: the run goes on
+            if tracker in self.trackers:
+                self.trackers.remove(tracker)
+                reason = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST_REASON]
+                LOGGER.warning("%s failed and is left out from now on, the run goes on: %s", tracker.name, reason)
+
+    def _tell_trial(self, number: int) -> None:
+        if self.trackers and self.study is not None:
+            self._tell(TrialRecord.of(self.study.read_trial(number)))
+
+    def _tell(self, trial: TrialRecord) -> None:
+        """Tell of a trial those trackers that don't know as much of it yet."""
+        if trial.raced:
+            self._estimated[trial.number] = trial
+
+        def tell(tracker: Tracker) -> None:
+            told = self._kept_of(tracker).setdefault("trials", {})
+            if told.get(str(trial.number)) not in {"whole", trial.kind}:
+                tracker.trial(trial)
+                told[str(trial.number)] = trial.kind
+
+        self._each(tell)
+        self._save()
+
+    def _tell_what_became_whole(self) -> None:
+        """Tell of candidates that stopped at first, and of which everything was asked for later."""
+        if not (self._directory and self._estimated and (self._directory.path / TRIALS).exists()):
+            return
+        with contextlib.suppress(InputError):
+            for scores in self._directory.read_json(TRIALS)["trials"]:
+                if scores["trial"] in self._estimated:
+                    self._tell(self._estimated[scores["trial"]].known_in_whole(scores))
+
+    # What is kept in the run directory
+
+    def _kept_of(self, tracker: Tracker) -> dict[str, Any]:
+        return self._kept.setdefault(tracker.name, {})
+
+    def _read_kept(self) -> None:
+        if self._directory and (self._directory.path / TRACKING).exists():
+            try:
+                self._kept = self._directory.read_json(TRACKING)["trackers"]
+            except (InputError, KeyError, TypeError) as error:
+                LOGGER.warning("%s can't be read (%s): trackers begin anew", self._directory.path / TRACKING, error)
+
+    def _save(self) -> None:
+        """Write tracking.json; a disk that is full is said once."""
+        if self._directory is None or not self._directory.has_begun or not self._kept:
+            return
+        try:
+            self._directory.write_json(TRACKING, {"schema_version": 1, "trackers": self._kept})
+        except InputError as error:
+            LOGGER.warning("%s: to be resumed, the run will be recorded anew", error)
+            self._directory = None
+
+    def _read_again(self) -> RunRecord:
+        """What the run directory says now; as it was, where a run without a result was taken away."""
+        assert self._record is not None  # noqa: S101  # it is asked for once the run has started
+        try:
+            return RunRecord.read(self._record.folder)
+        except InputError:
+            return self._record
+
+
+def _ending(error: BaseException | None) -> Ending:
+    if error is None or isinstance(error, BudgetReachedError):
+        return "finished"
+    return "failed" if isinstance(error, Exception) else "killed"

@@ -1,0 +1,190 @@
+"""A real MLflow with a SQLite store: what a run leaves there, and what becomes of it when things go wrong."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import TYPE_CHECKING, Any
+
+import psopt
+import pytest
+from psopt.cli import main
+from psopt.search_spaces import Prompt, render
+from psopt.tracking import MLflowTracker
+
+from tests.tracking.small_runs import arguments, optimize
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+mlflow = pytest.importorskip("mlflow", reason="the extra `mlflow` is not installed")
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A client of a new store."""
+    monkeypatch.chdir(tmp_path)
+    uri = f"sqlite:///{tmp_path}/mlflow.db"
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
+    for name in ("MLFLOW_EXPERIMENT_NAME", "MLFLOW_EXPERIMENT_ID", "MLFLOW_REGISTRY_URI"):
+        monkeypatch.delenv(name, raising=False)
+    return mlflow.MlflowClient(uri)
+
+
+def runs_of(store: Any, experiment: str) -> tuple[Any, list[Any]]:
+    """The run of an experiment, and those nested in it by their trials."""
+    place = [store.get_experiment_by_name(experiment).experiment_id]
+    found = store.search_runs(place)
+    nested = [run for run in found if "mlflow.parentRunId" in run.data.tags]
+    (parent,) = (run for run in found if "mlflow.parentRunId" not in run.data.tags)
+    assert {run.data.tags["mlflow.parentRunId"] for run in nested} <= {parent.info.run_id}
+    return parent, sorted(nested, key=lambda run: int(run.data.tags["psopt.trial"]))
+
+
+def test_a_run_its_trials_its_files_and_its_prompt_are_in_mlflow(store: Any, tmp_path: Path) -> None:
+    run = optimize(tmp_path / "run", callbacks=["mlflow:tickets"])
+    parent, nested = runs_of(store, "tickets")
+    manifest = json.loads((run.path / "run.json").read_text())
+    assert parent.info.status == "FINISHED"
+    assert parent.info.run_name == "run"
+    assert parent.data.params["trials"] == "4"
+    assert parent.data.params["lm.max_tokens"] == "256"
+    assert parent.data.tags["psopt.dataset_sha256"] == manifest["dataset"]["sha256"]
+    assert parent.data.tags["psopt.version"] == psopt.__version__
+    (data,) = parent.inputs.dataset_inputs
+    assert manifest["dataset"]["sha256"].startswith(data.dataset.digest)
+    for role, candidate in (("baseline", run.baseline), ("recommended", run.recommended)):
+        assert parent.data.metrics[f"{role}/val/f1"] == candidate.val.f1
+        assert parent.data.metrics[f"{role}/test/sensitivity"] == candidate.test.sensitivity
+        assert parent.data.metrics[f"{role}/test/consistency_low"] == candidate.test.ci["consistency"][0]
+    trials = json.loads((run.path / "trials.json").read_text())["trials"]
+    assert [trial.info.status for trial in nested] == ["FINISHED"] * 4
+    for entry, trial in zip(trials, nested, strict=True):
+        assert trial.data.params["prompt_id"] == entry["id"]
+        assert trial.data.params["n_edits"] == str(len(entry["edits"]))
+        assert {name: trial.data.metrics[name] for name in ("f1", "sensitivity", "consistency")} == {
+            name: entry[name] for name in ("f1", "sensitivity", "consistency")
+        }
+        assert trial.data.metrics["tokens"] == 0
+    over_trials = store.get_metric_history(parent.info.run_id, "trials/f1")
+    assert [(point.step, point.value) for point in over_trials] == [(entry["trial"], entry["f1"]) for entry in trials]
+    files = {file.path for file in store.list_artifacts(parent.info.run_id)}
+    assert {"report.html", "run.json", "front.json", "prompts"} <= files
+    prompts = {file.path for file in store.list_artifacts(parent.info.run_id, "prompts")}
+    assert f"prompts/{run.recommended.id}.txt" in prompts
+    version = store.get_prompt_version("psopt-trec", "1")
+    assert version.template == render(run.recommended.prompt, "{{text}}")
+    assert version.tags["psopt.run_id"] == parent.info.run_id
+    assert version.tags["psopt.prompt_id"] == run.recommended.id
+    assert parent.data.tags["psopt.prompt"] == version.uri
+
+
+def test_a_prompt_of_ones_own_is_registered_with_its_fields(store: Any, tmp_path: Path) -> None:
+    (tmp_path / "mine.md").write_text("Sort the question {text} by what it asks for.\n\nAnswer with the label alone.\n")
+    task = psopt.load_task("trec")
+    run = psopt.optimize(
+        task,
+        prompt=tmp_path / "mine.md",
+        model="sim/accuracy=0.6,wobble=0.4",
+        trials=2,
+        samples=24,
+        rephrasings=3,
+        test_samples=24,
+        out=tmp_path / "run",
+        callbacks=["mlflow"],
+    )
+    (message,) = store.get_prompt_version("psopt-trec", "1").template
+    assert message["content"].startswith("Sort the question {{text}} by what it asks for.")
+    assert isinstance(run.recommended.prompt, Prompt)
+
+
+def test_a_resumed_run_goes_on_in_the_same_one(store: Any, tmp_path: Path) -> None:
+    run = optimize(tmp_path / "run", callbacks=["mlflow"])
+    before, _ = runs_of(store, "psopt")
+    again = psopt.resume(tmp_path / "run", trials=6)  # with the tracker that it has had
+    parent, nested = runs_of(store, "psopt")
+    assert parent.info.run_id == before.info.run_id
+    assert len(nested) == 6
+    assert parent.data.metrics["front/prompts"] == len(again.front)
+    n_prompts = len({run.recommended.id, again.recommended.id})
+    assert parent.data.tags["psopt.prompt"] == f"prompts:/psopt-trec/{n_prompts}"
+
+
+def test_a_resumed_run_is_recorded_in_whole_where_its_store_is_another(
+    store: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    optimize(tmp_path / "run", callbacks=["mlflow"])
+    uri = f"sqlite:///{tmp_path}/other.db"
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
+    psopt.resume(tmp_path / "run", trials=5)
+    _, nested = runs_of(mlflow.MlflowClient(uri), "psopt")
+    assert [run.data.tags["psopt.trial"] for run in nested] == ["0", "1", "2", "3", "4"]
+
+
+def test_an_interrupted_run_is_killed_there_too(store: Any, tmp_path: Path) -> None:
+    def interrupt(study: Any, trial: Any) -> None:
+        if trial.number == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        optimize(tmp_path / "run", callbacks=["mlflow", interrupt])
+    parent, nested = runs_of(store, "psopt")
+    assert (parent.info.status, len(nested)) == ("KILLED", 3)
+    assert parent.data.tags["psopt.finish_reason"] == "interrupted"
+    psopt.resume(tmp_path / "run")
+    parent, nested = runs_of(store, "psopt")
+    assert (parent.info.status, len(nested)) == ("FINISHED", 4)
+
+
+def test_the_command_line_keeps_the_tracker_and_can_drop_it(store: Any, tmp_path: Path) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(arguments(tmp_path, "--log", "mlflow", "--quiet"))
+    assert not end.value.code
+    settings = json.loads((tmp_path / "run" / "run.json").read_text())["settings"]
+    assert settings["log"] == ["mlflow"]
+    for more, n_nested in (("--trials=5", 5), ("--log=off", 5)):
+        given = ["resume", str(tmp_path / "run"), "--cache-dir", str(tmp_path / "cache"), "--trials=6", "--quiet", more]
+        with pytest.raises(SystemExit) as end:
+            main(given)
+        assert not end.value.code
+        assert len(runs_of(store, "psopt")[1]) == n_nested
+    assert "log" not in json.loads((tmp_path / "run" / "run.json").read_text())["settings"]
+
+
+@pytest.mark.parametrize(
+    ("uri", "message"),
+    [
+        ("http://127.0.0.1:9", "--log mlflow: nobody answers at http://127.0.0.1:9 ("),
+        ("sqlite:////dev/null/no/mlflow.db", "--log mlflow: sqlite:////dev/null/no/mlflow.db can't be used ("),
+        ("nonsense://x", "--log mlflow: nonsense://x can't be used ("),
+    ],
+)
+def test_a_store_that_is_not_there_ends_the_command_in_one_line(
+    uri: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
+    with pytest.raises(SystemExit) as end:
+        main(arguments(tmp_path, "--log", "mlflow"))
+    assert end.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_store_that_goes_away_costs_a_line_and_nothing_else(
+    store: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    tracker = MLflowTracker()
+
+    def cut(study: Any, trial: Any) -> None:
+        if trial.number == 1:  # as if a server had ended
+            tracker._client = mlflow.MlflowClient("http://127.0.0.1:9")
+
+    with caplog.at_level(logging.WARNING, "psopt.tracking"):
+        run = optimize(tmp_path / "run", callbacks=[cut, tracker])
+    (record,) = (record for record in caplog.records if record.name == "psopt.tracking")
+    assert record.getMessage().startswith("mlflow failed and is left out from now on")
+    assert run.finish_reason == "trials"
+    psopt.resume(tmp_path / "run", trials=5, callbacks=["mlflow"])
+    parent, nested = runs_of(store, "psopt")
+    assert (parent.info.status, len(nested)) == ("FINISHED", 5)

@@ -1,0 +1,205 @@
+"""What holds of every tracker: it is told everything in order, and whatever it does, the run is what it was without."""
+
+from __future__ import annotations
+
+import json
+import logging
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import optuna
+import psopt
+import pytest
+from psopt.cli import main
+from psopt.errors import InputError
+from psopt.search import Observer
+from psopt.tracking import CallbackTracker, RunRecord, Tracker, TrialRecord, tracker_names
+
+from tests.tracking.small_runs import SIM, arguments, optimize
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from psopt.search_spaces import Prompt
+    from psopt.tracking import Ending
+
+
+class Listening(Tracker):
+    """Writes down what it is told; raises at the events that it is told to."""
+
+    def __init__(self, failing_at: str = "", error: BaseException | None = None) -> None:
+        self.name = "listening"
+        self.told: list[str] = []
+        self.metrics: dict[str, float] = {}
+        self.trials: dict[int, TrialRecord] = {}
+        self.first: dict[int, TrialRecord] = {}
+        self._failing_at = failing_at
+        self._error = error or ValueError("no space\nleft")
+
+    def _hear(self, what: str) -> None:
+        self.told.append(what)
+        if what.startswith(self._failing_at) and self._failing_at:
+            raise self._error
+
+    def check(self) -> None:
+        self._hear("check")
+
+    def start(self, run: RunRecord, kept: dict[str, Any]) -> None:
+        kept["begun"] = kept.get("begun", 0) + 1
+        self._hear(f"start {kept['begun']}")
+
+    def begin_trial(self, number: int, prompt: Prompt) -> None:
+        self._hear(f"begin {number}")
+
+    def trial(self, trial: TrialRecord) -> None:
+        self.trials[trial.number] = trial
+        self.first.setdefault(trial.number, trial)
+        self._hear(f"trial {trial.number}")
+
+    def end(self, run: RunRecord, ending: Ending) -> None:
+        self.metrics = run.metrics
+        self._hear(f"end {ending}")
+
+    def close(self) -> None:
+        self._hear("close")
+
+
+def test_a_tracker_is_told_of_a_run_in_order(tmp_path: Path) -> None:
+    tracker = Listening()
+    run = optimize(tmp_path / "run", callbacks=[tracker])
+    trials = [event for number in range(4) for event in (f"begin {number}", f"trial {number}")]
+    assert tracker.told == ["check", "start 1", *trials, "end finished", "close"]
+    assert tracker.trials[0].prompt_id == run.baseline.id
+    assert tracker.trials[0].metrics["f1"] == run.baseline.val.f1
+    assert tracker.metrics["baseline/test/f1"] == run.baseline.test.f1
+    assert tracker.metrics["recommended/test/sensitivity"] == run.recommended.test.sensitivity
+    low, high = run.baseline.test.ci["f1"]
+    assert (tracker.metrics["baseline/test/f1_low"], tracker.metrics["baseline/test/f1_high"]) == (low, high)
+
+
+@pytest.mark.parametrize("event", ["start", "begin 1", "trial 2", "end", "close"])
+def test_a_tracker_that_fails_is_left_out_and_the_run_is_as_without(
+    event: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    without = optimize(tmp_path / "without")
+    failing, other = Listening(event), Listening()
+    other.name = "other"
+    with caplog.at_level(logging.WARNING, "psopt.tracking"):
+        optimize(tmp_path / "run", callbacks=[failing, other])
+    said = [record.getMessage() for record in caplog.records if record.name == "psopt.tracking"]
+    reason = "listening failed and is left out from now on, the run goes on: ValueError: no space left"
+    assert said == ([] if event == "close" else [reason])
+    assert failing.told[-1] == "close"
+    assert sum(told.startswith(event) for told in failing.told) == 1
+    assert other.told[-2:] == ["end finished", "close"]
+    assert (tmp_path / "run" / "front.json").read_bytes() == (without.path / "front.json").read_bytes()
+
+
+def test_an_interrupted_run_is_ended_as_killed_and_goes_on_when_it_is_resumed(tmp_path: Path) -> None:
+    tracker = Listening("trial 1", KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        optimize(tmp_path / "run", callbacks=[tracker])
+    assert tracker.told[-2:] == ["end killed", "close"]
+    again = Listening()
+    psopt.resume(tmp_path / "run", callbacks=[again])
+    # It was not through with trial 1, so that it is told again.
+    assert again.told[:3] == ["check", "start 2", "trial 1"]
+    assert set(again.trials) == {1, 2, 3}
+
+
+def test_a_tracker_that_is_new_to_a_run_is_told_of_all_earlier_trials(tmp_path: Path) -> None:
+    optimize(tmp_path / "run")
+    tracker = Listening()
+    psopt.resume(tmp_path / "run", trials=5, callbacks=[tracker])
+    assert tracker.told[:6] == ["check", "start 1", "trial 0", "trial 1", "trial 2", "trial 3"]
+    assert tracker.told[-3:] == ["trial 4", "end finished", "close"]
+
+
+def test_a_run_that_fails_is_ended_as_failed(tmp_path: Path) -> None:
+    class Breaking(Observer):
+        def phase(self, what: str) -> None:
+            if what.startswith("scoring the front"):
+                raise RuntimeError("broken")
+
+    tracker = Listening()
+    with pytest.raises(RuntimeError):
+        optimize(tmp_path / "run", callbacks=[tracker], observer=Breaking())
+    assert tracker.told[-2:] == ["end failed", "close"]
+
+
+def test_what_keeps_a_tracker_from_working_ends_the_command_before_it_has_begun(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"^listening can't be used: ValueError: no space left$"):
+        optimize(tmp_path / "run", callbacks=[Listening("check")])
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_function_is_called_as_optunas_callbacks_are(tmp_path: Path) -> None:
+    seen = []
+
+    def callback(study: optuna.Study, trial: optuna.trial.FrozenTrial) -> None:
+        assert study.trials[trial.number].state == optuna.trial.TrialState.COMPLETE
+        seen.append((trial.number, trial.values))
+
+    run = optimize(tmp_path / "run", callbacks=[callback])
+    assert [number for number, _ in seen] == [0, 1, 2, 3]
+    assert seen[0][1] == [run.baseline.val.f1, run.baseline.val.sensitivity, run.baseline.val.consistency]
+
+
+def test_what_was_asked_in_whole_after_its_race_is_told_again(tmp_path: Path) -> None:
+    tracker = Listening()
+    run = optimize(tmp_path / "run", trials=12, samples=60, race="on", callbacks=[tracker])
+    listed = json.loads((run.path / "trials.json").read_text())["trials"]
+    assert {entry["trial"] for entry in listed if entry["f1"] != tracker.trials[entry["trial"]].metrics["f1"]} == set()
+    assert any(trial.metrics["f1"] != tracker.first[number].metrics["f1"] for number, trial in tracker.trials.items())
+    raced = {number for number, trial in tracker.trials.items() if trial.raced}
+    assert raced == set(tracker.trials) - {entry["trial"] for entry in listed}
+
+
+def test_a_function_that_fails_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def failing(study: optuna.Study, trial: optuna.trial.FrozenTrial) -> None:
+        raise KeyError("x")
+
+    assert CallbackTracker(failing, lambda: None).name.endswith("failing")
+    optimize(tmp_path / "run", callbacks=[failing])
+    assert "failing failed and is left out" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ("mlfow", "unknown tracker in --log 'mlfow'; did you mean 'mlflow'?"),
+        ("otel:x", "--log otel:x: an experiment follows mlflow:, a project wandb:, and nothing otel"),
+        ("mlflow:", "--log mlflow:: an experiment follows mlflow:"),
+        ("mlflow,mlflow:x", "--log mlflow,mlflow:x: each tracker is named once"),
+    ],
+)
+def test_a_tracker_that_there_is_not_is_one_line(
+    asked: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(arguments(tmp_path, "--log", asked, "--dry-run"))
+    assert end.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_names_are_repeated_or_listed() -> None:
+    assert tracker_names(["mlflow:a b", "wandb,otel"]) == ("mlflow:a b", "wandb", "otel")
+    assert tracker_names(["off"]) == ()
+    assert tracker_names([]) == ()
+
+
+def test_callbacks_that_are_none_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="callbacks: 3 is no tracker"):
+        optimize(tmp_path / "run", callbacks=[3])
+
+
+def test_a_run_without_trackers_loads_none_of_their_packages(tmp_path: Path) -> None:
+    code = (
+        "import sys, psopt; from psopt.tasks import load_task; from pathlib import Path;"
+        f"psopt.optimize(load_task('trec'), model={SIM!r}, trials=1, samples=12, rephrasings=2, test_samples=12,"
+        f" heldout=2, out=Path({str(tmp_path / 'run')!r}), callbacks=[lambda study, trial: None]);"
+        "print([name for name in ('mlflow', 'wandb', 'opentelemetry') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
