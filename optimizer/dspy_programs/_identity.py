@@ -9,7 +9,7 @@ import json
 import shutil
 from typing import TYPE_CHECKING, Any
 
-import psopt
+from psopt._version import __version__
 from psopt.dspy_programs._dspy import dspy
 from psopt.runs import MANIFEST
 
@@ -51,7 +51,7 @@ def identity(program: Any, facts: Mapping[str, Any]) -> dict[str, str]:
     return {
         "the program's code": code_of(program),
         "its instructions, fields and demonstrations": _digest([json.dumps(program.dump_state(), default=str)]),
-        "psopt's version": psopt.__version__,
+        "psopt's version": __version__,
         "DSPy's version": dspy.__version__,
         **{name: str(value) for name, value in facts.items()},
     }
