@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError
-from psopt.tasks import load_task
+from psopt.tasks import is_hub_name, load_task
 
 if TYPE_CHECKING:
     from psopt.tasks import Task
@@ -20,7 +20,7 @@ class DataOptions:
     Attributes
     ----------
     dataset : str
-        A built-in name, or a file.
+        A built-in name, ``hf:ORG/NAME[:CONFIG][@REV]``, or a file.
     text_column, label_column : str or None
     task_file, test_file : str or None
     strict_data : bool
@@ -73,7 +73,7 @@ class DataOptions:
         DataError
             If the data can't be used; of files that are gone it is said where they were.
         """
-        is_file = bool(Path(self.dataset).suffix)
+        is_file = bool(Path(self.dataset).suffix) and not is_hub_name(self.dataset)
         for name in (self.dataset if is_file else None, self.task_file, self.test_file):
             self._check_there(name)
         return load_task(

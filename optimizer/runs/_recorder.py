@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 import traceback
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from psopt._version import __version__
@@ -30,6 +30,7 @@ from psopt.runs._manifest import manifest
 from psopt.runs._measured import answers_of, measured
 from psopt.runs._recommendation import Recommendation, n_looks, recommendation_lines
 from psopt.search import knee, untested
+from psopt.tasks import HubName, is_hub_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -87,8 +88,17 @@ class RunRecorder:
         if changed:
             raise InputError(
                 f"{self.directory.path} can't be gone on with, since this has changed: {', '.join(changed)}; "
-                "start a new run, or accept it with --force"
+                f"{self._earlier_commit()}start a new run, or accept it with --force"
             )
+
+    def _earlier_commit(self) -> str:
+        """How to have the samples back, where a branch of the hub has moved on since the run began."""
+        dataset = self.settings.data.dataset
+        commit = self.before["dataset"].get("revision", "")
+        if not is_hub_name(dataset) or commit == self.task.info.revision:
+            return ""
+        earlier = replace(HubName.read(dataset), revision=commit)
+        return f"give --resume with --dataset {earlier}, "
 
     def save_broken_off(self, search: Search | None, error: BaseException) -> None:
         """Write down a run that an error has ended; of one that is none of ours, its traceback too.

@@ -59,6 +59,7 @@ def assemble(
     notes: Sequence[str] = (),
     label_column: str = "",
     test_is_drawn: bool = False,
+    revision: str = "",
 ) -> TaskFields:
     """Put the fields of a task together.
 
@@ -73,7 +74,7 @@ def assemble(
     noun = described.noun or "text"
     notes = list(notes)
     spec = described.spec
-    if not spec.is_open and source in ("file", "memory"):
+    if not spec.is_open and source in ("file", "hub", "memory"):
         notes.append(rare_note(splits))
         if not described.labels:
             sizes = Counter(str(sample.label) for split in splits for sample in split if sample.label is not None)
@@ -92,7 +93,7 @@ def assemble(
         train=splits.train,
         val=splits.val,
         test=splits.test,
-        info=DatasetInfo(name, source, _digest(splits), "; ".join(filter(None, notes)), test_is_drawn),
+        info=DatasetInfo(name, source, _digest(splits), "; ".join(filter(None, notes)), test_is_drawn, revision),
         definitions=described.definitions,
         subclasses=described.subclasses,
         noun=noun,

@@ -32,8 +32,9 @@ def load_task(
     Parameters
     ----------
     dataset : str or Path
-        A built-in name (``trec``, ``cb``, ``rte``, ``dbpedia``, ``wos``), a .csv, .tsv, .jsonl or .parquet file, or a
-        .toml task file that names its data.
+        A built-in name (``trec``, ``cb``, ``rte``, ``dbpedia``, ``wos``), a .csv, .tsv, .jsonl or .parquet file, a
+        .toml task file that names its data, or ``hf:ORG/NAME[:CONFIG][@REV]``: a data set on the Hugging Face hub (the
+        extra ``hub``), whose splits are those that are called train, validation and test.
     inputs : str or sequence of str, optional
         The columns that a prompt is shown. Of several, a sample's text is ``name: value``, a line each; a cell may be
         empty where another is not. Every other column but those of label, split and subclass is a field of the

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 # Guards against a wrong column or a broken quote, not measured: no class name is a page.
 LONGEST_LABEL = 200
 ONE_LABEL = AnswerSpec()
-_SPLITS = {"train": "train", "training": "train", "test": "test"} | dict.fromkeys(
+SPLIT_NAMES = {"train": "train", "training": "train", "test": "test"} | dict.fromkeys(
     ("val", "valid", "validation", "dev"), "val"
 )
+"""The split that each customary name means."""
 
 
 class Placed(NamedTuple):
@@ -167,10 +168,10 @@ def _id(value: Any, where: str) -> str:
 
 def _split(value: Any, where: str) -> str:
     split = str(value).strip().lower()
-    if split not in _SPLITS:
+    if split not in SPLIT_NAMES:
         fault = f"the split is {reprlib.repr(value)}"
         raise RowError(where, fault, "it must be train, val or test", "the split is none")
-    return _SPLITS[split]
+    return SPLIT_NAMES[split]
 
 
 def _optional(value: Any) -> str | None:

@@ -10,6 +10,7 @@ from psopt.errors import DataError, nearest
 from psopt.tasks._answer_spec import AnswerSpec, check_answers
 from psopt.tasks._checks import check_classes
 from psopt.tasks._columns import ColumnChoice, as_names
+from psopt.tasks._hub_name import HubName, is_hub_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,8 +30,10 @@ class TaskFile:
         In the order in which prompts list them; empty for alphabetical order.
     definitions : dict of label to str
     subclasses : dict of label to dict of subclass to str
-    data, test : Path or None
-        Data files; in the file, relative to its folder.
+    data : Path, HubName or None
+        A data file, in the file relative to its folder; or a data set on the hub.
+    test : Path or None
+        A data file likewise.
     inputs : tuple of str
         The columns that a prompt is shown.
     text_column, label_column : str or None
@@ -49,7 +52,7 @@ class TaskFile:
     labels: tuple[str, ...] = ()
     definitions: dict[str, str] = field(default_factory=dict)
     subclasses: dict[str, dict[str, str]] = field(default_factory=dict)
-    data: Path | None = None
+    data: Path | HubName | None = None
     test: Path | None = None
     inputs: tuple[str, ...] = ()
     text_column: str | None = None
@@ -143,6 +146,8 @@ def _value(path: Path, key: str, value: Any) -> Any:
             if not isinstance(value, dict):
                 raise DataError(f"{path}: subclasses must be tables, such as {example}")
             return {label: _table(path, f"{key}.{label}", table, example) for label, table in value.items()}
+        case "data" if is_hub_name(value):
+            return HubName.read(value)
         case "data" | "test":
             return path.parent / _text(path, key, value)
         case "skip_empty":
