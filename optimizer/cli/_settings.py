@@ -41,6 +41,7 @@ def data_options(data: DataFlags, folder: str = "", sources: Sequence[PromptSour
         inputs,
         *_answers(data, sources),
         data.skip_empty,
+        data.pinned_column,
     )
 
 

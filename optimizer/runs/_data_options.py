@@ -35,6 +35,8 @@ class DataOptions:
         The labels from the least to the most.
     skip_empty : bool
         Leave rows without a text out.
+    pinned_column : str or None
+        The column that says which samples must stay right.
     """
 
     dataset: str
@@ -48,6 +50,7 @@ class DataOptions:
     answers: str | None = None
     order: tuple[str, ...] = ()
     skip_empty: bool = False
+    pinned_column: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options as plain JSON data; those that psopt 0.1 did not know only where they say something."""
@@ -57,6 +60,7 @@ class DataOptions:
             "answers": self.answers,
             "order": list(self.order),
             "skip_empty": self.skip_empty,
+            "pinned_column": self.pinned_column,
         }
         return {**{name: value for name, value in data.items() if name not in newer}, **_said(newer)}
 
@@ -89,6 +93,7 @@ class DataOptions:
             strict_data=self.strict_data,
             require_labels=require_labels,
             skip_empty=self.skip_empty,
+            pinned_column=self.pinned_column,
         )
 
     def located(self, name: str | None) -> str | None:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from psopt.runs._measured import Measured
     from psopt.runs._settings import RunSettings
     from psopt.search import Candidate, DiagnosisSize, RaceCounts, Search, StoppedCandidate, TrainDiagnoses
-    from psopt.tasks import Task
+    from psopt.tasks import Sample, Task
 
 
 @dataclass(eq=False)
@@ -236,7 +236,7 @@ class RunRecorder:
     def save_for_report(self, search: Search, contributions: dict[str, Any]) -> None:
         """Write what the report shows beside: the samples, every prompt tried, and what the chosen one's edits add."""
         samples = self.evaluator.samples
-        kept = {split: [asdict(sample) for sample in samples[split]] for split in ("val", "test")}
+        kept = {split: [_as_kept(sample) for sample in samples[split]] for split in ("val", "test")}
         answers = AnswerType.of(self.task)
         ordered = {} if answers.is_plain else {"answers": answers.to_dict()}
         self.directory.write_json(SAMPLES, {"schema_version": 1, "labels": list(self.task.labels), **ordered, **kept})
@@ -281,6 +281,11 @@ class RunRecorder:
             of = len(self.evaluator.samples["train"])
             content["diagnosed"] = {"before": len(before.samples), "after": len(after.samples), "of": of}
         return content
+
+
+def _as_kept(sample: Sample) -> dict[str, Any]:
+    """A sample as samples.json has it; whether it is pinned stands there only where it is."""
+    return {name: value for name, value in asdict(sample).items() if name != "pinned" or value}
 
 
 def _raced(stopped: StoppedCandidate) -> dict[str, Any]:

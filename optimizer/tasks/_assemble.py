@@ -15,7 +15,7 @@ from psopt.tasks._data import DatasetInfo
 from psopt.tasks._label_hints import scale_hint, several_hint, typo_hint
 from psopt.tasks._ordered import in_order
 from psopt.tasks._references import set_written, written_set
-from psopt.tasks._splits import Splits, rare_note
+from psopt.tasks._splits import Splits, pinned_note, rare_note
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -72,7 +72,7 @@ def assemble(
         If the samples and what describes them don't go together.
     """
     noun = described.noun or "text"
-    notes = list(notes)
+    notes = [*notes, pinned_note(splits)]
     spec = described.spec
     if not spec.is_open and source in ("file", "hub", "memory"):
         notes.append(rare_note(splits))

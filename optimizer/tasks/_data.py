@@ -14,12 +14,14 @@ class Sample:
 
     `label` is None where the data carry no labels; `subclass` is a finer label, where the data have one
     (TREC: ``date`` within ``Number``). `id` is unique within a task and stable from run to run.
+    A `pinned` sample must stay right, whichever prompt takes the place of another.
     """
 
     id: str
     text: str
     label: str | None = None
     subclass: str | None = None
+    pinned: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ def load_task(
     strict_data: bool = False,
     require_labels: bool = True,
     skip_empty: bool = False,
+    pinned_column: str | None = None,
 ) -> Task:
     """Load a classification task.
 
@@ -59,6 +60,9 @@ def load_task(
         task file must name the labels.
     skip_empty : bool
         Leave rows without a text out, rather than refuse them; `info.note` says how many.
+    pinned_column : str, optional
+        Which column says (true, 1, yes) that a sample must stay right; by default ``pinned``, where there is one. The
+        gate of a run and `psopt.check` look at these.
 
     Raises
     ------
@@ -78,5 +82,6 @@ def load_task(
         strict_data=strict_data,
         require_labels=require_labels,
         skip_empty=skip_empty,
+        pinned_column=pinned_column,
     )
     return Task(**fields)

@@ -41,6 +41,7 @@ def read_dataset(
     strict_data: bool = False,
     require_labels: bool = True,
     skip_empty: bool = False,
+    pinned_column: str | None = None,
 ) -> TaskFields:
     """Read a data set and split it; see `load_task`, which takes the same."""
     name = str(dataset)
@@ -50,13 +51,14 @@ def read_dataset(
     if name in BUILTINS:
         _refuse(name, text_column=text_column, label_column=label_column, task_file=task_file, test_file=test_file)
         _refuse(name, answers=answers, order=tuple(order) or None, skip_empty=skip_empty or None)
+        _refuse(name, pinned_column=pinned_column)
         builtin = find_builtin(name)
         check_fields(builtin, as_names(inputs))
         return read_builtin(builtin, seed=seed, strict=strict_data)
     place, described = described_data(name, task_file)
     described = described.answered(answers, order)
     test = Path(test_file) if test_file else described.test
-    choice = described.columns(inputs, text_column, label_column)
+    choice = described.columns(inputs, text_column, label_column, pinned_column)
     skips = skip_empty or described.skip_empty
     found = _found(place, choice)
     table = make_samples(

@@ -36,7 +36,7 @@ class TaskFile:
         A data file likewise.
     inputs : tuple of str
         The columns that a prompt is shown.
-    text_column, label_column : str or None
+    text_column, label_column, pinned_column : str or None
     answers : str or None
         What answers are, as ``--answers`` takes it: see `AnswerSpec`.
     order : tuple of str
@@ -60,6 +60,7 @@ class TaskFile:
     answers: str | None = None
     order: tuple[str, ...] = ()
     skip_empty: bool = False
+    pinned_column: str | None = None
 
     @property
     def spec(self) -> AnswerSpec:
@@ -67,13 +68,18 @@ class TaskFile:
         return AnswerSpec.read(self.origin, self.answers)
 
     def columns(
-        self, inputs: str | Sequence[str] = (), text_column: str | None = None, label_column: str | None = None
+        self,
+        inputs: str | Sequence[str] = (),
+        text_column: str | None = None,
+        label_column: str | None = None,
+        pinned_column: str | None = None,
     ) -> ColumnChoice:
         """The columns that are named, here or by the caller, whose word counts for more."""
         label = label_column or self.label_column
+        pinned = pinned_column or self.pinned_column
         if inputs or text_column is not None:
-            return ColumnChoice(as_names(inputs), label, text_column)
-        return ColumnChoice(self.inputs, label, self.text_column)
+            return ColumnChoice(as_names(inputs), label, text_column, pinned)
+        return ColumnChoice(self.inputs, label, self.text_column, pinned)
 
     def answered(self, answers: str | None, order: Sequence[str]) -> TaskFile:
         """The same with the answers that the caller names, whose word counts for more.

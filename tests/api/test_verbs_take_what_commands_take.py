@@ -36,6 +36,7 @@ DATA = {
     "test_file",
     "strict_data",
     "skip_empty",
+    "pinned_column",
 }  # of psopt.load_task
 PROMPT = {"prompt_format": "format", "answer": "answer", "response_format": "response_format"}  # of PromptOptions
 REPHRASING = {  # of RephrasingOptions

@@ -54,6 +54,7 @@ OWN = {
     "--test-file",
     "--strict-data",
     "--skip-empty",
+    "--pinned-column",
     "--model",
     "--model2",
     "--strategy",
