@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt._version import __version__
 from psopt.answers import AnswerType
-from psopt.diagnosis import Diagnosis, diagnose_predictions
+from psopt.diagnosis import Diagnosis, diagnose_predictions, find_suspects
 from psopt.errors import BudgetReachedError, InputError, PsoptError
 from psopt.rephrasings import to_file
 from psopt.runs._choice import CHOICE, choice_record
@@ -22,6 +22,7 @@ from psopt.runs._directory import (
     PROPOSALS,
     REPHRASINGS,
     SAMPLES,
+    SUSPECTS,
     TRIALS,
     WEAK_SPOTS,
 )
@@ -35,7 +36,7 @@ from psopt.tasks import HubName, is_hub_name
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from psopt.evaluation import Evaluator, Split
+    from psopt.evaluation import Evaluator, Predictions, Split
     from psopt.runs._directory import RunDirectory
     from psopt.runs._measured import Measured
     from psopt.runs._settings import RunSettings
@@ -225,6 +226,22 @@ class RunRecorder:
             predictions = {str(split): self.evaluator.predictions(candidate.prompt, split) for split in splits}
             self.directory.write_predictions(candidate.prompt, predictions)
         self.directory.write_json(WEAK_SPOTS, self._weak_spots(baseline, shown, diagnoses))
+        self._save_suspects(baseline, diagnoses)
+
+    def _save_suspects(self, baseline: Candidate, diagnoses: TrainDiagnoses) -> None:
+        """Write which labels of train and val are suspect, by the answers to the seed prompt.
+
+        Test is left out: who mends its labels where a model disagrees makes the model look better than it is.
+        """
+        splits: dict[str, Any] = {}
+        with contextlib.suppress(BudgetReachedError):  # what was not paid is not known
+            splits["train"] = self._suspects(diagnoses.predictions(baseline.prompt))
+            splits["val"] = self._suspects(self.evaluator.predictions(baseline.prompt, "val"))
+        content = {"schema_version": 1, "prompt": baseline.id, **splits}
+        self.directory.write_json(SUSPECTS, content)
+
+    def _suspects(self, predictions: Predictions) -> dict[str, Any]:
+        return find_suspects(predictions, labelled=self.task.train).to_dict()
 
     def earlier_contributions(self, chosen: Candidate, most: int) -> dict[str, Any] | None:
         """What so many of the chosen prompt's edits contribute, where an earlier part of the run has found that out."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from psopt.diagnosis import diagnose_predictions
+from psopt.diagnosis import diagnose_predictions, without_suspects
 from psopt.proposals import without_near_equals
 from psopt.search.racing import racing_rule
 from psopt.search_spaces import first_parameters
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 def new_edits(problem: SearchProblem, prompt: Prompt, pool: Sequence[Edit], diagnoses: TrainDiagnoses) -> list[Edit]:
     """Return the edits that a round adds to the pool, most to gain first."""
     restriction = problem.options.parts
-    on_train = diagnoses.predictions(prompt)
+    # Of a sample whose label may be wrong nothing is to be learnt.
+    on_train = without_suspects(diagnoses.predictions(prompt), labelled=problem.task.train)
     diagnosis = diagnose_predictions(on_train, labelled=problem.task.train).of_views(restriction.views)
     proposed = restriction.allowed(_propose(problem, prompt, on_train, diagnosis, pool))
     if not on_train.is_whole:

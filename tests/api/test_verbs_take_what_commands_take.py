@@ -46,7 +46,7 @@ REPHRASING = {  # of RephrasingOptions
     "keep_labels": "keep_labels",
     "vary": "families",
 }
-SCREEN = {"as_json", "quiet", "html", "junit"}
+SCREEN = {"as_json", "quiet", "html", "junit", "suspects", "suspects_file"}
 OTHER_NAMES = {
     "sure": "use_ci_bound",
     "go_on": "resume",

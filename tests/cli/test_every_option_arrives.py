@@ -94,6 +94,8 @@ OWN = {
     "--label",
     "--split",
     "--html",
+    "--suspects",
+    "--suspects-file",
     "--max-sensitivity",
     "--min-f1",
     "--min-macro-f1",
