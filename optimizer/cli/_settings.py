@@ -159,6 +159,7 @@ def run_settings(
     sampler: str,
     race: RaceName,
     max_prompt_tokens: int | None,
+    no_verbatim: bool = False,
     **run: Any,
 ) -> tuple[RunSettings, PlanOptions]:
     """The settings of a run, and what of it is to be planned; `run` holds options of `psopt optimize` alone."""
@@ -166,7 +167,7 @@ def run_settings(
     from psopt.search import SearchOptions
     from psopt.search_spaces import SearchRestriction
 
-    parts = SearchRestriction(max_prompt_tokens=max_prompt_tokens)
+    parts = SearchRestriction(max_prompt_tokens=max_prompt_tokens, no_verbatim=no_verbatim)
     settings = RunSettings(
         data=data_options(data, str(Path.cwd()), sources),
         strategy=planned.strategy,

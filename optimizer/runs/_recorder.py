@@ -79,6 +79,10 @@ class RunRecorder:
             "the answers": (_answers(before["dataset"]), _answers(answers_of(self.task))),
             "the model": (before["model"], self.settings.model),
             "the rephrasings": (before["rephrasings"]["sha256"], self.evaluator.rephrasings.sha256),
+            "whether prompts may hold text of samples": (
+                _may_quote(before.get("settings", {})),
+                _may_quote(self.settings.to_dict()),
+            ),
             "psopt's version": (before["psopt_version"], __version__),
         }
         changed = [
@@ -318,6 +322,11 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, BudgetReachedError):
         return "budget"
     return "failed" if isinstance(error, Exception) else "interrupted"
+
+
+def _may_quote(settings: Mapping[str, Any]) -> str:
+    """Whether a run's prompts may hold text of samples: yes, or no."""
+    return "no" if settings.get("parts", {}).get("no_verbatim") else "yes"
 
 
 def _answers(dataset: Mapping[str, Any]) -> str:

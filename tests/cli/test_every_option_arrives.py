@@ -76,6 +76,7 @@ OWN = {
     "--sampler",
     "--race",
     "--max-prompt-tokens",
+    "--no-verbatim",
     "--out",
     "--storage",
     "--study-name",
