@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -75,14 +76,14 @@ def fetch_tables(name: HubName, *, shows_progress: bool = False) -> HubTables:
 def _commit_of(name: HubName) -> str | None:
     """The commit that a branch or a tag stands for; None where the hub can't be reached."""
     from huggingface_hub import HfApi
-    from huggingface_hub.errors import HfHubHTTPError, HTTPError
 
+    errors = _errors()
     try:
         return str(HfApi().dataset_info(name.repository, revision=name.revision).sha)
-    except HfHubHTTPError as error:
+    except errors.HfHubHTTPError as error:
         if error.response.status_code < 500:
             raise
-    except (HTTPError, OSError):  # HfHubHTTPError is among these, and has been looked at
+    except (errors.HTTPError, OSError):  # HfHubHTTPError is among these, and has been looked at
         pass
     return None
 
@@ -133,37 +134,36 @@ def _as_data_errors(name: HubName) -> Iterator[None]:
     """Say in one line what the hub or its libraries have to say."""
     import pyarrow as pa
     from datasets.exceptions import DatasetsError
-    from huggingface_hub.errors import (
-        GatedRepoError,
-        HfHubHTTPError,
-        HTTPError,
-        RepositoryNotFoundError,
-        RevisionNotFoundError,
-    )
 
+    errors = _errors()
     try:
         yield
     except DataError:  # said in one line already
         raise
-    except GatedRepoError as error:
+    except errors.GatedRepoError as error:
         raise DataError(f"{name}: {_gated(name)}") from error
-    except RepositoryNotFoundError as error:
+    except errors.RepositoryNotFoundError as error:
         raise DataError(
             f"{name}: {_host()} has no such data set, or hides it: look at the name, "
             "or set HF_TOKEN to a token that may read it"
         ) from error
-    except RevisionNotFoundError as error:
+    except errors.RevisionNotFoundError as error:
         raise DataError(f"{name}: has no revision {name.revision!r}; name a branch, a tag or a commit of it") from error
-    except HfHubHTTPError as error:
+    except errors.HfHubHTTPError as error:
         status = error.response.status_code
         mend = "look at HF_TOKEN" if status in (_HIDDEN, _FORBIDDEN) else "try again later"
         raise DataError(f"{name}: {_host()} answers {status}; {mend}") from error
-    except (HTTPError, ConnectionError) as error:
+    except (errors.HTTPError, ConnectionError) as error:
         raise DataError(f"{name}: the connection to {_host()} broke off ({_in_words(error)}); try again") from error
     except (DatasetsError, pa.ArrowException, OSError, RuntimeError, ValueError, TypeError) as error:
         if "gated" in str(error):  # told by the library in words of its own
             raise DataError(f"{name}: {_gated(name)}") from error
         raise DataError(f"{name}: can't be read: {_in_words(error)}") from error
+
+
+def _errors() -> Any:
+    """The errors of the hub's client; which library's its HTTPError is depends on its version."""
+    return importlib.import_module("huggingface_hub.errors")
 
 
 def _gated(name: HubName) -> str:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import psopt
 import pytest
-from psopt.api import _recommending
 from psopt.errors import InputError
+from psopt.search import gate
 from psopt.tasks import Task
 from psopt.testing import assert_robust
 
@@ -88,13 +88,12 @@ def test_the_gate_looks_at_what_the_data_pin_and_at_what_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[tuple[set[str], set[str]]] = []
-    gate = _recommending.gate
 
     def watched(baseline: Predictions, nominees: Any, *, pinned: set[str], **options: Any) -> Any:
         seen.append((pinned, {sample.id for sample in baseline.samples}))
         return gate(baseline, nominees, pinned=pinned, **options)
 
-    monkeypatch.setattr(_recommending, "gate", watched)
+    monkeypatch.setattr("psopt.api._recommending.gate", watched)
     psopt.optimize(
         task(2, 7, 56),  # of test are those whose number is 2 more than a multiple of three
         model="sim/wobble=0.5,accuracy=0.6",
