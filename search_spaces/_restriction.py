@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 View = Literal["sensitivity", "consistency", "accuracy"]
 VIEWS: tuple[View, ...] = get_args(View)
 _LIMITS = ("max_prompt_edits", "max_prompt_tokens")
+_ONLY_WHEN_SET = (*_LIMITS, "no_verbatim")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,9 @@ class SearchRestriction:
     max_prompt_tokens : int or None
         How many tokens a call of it may take, with a text of mean length; None for twice the seed prompt's. A number is
         firm: nothing above it is tried.
+    no_verbatim : bool
+        Whether no text of a sample may enter a prompt: no examples, and of notes and definitions those alone that
+        `psopt.proposals.NoVerbatim` lets pass.
 
     Raises
     ------
@@ -51,6 +55,7 @@ class SearchRestriction:
     margin: float = 0.01
     max_prompt_edits: int | None = None
     max_prompt_tokens: int | None = None
+    no_verbatim: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
@@ -58,6 +63,8 @@ class SearchRestriction:
         _check_names("kind of edit", self.kinds, KINDS)
         if not self.kinds:
             raise InputError("a search needs at least one kind of edit")
+        if self.no_verbatim and set(self.kinds) == {"example"}:
+            raise InputError("examples are texts of samples: name another kind of edit, or leave no_verbatim out")
         if not self.margin >= 0:  # so that no number is refused too
             raise InputError(f"margin must not be negative, but is {self.margin}")
         for name in _LIMITS:
@@ -72,9 +79,9 @@ class SearchRestriction:
         return cls(**{**data, **named})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the restriction as run.json keeps it: with limits only where they are not the usual ones."""
-        usual = {option.name: option.default for option in fields(self) if option.name in _LIMITS}
-        return {name: value for name, value in asdict(self).items() if usual.get(name, _LIMITS) != value}
+        """Return the restriction as run.json keeps it: with what 0.1 did not know only where it is not the usual."""
+        usual = {option.name: option.default for option in fields(self) if option.name in _ONLY_WHEN_SET}
+        return {name: value for name, value in asdict(self).items() if usual.get(name, _ONLY_WHEN_SET) != value}
 
     def allowed(self, edits: Iterable[Edit]) -> list[Edit]:
         """Return the edits that are of these kinds and views."""
@@ -82,6 +89,8 @@ class SearchRestriction:
 
     def _allows_source(self, edit: Edit) -> bool:
         """Whether an edit is drawn from a view that may be used; of examples weak spots alone are from one."""
+        if self.no_verbatim and edit.kind == "example":
+            return False
         is_weak_spot = edit.kind == "example" and edit.provenance.topic == WEAK_SPOT
         return not is_weak_spot or "sensitivity" in self.views
 

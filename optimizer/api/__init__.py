@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from psopt.api._load_run import load_run
     from psopt.api._measure import MeasureOptions, measure
     from psopt.api._optimize import optimize
+    from psopt.api._pinned import further_pinned, pinned_samples
     from psopt.api._planning import plan_run
     from psopt.api._rephrase import rephrase
     from psopt.api._resume import resume, settings_to_resume
@@ -50,12 +51,14 @@ _HOMES = {
     "estimate_measuring": "_estimate",
     "estimate_rephrasing": "_estimate",
     "estimate_run": "_estimate",
+    "further_pinned": "_pinned",
     "input_columns": "_classify_input",
     "export": "_export",
     "load_run": "_load_run",
     "measure": "_measure",
     "optimize": "_optimize",
     "rephrase": "_rephrase",
+    "pinned_samples": "_pinned",
     "plan_run": "_planning",
     "prompt_to_classify_with": "_classify_input",
     "resume": "_resume",
@@ -88,10 +91,12 @@ __all__ = [
     "estimate_rephrasing",
     "estimate_run",
     "export",
+    "further_pinned",
     "input_columns",
     "load_run",
     "measure",
     "optimize",
+    "pinned_samples",
     "plan_run",
     "prompt_to_classify_with",
     "rephrase",

@@ -35,7 +35,7 @@ def _columns(source: PromptSource, inputs: str | Sequence[str], columns: Sequenc
     if named:
         return InputColumns(candidates=named, text_column=data.text_column if data else None)
     task = source.task
-    if task is None or task.info.source in {"file", "memory"}:
+    if task is None or task.info.source in {"file", "hub", "memory"}:
         return InputColumns(_inputs_of(task))
     return InputColumns.of_builtin(task.name)
 

@@ -8,7 +8,7 @@ from psopt.api._drawing import draw_diagnosis
 from psopt.api._measure import measure_options, predict
 from psopt.api._progress import reading
 from psopt.api._prompts import prompt_for
-from psopt.diagnosis import PromptReport, diagnose_predictions
+from psopt.diagnosis import PromptReport, diagnose_predictions, find_suspects
 from psopt.evaluation import score
 
 if TYPE_CHECKING:
@@ -76,12 +76,14 @@ def diagnose(
         predictions = predict(task, diagnosed, model, options, models, on_reading)
     # The encoder tells more than words do, where it is loaded anyhow.
     embed = models.encoder.encode if model == "minilm" else None
+    labelled = task.train if split == "train" else ()
     return PromptReport(
         diagnosed,
         predictions,
         float(predictions.sensitivities.mean()),
         predictions.na_rate,
         score(predictions, intervals=True, seed=seed) if predictions.is_labelled else None,
-        diagnose_predictions(predictions, labelled=task.train if split == "train" else (), embed=embed),
+        diagnose_predictions(predictions, labelled=labelled, embed=embed),
         draw_diagnosis,
+        find_suspects(predictions, labelled=labelled),
     )

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from psopt.api._prompts import AnyPrompt
     from psopt.runs import Effort, PromptOptions
     from psopt.search_spaces import Prompt
-    from psopt.tasks import Task
+    from psopt.tasks import Sample, Task
 
 _WRITING_SPREAD = (0.2, 0.25)  # how far tokens may be off, where only texts are written
 
@@ -121,9 +121,13 @@ def estimate_run(
 
 
 def estimate_measuring(
-    task: Task, prompts: Mapping[str, Prompt], models: Sequence[Any], options: MeasureOptions
+    task: Task,
+    prompts: Mapping[str, Prompt],
+    models: Sequence[Any],
+    options: MeasureOptions,
+    further: Sequence[Sample] = (),
 ) -> CostEstimate:
-    """Count what `diagnose`, `check` or `compare` would ask; nothing is sent."""
+    """Count what `diagnose`, `check` or `compare` would ask, of `further` samples too; nothing is sent."""
     first_price = price_of(models[0]) if isinstance(models[0], str) else None
     phases: list[Phase] = []
     answering: list[Phase] = []
@@ -131,7 +135,7 @@ def estimate_measuring(
     prices = []
     for name, prompt in prompts.items():
         phases += rephrasing_phases(prompt, options.rephrasing, options.rephrasings, first_price)
-        for model, rephrased, texts in grids(task, prompt, models, options):
+        for model, rephrased, texts in grids(task, prompt, models, options, further):
             grid = Grid.of(model, rephrased, texts)
             price = grid_price(model.name, in_batches=options.lm.batch)
             named = " ".join([*([name] if len(prompts) > 1 else []), *([model.name] if len(models) > 1 else [])])

@@ -134,9 +134,11 @@ def predict(
     options: MeasureOptions,
     models: ModelProvider,
     on_progress: OnProgress | None = None,
+    *,
+    further: Sequence[Sample] = (),
 ) -> Predictions:
-    """Do what `measure` promises; measurements by the same provider share its budget."""
-    chosen = subset(_samples(task, options.split), options.samples, seed=options.seed, by_label=not task.spec.is_open)
+    """Do what `measure` promises, of `further` samples too; measurements by the same provider share its budget."""
+    chosen = [*chosen_samples(task, options), *further]
     frozen = _freeze(task, prompt, options, models)
     answering = models.answering(model, task)
     texts, forms = frozen.on(options.split)
@@ -152,8 +154,13 @@ def predict(
     )
 
 
+def chosen_samples(task: Task, options: MeasureOptions) -> tuple[Sample, ...]:
+    """The samples that a prompt is measured on."""
+    return subset(_samples(task, options.split), options.samples, seed=options.seed, by_label=not task.spec.is_open)
+
+
 def grids(
-    task: Task, prompt: Prompt, models: Sequence[Any], options: MeasureOptions
+    task: Task, prompt: Prompt, models: Sequence[Any], options: MeasureOptions, further: Sequence[Sample] = ()
 ) -> Iterator[tuple[Model, list[Prompt], list[str]]]:
     """Yield what `measure` would ask each model: the rephrased prompts and the texts; nothing is sent.
 
@@ -161,7 +168,7 @@ def grids(
     """
     unlimited = ModelProvider(options.cache_dir, options.lm, Budget())
     frozen = _freeze(task, prompt, replace(options, rephrasing=options.rephrasing.by_rule()), unlimited)
-    chosen = subset(_samples(task, options.split), options.samples, seed=options.seed, by_label=not task.spec.is_open)
+    chosen = [*chosen_samples(task, options), *further]
     prompts = rephrased_prompts(prompt, *frozen.on(options.split))
     for model in models:
         yield unlimited.answering(model, task), prompts, [sample.text for sample in chosen]

@@ -53,6 +53,7 @@ def optimize(
     proposer: str | None = None,
     parts: SearchRestriction | None = None,
     max_prompt_tokens: int | None = None,
+    no_verbatim: bool = False,
     leave_one_out: int | None = None,
     gate: GateMode = "sure",
     gate_margin: float = MARGIN,
@@ -105,6 +106,9 @@ def optimize(
     max_prompt_tokens : int, optional
         Most tokens a call of a prompt that is handed back: short for
         ``parts=SearchRestriction(max_prompt_tokens=..)``.
+    no_verbatim : bool
+        Let no text of a sample into a prompt (see `psopt.proposals.NoVerbatim`): short for
+        ``parts=SearchRestriction(no_verbatim=True)``.
     lm : LMConfig, optional
         How language models are asked, and what they may cost.
     out : path, optional
@@ -137,6 +141,8 @@ def optimize(
     restriction = parts or SearchRestriction()
     if max_prompt_tokens is not None:
         restriction = replace(restriction, max_prompt_tokens=max_prompt_tokens)
+    if no_verbatim:
+        restriction = replace(restriction, no_verbatim=True)
     sizes = AskedSizes.of(samples, train_samples, test_samples, rephrasings, heldout, trials, rounds)
     settings = RunSettings(
         data=DataOptions(task.name),

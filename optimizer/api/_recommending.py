@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from psopt.evaluation import Evaluator
     from psopt.runs import RunRecorder
     from psopt.search import Candidate, Verdict
+    from psopt.tasks import Sample
 
 
 def recommend(
@@ -30,13 +31,18 @@ def recommend(
             {name: evaluator.predictions(candidate.prompt, "test") for name, candidate in tested.items()},
             mode=settings.gate,
             margin=settings.gate_margin,
-            pinned=settings.pinned,
+            pinned=pinned_in_test(evaluator.samples["test"], settings.pinned),
         )
     prompt = tested[verdict.id] if verdict.id else baseline
     needed = _samples_needed(evaluator, baseline, tested.values(), verdict) if verdict.verdict == "keep" else None
     texts = evaluator.texts("test")
     calls = [CallPrice.of(candidate.prompt, settings.model, texts) for candidate in (baseline, prompt)]
     return Recommendation(prompt, verdict, needed, n_looks(recorder.before, verdict), *calls)
+
+
+def pinned_in_test(samples: Iterable[Sample], pinned: Iterable[str]) -> set[str]:
+    """The ids of the samples that must stay right: those that are named, and those that the data pin."""
+    return {*pinned, *(sample.id for sample in samples if sample.pinned)}
 
 
 def _samples_needed(

@@ -64,9 +64,18 @@ def _split_samples(task: Task, settings: RunSettings) -> dict[Split, tuple[Sampl
     def cut(samples: tuple[Sample, ...], most: int | None) -> tuple[Sample, ...]:
         return samples if most is None else subset(samples, most, seed=settings.seed, by_label=not task.spec.is_open)
 
+    def keeps_pinned(most: int | None) -> tuple[Sample, ...]:
+        """Test, cut, with every pinned sample: as many as asked for, unless more are pinned."""
+        pinned = {sample.id for sample in task.test if sample.pinned or sample.id in settings.pinned}
+        if most is None or not pinned:
+            return cut(task.test, most)
+        others = tuple(sample for sample in task.test if sample.id not in pinned)
+        kept = pinned | {sample.id for sample in cut(others, max(0, most - len(pinned)))}
+        return tuple(sample for sample in task.test if sample.id in kept)
+
     n_train = settings.samples if settings.train_samples is None else settings.train_samples
     return {
         "train": cut(task.train, n_train),
         "val": cut(task.val, settings.samples),
-        "test": cut(task.test, settings.test_samples),
+        "test": keeps_pinned(settings.test_samples),
     }

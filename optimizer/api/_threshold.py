@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-OPTIONS = ("max_sensitivity", "min_f1", "min_macro_f1", "min_class_f1", "min_consistency", "max_na_rate", "each")
+OPTIONS = ("max_sensitivity", "min_f1", "min_macro_f1", "min_class_f1", "min_consistency", "max_na_rate", "each", "pin")
 MEASURES = {
     "max_sensitivity": "sensitivity",
     "min_f1": "f1",
@@ -14,6 +14,7 @@ MEASURES = {
 }
 MIN_CLASS_F1 = "min_class_f1"
 MIN_EACH = "min_each"
+PINNED = "pinned"
 RESTS_ON_NA = "rests_on_na"
 _MOST_NAMED = 10  # samples that a line names; more are not read
 
@@ -44,8 +45,8 @@ class Threshold:
     ----------
     option : str
         ``max_sensitivity``, ``min_f1``, ``min_macro_f1``, ``min_class_f1`` (one for each class), ``min_consistency``,
-        ``max_na_rate``, ``min_each``, or ``rests_on_na``: that is missed where S or C are bounded, more answers than
-        `MOST_NA` name no label, and no ``max_na_rate`` says how many may.
+        ``max_na_rate``, ``min_each``, ``pinned``, or ``rests_on_na``: that is missed where S or C are bounded, more
+        answers than `MOST_NA` name no label, and no ``max_na_rate`` says how many may.
     bound : float
     value : float
         What must keep to the bound: the estimate, or an end of the interval.
@@ -64,7 +65,7 @@ class Threshold:
     each : float or None
         Of ``min_each``, under which share of the wordings a sample must keep its right answer.
     failing : tuple of FailingSample
-        Of ``min_each``, all that don't, the worst first; there may be some where the bound is met.
+        Of ``min_each`` and ``pinned``, all that don't, the worst first; there may be some where the bound is met.
     """
 
     option: str
@@ -94,6 +95,8 @@ class Threshold:
             return "rests on N/A"
         if self.option == MIN_CLASS_F1:
             return f"f1 of {_printable(self.label)}"
+        if self.option == PINNED:
+            return "pinned samples right under all wordings"
         if self.option == MIN_EACH:
             return f"samples right under {100 * (self.each or 0):g} % of wordings"
         return self.measure or MEASURES[self.option].replace("_", " ")

@@ -12,6 +12,7 @@ from psopt.api._threshold import (
     MIN_CLASS_F1,
     MIN_EACH,
     OPTIONS,
+    PINNED,
     RESTS_ON_NA,
     FailingSample,
     Threshold,
@@ -23,6 +24,7 @@ from psopt.metrics import mean_interval
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
     from psopt.evaluation import Predictions, Scores
 
 End = Literal["estimate", "bad", "good"]
@@ -138,12 +140,8 @@ def each_threshold(predictions: Predictions, each: float, least: float, *, end: 
     end : "estimate", "bad" or "good"
         As in `thresholds`.
     """
-    n_asked = np.maximum(predictions.asked.sum(axis=1), 1)
-    shares = predictions.n_right / n_asked
-    keeps = shares >= each
+    keeps = _shares_right(predictions) >= each
     interval = mean_interval(keeps[:, None])
-    failing = [index for index in np.argsort(shares, kind="stable").tolist() if not keeps[index]]
-    samples = [predictions.samples[index] for index in failing]
     return Threshold(
         MIN_EACH,
         least,
@@ -153,10 +151,36 @@ def each_threshold(predictions: Predictions, each: float, least: float, *, end: 
         n_samples=len(keeps),
         n_rephrasings=predictions.n_rephrasings,
         each=each,
-        failing=tuple(
-            FailingSample(str(sample.id), str(sample.label), float(shares[index]))
-            for index, sample in zip(failing, samples, strict=True)
-        ),
+        failing=_failing(predictions, each),
+    )
+
+
+def pinned_threshold(predictions: Predictions) -> Threshold:
+    """Hold the answers to pinned samples against what must be: right under every wording."""
+    share = float((_shares_right(predictions) >= 1).mean())
+    return Threshold(
+        PINNED,
+        1.0,
+        share,
+        estimate=share,
+        n_samples=len(predictions.samples),
+        n_rephrasings=predictions.n_rephrasings,
+        failing=_failing(predictions, 1.0),
+    )
+
+
+def _shares_right(predictions: Predictions) -> NDArray[np.float64]:
+    """Under which share of its wordings each sample is right: (N,)."""
+    return np.asarray(predictions.n_right / np.maximum(predictions.asked.sum(axis=1), 1))
+
+
+def _failing(predictions: Predictions, each: float) -> tuple[FailingSample, ...]:
+    """The samples that are right under a smaller share, the worst first."""
+    shares = _shares_right(predictions)
+    return tuple(
+        FailingSample(str(predictions.samples[index].id), str(predictions.samples[index].label), float(shares[index]))
+        for index in np.argsort(shares, kind="stable").tolist()
+        if shares[index] < each
     )
 
 

@@ -80,6 +80,15 @@ MinEach = Annotated[
         show_default="all, 1",
     ),
 ]
+Pin = Annotated[
+    list[str] | None,
+    option(
+        "Bounds",
+        "--pin",
+        "Id of a sample that must be right under every wording, beside those that the data pin; may be repeated.",
+        "ID",
+    ),
+]
 Sure = Annotated[bool, option("Bounds", "--sure", "Ask it of the bad end of the 95 % interval, not of the estimate.")]
 Alarm = Annotated[bool, option("Bounds", "--alarm", "Ask it of the good end: fail only where a bound is surely missed")]
 
@@ -96,6 +105,7 @@ class BoundFlags:
     max_na_rate: MaxNaRate = None
     each: Each = None
     min_each: MinEach = None
+    pin: Pin = None
     sure: Sure = False
     alarm: Alarm = False
 
@@ -105,9 +115,36 @@ class BoundFlags:
         Raises
         ------
         UsageError
-            If there is no bound, or two options contradict each other.
+            If two options contradict each other.
         """
-        bounds: dict[str, Any] = {
+        if self.min_each is not None and self.each is None:
+            raise UsageError("--min-each says how many samples must keep their right answer: give --each too")
+        if self.sure and self.alarm:
+            raise UsageError(
+                "--sure asks for the bad end of the interval, and --alarm for the good one: give one of them"
+            )
+        return {
+            **self._bounds(),
+            "min_each": self.min_each,
+            "pinned": tuple(self.pin or ()),
+            "use_ci_bound": self.sure,
+            "alarm": self.alarm,
+        }
+
+    def refuse_nothing(self, *, has_pinned: bool) -> None:
+        """Refuse a check without a bound, unless the data pin samples.
+
+        Raises
+        ------
+        UsageError
+        """
+        bounds = {**self._bounds(), "pin": self.pin}
+        if not has_pinned and all(not bound and bound != 0 for bound in bounds.values()):
+            *names, last = ("--" + name.replace("_", "-") for name in bounds)
+            raise UsageError(f"nothing to check: give {', '.join(names)} or {last}")
+
+    def _bounds(self) -> dict[str, Any]:
+        return {
             "max_sensitivity": self.max_sensitivity,
             "min_f1": self.min_f1,
             "min_macro_f1": self.min_macro_f1,
@@ -116,16 +153,6 @@ class BoundFlags:
             "max_na_rate": self.max_na_rate,
             "each": self.each,
         }
-        if self.min_each is not None and self.each is None:
-            raise UsageError("--min-each says how many samples must keep their right answer: give --each too")
-        if all(bound is None for bound in bounds.values()):
-            *names, last = ("--" + name.replace("_", "-") for name in bounds)
-            raise UsageError(f"nothing to check: give {', '.join(names)} or {last}")
-        if self.sure and self.alarm:
-            raise UsageError(
-                "--sure asks for the bad end of the interval, and --alarm for the good one: give one of them"
-            )
-        return {**bounds, "min_each": self.min_each, "use_ci_bound": self.sure, "alarm": self.alarm}
 
 
 def _of_classes(values: list[str]) -> float | dict[str, float] | None:

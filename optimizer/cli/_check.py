@@ -43,7 +43,7 @@ def check(
     A prompt of a run is checked with the run's model, server and options, unless others are named.
     """
     from psopt.api import check as run_check
-    from psopt.api import estimate_measuring
+    from psopt.api import estimate_measuring, further_pinned, pinned_samples
     from psopt.cli._junit import junit_xml
     from psopt.cli._model_choice import choose_model
     from psopt.cli._prompts import prompt_for_task, read_prompts
@@ -58,12 +58,14 @@ def check(
         check_writable("--junit", junit)
     sources = read_prompts([prompt] if prompt else [], reading)
     task = load_data(data, measuring.seed, sources, require_labels=True, silent=output.silent)
+    bounds.refuse_nothing(has_pinned=bool(pinned_samples(task, bounds.pin or ())))
     choice = choose_model(model, lm, sources, silent=True)
     checked = prompt_for_task(sources, task, measuring, silent=output.silent)
     choice.say(silent=output.silent)
     options = measure_options(measuring, split, rephrasing, choice.lm)
     if dry_run:
-        estimate = estimate_measuring(task, {"": checked}, [choice.model], options)
+        further = further_pinned(task, options, bounds.pin or ())
+        estimate = estimate_measuring(task, {"": checked}, [choice.model], options, further)
         return show_estimate(estimate, choice.model, options.lm, as_json=output.as_json)
     with reading_bar(quiet=output.silent) as on_progress:
         result = run_check(

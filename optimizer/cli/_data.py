@@ -10,7 +10,7 @@ from psopt.cli._typer import SETTINGS, Command, Group
 
 data = typer.Typer(cls=Group, add_completion=False, invoke_without_command=True, context_settings=SETTINGS)
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A built-in name.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A built-in name, or hf:ORG/NAME[:CONFIG][@REV].")]
 
 
 @data.callback()
@@ -47,7 +47,10 @@ def list_(*, as_json: Json = False) -> int:
 
 @data.command("fetch", cls=Command, epilog="Example: psopt data fetch trec")
 def fetch(*, name: Name, as_json: Json = False) -> int:
-    """Download a built-in data set from its origin into the user's cache; digests are checked."""
+    """Download a built-in data set from its origin into the user's cache; digests are checked.
+
+    A data set on the Hugging Face hub goes into that library's cache.
+    """
     from psopt.tasks import fetch_dataset
 
     folder = str(fetch_dataset(name))

@@ -9,7 +9,7 @@ import typer
 from psopt.cli._dry_run import show_estimate
 from psopt.cli._flags import DataFlags, MeasuringFlags, ModelFlags, OutputFlags, PromptFlags, RephrasingFlags, verb
 from psopt.cli._options import DryRun, Prompt, PromptModel, SplitName, option
-from psopt.cli._writing import print_json, write_file
+from psopt.cli._writing import as_json_text, print_json, write_file
 
 if TYPE_CHECKING:
     from psopt.diagnosis import PromptReport
@@ -27,6 +27,17 @@ Html = Annotated[
     ),
 ]
 
+ListSuspects = Annotated[
+    bool,
+    option(
+        "Output", "--suspects", "List the samples that are answered alike under all wordings, and never as labelled."
+    ),
+]
+SuspectsFile = Annotated[
+    Path | None,
+    option("Output", "--suspects-file", "Write them, such as to suspect_labels.json.", "FILE", dir_okay=False),
+]
+
 
 @verb("psopt diagnose --dataset tickets.csv --prompt prompt.txt --model openai/gpt-4o-mini")
 def diagnose(
@@ -40,6 +51,8 @@ def diagnose(
     rephrasing: RephrasingFlags,
     lm: ModelFlags,
     html: Html = None,
+    suspects: ListSuspects = False,
+    suspects_file: SuspectsFile = None,
     dry_run: DryRun = False,
     output: OutputFlags,
 ) -> int:
@@ -54,6 +67,7 @@ def diagnose(
     from psopt.cli._prompts import prompt_for_task, read_prompts
     from psopt.cli._reading import reading_bar
     from psopt.cli._settings import load_data, measure_options
+    from psopt.cli._suspects import show_suspects
     from rich.console import Console
 
     sources = read_prompts([prompt] if prompt else [], reading)
@@ -78,10 +92,18 @@ def diagnose(
 
         page = diagnosis_page(report, task.name, choice.model, split, task.info.note, measuring.seed)
         write_file("--html", html, page)
+    if suspects_file is not None:
+        content = {"schema_version": 1, "prompt": diagnosed.id, split: report.suspects.to_dict()}
+        write_file("--suspects-file", suspects_file, as_json_text(content) + "\n")
     if output.as_json:
         print_json({**choice.to_dict(), **report.to_dict()})
     elif not output.quiet:
-        _show(Console(highlight=False), report)
+        console = Console(highlight=False)
+        _show(console, report)
+        if suspects:
+            show_suspects(console, report)
+        elif report.suspects.samples:
+            console.print(f"{report.suspects.line} (--suspects lists them).", soft_wrap=True, markup=False)
         if html is not None:
             typer.echo(f"Page: {html}")
     return 0

@@ -30,6 +30,7 @@ class DataFlags:
     test_file: option.TestFile = None
     strict_data: option.StrictData = False
     skip_empty: option.SkipEmpty = False
+    pinned_column: option.PinnedColumn = None
 
 
 @dataclass(frozen=True, slots=True)

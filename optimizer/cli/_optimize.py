@@ -64,6 +64,14 @@ Program = Annotated[
         "MODULE:NAME",
     ),
 ]
+NoVerbatim = Annotated[
+    bool,
+    option(
+        "Search",
+        "--no-verbatim",
+        "Let no text of a sample into a prompt: no example, no run of three words, no number, nothing rare or private.",
+    ),
+]
 Resume = Annotated[bool, option("Search", "--resume", "Go on with the run in --out.")]
 Force = Annotated[
     bool,
@@ -85,6 +93,7 @@ def optimize(
     gate_margin: GateMargin = 0.01,
     pin: Pin = None,
     max_prompt_tokens: MaxPromptTokens = None,
+    no_verbatim: NoVerbatim = False,
     out: Out = None,
     storage: Storage = None,
     study_name: StudyName = "",
@@ -132,6 +141,7 @@ def optimize(
         gate_margin=gate_margin,
         pinned=tuple(pin or ()),
         max_prompt_tokens=max_prompt_tokens,
+        no_verbatim=no_verbatim,
         storage=storage,
         study_name=study_name,
         proposer=proposer,

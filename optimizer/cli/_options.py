@@ -43,7 +43,9 @@ def check_headers(headers: list[str] | None) -> list[str] | None:
 
 
 # Data
-DATASET = "A built-in name (psopt data list) or a .csv .tsv .jsonl .parquet or task .toml file."
+DATASET = (
+    "A built-in name (psopt data list), hf:ORG/NAME[:CONFIG][@REV], or a .csv .tsv .jsonl .parquet or task .toml file."
+)
 Dataset = Annotated[str, option("Data", "--dataset", DATASET, "D")]
 TextColumn = Annotated[str | None, option("Data", "--text-column", "Column that holds the texts.", "NAME")]
 Inputs = Annotated[
@@ -78,6 +80,16 @@ TaskFile = Annotated[Path | None, option("Data", "--task-file", "Task file: desc
 TestFile = Annotated[Path | None, option("Data", "--test-file", "Test samples in a file of their own.", "FILE")]
 StrictData = Annotated[bool, option("Data", "--strict-data", "Fail rather than use the bundled sample.")]
 SkipEmpty = Annotated[bool, option("Data", "--skip-empty", "Leave rows without a text out; how many is said.")]
+PinnedColumn = Annotated[
+    str | None,
+    option(
+        "Data",
+        "--pinned-column",
+        "Column that says (true, 1, yes) which samples must stay right",
+        "NAME",
+        show_default="pinned, where there is one",
+    ),
+]
 Samples = Annotated[
     int, option("Data", "--samples", "At most so many samples a split; test is used whole.", "N", min=2)
 ]

@@ -41,17 +41,25 @@ def data_options(data: DataFlags, folder: str = "", sources: Sequence[PromptSour
         inputs,
         *_answers(data, sources),
         data.skip_empty,
+        data.pinned_column,
     )
 
 
 def _answers(data: DataFlags, sources: Sequence[PromptSource]) -> tuple[str | None, tuple[str, ...]]:
     """The answer type and the order of labels: as told, else as a prompt from `sources` was measured."""
-    if data.answers is None and data.order is None and Path(data.dataset).suffix:
+    if data.answers is None and data.order is None and _is_own(data.dataset):
         measured = [source.measured.dataset for source in sources if source.measured]
         for dataset in measured:
             if "answers" in dataset:
                 return dataset["answers"], tuple(dataset.get("order", ()))
     return data.answers, _listed(data.order)
+
+
+def _is_own(dataset: str) -> bool:
+    """Whether data are a file or on the hub: built-in ones say themselves what their answers are."""
+    from psopt.tasks import is_hub_name
+
+    return bool(Path(dataset).suffix) or is_hub_name(dataset)
 
 
 def _listed(order: str | None) -> tuple[str, ...]:
@@ -151,6 +159,7 @@ def run_settings(
     sampler: str,
     race: RaceName,
     max_prompt_tokens: int | None,
+    no_verbatim: bool = False,
     **run: Any,
 ) -> tuple[RunSettings, PlanOptions]:
     """The settings of a run, and what of it is to be planned; `run` holds options of `psopt optimize` alone."""
@@ -158,7 +167,7 @@ def run_settings(
     from psopt.search import SearchOptions
     from psopt.search_spaces import SearchRestriction
 
-    parts = SearchRestriction(max_prompt_tokens=max_prompt_tokens)
+    parts = SearchRestriction(max_prompt_tokens=max_prompt_tokens, no_verbatim=no_verbatim)
     settings = RunSettings(
         data=data_options(data, str(Path.cwd()), sources),
         strategy=planned.strategy,

@@ -13,6 +13,7 @@ from psopt.diagnosis._severity import severity
 from psopt.diagnosis._slices import Contrast, FailureSlice, Signs, find_slices
 from psopt.diagnosis._slices_by_meaning import Embed, find_slices_by_meaning
 from psopt.diagnosis._suspect_labels import suspect_labels
+from psopt.diagnosis._suspects import Suspect, Suspects, find_suspects, suspects_line, without_suspects
 
 __all__ = [
     "AnswerCluster",
@@ -27,6 +28,8 @@ __all__ = [
     "PhraseIndex",
     "PromptReport",
     "Signs",
+    "Suspect",
+    "Suspects",
     "carried_by",
     "diagnose_predictions",
     "distinctive_words",
@@ -35,7 +38,10 @@ __all__ = [
     "find_open_slices",
     "find_slices",
     "find_slices_by_meaning",
+    "find_suspects",
     "joint_view",
     "severity",
     "suspect_labels",
+    "suspects_line",
+    "without_suspects",
 ]

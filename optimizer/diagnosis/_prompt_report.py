@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.answers import answers_line
+from psopt.diagnosis._suspects import Suspects
 from psopt.errors import InputError
 from psopt.evaluation import na_examples, na_kinds, readable_sensitivity, sensitivity_limit
 from psopt.notebooks import card, data_frame, line, table
@@ -46,6 +47,8 @@ class PromptReport:
         Failure cases, and slices of them with a topic.
     draw : callable or None
         What `figure` is drawn by; None where a report was put together without it.
+    suspects : Suspects
+        Samples that are answered alike under all wordings, and never as labelled.
     """
 
     prompt: Prompt
@@ -55,6 +58,7 @@ class PromptReport:
     scores: Scores | None
     diagnosis: Diagnosis
     draw: Callable[[PromptReport], go.Figure] | None = None
+    suspects: Suspects = field(default_factory=Suspects)
 
     def __repr__(self) -> str:
         """The scores and the size: answers would fill screens."""
@@ -130,7 +134,8 @@ class PromptReport:
         n_samples, n_rephrasings = self.predictions.array.shape
         size = {"n_samples": n_samples, "n_rephrasings": n_rephrasings, "labelled": self.scores is not None}
         wordings = {"rephrasings_diversity": self.predictions.diversity}
-        return {"prompt": self.prompt.to_dict(), **size, **wordings, **self.measured(), **self.diagnosis.to_dict()}
+        found = {**self.measured(), **self.diagnosis.to_dict(), "suspects": self.suspects.to_dict()}
+        return {"prompt": self.prompt.to_dict(), **size, **wordings, **found}
 
     def measured(self) -> dict[str, Any]:
         """Return the scores as plain JSON data, without labels those that need none."""

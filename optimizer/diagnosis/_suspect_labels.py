@@ -40,7 +40,7 @@ def suspect_labels(predictions: Predictions, *, labelled: Sequence[Sample] = ())
     """
     if not predictions.is_labelled:
         return np.zeros(len(predictions.samples), dtype=bool)
-    likely, usual = _likely_classes(predictions, labelled)
+    likely, usual = likely_classes(predictions, labelled)
     rows = np.arange(len(likely))
     own = likely[rows, predictions.truth]
     others = likely.copy()
@@ -54,7 +54,7 @@ def suspect_labels(predictions: Predictions, *, labelled: Sequence[Sample] = ())
     return np.asarray(by_words | (is_sure & ~(likely[rows, answered] <= own)))
 
 
-def _likely_classes(
+def likely_classes(
     predictions: Predictions, labelled: Sequence[Sample]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """How likely each class is for each sample, by its words, (N, C); and for its own samples usually, (C,)."""

@@ -2,6 +2,7 @@
 
 from psopt.proposals._checks import ProposalChecks
 from psopt.proposals._near_equal import without_near_equals
+from psopt.proposals._no_verbatim import LEAST_TEXTS, NoVerbatim
 from psopt.proposals._open_topics import topics_of
 from psopt.proposals._phrase_evidence import PhraseEvidence
 from psopt.proposals._pool import propose_edits
@@ -20,9 +21,11 @@ from psopt.proposals.rules import (
 
 __all__ = [
     "EXAMPLE_LAYERS",
+    "LEAST_TEXTS",
     "MOST_OPEN_EXAMPLES",
     "N_OPEN_EXAMPLES",
     "OPEN_NOTES",
+    "NoVerbatim",
     "PhraseEvidence",
     "ProposalChecks",
     "examples_from_train",

@@ -43,6 +43,7 @@ def diagnosis_page(report: PromptReport, name: str, model: str, split: str, note
         split=split,
         note=note,
         na_lines=na_lines(content),
+        suspects=report.suspects.line,
         quality=report.predictions.answers.quality_name,
         version=__version__,
         groups=most_severe(content["groups"]),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.answers import AnswerType, answers_line
+from psopt.diagnosis import suspects_line
 from psopt.evaluation import beside_quality_line, compare_paired, na_lines, objective_values, verdict
 from psopt.rephrasings import tame_note
 from psopt.report._class_figures import class_figures
@@ -21,6 +22,7 @@ from psopt.report._side_by_side import DiffRow, side_by_side
 from psopt.report._wording_figures import damage, enough, families, flips
 from psopt.runs import (
     REPORT,
+    SUSPECTS,
     CallPrice,
     asked_about,
     limits_line,
@@ -69,6 +71,7 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
             *_facts(contents.run),
             ("length", f"seed prompt → {contents.name}: {length.replace('->', '→')}"),
             *_choice_facts(contents),
+            *_suspects_fact(directory),
         ],
         quality=quality_name(contents.run),
         objectives=list(objective_values(contents.run["baseline"]["val"])),
@@ -88,6 +91,14 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
     )
     directory.write_text(REPORT, page)
     return figures
+
+
+def _suspects_fact(directory: RunDirectory) -> list[tuple[str, str]]:
+    """How many labels of train are suspect; nothing of runs that did not look."""
+    if not (directory.path / SUSPECTS).exists():
+        return []
+    line = suspects_line(directory.read_json(SUSPECTS).get("train", {"samples": []}))
+    return [("suspect labels", f"of train, {line} (suspect_labels.json)")] if line else []
 
 
 def _choice_facts(contents: Contents) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError
-from psopt.tasks import load_task
+from psopt.tasks import is_hub_name, load_task
 
 if TYPE_CHECKING:
     from psopt.tasks import Task
@@ -20,7 +20,7 @@ class DataOptions:
     Attributes
     ----------
     dataset : str
-        A built-in name, or a file.
+        A built-in name, ``hf:ORG/NAME[:CONFIG][@REV]``, or a file.
     text_column, label_column : str or None
     task_file, test_file : str or None
     strict_data : bool
@@ -35,6 +35,8 @@ class DataOptions:
         The labels from the least to the most.
     skip_empty : bool
         Leave rows without a text out.
+    pinned_column : str or None
+        The column that says which samples must stay right.
     """
 
     dataset: str
@@ -48,6 +50,7 @@ class DataOptions:
     answers: str | None = None
     order: tuple[str, ...] = ()
     skip_empty: bool = False
+    pinned_column: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options as plain JSON data; those that psopt 0.1 did not know only where they say something."""
@@ -57,6 +60,7 @@ class DataOptions:
             "answers": self.answers,
             "order": list(self.order),
             "skip_empty": self.skip_empty,
+            "pinned_column": self.pinned_column,
         }
         return {**{name: value for name, value in data.items() if name not in newer}, **_said(newer)}
 
@@ -73,7 +77,7 @@ class DataOptions:
         DataError
             If the data can't be used; of files that are gone it is said where they were.
         """
-        is_file = bool(Path(self.dataset).suffix)
+        is_file = bool(Path(self.dataset).suffix) and not is_hub_name(self.dataset)
         for name in (self.dataset if is_file else None, self.task_file, self.test_file):
             self._check_there(name)
         return load_task(
@@ -89,6 +93,7 @@ class DataOptions:
             strict_data=self.strict_data,
             require_labels=require_labels,
             skip_empty=self.skip_empty,
+            pinned_column=self.pinned_column,
         )
 
     def located(self, name: str | None) -> str | None:

@@ -62,6 +62,7 @@ def manifest(
             "source": info.source,
             "sha256": info.sha256,
             "note": info.note,
+            **({"revision": info.revision} if info.revision else {}),
             **answers_of(task),
             **{f"n_{split}": len(getattr(task, split)) for split in ("train", "val", "test")},
             "evaluated": {split: len(used) for split, used in evaluator.samples.items()},

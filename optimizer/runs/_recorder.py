@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import time
 import traceback
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from psopt._version import __version__
 from psopt.answers import AnswerType
-from psopt.diagnosis import Diagnosis, diagnose_predictions
+from psopt.diagnosis import Diagnosis, diagnose_predictions, find_suspects
 from psopt.errors import BudgetReachedError, InputError, PsoptError
 from psopt.rephrasings import to_file
 from psopt.runs._choice import CHOICE, choice_record
@@ -22,6 +22,7 @@ from psopt.runs._directory import (
     PROPOSALS,
     REPHRASINGS,
     SAMPLES,
+    SUSPECTS,
     TRIALS,
     WEAK_SPOTS,
 )
@@ -30,16 +31,17 @@ from psopt.runs._manifest import manifest
 from psopt.runs._measured import answers_of, measured
 from psopt.runs._recommendation import Recommendation, n_looks, recommendation_lines
 from psopt.search import knee, untested
+from psopt.tasks import HubName, is_hub_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from psopt.evaluation import Evaluator, Split
+    from psopt.evaluation import Evaluator, Predictions, Split
     from psopt.runs._directory import RunDirectory
     from psopt.runs._measured import Measured
     from psopt.runs._settings import RunSettings
     from psopt.search import Candidate, DiagnosisSize, RaceCounts, Search, StoppedCandidate, TrainDiagnoses
-    from psopt.tasks import Task
+    from psopt.tasks import Sample, Task
 
 
 @dataclass(eq=False)
@@ -77,6 +79,10 @@ class RunRecorder:
             "the answers": (_answers(before["dataset"]), _answers(answers_of(self.task))),
             "the model": (before["model"], self.settings.model),
             "the rephrasings": (before["rephrasings"]["sha256"], self.evaluator.rephrasings.sha256),
+            "whether prompts may hold text of samples": (
+                _may_quote(before.get("settings", {})),
+                _may_quote(self.settings.to_dict()),
+            ),
             "psopt's version": (before["psopt_version"], __version__),
         }
         changed = [
@@ -87,8 +93,17 @@ class RunRecorder:
         if changed:
             raise InputError(
                 f"{self.directory.path} can't be gone on with, since this has changed: {', '.join(changed)}; "
-                "start a new run, or accept it with --force"
+                f"{self._earlier_commit()}start a new run, or accept it with --force"
             )
+
+    def _earlier_commit(self) -> str:
+        """How to have the samples back, where a branch of the hub has moved on since the run began."""
+        dataset = self.settings.data.dataset
+        commit = self.before["dataset"].get("revision", "")
+        if not is_hub_name(dataset) or commit == self.task.info.revision:
+            return ""
+        earlier = replace(HubName.read(dataset), revision=commit)
+        return f"give --resume with --dataset {earlier}, "
 
     def save_broken_off(self, search: Search | None, error: BaseException) -> None:
         """Write down a run that an error has ended; of one that is none of ours, its traceback too.
@@ -215,6 +230,22 @@ class RunRecorder:
             predictions = {str(split): self.evaluator.predictions(candidate.prompt, split) for split in splits}
             self.directory.write_predictions(candidate.prompt, predictions)
         self.directory.write_json(WEAK_SPOTS, self._weak_spots(baseline, shown, diagnoses))
+        self._save_suspects(baseline, diagnoses)
+
+    def _save_suspects(self, baseline: Candidate, diagnoses: TrainDiagnoses) -> None:
+        """Write which labels of train and val are suspect, by the answers to the seed prompt.
+
+        Test is left out: who mends its labels where a model disagrees makes the model look better than it is.
+        """
+        splits: dict[str, Any] = {}
+        with contextlib.suppress(BudgetReachedError):  # what was not paid is not known
+            splits["train"] = self._suspects(diagnoses.predictions(baseline.prompt))
+            splits["val"] = self._suspects(self.evaluator.predictions(baseline.prompt, "val"))
+        content = {"schema_version": 1, "prompt": baseline.id, **splits}
+        self.directory.write_json(SUSPECTS, content)
+
+    def _suspects(self, predictions: Predictions) -> dict[str, Any]:
+        return find_suspects(predictions, labelled=self.task.train).to_dict()
 
     def earlier_contributions(self, chosen: Candidate, most: int) -> dict[str, Any] | None:
         """What so many of the chosen prompt's edits contribute, where an earlier part of the run has found that out."""
@@ -226,7 +257,7 @@ class RunRecorder:
     def save_for_report(self, search: Search, contributions: dict[str, Any]) -> None:
         """Write what the report shows beside: the samples, every prompt tried, and what the chosen one's edits add."""
         samples = self.evaluator.samples
-        kept = {split: [asdict(sample) for sample in samples[split]] for split in ("val", "test")}
+        kept = {split: [_as_kept(sample) for sample in samples[split]] for split in ("val", "test")}
         answers = AnswerType.of(self.task)
         ordered = {} if answers.is_plain else {"answers": answers.to_dict()}
         self.directory.write_json(SAMPLES, {"schema_version": 1, "labels": list(self.task.labels), **ordered, **kept})
@@ -273,6 +304,11 @@ class RunRecorder:
         return content
 
 
+def _as_kept(sample: Sample) -> dict[str, Any]:
+    """A sample as samples.json has it; whether it is pinned stands there only where it is."""
+    return {name: value for name, value in asdict(sample).items() if name != "pinned" or value}
+
+
 def _raced(stopped: StoppedCandidate) -> dict[str, Any]:
     """A candidate that stopped, as trials.json lists it: its scores are estimates."""
     f1, sensitivity, consistency = stopped.estimates
@@ -286,6 +322,11 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, BudgetReachedError):
         return "budget"
     return "failed" if isinstance(error, Exception) else "interrupted"
+
+
+def _may_quote(settings: Mapping[str, Any]) -> str:
+    """Whether a run's prompts may hold text of samples: yes, or no."""
+    return "no" if settings.get("parts", {}).get("no_verbatim") else "yes"
 
 
 def _answers(dataset: Mapping[str, Any]) -> str:

@@ -130,6 +130,8 @@ class RunSettings:
         check_gate(self.gate, self.gate_margin)
         if self.prompt is not None and self.strategy != "simple":
             raise InputError(f"--strategy {self.strategy} makes a prompt, and --prompt is one: leave one of them out")
+        if self.search.parts.no_verbatim and self.strategy == "1-shot":
+            raise InputError("--strategy 1-shot shows texts of samples, and --no-verbatim forbids that: leave one out")
         if self.rephrasing.file is None:  # else it says how many there are, and the search looks
             check_wordings(self.search.race, self.rephrasings)
 

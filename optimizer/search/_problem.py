@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from psopt.models import capabilities_of
-from psopt.proposals import propose_edits
+from psopt.proposals import NoVerbatim, propose_edits
 from psopt.search._observer import Observer
 from psopt.search._prompt_limits import PromptLimits
 from psopt.search_spaces import ORDERS
@@ -61,6 +61,11 @@ class SearchProblem:
     def limits(self) -> PromptLimits:
         """How large a prompt may be that is handed back."""
         return PromptLimits.of(self.baseline_prompt, self.evaluator.texts("test"), self.options.parts)
+
+    @cached_property
+    def no_verbatim(self) -> NoVerbatim | None:
+        """What keeps text of samples out of prompts, where that is asked for."""
+        return NoVerbatim(self.task, self.baseline_prompt) if self.options.parts.no_verbatim else None
 
     @property
     def orders(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from psopt.diagnosis import diagnose_predictions
+from psopt.diagnosis import diagnose_predictions, without_suspects
 from psopt.proposals import without_near_equals
 from psopt.search.racing import racing_rule
 from psopt.search_spaces import first_parameters
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from psopt.diagnosis import Diagnosis
     from psopt.evaluation import Predictions
+    from psopt.proposals import NoVerbatim
     from psopt.search._problem import SearchProblem
     from psopt.search.growing import TrainDiagnoses
     from psopt.search_spaces import Edit, Prompt
@@ -23,15 +24,26 @@ if TYPE_CHECKING:
 def new_edits(problem: SearchProblem, prompt: Prompt, pool: Sequence[Edit], diagnoses: TrainDiagnoses) -> list[Edit]:
     """Return the edits that a round adds to the pool, most to gain first."""
     restriction = problem.options.parts
-    on_train = diagnoses.predictions(prompt)
+    # Of a sample whose label may be wrong nothing is to be learnt.
+    on_train = without_suspects(diagnoses.predictions(prompt), labelled=problem.task.train)
     diagnosis = diagnose_predictions(on_train, labelled=problem.task.train).of_views(restriction.views)
     proposed = restriction.allowed(_propose(problem, prompt, on_train, diagnosis, pool))
+    if problem.no_verbatim is not None:
+        proposed = _without_verbatim(problem, problem.no_verbatim, proposed)
     if not on_train.is_whole:
         proposed = _of_all_of_train(proposed, len(on_train.samples) / len(problem.evaluator.samples["train"]))
     if racing_rule(problem.options.race, problem.evaluator):  # else the search is the plain one, byte for byte
         proposed = without_near_equals(proposed, pool, problem.task)
     in_pool = {edit.id for edit in pool}
     return first_parameters([edit for edit in proposed if edit.id not in in_pool], problem.options.most_edits)
+
+
+def _without_verbatim(problem: SearchProblem, check: NoVerbatim, edits: Sequence[Edit]) -> list[Edit]:
+    """Leave out edits that hold text of samples; of drafts it is noted down why."""
+    objections = check.refused(edits)
+    if problem.proposer is not None:
+        problem.proposer.refuse({edit: objections[edit.id] for edit in edits if edit.id in objections})
+    return [edit for edit in edits if edit.id not in objections]
 
 
 def _of_all_of_train(edits: Sequence[Edit], share_asked: float) -> list[Edit]:

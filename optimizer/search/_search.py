@@ -512,14 +512,19 @@ class Search:
     def _merged_by_rule(self, edits: Sequence[Edit]) -> tuple[Edit, ...]:
         """Edits with the notes of each label in one, as far as rules have written them."""
         task = self.problem.task
-        return replace_merged(edits, merged_notes(edits, task.labels, task.noun))
+        return replace_merged(edits, self._allowed(merged_notes(edits, task.labels, task.noun)))
 
     def _merged(self, candidate: Candidate | StoppedCandidate) -> tuple[Edit, ...]:
         """A candidate's edits with the notes of each label in one: those of rules by rule, others by their author."""
         if len(self.history.rounds) < self.problem.options.rounds:
             return candidate.edits  # merged notes count as a round of their own, after all others
         task = self.problem.task
-        merged = merged_notes(candidate.edits, task.labels, task.noun)
+        merged = self._allowed(merged_notes(candidate.edits, task.labels, task.noun))
         if self.problem.proposer is not None:
-            merged += self.problem.proposer.merge(task, replace_merged(candidate.edits, merged))
+            merged += self._allowed(self.problem.proposer.merge(task, replace_merged(candidate.edits, merged)))
         return replace_merged(candidate.edits, merged)
+
+    def _allowed(self, merged: list[Edit]) -> list[Edit]:
+        """Merged notes that hold no text of samples, where that is asked for."""
+        check = self.problem.no_verbatim
+        return merged if check is None else check.allowed(merged)

@@ -17,6 +17,7 @@ from psopt.tasks._bundled import read_bundled
 from psopt.tasks._data import DatasetInfo, Sample
 from psopt.tasks._download import fetch_dataset
 from psopt.tasks._header import columns_of
+from psopt.tasks._hub_name import HubName, is_hub_name
 from psopt.tasks._instrument import EMBEDDING, FUNCTION, JUDGE, NLI, REFERENCE, Instrument
 from psopt.tasks._label_hints import are_mostly_rare
 from psopt.tasks._load import load_task
@@ -47,6 +48,7 @@ __all__ = [
     "AnswerSpec",
     "DatasetInfo",
     "DatasetStatus",
+    "HubName",
     "InputColumns",
     "Instrument",
     "Row",
@@ -63,6 +65,7 @@ __all__ = [
     "in_order",
     "inputs_of",
     "is_data_file",
+    "is_hub_name",
     "list_datasets",
     "load_task",
     "read_bundled",

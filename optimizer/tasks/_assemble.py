@@ -15,7 +15,7 @@ from psopt.tasks._data import DatasetInfo
 from psopt.tasks._label_hints import scale_hint, several_hint, typo_hint
 from psopt.tasks._ordered import in_order
 from psopt.tasks._references import set_written, written_set
-from psopt.tasks._splits import Splits, rare_note
+from psopt.tasks._splits import Splits, pinned_note, rare_note
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,6 +59,7 @@ def assemble(
     notes: Sequence[str] = (),
     label_column: str = "",
     test_is_drawn: bool = False,
+    revision: str = "",
 ) -> TaskFields:
     """Put the fields of a task together.
 
@@ -71,9 +72,9 @@ def assemble(
         If the samples and what describes them don't go together.
     """
     noun = described.noun or "text"
-    notes = list(notes)
+    notes = [*notes, pinned_note(splits)]
     spec = described.spec
-    if not spec.is_open and source in ("file", "memory"):
+    if not spec.is_open and source in ("file", "hub", "memory"):
         notes.append(rare_note(splits))
         if not described.labels:
             sizes = Counter(str(sample.label) for split in splits for sample in split if sample.label is not None)
@@ -92,7 +93,7 @@ def assemble(
         train=splits.train,
         val=splits.val,
         test=splits.test,
-        info=DatasetInfo(name, source, _digest(splits), "; ".join(filter(None, notes)), test_is_drawn),
+        info=DatasetInfo(name, source, _digest(splits), "; ".join(filter(None, notes)), test_is_drawn, revision),
         definitions=described.definitions,
         subclasses=described.subclasses,
         noun=noun,

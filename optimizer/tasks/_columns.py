@@ -25,6 +25,8 @@ class ColumnChoice:
     label : str or None
     text : str or None
         The short form for one input. As a guard against a wrong column it must hold texts, no numbers.
+    pinned : str or None
+        The column that says which samples must stay right.
 
     Raises
     ------
@@ -35,6 +37,7 @@ class ColumnChoice:
     inputs: tuple[str, ...] = ()
     label: str | None = None
     text: str | None = None
+    pinned: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what contradicts itself."""
@@ -49,7 +52,7 @@ class ColumnChoice:
     @property
     def named(self) -> tuple[str, ...]:
         """Every column that is named."""
-        return (*self.inputs, *(name for name in (self.text, self.label) if name is not None))
+        return (*self.inputs, *(name for name in (self.text, self.label, self.pinned) if name is not None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ class Columns:
     ----------
     inputs : tuple of str
         The columns that a prompt is shown.
-    label, id, split, subclass : str or None
+    label, id, split, subclass, pinned : str or None
     others : tuple of str
         Columns that a prompt may name besides.
     """
@@ -71,6 +74,7 @@ class Columns:
     split: str | None
     subclass: str | None
     others: tuple[str, ...] = ()
+    pinned: str | None = None
 
 
 def find_columns(source: str, names: Sequence[str], choice: ColumnChoice, *, option: str = "--text-column") -> Columns:
@@ -97,10 +101,13 @@ def find_columns(source: str, names: Sequence[str], choice: ColumnChoice, *, opt
         )
     free = [name for name in names if name not in (*inputs, label)]
     kept = {name: name for name in ("id", "split", "subclass") if name in free}
+    pinned = choice.pinned or ("pinned" if "pinned" in free else None)
+    if pinned in (*inputs, label):
+        raise DataError(f"{source}: column {pinned!r} can't say both what is pinned and what is shown or right")
     if len(inputs) > 1 and "id" in inputs:
         kept["id"] = "id"  # shown beside other columns it still tells the rows apart
-    others = tuple(name for name in free if name not in ("split", "subclass"))
-    return Columns(inputs, label, kept.get("id"), kept.get("split"), kept.get("subclass"), others)
+    others = tuple(name for name in free if name not in ("split", "subclass", pinned))
+    return Columns(inputs, label, kept.get("id"), kept.get("split"), kept.get("subclass"), others, pinned)
 
 
 def _text_column(source: str, names: Sequence[str], choice: ColumnChoice, option: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -11,6 +12,8 @@ from urllib.parse import urlsplit
 
 from psopt.errors import DataError
 from psopt.tasks._builtin import find_builtin
+from psopt.tasks._hub_fetch import fetch_tables
+from psopt.tasks._hub_name import HubName, is_hub_name
 from psopt.tasks._origin import by_hand, cached_folder, user_folder
 from psopt.tasks._unpack import unpack
 
@@ -29,10 +32,11 @@ class DownloadError(DataError):
 
 
 def fetch_dataset(name: str) -> Path:
-    """Download a built-in data set from its origin into the user's cache, and return the folder.
+    """Download a data set into the user's cache, and return the folder: a built-in one, or one on the hub.
 
-    Files that are there already, with the right digest, are left as they are. Of an archive what is needed is
-    unpacked, once its digest is found right, and the archive is removed.
+    One on the hub is kept by its library (see `fetch_tables`). Of a built-in one, files that are there already, with
+    the right digest, are left as they are; of an archive what is needed is unpacked, once its digest is found right,
+    and the archive is removed.
 
     Raises
     ------
@@ -41,6 +45,8 @@ def fetch_dataset(name: str) -> Path:
     DataError
         If the origin can't be reached, or sends something else than was published.
     """
+    if is_hub_name(name):
+        return fetch_tables(HubName.read(name), shows_progress=sys.stderr.isatty()).folder
     builtin = find_builtin(name)
     try:
         return download(builtin)

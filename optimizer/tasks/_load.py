@@ -26,14 +26,16 @@ def load_task(
     strict_data: bool = False,
     require_labels: bool = True,
     skip_empty: bool = False,
+    pinned_column: str | None = None,
 ) -> Task:
     """Load a classification task.
 
     Parameters
     ----------
     dataset : str or Path
-        A built-in name (``trec``, ``cb``, ``rte``, ``dbpedia``, ``wos``), a .csv, .tsv, .jsonl or .parquet file, or a
-        .toml task file that names its data.
+        A built-in name (``trec``, ``cb``, ``rte``, ``dbpedia``, ``wos``), a .csv, .tsv, .jsonl or .parquet file, a
+        .toml task file that names its data, or ``hf:ORG/NAME[:CONFIG][@REV]``: a data set on the Hugging Face hub (the
+        extra ``hub``), whose splits are those that are called train, validation and test.
     inputs : str or sequence of str, optional
         The columns that a prompt is shown. Of several, a sample's text is ``name: value``, a line each; a cell may be
         empty where another is not. Every other column but those of label, split and subclass is a field of the
@@ -58,6 +60,9 @@ def load_task(
         task file must name the labels.
     skip_empty : bool
         Leave rows without a text out, rather than refuse them; `info.note` says how many.
+    pinned_column : str, optional
+        Which column says (true, 1, yes) that a sample must stay right; by default ``pinned``, where there is one. The
+        gate of a run and `psopt.check` look at these.
 
     Raises
     ------
@@ -77,5 +82,6 @@ def load_task(
         strict_data=strict_data,
         require_labels=require_labels,
         skip_empty=skip_empty,
+        pinned_column=pinned_column,
     )
     return Task(**fields)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from psopt.errors import DataError, InputError
 from psopt.tasks._assemble import assemble, left_out
 from psopt.tasks._builtin import BUILTINS, check_fields, find_builtin
 from psopt.tasks._columns import as_names
 from psopt.tasks._files import read_rows
+from psopt.tasks._hub_fetch import fetch_tables
+from psopt.tasks._hub_name import HubName, is_hub_name
+from psopt.tasks._hub_rows import rows_of_hub
 from psopt.tasks._read_builtin import read_builtin
 from psopt.tasks._samples import make_samples
 from psopt.tasks._splits import draws_test, make_splits
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from psopt.tasks._assemble import TaskFields
+    from psopt.tasks._columns import ColumnChoice
+    from psopt.tasks._formats import Record
 
 
 def read_dataset(
@@ -36,6 +41,7 @@ def read_dataset(
     strict_data: bool = False,
     require_labels: bool = True,
     skip_empty: bool = False,
+    pinned_column: str | None = None,
 ) -> TaskFields:
     """Read a data set and split it; see `load_task`, which takes the same."""
     name = str(dataset)
@@ -45,16 +51,18 @@ def read_dataset(
     if name in BUILTINS:
         _refuse(name, text_column=text_column, label_column=label_column, task_file=task_file, test_file=test_file)
         _refuse(name, answers=answers, order=tuple(order) or None, skip_empty=skip_empty or None)
+        _refuse(name, pinned_column=pinned_column)
         builtin = find_builtin(name)
         check_fields(builtin, as_names(inputs))
         return read_builtin(builtin, seed=seed, strict=strict_data)
-    path, described = described_data(Path(dataset), task_file)
+    place, described = described_data(name, task_file)
     described = described.answered(answers, order)
     test = Path(test_file) if test_file else described.test
-    choice = described.columns(inputs, text_column, label_column)
+    choice = described.columns(inputs, text_column, label_column, pinned_column)
     skips = skip_empty or described.skip_empty
+    found = _found(place, choice)
     table = make_samples(
-        str(path), read_rows(path), choice, require_labels=require_labels, spec=described.spec, skip_empty=skips
+        str(place), found.rows, choice, require_labels=require_labels, spec=described.spec, skip_empty=skips
     )
     tables = [table]
     separate_test = None
@@ -63,25 +71,40 @@ def read_dataset(
             make_samples(str(test), read_rows(test), choice, require_labels=True, spec=described.spec, skip_empty=skips)
         )
         separate_test = tables[1].placed
-    splits = make_splits(str(path), table.placed, separate_test, seed=seed, by_label=not described.spec.is_open)
-    name = described.name or path.stem
+    splits = make_splits(str(place), table.placed, separate_test, seed=seed, by_label=not described.spec.is_open)
     return assemble(
-        name,
+        described.name or (place.short if isinstance(place, HubName) else place.stem),
         described,
         splits,
-        source="file",
-        notes=left_out(tables, splits),
+        source="hub" if isinstance(place, HubName) else "file",
+        notes=[*found.notes, *left_out(tables, splits)],
         label_column=table.label_column,
         test_is_drawn=draws_test(table.placed, separate_test),
+        revision=found.revision,
     )
 
 
+class _Found(NamedTuple):
+    """The rows of a file, or of a data set on the hub with its commit; and what is to be said of them."""
+
+    rows: list[Record]
+    revision: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def _found(place: Path | HubName, choice: ColumnChoice) -> _Found:
+    if not isinstance(place, HubName):
+        return _Found(read_rows(place))
+    fetched = fetch_tables(place)
+    rows, notes = rows_of_hub(str(place), fetched.tables, choice)
+    return _Found(rows, fetched.revision, (fetched.note, *notes))
+
+
 def check_name(name: str) -> None:
-    """Refuse what is neither a built-in data set nor a file."""
-    if name.startswith("hf:"):
-        raise InputError(
-            f"{name}: hub data sets are not supported yet; download it as .parquet or .csv and name that file"
-        )
+    """Refuse what is neither a built-in data set, one on the hub, nor a file."""
+    if is_hub_name(name):
+        HubName.read(name)
+        return
     path = Path(name)
     if not path.suffix and "/" not in name and not os.access(path, os.F_OK):
         find_builtin(name)  # raises, unless it is one
@@ -93,8 +116,11 @@ def _refuse(name: str, **options: object) -> None:
             raise InputError(f"--{option.replace('_', '-')} is for data files, and {name} is built in; leave it out")
 
 
-def described_data(path: Path, task_file: str | Path | None) -> tuple[Path, TaskFile]:
-    """Return the data file and its description."""
+def described_data(name: str, task_file: str | Path | None) -> tuple[Path | HubName, TaskFile]:
+    """Return the data file, or the data set on the hub, and its description."""
+    if is_hub_name(name):
+        return HubName.read(name), read_task_file(Path(task_file)) if task_file else TaskFile(origin=name)
+    path = Path(name)
     if path.suffix.lower() != ".toml":
         return path, read_task_file(Path(task_file)) if task_file else TaskFile(origin=str(path))
     if task_file:

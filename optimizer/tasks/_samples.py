@@ -26,9 +26,11 @@ if TYPE_CHECKING:
 # Guards against a wrong column or a broken quote, not measured: no class name is a page.
 LONGEST_LABEL = 200
 ONE_LABEL = AnswerSpec()
-_SPLITS = {"train": "train", "training": "train", "test": "test"} | dict.fromkeys(
+SPLIT_NAMES = {"train": "train", "training": "train", "test": "test"} | dict.fromkeys(
     ("val", "valid", "validation", "dev"), "val"
 )
+"""The split that each customary name means."""
+_PINNED = dict.fromkeys(("true", "1", "yes", "y", "x"), True) | dict.fromkeys(("", "false", "0", "no", "n"), False)
 
 
 class Placed(NamedTuple):
@@ -134,6 +136,7 @@ def _placed(where: str, row: Record, columns: Columns, number: int, *, only_text
         id=_id(values.get(columns.id), where) if columns.id else str(number),
         text=text_of(where, values, columns, only_texts=only_texts, may_skip=True),
         subclass=_optional(values.get(columns.subclass)) if columns.subclass else None,
+        pinned=_pinned(values.get(columns.pinned), where, columns.pinned) if columns.pinned else False,
     )
     return Placed(sample, _split(values.get(columns.split), where) if columns.split else None)
 
@@ -167,10 +170,20 @@ def _id(value: Any, where: str) -> str:
 
 def _split(value: Any, where: str) -> str:
     split = str(value).strip().lower()
-    if split not in _SPLITS:
+    if split not in SPLIT_NAMES:
         fault = f"the split is {reprlib.repr(value)}"
         raise RowError(where, fault, "it must be train, val or test", "the split is none")
-    return _SPLITS[split]
+    return SPLIT_NAMES[split]
+
+
+def _pinned(value: Any, where: str, column: str) -> bool:
+    """Whether a cell says that its sample must stay right; an empty one says that it need not."""
+    said = "" if is_empty(value) else str(value).strip().lower().removesuffix(".0")  # pandas' floats
+    if said not in _PINNED:
+        kind = f"the column {column!r} says neither yes nor no"
+        mend = "it must be true or false (1, 0, yes, no); rename the column if it is about something else"
+        raise RowError(where, f"{kind}: {reprlib.repr(value)}", mend, kind)
+    return _PINNED[said]
 
 
 def _optional(value: Any) -> str | None:

@@ -11,7 +11,7 @@ from psopt.tasks._label_hints import words_hint
 from psopt.tasks._strata import class_sizes, part_off
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Sequence, Set
 
     from psopt.tasks._data import Sample
     from psopt.tasks._samples import Placed
@@ -53,6 +53,8 @@ def make_splits(
     Elsewhere equal texts (but for case and white space) are kept once, those with conflicting labels are
     dropped, what stands in test is taken out of train and val, and what stands in val out of train.
 
+    Pinned samples that the data put nowhere are in test, where test is drawn: there prompts must keep them right.
+
     Where labels are no classes (`by_label` False), samples are drawn as they come. A class with too few samples for
     every split that is drawn stays in train (`rare_note` says so); where all are so rare, samples are drawn as they
     come too.
@@ -76,7 +78,31 @@ def make_splits(
             f"{source}: has {len(train)} different samples, where {n_splits} splits need one each; add some"
         )
     marked = Splits(train, val, marked.test)
-    return _drawn_by_label(source, marked, seed, n_splits) if by_label else _draw(marked, seed, by_label=False)
+    drawn = _drawn_by_label(source, marked, seed, n_splits) if by_label else _draw(marked, seed, by_label=False)
+    return drawn if marked.test else _pinned_in_test(drawn, {sample.id for sample, split in placed if split is None})
+
+
+def _pinned_in_test(splits: Splits, movable: Set[str]) -> Splits:
+    """Move pinned samples to test, but for the last one of a class in train."""
+    train, val, test = (list(split) for split in splits)
+    left = class_sizes(splits.train)
+    for split in (train, val):
+        for sample in [sample for sample in split if sample.pinned and sample.id in movable]:
+            if split is train and left[str(sample.label)] == 1:
+                continue
+            left[str(sample.label)] -= split is train
+            split.remove(sample)
+            test.append(sample)
+    return Splits(tuple(train), tuple(val), tuple(test))
+
+
+def pinned_note(splits: Splits) -> str:
+    """Say how many pinned samples are not in test, which alone the gate looks at; else nothing."""
+    n_elsewhere = sum(sample.pinned for sample in (*splits.train, *splits.val))
+    if not n_elsewhere or not splits.test:
+        return ""
+    which = "1 pinned sample is" if n_elsewhere == 1 else f"{n_elsewhere:,} pinned samples are"
+    return f"{which} in train or val: psopt check looks at them, and the gate of a run at those in test alone"
 
 
 def draws_test(placed: Sequence[Placed], separate_test: Sequence[Placed] | None = None) -> bool:

@@ -145,6 +145,7 @@ class Task:
         order: Sequence[str] = (),
         seed: int = 42,
         skip_empty: bool = False,
+        pinned_column: str | None = None,
     ) -> Task:
         """Build a task from records in memory: mappings with a text and a label, or (text, label) pairs.
 
@@ -152,8 +153,8 @@ class Task:
         ``DatasetDict``, or a dict of tables, gives the splits by its keys (train, validation, test). Classes that a
         dataset numbers get their names.
 
-        Columns and splits are as in a file (see `load_task`), and so are `answers`, `order` and `skip_empty`. Without
-        `labels`, those found are taken in alphabetical order.
+        Columns and splits are as in a file (see `load_task`), and so are `answers`, `order`, `skip_empty` and
+        `pinned_column`. Without `labels`, those found are taken in alphabetical order.
 
         Raises
         ------
@@ -178,6 +179,7 @@ class Task:
             text_column=text_column,
             label_column=label_column,
             skip_empty=skip_empty,
+            pinned_column=pinned_column,
         )
         return cls(**fields_of_records(records, described.answered(answers, order), seed=seed))
 
@@ -209,6 +211,7 @@ class Task:
         order: Sequence[str] = (),
         seed: int = 42,
         skip_empty: bool = False,
+        pinned_column: str | None = None,
     ) -> Task:
         """Build a task from a .csv file (or .tsv, .jsonl, .parquet); see `load_task`."""
         fields = read_dataset(
@@ -222,6 +225,7 @@ class Task:
             order=order,
             seed=seed,
             skip_empty=skip_empty,
+            pinned_column=pinned_column,
         )
         return cls(**fields)
 

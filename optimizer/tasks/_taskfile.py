@@ -10,6 +10,7 @@ from psopt.errors import DataError, nearest
 from psopt.tasks._answer_spec import AnswerSpec, check_answers
 from psopt.tasks._checks import check_classes
 from psopt.tasks._columns import ColumnChoice, as_names
+from psopt.tasks._hub_name import HubName, is_hub_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,11 +30,13 @@ class TaskFile:
         In the order in which prompts list them; empty for alphabetical order.
     definitions : dict of label to str
     subclasses : dict of label to dict of subclass to str
-    data, test : Path or None
-        Data files; in the file, relative to its folder.
+    data : Path, HubName or None
+        A data file, in the file relative to its folder; or a data set on the hub.
+    test : Path or None
+        A data file likewise.
     inputs : tuple of str
         The columns that a prompt is shown.
-    text_column, label_column : str or None
+    text_column, label_column, pinned_column : str or None
     answers : str or None
         What answers are, as ``--answers`` takes it: see `AnswerSpec`.
     order : tuple of str
@@ -49,7 +52,7 @@ class TaskFile:
     labels: tuple[str, ...] = ()
     definitions: dict[str, str] = field(default_factory=dict)
     subclasses: dict[str, dict[str, str]] = field(default_factory=dict)
-    data: Path | None = None
+    data: Path | HubName | None = None
     test: Path | None = None
     inputs: tuple[str, ...] = ()
     text_column: str | None = None
@@ -57,6 +60,7 @@ class TaskFile:
     answers: str | None = None
     order: tuple[str, ...] = ()
     skip_empty: bool = False
+    pinned_column: str | None = None
 
     @property
     def spec(self) -> AnswerSpec:
@@ -64,13 +68,18 @@ class TaskFile:
         return AnswerSpec.read(self.origin, self.answers)
 
     def columns(
-        self, inputs: str | Sequence[str] = (), text_column: str | None = None, label_column: str | None = None
+        self,
+        inputs: str | Sequence[str] = (),
+        text_column: str | None = None,
+        label_column: str | None = None,
+        pinned_column: str | None = None,
     ) -> ColumnChoice:
         """The columns that are named, here or by the caller, whose word counts for more."""
         label = label_column or self.label_column
+        pinned = pinned_column or self.pinned_column
         if inputs or text_column is not None:
-            return ColumnChoice(as_names(inputs), label, text_column)
-        return ColumnChoice(self.inputs, label, self.text_column)
+            return ColumnChoice(as_names(inputs), label, text_column, pinned)
+        return ColumnChoice(self.inputs, label, self.text_column, pinned)
 
     def answered(self, answers: str | None, order: Sequence[str]) -> TaskFile:
         """The same with the answers that the caller names, whose word counts for more.
@@ -143,6 +152,8 @@ def _value(path: Path, key: str, value: Any) -> Any:
             if not isinstance(value, dict):
                 raise DataError(f"{path}: subclasses must be tables, such as {example}")
             return {label: _table(path, f"{key}.{label}", table, example) for label, table in value.items()}
+        case "data" if is_hub_name(value):
+            return HubName.read(value)
         case "data" | "test":
             return path.parent / _text(path, key, value)
         case "skip_empty":

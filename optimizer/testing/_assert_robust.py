@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.api import MeasureOptions, check
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from psopt.evaluation import Scores
     from psopt.search_spaces import Prompt
@@ -27,6 +27,7 @@ def assert_robust(
     max_na_rate: float | None = None,
     each: float | None = None,
     min_each: float | None = None,
+    pinned: Collection[str] = (),
     sure: bool = False,
     alarm: bool = False,
     options: MeasureOptions | None = None,
@@ -38,7 +39,7 @@ def assert_robust(
     task : Task
     prompt : Prompt
     model : str, dspy.LM or Model
-    max_sensitivity, min_f1, min_macro_f1, min_class_f1, min_consistency, max_na_rate, each, min_each
+    max_sensitivity, min_f1, min_macro_f1, min_class_f1, min_consistency, max_na_rate, each, min_each, pinned
         At least one bound, as of `psopt.check`.
     sure : bool
         Ask it of the bad end of the 95 % interval.
@@ -64,6 +65,7 @@ def assert_robust(
         max_na_rate=max_na_rate,
         each=each,
         min_each=min_each,
+        pinned=pinned,
         use_ci_bound=sure,
         alarm=alarm,
         progress=False,

@@ -36,6 +36,7 @@ DATA = {
     "test_file",
     "strict_data",
     "skip_empty",
+    "pinned_column",
 }  # of psopt.load_task
 PROMPT = {"prompt_format": "format", "answer": "answer", "response_format": "response_format"}  # of PromptOptions
 REPHRASING = {  # of RephrasingOptions
@@ -45,7 +46,7 @@ REPHRASING = {  # of RephrasingOptions
     "keep_labels": "keep_labels",
     "vary": "families",
 }
-SCREEN = {"as_json", "quiet", "html", "junit"}
+SCREEN = {"as_json", "quiet", "html", "junit", "suspects", "suspects_file"}
 OTHER_NAMES = {
     "sure": "use_ci_bound",
     "go_on": "resume",

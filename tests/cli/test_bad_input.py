@@ -85,7 +85,7 @@ def test_braces_are_plain_text(here: Path) -> None:
         (["optimize", "--dataset", "nowhere.csv"], "no such file"),
         (["optimize", "--dataset", "god.csv"], "good.csv"),
         (["optimize", "--dataset", "tric"], "did you mean 'trec'"),
-        (["optimize", "--dataset", "hf:org/name"], "hf:org/name"),
+        (["optimize", "--dataset", "hf:name"], "hf:ORG/NAME"),
         (["optimize", "--dataset", "trec", "--strict-data"], "trec"),
         (["optimize", "--dataset", "good.csv", "--model", "minlm"], "did you mean 'minilm'"),
         (["optimize", "--dataset", "good.csv", "--model", "openai/"], "lacks a name"),

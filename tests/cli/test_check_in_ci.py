@@ -137,3 +137,30 @@ def test_samples_that_a_bound_allows_to_fail_are_skipped_and_no_failures() -> No
     scores: Any = None
     root = ET.fromstring(junit_xml(CheckResult(scores, (held,)), {}))
     assert (root.get("tests"), root.get("failures"), root.get("skipped")) == ("2", "0", "1")
+
+
+def test_pinned_samples_fail_a_check_with_their_ids(folder: Path) -> None:
+    rows = (folder / "data.csv").read_text().splitlines()
+    pinned = {"test3", "train4"}
+    marked = [f"{rows[0]},keep", *(f"{row},{'yes' if row.split(',')[0] in pinned else ''}" for row in rows[1:])]
+    (folder / "pinned.csv").write_text("\n".join(marked) + "\n")
+    arguments = ("--dataset", "pinned.csv", "--pinned-column", "keep", "--pin", "val5")
+    wrong = check(folder, *arguments, "--model", "sim/accuracy=0.3", "--junit", "pinned.xml", "--json")
+    assert wrong.returncode == 1, wrong.stderr
+    (of_pinned,) = json.loads(wrong.stdout)["checks"]
+    assert (of_pinned["option"], of_pinned["n_samples"]) == ("pinned", 3)
+    failing = {sample["id"] for sample in of_pinned["failing"]}
+    assert failing <= {"test3", "train4", "val5"}
+    root = ET.parse(folder / "pinned.xml").getroot()
+    failures = {case.get("name") for case in root.iter("testcase") if case.find("failure") is not None}
+    assert failures == {"pinned samples right under all wordings", *failing}
+    right = check(folder, *arguments, "--model", "sim/accuracy=1,wobble=0,na=0")
+    assert right.returncode == 0, right.stdout + right.stderr
+    assert "ok: pinned samples right under all wordings 1.0000 >= 1" in right.stdout
+
+
+def test_a_check_of_nothing_is_refused(folder: Path) -> None:
+    done = check(folder)
+    assert done.returncode == 2
+    assert "nothing to check" in done.stderr
+    assert "or --pin" in done.stderr

@@ -199,10 +199,9 @@ def test_what_looks_like_a_path_is_no_name(tmp_path: Path, monkeypatch: pytest.M
     assert "no such file" in error_of(name)
 
 
-def test_hub_names_say_what_to_do_instead() -> None:
-    message = error_of("hf:stanfordnlp/imdb", InputError)
-    assert "not supported yet" in message
-    assert ".parquet or .csv" in message
+def test_hub_names_of_another_form_say_what_is_expected() -> None:
+    message = error_of("hf:imdb", InputError)
+    assert "hf:ORG/NAME is expected" in message
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from psopt.search_spaces import Edit, Provenance
 from psopt.templates import template_marks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from psopt.diagnosis import AnswerCluster, Diagnosis, FailureSlice
     from psopt.evaluation import Predictions
@@ -105,6 +105,13 @@ class LLMProposer:
         requests += [definition_request(prompt, label, predictions) for label in self._weak_labels(predictions)]
         requests += [subclass_request(prompt, cluster, predictions) for cluster in self._confused_clusters(diagnosis)]
         return requests
+
+    def refuse(self, objections: Mapping[Edit, str]) -> None:
+        """Take down why edits that it has drafted are not used after all; others are not its own."""
+        for edit, why in objections.items():
+            origin = edit.provenance
+            if origin.author == self.writer.name:
+                self.refused.append(RefusedDraft(edit.kind, edit.label, origin.topic, origin.author, edit.text, why))
 
     def merge(self, task: Task, edits: Sequence[Edit]) -> list[Edit]:
         """Return a shorter note for each label of which `edits` hold several that a model wrote."""

@@ -1,0 +1,179 @@
+"""Suspects: samples that are answered alike under all wordings, and never as labelled: label or model is wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from psopt.diagnosis._suspect_labels import likely_classes
+from psopt.tasks import FREE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+    from psopt.evaluation import Predictions
+    from psopt.tasks import Sample
+
+    Flags = NDArray[np.bool_]
+
+# Of ten well-known test sets at most 10 % of the labels are wrong, 3.4 % in the mean (Northcutt, Athalye and Mueller,
+# "Pervasive label errors in test sets", 2021). Where more of a class look so, the model is the likelier cause.
+MOST_OF_A_CLASS = 0.1
+_FEWEST_WORDINGS = 2  # under one wording every answer is alike
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A sample that is answered alike under all wordings, and never as labelled.
+
+    Attributes
+    ----------
+    id, text, label : str
+    answered : str
+        What is answered instead.
+    n_wordings : int
+        Under how many wordings it was asked about.
+    by_words : bool or None
+        Whether a classifier of words, fitted to other samples, takes the answer for likelier than the label too; None
+        where it can't judge.
+    of_class : float
+        The share of the label's samples that look so, in [0, 1]; of answers without classes, of all samples.
+    is_rather_the_model : bool
+        Whether that is more than wrong labels are likely to be: the model does not know this class.
+    is_kept_out : bool
+        Whether the sample is no example and no evidence for edits: nothing speaks for its label.
+    """
+
+    id: str
+    text: str
+    label: str
+    answered: str
+    n_wordings: int
+    by_words: bool | None
+    of_class: float
+    is_rather_the_model: bool
+    is_kept_out: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Suspects:
+    """The suspects among samples, those first whose words speak for the answer too and whose class is else known.
+
+    Attributes
+    ----------
+    samples : tuple of Suspect
+    n_samples : int
+        Among how many they were looked for.
+    """
+
+    samples: tuple[Suspect, ...] = ()
+    n_samples: int = 0
+
+    @property
+    def kept_out(self) -> frozenset[str]:
+        """The ids of those that are no examples and no evidence."""
+        return frozenset(suspect.id for suspect in self.samples if suspect.is_kept_out)
+
+    @property
+    def line(self) -> str:
+        """What there is to say, in a line; empty where there are none."""
+        return suspects_line(self.to_dict())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return them as plain JSON data, as suspect_labels.json and ``diagnose --json`` have them."""
+        return {"n_samples": self.n_samples, "samples": [asdict(suspect) for suspect in self.samples]}
+
+
+def suspects_line(suspects: dict[str, Any]) -> str:
+    """Say in a line how many samples are suspect, and how many of them it rather is the model that is wrong about.
+
+    >>> one = {"by_words": None, "is_rather_the_model": False}
+    >>> suspects_line({"n_samples": 50, "samples": [one]})
+    '1 of 50 samples (2 %) is answered alike under all wordings, and never as labelled'
+    """
+    found = suspects["samples"]
+    if not found:
+        return ""
+    share = f"{100 * len(found) / suspects['n_samples']:.2g} %"
+    verb = "is" if len(found) == 1 else "are"
+    of = f"{len(found)} of {suspects['n_samples']} samples ({share})"
+    said = f"{of} {verb} answered alike under all wordings, and never as labelled"
+    if n_by_words := sum(bool(one["by_words"]) for one in found):
+        said += f"; the words of {n_by_words} speak against the label too"
+    if n_of_model := sum(one["is_rather_the_model"] for one in found):
+        said += f"; {n_of_model} of them are of classes that the model gets wrong too often to blame the labels"
+    return said
+
+
+def find_suspects(predictions: Predictions, *, labelled: Sequence[Sample] = ()) -> Suspects:
+    """Find the samples that are answered alike under all wordings, and never as labelled.
+
+    That alone does not tell a wrong label from an error that the model makes steadily. So beside each stands what a
+    classifier of words says, and how many of its class look so. Free answers have no suspects: what is right is one
+    of many there.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        Without labels nothing is suspect.
+    labelled : sequence of Sample, optional
+        More labelled samples (all of train), from which the classifier learns.
+    """
+    n_samples = len(predictions.samples)
+    open_answers = predictions.answers.open
+    if not predictions.is_labelled or (open_answers is not None and predictions.answers.spec.form == FREE):
+        return Suspects(n_samples=n_samples)
+    alike = np.flatnonzero(_are_alike_and_wrong(predictions))
+    if not len(alike):
+        return Suspects(n_samples=n_samples)
+    classes = [str(sample.label) if open_answers is None else "" for sample in predictions.samples]
+    sizes, n_alike = Counter(classes), Counter(classes[row] for row in alike)
+    by_words = _by_words(predictions, alike, labelled) if open_answers is None else [None] * len(alike)
+    found = []
+    for row, words in zip(alike.tolist(), by_words, strict=True):
+        n, size = n_alike[classes[row]], sizes[classes[row]]
+        is_rather_the_model = n > max(1, MOST_OF_A_CLASS * size)
+        sample = predictions.samples[row]
+        found.append(
+            Suspect(
+                sample.id,
+                str(sample.text),
+                str(sample.label),
+                next(iter(predictions.answers_to(row))),
+                int(predictions.asked[row].sum()),
+                words,
+                n / size,
+                is_rather_the_model,
+                is_kept_out=words if words is not None else not is_rather_the_model,
+            )
+        )
+    found.sort(key=lambda one: (not one.by_words, one.is_rather_the_model))
+    return Suspects(tuple(found), n_samples)
+
+
+def without_suspects(predictions: Predictions, *, labelled: Sequence[Sample] = ()) -> Predictions:
+    """Return the predictions without the samples of which nothing speaks for the label."""
+    kept_out = find_suspects(predictions, labelled=labelled).kept_out
+    if not kept_out:
+        return predictions
+    return predictions.of_samples(np.array([sample.id not in kept_out for sample in predictions.samples]))
+
+
+def _are_alike_and_wrong(predictions: Predictions) -> Flags:
+    """Which samples have answers that are all the same, all readable, and all wrong: (N,)."""
+    n_asked = predictions.asked.sum(axis=1)
+    are_read = (predictions.is_read == predictions.asked).all(axis=1)
+    are_alike = predictions.counts.max(axis=1) == n_asked
+    return np.asarray((n_asked >= _FEWEST_WORDINGS) & are_read & are_alike & (predictions.n_right == 0))
+
+
+def _by_words(predictions: Predictions, rows: NDArray[np.int64], labelled: Sequence[Sample]) -> list[bool | None]:
+    """Whether the answer to each of the rows is likelier by its words than the label is; None where nobody knows."""
+    likely, _ = likely_classes(predictions, labelled)
+    answered = predictions.counts[rows, : likely.shape[1]].argmax(axis=1)
+    of_answer, own = likely[rows, answered], likely[rows, predictions.truth[rows]]
+    known = ~(np.isnan(of_answer) | np.isnan(own))
+    return [bool(of_answer[place] > own[place]) if known[place] else None for place in range(len(rows))]

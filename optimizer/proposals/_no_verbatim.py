@@ -1,0 +1,141 @@
+"""No text of a sample in a prompt: what `SearchRestriction.no_verbatim` asks of every edit, whoever proposes it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from psopt.search_spaces import render_instructions
+from psopt.tasks import columns_of_row, shown_words
+from psopt.text import FUNCTION_WORDS, private_words, without_markup, words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from psopt.search_spaces import Edit, Prompt
+    from psopt.tasks import Sample, Task
+
+    Run = tuple[str, ...]
+
+LEAST_TEXTS = 5
+"""In so many different texts a word must stand, or two, that is nobody's own: the least size of a group of which
+figures are usually given out (k-anonymity with k = 5: El Emam and Dankar, "Protecting privacy using k-anonymity",
+2008)."""
+_SENTENCE = 3  # words that are a piece of a text, however often they stand
+# What psopt's own notes and definitions are put together of, beside function words.
+_SCAFFOLD = frozenset(["begins", "contains", "belongs", "whose", "typical", "wordings", "also", "answer", "write"])
+_BORDERS = re.compile(r"[^\w\s'’-]+")
+
+
+@dataclass(frozen=True, eq=False)
+class NoVerbatim:
+    """Says which edits hold text of samples.
+
+    An edit may hold words that no sample holds; the user's own words, of the task file and of the prompt that a search
+    starts from; function words; and words, or two side by side, that at least `LEAST_TEXTS` different texts hold. It
+    holds no example, no run of three words that stands in any sample, no number of any sample, and nothing that is
+    private by its form (see `psopt.text.private_words`), how ever many texts hold it.
+
+    Texts that differ in what is private alone are one text. A sample's texts are all of its columns, and where answers
+    have no labels the right answer too. All splits count.
+
+    Attributes
+    ----------
+    task : Task
+    prompt : Prompt
+        That the search starts from.
+    """
+
+    task: Task
+    prompt: Prompt
+
+    def refused(self, edits: Sequence[Edit]) -> dict[str, str]:
+        """What speaks against edits, by their ids; what the task itself defines may stand."""
+        checked = [edit for edit in edits if edit.provenance.author != "task" or edit.kind == "example"]
+        wanted = {run for edit in checked for run in _runs(edit.text)}
+        n_texts = self._count(wanted)
+        objections = {edit.id: self._against(edit, n_texts) for edit in checked}
+        return {name: objection for name, objection in objections.items() if objection}
+
+    def allowed(self, edits: Sequence[Edit]) -> list[Edit]:
+        """The edits against which nothing speaks."""
+        refused = self.refused(edits)
+        return [edit for edit in edits if edit.id not in refused]
+
+    def _against(self, edit: Edit, n_texts: Counter[Run]) -> str | None:
+        if edit.kind == "example":
+            return "is a sample"
+        for run in sorted(_runs(edit.text), key=len):
+            said = " ".join(run)
+            if not n_texts[run] or run in self._own:
+                continue
+            if len(run) >= _SENTENCE:
+                return f"holds {said!r}, which stands so in a sample"
+            if len(run) == 1 and any(map(str.isdigit, said)):
+                return f"holds {said!r}, a number of a sample"
+            if not self._private.isdisjoint(run):
+                return f"holds {said!r}, which is private"
+            if n_texts[run] < LEAST_TEXTS and not _is_scaffold(run):
+                return f"holds {said!r}, which stands in fewer than {LEAST_TEXTS} samples"
+        return None
+
+    def _count(self, wanted: set[Run]) -> Counter[Run]:
+        """How many different texts hold each of the runs."""
+        counts: Counter[Run] = Counter()
+        for alike in self._texts:
+            counts.update({run for words in alike for run in _runs_of(words) if run in wanted})
+        return counts
+
+    @cached_property
+    def _texts(self) -> tuple[list[Run], ...]:
+        """The words of all texts; those that differ in what is private alone stand together."""
+        alike: dict[Run, list[Run]] = {}
+        for sample in self._samples:
+            words = tuple(words_of(_whole(sample, self.task)))
+            alike.setdefault(tuple(word for word in words if word not in self._private), []).append(words)
+        return tuple(alike.values())
+
+    @cached_property
+    def _private(self) -> frozenset[str]:
+        return private_words(shown_words(sample.text) for sample in self._samples)
+
+    @cached_property
+    def _own(self) -> frozenset[Run]:
+        """The runs of the user's own words."""
+        task = self.task
+        said = [task.description, task.noun, *task.labels, *task.definitions.values(), render_instructions(self.prompt)]
+        said += [text for subclasses in task.subclasses.values() for text in subclasses.values()]
+        return frozenset(run for text in said for run in _runs_of(words_of(text)))
+
+    @property
+    def _samples(self) -> tuple[Sample, ...]:
+        return (*self.task.train, *self.task.val, *self.task.test)
+
+
+def _whole(sample: Sample, task: Task) -> str:
+    """All that is a sample's, in one text."""
+    columns = [value for _, value in columns_of_row(sample.text)] or [str(sample.text)]
+    answer = [] if task.spec.has_labels else [str(sample.label or "")]
+    return "\n".join(without_markup(value) for value in (*columns, *answer))
+
+
+def _runs(text: str) -> set[Run]:
+    """The runs of a text that is to be looked at: of three words wherever they stand, of two within a part of it."""
+    words = words_of(text)
+    runs = {run for run in _runs_of(words) if len(run) != 2}
+    for part in _BORDERS.split(text):
+        runs.update(run for run in _runs_of(words_of(part)) if len(run) == 2)
+    return runs
+
+
+def _runs_of(words: Sequence[str]) -> Iterator[Run]:
+    for length in range(1, _SENTENCE + 1):
+        yield from (tuple(words[start : start + length]) for start in range(len(words) - length + 1))
+
+
+def _is_scaffold(run: Iterable[str]) -> bool:
+    """Whether one of the words says nothing of a text: a rare pair with it is a way of putting things."""
+    return any(word in FUNCTION_WORDS or word in _SCAFFOLD for word in run)

@@ -1,0 +1,204 @@
+"""Fetching a data set from the Hugging Face hub: the library `datasets` does it, and keeps it in its own cache.
+
+``HF_ENDPOINT``, ``HF_TOKEN``, ``HF_HOME`` and ``HF_HUB_OFFLINE`` count as they do for that library.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from psopt.errors import DataError, import_extra
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from psopt.tasks._hub_name import HubName
+
+_HIDDEN, _FORBIDDEN = 401, 403
+
+
+@dataclass(frozen=True, eq=False)
+class HubTables:
+    """A data set of the hub as it was fetched.
+
+    Attributes
+    ----------
+    tables : mapping of split to Dataset
+    revision : str
+        The commit.
+    folder : Path
+        Where the library keeps it.
+    note : str
+        What is to be said of it: that it is an earlier copy.
+    """
+
+    tables: Mapping[str, Any]
+    revision: str
+    folder: Path
+    note: str = ""
+
+
+def fetch_tables(name: HubName, *, shows_progress: bool = False) -> HubTables:
+    """Fetch a data set, or take it from the library's cache where its commit is there already.
+
+    A branch is resolved to its commit first, so that what is read is of one commit. Where the hub can't be reached, the
+    newest copy in the cache is taken, and that is said.
+
+    Raises
+    ------
+    DataError
+        In one line: no such data set, configuration or revision, no access, no connection and no copy, or data that
+        can't be read.
+    MissingExtraError
+        If the library is not installed.
+    """
+    if os.environ.get("PSOPT_OFFLINE", "0") not in ("", "0"):
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    datasets = import_extra("datasets", str(name), "hub")
+    with _as_data_errors(name), _progress_bars(datasets, shown=shows_progress):
+        commit = _commit_of(name)
+        builder = _builder_of(datasets, name, commit) if commit else _cached(name)
+        builder.download_and_prepare()
+        tables = builder.as_dataset()
+    revision = str(builder.hash)
+    if not tables:
+        raise DataError(f"{name}: holds no data")
+    note = "" if commit else f"the hub can't be reached, so the copy in the cache is used: commit {revision[:12]}"
+    return HubTables(tables, revision, Path(builder.cache_dir), note)
+
+
+def _commit_of(name: HubName) -> str | None:
+    """The commit that a branch or a tag stands for; None where the hub can't be reached."""
+    from huggingface_hub import HfApi
+
+    errors = _errors()
+    try:
+        return str(HfApi().dataset_info(name.repository, revision=name.revision).sha)
+    except errors.HfHubHTTPError as error:
+        if error.response.status_code < 500:
+            raise
+    except (errors.HTTPError, OSError):  # HfHubHTTPError is among these, and has been looked at
+        pass
+    return None
+
+
+def _builder_of(datasets: Any, name: HubName, commit: str) -> Any:
+    """What prepares the data of a commit."""
+    # With this prefix a folder of the same name in the working directory is not taken for it.
+    path = f"hf://datasets/{name.repository}"
+    try:
+        return datasets.load_dataset_builder(path, name.config, revision=commit)
+    except ValueError as error:
+        raise _no_config(datasets, name, path, commit) or error from error
+
+
+def _cached(name: HubName) -> Any:
+    """What reads the newest copy in the cache, or that of the commit that is named."""
+    from datasets.packaged_modules.cache.cache import Cache
+
+    own = {"repo_id": name.repository, "dataset_name": name.repository.partition("/")[2]}
+    try:
+        newest = Cache(**own, config_name=name.config, version="auto", hash="auto")
+    except ValueError as error:
+        no_copy = f"no copy of it is in the cache ({_in_words(error)})"
+        raise DataError(f"{name}: no connection to {_host()}, and {no_copy}") from error
+    if name.revision in (None, newest.hash):
+        return newest
+    named = Cache(**own, config_name=newest.config.name, version=str(newest.config.version), hash=name.revision)
+    if Path(named.cache_dir).is_dir():
+        return named
+    # Of a commit the hub takes no part of its name.
+    raise DataError(
+        f"{name}: no connection to {_host()}, and the copy in the cache is of another commit: go online, "
+        f"or name that one, {replace(name, revision=newest.hash)}"
+    )
+
+
+def _no_config(datasets: Any, name: HubName, path: str, commit: str) -> DataError | None:
+    """The error that names the configurations that there are; None where the name is not at fault."""
+    configs = datasets.get_dataset_config_names(path, revision=commit)
+    if name.config in configs or (name.config is None and len(configs) < 2):
+        return None
+    which = f"no configuration {name.config!r}" if name.config else "several configurations"
+    return DataError(f"{name}: has {which}: name one of {', '.join(configs)}, as hf:{name.repository}:{configs[0]}")
+
+
+@contextmanager
+def _as_data_errors(name: HubName) -> Iterator[None]:
+    """Say in one line what the hub or its libraries have to say."""
+    import pyarrow as pa
+    from datasets.exceptions import DatasetsError
+
+    errors = _errors()
+    try:
+        yield
+    except DataError:  # said in one line already
+        raise
+    except errors.GatedRepoError as error:
+        raise DataError(f"{name}: {_gated(name)}") from error
+    except errors.RepositoryNotFoundError as error:
+        raise DataError(
+            f"{name}: {_host()} has no such data set, or hides it: look at the name, "
+            "or set HF_TOKEN to a token that may read it"
+        ) from error
+    except errors.RevisionNotFoundError as error:
+        raise DataError(f"{name}: has no revision {name.revision!r}; name a branch, a tag or a commit of it") from error
+    except errors.HfHubHTTPError as error:
+        status = error.response.status_code
+        mend = "look at HF_TOKEN" if status in (_HIDDEN, _FORBIDDEN) else "try again later"
+        raise DataError(f"{name}: {_host()} answers {status}; {mend}") from error
+    except (errors.HTTPError, ConnectionError) as error:
+        raise DataError(f"{name}: the connection to {_host()} broke off ({_in_words(error)}); try again") from error
+    except (DatasetsError, pa.ArrowException, OSError, RuntimeError, ValueError, TypeError) as error:
+        if "gated" in str(error):  # told by the library in words of its own
+            raise DataError(f"{name}: {_gated(name)}") from error
+        raise DataError(f"{name}: can't be read: {_in_words(error)}") from error
+
+
+def _errors() -> Any:
+    """The errors of the hub's client; which library's its HTTPError is depends on its version."""
+    return importlib.import_module("huggingface_hub.errors")
+
+
+def _gated(name: HubName) -> str:
+    from huggingface_hub import constants
+
+    page = f"{constants.ENDPOINT}/datasets/{name.repository}"
+    return f"is gated: ask for access at {page}, and set HF_TOKEN to a token that has it"
+
+
+def _in_words(error: BaseException) -> str:
+    """The first line of what went wrong, of the cause where the error itself says nothing."""
+    said = error.__cause__ if type(error).__name__ == "DatasetGenerationError" and error.__cause__ else error
+    return next((line.strip() for line in str(said).splitlines() if line.strip()), type(said).__name__)
+
+
+def _host() -> str:
+    from huggingface_hub import constants
+
+    return urlsplit(constants.ENDPOINT).netloc
+
+
+@contextmanager
+def _progress_bars(datasets: Any, *, shown: bool) -> Iterator[None]:
+    """Leave the libraries' bars and warnings on the screen, or not; afterwards they are as they were."""
+    from datasets.utils import logging
+    from huggingface_hub import utils as hub
+
+    quiet = [] if shown else [library for library in (datasets, hub) if not library.are_progress_bars_disabled()]
+    verbosity = logging.get_verbosity()
+    logging.set_verbosity(logging.CRITICAL)
+    for library in quiet:
+        library.disable_progress_bars()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        for library in quiet:
+            library.enable_progress_bars()

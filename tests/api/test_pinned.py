@@ -1,0 +1,112 @@
+"""Pinned samples must be right under every wording: `check` asks about them whatever it measures on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import psopt
+import pytest
+from psopt.errors import InputError
+from psopt.search import gate
+from psopt.tasks import Task
+from psopt.testing import assert_robust
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+    from psopt.evaluation import Predictions
+    from psopt.models import OnProgress
+    from psopt.search_spaces import Prompt
+
+WRONG = "text 7"  # of which the model is never right
+SHAKY = "text 8"  # of which it is right under the first wording alone
+
+
+@dataclass
+class Knowing:
+    """A model that knows the answers, but for one text, and one under all wordings but the first."""
+
+    name: str = "knowing"
+
+    def predict(
+        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
+    ) -> NDArray[np.int64]:
+        del on_progress
+        answers = np.array([[int(text.split()[1]) % 2] * len(prompts) for text in texts], dtype=np.int64)
+        for row, text in enumerate(texts):
+            if text == WRONG:
+                answers[row] = 1 - answers[row]
+            if text == SHAKY:
+                answers[row, 1:] = 1 - answers[row, 1:]
+        return answers
+
+
+def task(*pinned: int) -> Task:
+    return Task.from_records(
+        {
+            "id": f"s{i}",
+            "text": f"text {i}",
+            "label": "ab"[i % 2],
+            "split": ("train", "val", "test")[i % 3],
+            "pinned": str(i in pinned),
+        }
+        for i in range(60)
+    )
+
+
+def test_pinned_samples_of_any_split_must_be_right_under_every_wording() -> None:
+    result = psopt.check(task(1, 7, 8, 9), model=Knowing(), rephrasings=4)
+    (threshold,) = result.thresholds
+    assert not result.met
+    assert (threshold.option, threshold.value, threshold.n_samples) == ("pinned", 0.5, 4)
+    assert [(sample.id, sample.right) for sample in threshold.failing] == [("s7", 0.0), ("s8", 0.25)]
+    assert str(threshold) == "missed: pinned samples right under all wordings 0.5000 < 1: s7, s8"
+    assert psopt.check(task(1, 9), model=Knowing(), rephrasings=4).met
+
+
+def test_pinned_samples_are_in_no_score() -> None:
+    alone = psopt.check(task(), model=Knowing(), rephrasings=4, samples=10, min_f1=0)
+    beside = psopt.check(task(7), model=Knowing(), rephrasings=4, samples=10, min_f1=0)
+    assert alone.scores.to_dict() == beside.scores.to_dict()
+    assert [threshold.option for threshold in beside.thresholds] == ["min_f1", "pinned"]
+
+
+def test_samples_are_pinned_by_their_ids_too() -> None:
+    assert not psopt.check(task(), model=Knowing(), rephrasings=4, pinned=["s7"]).met
+    with pytest.raises(InputError, match="the pinned sample 's777' is none of the 60 samples; did you mean"):
+        psopt.check(task(), model=Knowing(), pinned=["s777"])
+    with pytest.raises(AssertionError, match="pinned samples right under all wordings"):
+        assert_robust(task(), None, Knowing(), pinned=["s8"])  # type: ignore[arg-type]
+    assert_robust(task(1), None, Knowing())  # type: ignore[arg-type]
+
+
+def test_the_gate_looks_at_what_the_data_pin_and_at_what_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[set[str], set[str]]] = []
+
+    def watched(baseline: Predictions, nominees: Any, *, pinned: set[str], **options: Any) -> Any:
+        seen.append((pinned, {sample.id for sample in baseline.samples}))
+        return gate(baseline, nominees, pinned=pinned, **options)
+
+    monkeypatch.setattr("psopt.api._recommending.gate", watched)
+    psopt.optimize(
+        task(2, 7, 56),  # of test are those whose number is 2 more than a multiple of three
+        model="sim/wobble=0.5,accuracy=0.6",
+        pinned=["s5"],
+        trials=3,
+        rounds=1,
+        rephrasings=2,
+        heldout=2,
+        test_samples=8,
+        out=tmp_path / "run",
+        cache_dir=tmp_path / "cache",
+    )
+    ((pinned, samples),) = seen
+    assert pinned == {"s2", "s5", "s56"}
+    assert pinned <= samples
+    assert len(samples) == 8

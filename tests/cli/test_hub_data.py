@@ -1,0 +1,100 @@
+"""``--dataset hf:ORG/NAME`` at every command that takes --dataset, by a stand-in for the hub on the loopback."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.hub import HubStandIn, hub_stand_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytest.importorskip("datasets", reason="psopt[hub] is not installed")
+
+NAME = "hf:org/tickets-v1.0"
+COLUMNS = ["--text-column", "body", "--label-column", "team"]
+MODEL = ["--model", "sim/", "--rephrasings", "3", "--samples", "12"]
+RUN = [*MODEL, "--trials", "2", "--rounds", "1", "--heldout", "2", "--leave-one-out", "0"]
+
+
+def tickets(what: str) -> bytes:
+    texts = {"billing": f"the invoice {what} number", "support": f"the program {what} crashes"}
+    rows = [f"{texts[team]} {i},{team}" for i in range(20) for team in texts]
+    return ("body,team\n" + "\n".join(rows) + "\n").encode()
+
+
+@pytest.fixture(scope="module")
+def hub() -> Iterator[HubStandIn]:
+    with hub_stand_in() as served:
+        served.add("org/tickets-v1.0", {"data.csv": tickets("old")})
+        yield served
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("hub")
+
+
+def psopt(hub: HubStandIn, folder: Path, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    """Run a command in a process of its own: the hub's library reads its environment when it is imported."""
+    environment = {**os.environ, **hub.environment(folder / "hf"), "PSOPT_CACHE_DIR": str(folder / "cache")}
+    command = [sys.executable, "-m", "psopt", *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done
+
+
+def test_data_fetch_tells_where_the_library_keeps_them(hub: HubStandIn, folder: Path) -> None:
+    done = psopt(hub, folder, "data", "fetch", NAME, "--json")
+    fetched = json.loads(done.stdout)
+    assert fetched["name"] == NAME
+    assert fetched["path"].startswith(str(folder / "hf"))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["diagnose", *MODEL],
+        ["check", *MODEL, "--max-sensitivity", "1"],
+        ["compare", *MODEL, "--prompt", "p.txt", "--prompt", "q.txt"],
+        ["rephrase", "--rephrasings", "3"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_every_command_with_a_data_set_takes_one_of_the_hub(hub: HubStandIn, folder: Path, command: list[str]) -> None:
+    for name in ("p", "q"):
+        (folder / f"{name}.txt").write_text(f"Which team answers this ticket? {name}\n\n{{body}}\n")
+    columns = COLUMNS if command[0] != "rephrase" else []
+    if not columns:
+        (folder / "task.toml").write_text(f'data = "{NAME}"\ntext_column = "body"\nlabel_column = "team"\n')
+    if command[0] == "compare":  # the prompt names its column
+        columns = COLUMNS[2:]
+    dataset = NAME if columns else "task.toml"
+    verb, *options = command
+    assert psopt(hub, folder, verb, "--dataset", dataset, *columns, *options, "--json").stdout
+
+
+def test_a_run_knows_its_commit_and_does_not_go_on_with_another(hub: HubStandIn, folder: Path) -> None:
+    run = ["optimize", "--dataset", NAME, *COLUMNS, *RUN, "--out", "runs/tickets", "--quiet"]
+    psopt(hub, folder, *run)
+    first = hub.repositories["org/tickets-v1.0"].refs["main"]
+    dataset = json.loads((folder / "runs/tickets/run.json").read_text())["dataset"]
+    assert (dataset["name"], dataset["source"], dataset["revision"]) == ("tickets-v1.0", "hub", first)
+    psopt(hub, folder, "resume", "runs/tickets", "--quiet")
+    hub.add("org/tickets-v1.0", {"data.csv": tickets("old"), "README.md": b"Only the card is new."})
+    psopt(hub, folder, "resume", "runs/tickets", "--quiet")  # the same samples, of a later commit
+    hub.add("org/tickets-v1.0", {"data.csv": tickets("new")})
+    refused = psopt(hub, folder, "resume", "runs/tickets", "--quiet", code=2).stderr
+    assert "the samples (was" in refused
+    commit = json.loads((folder / "runs/tickets/run.json").read_text())["dataset"]["revision"]
+    earlier = f"{NAME}@{commit}"
+    assert f"give --resume with --dataset {earlier}" in refused
+    assert refused.count("\n") == 1
+    psopt(hub, folder, "optimize", "--dataset", earlier, *run[3:], "--resume")

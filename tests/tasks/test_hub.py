@@ -1,0 +1,253 @@
+"""``hf:ORG/NAME``: data sets of the Hugging Face hub, read by the real library from a stand-in on the loopback."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from psopt.errors import InputError, MissingExtraError
+from psopt.tasks import HubName, load_task
+
+from tests.hub import TOKEN, HubStandIn, hub_stand_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytest.importorskip("datasets", reason="psopt[hub] is not installed")
+
+PROGRAM = """
+import json, sys
+from psopt.errors import PsoptError
+from psopt.tasks import load_task
+try:
+    task = load_task(sys.argv[1], **json.loads(sys.argv[2]))
+except PsoptError as error:
+    print(json.dumps({"error": str(error)}))
+else:
+    samples = {
+        split: [(sample.id, str(sample.text), sample.label) for sample in getattr(task, split)]
+        for split in ("train", "val", "test")
+    }
+    info = task.info
+    facts = {"name": task.name, "source": info.source, "sha256": info.sha256, "revision": info.revision}
+    print(json.dumps({**facts, "note": info.note, "labels": task.labels, **samples}))
+"""
+CLASSES = ("bad", "good")
+
+
+def csv_of(n: int, word: str = "text") -> bytes:
+    return ("text,label\n" + "".join(f"{word} {i},{CLASSES[i % 2]}\n" for i in range(n))).encode()
+
+
+def parquet_of(columns: dict[str, Any], classes: tuple[str, ...] = ()) -> bytes:
+    """A Parquet file as `datasets` writes it: what its columns mean stands in the schema's metadata."""
+    table = pa.table(columns)
+    if classes:
+        features: dict[str, Any] = {name: {"dtype": "string", "_type": "Value"} for name in columns}
+        features["label"] = {"names": list(classes), "_type": "ClassLabel"}
+        kept = json.dumps({"info": {"features": features}})
+        table = table.replace_schema_metadata({"huggingface": kept})
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer)
+    return buffer.getvalue()
+
+
+def numbered(n: int, word: str, *, labelled: bool = True) -> bytes:
+    labels = [i % 2 if labelled else -1 for i in range(n)]
+    return parquet_of({"text": [f"{word} {i}" for i in range(n)], "label": pa.array(labels, pa.int64())}, CLASSES)
+
+
+CARD = b"""---
+configs:
+- config_name: long
+  data_files: long.csv
+- config_name: short
+  data_files: short.csv
+---
+"""
+
+
+@pytest.fixture(scope="module")
+def hub() -> Iterator[HubStandIn]:
+    with hub_stand_in() as served:
+        served.add("org/one.csv", {"data.csv": csv_of(30)})
+        splits = {"train": numbered(40, "train"), "validation": numbered(10, "val"), "test": numbered(12, "test")}
+        served.add("org/splits", {f"data/{split}-00000-of-00001.parquet": data for split, data in splits.items()})
+        contest = {"train": numbered(40, "train"), "test": numbered(12, "test", labelled=False)}
+        served.add("org/contest", {f"data/{split}-00000-of-00001.parquet": data for split, data in contest.items()})
+        rows = csv_of(30, "short").replace(b"text,label", b"q,kind")
+        served.add("org/configs", {"README.md": CARD, "long.csv": csv_of(30, "long"), "short.csv": rows})
+        served.add("org/moving", {"data.csv": csv_of(30, "first")}, tag="v1")
+        served.add("org/moving", {"data.csv": csv_of(30, "second")})
+        served.add("org/private", {"data.csv": csv_of(30)}, access="private")
+        served.add("org/gated", {"data.csv": csv_of(30)}, access="gated")
+        served.add("org/empty", {"notes.txt2": b"nothing that is data"})
+        served.add("org/script", {"script.py": b"raise SystemExit('a script of the data set was run')"})
+        served.add("org/broken", {"data.parquet": b"no parquet at all"})
+        served.add("org/testonly", {"long/dev.csv": csv_of(9), "long/test.csv": csv_of(9)})
+        yield served
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("hf-home")
+
+
+def load(hub: HubStandIn, home: Path, dataset: str, *, env: dict[str, str] | None = None, **options: Any) -> Any:
+    """Load a task in a process of its own, since the library reads its environment when it is imported."""
+    environment = {**os.environ, **hub.environment(home), **(env or {})}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, dataset, json.dumps(options)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return json.loads(done.stdout)
+
+
+def error_of(hub: HubStandIn, home: Path, dataset: str, **options: Any) -> str:
+    message = load(hub, home, dataset, **options)["error"]
+    assert "\n" not in message
+    assert isinstance(message, str)
+    return message
+
+
+def test_one_split_is_split_by_psopt(hub: HubStandIn, home: Path) -> None:
+    task = load(hub, home, "hf:org/one.csv")
+    assert (task["name"], task["source"], task["labels"]) == ("one.csv", "hub", ["bad", "good"])
+    assert [len(task[split]) for split in ("train", "val", "test")] == [18, 6, 6]
+    assert task["revision"] == hub.repositories["org/one.csv"].refs["main"]
+
+
+def test_splits_are_those_of_the_data_and_classes_have_their_names(hub: HubStandIn, home: Path) -> None:
+    task = load(hub, home, "hf:org/splits")
+    assert [len(task[split]) for split in ("train", "val", "test")] == [40, 10, 12]
+    assert {tuple(row[1:]) for row in task["test"]} == {(f"test {i}", CLASSES[i % 2]) for i in range(12)}
+    assert task["note"] == ""
+
+
+def test_a_split_without_labels_is_left_out_and_another_drawn(hub: HubStandIn, home: Path) -> None:
+    task = load(hub, home, "hf:org/contest")
+    assert [len(task[split]) for split in ("train", "val", "test")] == [24, 8, 8]
+    assert task["note"] == "the split 'test' is left out: it has no labels"
+
+
+def test_a_configuration_is_named_and_columns_by_the_options_of_files(hub: HubStandIn, home: Path) -> None:
+    task = load(hub, home, "hf:org/configs:short", text_column="q", label_column="kind")
+    assert task["name"] == "configs-short"
+    assert all(text.startswith("short") for _, text, _ in task["train"])
+    several = error_of(hub, home, "hf:org/configs")
+    assert several == "hf:org/configs: has several configurations: name one of long, short, as hf:org/configs:long"
+    unknown = error_of(hub, home, "hf:org/configs:tiny")
+    assert (
+        unknown == "hf:org/configs:tiny: has no configuration 'tiny': name one of long, short, as hf:org/configs:long"
+    )
+    column = error_of(hub, home, "hf:org/configs:short", text_column="quest")
+    assert column == "hf:org/configs:short: has no column 'quest'; its columns: 'q', 'kind'"
+
+
+def test_a_branch_is_resolved_to_its_commit(hub: HubStandIn, home: Path) -> None:
+    first, newest = hub.repositories["org/moving"].commits
+    of_tag = load(hub, home, "hf:org/moving@v1")
+    of_main = load(hub, home, "hf:org/moving")
+    of_commit = load(hub, home, f"hf:org/moving@{first}")
+    assert (of_tag["revision"], of_main["revision"]) == (first, newest)
+    assert of_tag["sha256"] == of_commit["sha256"] != of_main["sha256"]
+    assert {text.split()[0] for _, text, _ in of_tag["train"]} == {"first"}
+    assert "has no revision 'v2'" in error_of(hub, home, "hf:org/moving@v2")
+
+
+def test_what_the_hub_hides_needs_the_token(hub: HubStandIn, home: Path) -> None:
+    hidden = error_of(hub, home, "hf:org/private")
+    assert "hf:org/private: 127.0.0.1:" in hidden
+    assert "no such data set, or hides it" in hidden
+    assert "HF_TOKEN" in hidden
+    assert len(load(hub, home, "hf:org/private", env={"HF_TOKEN": TOKEN})["train"]) == 18
+    wrong = error_of(hub, home, "hf:org/private2", env={"HF_TOKEN": TOKEN})
+    assert "no such data set" in wrong
+    assert TOKEN not in wrong
+    gated = error_of(hub, home, "hf:org/gated")
+    assert f"is gated: ask for access at {hub.url}/datasets/org/gated" in gated
+
+
+@pytest.mark.parametrize(
+    ("dataset", "part"),
+    [
+        ("hf:org/empty", "can't be read"),
+        ("hf:org/script", "scripts are no longer supported"),
+        ("hf:org/broken", "can't be read"),
+        ("hf:org/testonly", "none of its splits is called train; its splits: "),
+    ],
+)
+def test_data_that_cannot_be_read_say_so_in_a_line(hub: HubStandIn, home: Path, dataset: str, part: str) -> None:
+    message = error_of(hub, home, dataset)
+    assert message.startswith(f"{dataset}: ")
+    assert part in message
+
+
+def test_a_folder_of_that_name_is_not_taken_for_it(hub: HubStandIn, home: Path, tmp_path: Path) -> None:
+    (tmp_path / "org" / "one.csv").mkdir(parents=True)
+    (tmp_path / "org" / "one.csv" / "data.csv").write_bytes(csv_of(8))
+    environment = {**os.environ, **hub.environment(home)}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, "hf:org/one.csv", "{}"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        check=True,
+    )
+    assert len(json.loads(done.stdout)["train"]) == 18
+
+
+@pytest.mark.parametrize(
+    "env", [{"HF_HUB_OFFLINE": "1"}, {"PSOPT_OFFLINE": "1"}, {"HF_ENDPOINT": "http://127.0.0.1:9"}]
+)
+def test_without_the_hub_a_copy_in_the_cache_is_used_and_told(
+    hub: HubStandIn, tmp_path: Path, env: dict[str, str]
+) -> None:
+    missing = error_of(hub, tmp_path, "hf:org/one.csv", env=env)
+    assert "no copy of it is in the cache" in missing
+    online = load(hub, tmp_path, "hf:org/one.csv")
+    n_requests = len(hub.requests)
+    offline = load(hub, tmp_path, "hf:org/one.csv", env=env)
+    assert len(hub.requests) == n_requests
+    assert (offline["sha256"], offline["revision"]) == (online["sha256"], online["revision"])
+    commit = online["revision"]
+    assert offline["note"] == f"the hub can't be reached, so the copy in the cache is used: commit {commit[:12]}"
+    assert load(hub, tmp_path, f"hf:org/one.csv@{commit}", env=env)["sha256"] == online["sha256"]
+    assert f"hf:org/one.csv@{commit}" in error_of(hub, tmp_path, "hf:org/one.csv@v1", env=env)
+
+
+def test_a_hub_that_fails_is_as_one_that_is_not_there(tmp_path: Path) -> None:
+    with hub_stand_in() as broken:
+        broken.add("org/one", {"data.csv": csv_of(30)})
+        broken.broken = True
+        assert "no copy of it is in the cache" in error_of(broken, tmp_path, "hf:org/one")
+
+
+@pytest.mark.parametrize("name", ["hf:", "hf:imdb", "hf:a/b/c", "hf:org/name:", "hf:org/name@", "hf:org/na me"])
+def test_names_of_another_form_are_refused(name: str) -> None:
+    with pytest.raises(InputError, match="hf:ORG/NAME is expected"):
+        load_task(name)
+
+
+def test_names_are_read_as_they_are_written() -> None:
+    for name in ("hf:org/name", "hf:org/name:config", "hf:org/name@refs/pr/1", "hf:org/name:a-b@v1.0"):
+        assert str(HubName.read(name)) == name
+
+
+def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    with pytest.raises(MissingExtraError, match=r"hf:org/name needs datasets.*pip install 'psopt\[hub\]'"):
+        load_task("hf:org/name")
