@@ -37,6 +37,7 @@ from psopt.search_spaces._shown import (
     without_additions,
 )
 from psopt.search_spaces._strategies import STRATEGIES, Strategy, seed_prompt
+from psopt.search_spaces._titles import with_titles
 from psopt.templates import Messages
 
 __all__ = [
@@ -85,5 +86,6 @@ __all__ = [
     "shown_messages",
     "suggest_edits",
     "with_statements",
+    "with_titles",
     "without_additions",
 ]

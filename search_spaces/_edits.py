@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psopt.notebooks import shortened
@@ -45,7 +45,8 @@ class Edit:
     obeyed the edit, in [-1, 1]. It ranks edits before any is paid for, and is no part of the edit's identity. Edits of
     one `bundle` are switched on and off together. In a program of several steps an example may be for one `step`. An
     edit that `merges` others stands in their place; it names their parameters. The `fields` of an example are the
-    columns of its row (see `Example`); they say no more than which sample it is, and are no part of its id.
+    columns of its row (see `Example`); they say no more than which sample it is, and are no part of its id. The `title`
+    is what its parameter is called in a study (see `with_titles`), empty in studies of before 0.2: it changes nothing.
     """
 
     kind: EditKind
@@ -57,10 +58,11 @@ class Edit:
     step: str = ""
     merges: tuple[str, ...] = ()
     fields: tuple[tuple[str, str], ...] = ()
+    title: str = field(default="", compare=False)
 
     @property
     def parameter_name(self) -> str:
-        """What the parameter that switches the edit on is named by: its own id, or that of its bundle."""
+        """What is switched on and off: the edit's own id, or that of its bundle."""
         return "x" + hashlib.sha256(self.bundle.encode()).hexdigest()[:8] if self.bundle else self.id
 
     @property
@@ -87,8 +89,9 @@ class Edit:
     def to_dict(self) -> dict[str, Any]:
         """Return the edit as plain JSON data, its id among them."""
         data = {"id": self.id, **json.loads(json.dumps(asdict(self)))}
-        if not self.fields:
-            del data["fields"]
+        for optional in ("fields", "title"):
+            if not data[optional]:
+                del data[optional]
         return data
 
     @classmethod
@@ -105,6 +108,7 @@ class Edit:
             step=data.get("step", ""),
             merges=tuple(data.get("merges", ())),
             fields=tuple((name, value) for name, value in data.get("fields", ())),
+            title=data.get("title", ""),
         )
 
 

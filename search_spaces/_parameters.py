@@ -1,6 +1,7 @@
 """Edits and orders as Optuna's parameters: one boolean parameter an edit or bundle, and one for the examples' order.
 
-The names and values are persisted: studies of every version since 0.1 are read by them, and none may be renamed.
+The names and values are persisted: studies of every version since 0.1 are read by them, and none may be renamed. An
+edit's parameter is called by its title, which is kept with it; before 0.2 edits had none, and it was ``edit:`` and an id.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ if TYPE_CHECKING:
     import optuna
     from psopt.search_spaces._edits import Edit
 
-_EDIT = "edit:"  # the edit's parameter name follows; whether the prompt holds the edit
+_UNTITLED = "edit:"  # the edit's `parameter_name` follows; whether the prompt holds the edit
 _EXAMPLE_ORDER = "example-order"
 
 
 def parameter_names(edits: Iterable[Edit]) -> set[str]:
-    """Return the names of the parameters that choose these edits."""
+    """Return the names by which psopt knows the parameters that choose these edits."""
     return {edit.parameter_name for edit in edits}
 
 
@@ -51,4 +52,4 @@ def parameters_of(names: Iterable[str], pool: Iterable[Edit], order: str | None 
 
 
 def _parameter(edit: Edit) -> str:
-    return f"{_EDIT}{edit.parameter_name}"
+    return edit.title or f"{_UNTITLED}{edit.parameter_name}"

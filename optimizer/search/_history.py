@@ -12,7 +12,7 @@ from psopt.search._front import Candidate
 from psopt.search.distributed import read_answers, read_further, read_rounds, stored_edits, write_edits, write_further
 from psopt.search.distributed._study_keys import AUDIT, RACED
 from psopt.search.racing import Rung, StoppedCandidate
-from psopt.search_spaces import apply_edits, chosen_edits
+from psopt.search_spaces import apply_edits, chosen_edits, with_titles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -112,8 +112,8 @@ class History:
         self.add_candidate(self._whole(candidate) if is_whole else self.estimated(candidate))
 
     def add_edits(self, edits: Iterable[Edit], worker: str) -> None:
-        """Write a further round of edits."""
-        write_edits(self._study, len(self.rounds), edits, worker)
+        """Write a further round of edits, with titles that no edit so far has."""
+        write_edits(self._study, len(self.rounds), with_titles(edits, self.pool), worker)
         self.refresh_pool()
 
     def find(self, prompt_id: str) -> Candidate | StoppedCandidate | None:

@@ -95,7 +95,7 @@ def check_study(study: Any, folder: Path, trials: Any = TRIALS) -> Any:
         if name.startswith("psopt:edits:")
         for one in json.loads(value)
     }
-    names = {name.removeprefix("edit:") for trial in done for name in trial.params if name.startswith("edit:")}
+    names = {name for trial in done for name in trial.params if name != "example-order"}
     assert len(names) <= len(pool)
     run = RunDirectory.open(folder).read_json("run.json")
     assert run["finish_reason"] == "trials"

@@ -100,8 +100,8 @@ def test_an_edit_that_has_left_is_in_no_further_candidate_and_stays_away(
     before = [trial for trial in complete(again) if trial.number <= after]
     later = [trial for trial in complete(again) if trial.number > after]
     assert later
-    assert any(trial.params.get(f"edit:{name}") for trial in before)
-    assert not any(trial.params.get(f"edit:{name}") for trial in later)
+    assert any(trial.params.get(edit.title) for trial in before)
+    assert not any(trial.params.get(edit.title) for trial in later)
     assert not any(edit in candidate.edits for candidate in again.history.evaluated if candidate.trial > after)
     plain = make_search(tmp_path, make_evaluator(task), race="off")
     assert plain.left_edits == {}
