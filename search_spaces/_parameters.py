@@ -1,7 +1,7 @@
 """Edits and orders as Optuna's parameters: one boolean parameter an edit or bundle, and one for the examples' order.
 
 The names and values are persisted: studies of every version since 0.1 are read by them, and none may be renamed. An
-edit's parameter is called by its title, which is kept with it; before 0.2 edits had none, and it was ``edit:`` and an id.
+edit's parameter is called by its title, which is kept with it; one of before 0.2 has none, and ``edit:ID`` is used.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from psopt.errors import BudgetReachedError, InputError, NoLabelsError, say_how_
 from psopt.models.chat import asks_in_chat
 from psopt.proposals import propose_edits
 from psopt.rephrasings import to_file
-from psopt.runs import ARTIFACTS, STUDY, RunRecorder, study_name
+from psopt.runs import ARTIFACTS, STUDY, RunRecorder, StudyNote, study_name
 from psopt.search import (
     Observer,
     PromptLimits,
@@ -95,12 +95,16 @@ def search_in(
     recorder = RunRecorder(directory, setup.task, settings, setup.evaluator, plan=setup.plan)
     if resume and not force:
         recorder.check_same()
+    note = StudyNote(directory.path, setup.task, settings, setup.evaluator)
     search: Search | None = None
     try:
         study = _begin(recorder, setup, observer, resume=resume)
+        note.begin(study)
         search = _search(setup, study, observer, directory.path / ARTIFACTS)
+        note.watch(search)
         stopped = _run(search, settings)
         result, limit = finish(recorder, search, setup.baseline, stopped)
+        note.end(study, result)
     except BaseException as error:
         if _is_for_nothing(error, setup, search) and not recorder.before:
             directory.discard()

@@ -32,7 +32,7 @@ def dashboard(
     as_json: Json = False,
 ) -> int:
     """Serve Optuna's dashboard on a run, until Ctrl-C."""
-    import optuna_dashboard
+    from psopt.cli._dashboard_server import serve
     from psopt.search import open_storage
 
     if (run is None) == (storage is None):
@@ -44,7 +44,7 @@ def dashboard(
     typer.echo(json.dumps({"url": address}) if as_json else f"Optuna's dashboard: {address}  (Ctrl-C ends it)")
     if and_open:
         threading.Timer(1.0, webbrowser.open, [address]).start()
-    optuna_dashboard.run_server(opened, host=host, port=port, artifact_store=_artifacts_of(run))
+    serve(opened, host, port, _artifacts_of(run))
     return 0
 
 

@@ -42,6 +42,7 @@ from psopt.runs._search_basis import SearchBasis
 from psopt.runs._search_estimate import estimate_from, estimate_search
 from psopt.runs._settings import N_HELDOUT, RunSettings
 from psopt.runs._study_file import n_evaluated, study_name
+from psopt.runs._study_note import StudyNote
 from psopt.runs._writing_estimate import judging_phases, rephrasing_phases
 from psopt.runs._written_prompt import WrittenForm, WrittenPrompt, difference, messages_of, read_baseline, write_prompt
 from psopt.runs.planning import (
@@ -98,6 +99,7 @@ __all__ = [
     "RunSettings",
     "SearchBasis",
     "Sizes",
+    "StudyNote",
     "TaskPrompt",
     "WrittenForm",
     "WrittenPrompt",

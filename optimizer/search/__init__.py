@@ -18,6 +18,7 @@ from psopt.search._reserve import PromptNeed, Reserve
 from psopt.search._search import Search
 from psopt.search._size_lines import size_lines
 from psopt.search._study import join_study, open_study
+from psopt.search._study_face import choose_trial, chosen_trial, show_note
 from psopt.search.distributed import (
     PROMPT_ID,
     RACED,
@@ -77,6 +78,8 @@ __all__ = [
     "check_limits",
     "check_pinned",
     "check_wordings",
+    "choose_trial",
+    "chosen_trial",
     "compare_nominee",
     "example_orders",
     "expected_diagnosis_calls",
@@ -97,6 +100,7 @@ __all__ = [
     "read_study",
     "score_on_test",
     "scoring_order",
+    "show_note",
     "size_lines",
     "stability_line",
     "tokens_a_call",

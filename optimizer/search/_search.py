@@ -74,6 +74,8 @@ class Search:
         Whether the front is being completed: what is held back for that may be spent.
     n_further : callable
         Says how many candidates the limits pay for beyond those of the search and its end; by default none.
+    on_new_best : callable
+        Called when another candidate is the best so far.
 
     Raises
     ------
@@ -89,6 +91,8 @@ class Search:
         self.n_own = 0
         self.is_completing = False
         self.n_further: Callable[[], int] = lambda: 0
+        self.on_new_best: Callable[[], None] = lambda: None
+        self._best_id = ""
         self._most_own = most_own
         self.history = History(study, problem)
         rule = racing_rule(problem.options.race, problem.evaluator)
@@ -173,6 +177,11 @@ class Search:
     def baseline(self) -> Candidate:
         """The baseline prompt, as evaluated."""
         return self._standings.baseline
+
+    @property
+    def best(self) -> Candidate | StoppedCandidate:
+        """The knee of all that may come to stand on the front."""
+        return self._standings.best
 
     @property
     def least_f1(self) -> float:
@@ -273,6 +282,9 @@ class Search:
             observer.stopped(candidate, self.n_done, total)
         else:
             observer.trial(candidate, self.n_done, total)
+        if self.candidates and (best := self.best).id != self._best_id:
+            self._best_id = best.id
+            self.on_new_best()
 
     def _is_complete(self) -> bool:
         return self.n_done >= self._convergence.total or self.n_own == self._most_own

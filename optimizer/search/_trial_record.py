@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-import re
 import tempfile
 import time
 from dataclasses import asdict, dataclass, replace
@@ -16,6 +14,7 @@ from psopt.evaluation import kept_arrays
 from psopt.search._trial_plot import class_plot
 from psopt.search.distributed._study_keys import AUDIT, PROMPT_ID, RACED
 from psopt.search_spaces import render_instructions, render_shown
+from psopt.text import escaped_markdown, fenced
 
 if TYPE_CHECKING:
     from psopt.evaluation import Predictions
@@ -109,8 +108,10 @@ def note(candidate: Candidate, baseline: Candidate, predictions: Predictions) ->
     """
     parts = [f"# Prompt {candidate.id}", _scores(candidate, baseline, predictions.answers.quality_name)]
     if candidate.val.constant is not None:
-        parts.append(f"**It always answers {_escaped(candidate.val.constant)}**: S = 0 and C = 1 are worth nothing.")
-    added = [f"- {edit.kind}: {_escaped(str(edit))}" for edit in candidate.edits]
+        parts.append(
+            f"**It always answers {escaped_markdown(candidate.val.constant)}**: S = 0 and C = 1 are worth nothing."
+        )
+    added = [f"- {edit.kind}: {escaped_markdown(str(edit))}" for edit in candidate.edits]
     parts += ["## Added to the seed prompt", "\n".join(added) or "Nothing: this is the seed prompt."]
     parts += ["## Where it is weak", _classes(candidate), _weak_samples(predictions)]
     parts += ["## The prompt", _prompt(candidate.prompt)]
@@ -131,7 +132,7 @@ def _classes(candidate: Candidate) -> str:
         cells = [
             "–" if value is None else f"{value:.3f}" for value in (scores.f1, scores.sensitivity, scores.consistency)
         ]
-        rows.append(f"| {_escaped(label)} | {scores.n} | {' | '.join(cells)} |")
+        rows.append(f"| {escaped_markdown(label)} | {scores.n} | {' | '.join(cells)} |")
     return "\n".join(rows)
 
 
@@ -144,8 +145,8 @@ def _weak_samples(predictions: Predictions) -> str:
     rows = ["| S | right | class | sample of val |", "|--:|--:|---|---|"]
     for index in shaking:
         sample = predictions.samples[index]
-        text = _escaped(sample.text[:200])
-        label = _escaped(str(sample.label))
+        text = escaped_markdown(sample.text[:200])
+        label = escaped_markdown(str(sample.label))
         share = f"{predictions.n_right[index]}/{predictions.n_rephrasings}"
         rows.append(f"| {predictions.sensitivities[index]:.2f} | {share} | {label} | {text} |")
     return "\n".join(rows)
@@ -170,21 +171,8 @@ def _keep_files(
             optuna.artifacts.upload_artifact(artifact_store=store, file_path=str(file), study_or_trial=trial)
 
 
-def _escaped(text: str) -> str:
-    """A text that shows as it is within a line or a cell of Markdown."""
-    plain = html.escape(" ".join(text.split()))
-    return "".join(f"\\{sign}" if sign in "\\`*_[]|#~" else sign for sign in plain)
-
-
 def _prompt(prompt: Prompt) -> str:
     """The prompt in a code block; one of the user's own as a diff, so that what was added stands out."""
     if prompt.template is None:
-        return _fenced(render_instructions(prompt))
-    return _fenced(render_shown(prompt, marked=True), "diff")
-
-
-def _fenced(text: str, language: str = "text") -> str:
-    """A text in a code block whose fence is longer than any run of backticks in it."""
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    ticks = "`" * max(3, longest + 1)
-    return f"{ticks}{language}\n{text}\n{ticks}"
+        return fenced(render_instructions(prompt))
+    return fenced(render_shown(prompt, marked=True), "diff")

@@ -2,6 +2,7 @@
 
 from psopt.text._label_mentions import LabelMention, label_mentions, names_label, quoted_cues
 from psopt.text._line_changes import line_changes, unified_diff
+from psopt.text._markdown import escaped_markdown, fenced
 from psopt.text._normal_form import answer_words, normal_form
 from psopt.text._numbers import numbers_in, whole_number
 from psopt.text._phrases import (
@@ -25,6 +26,8 @@ __all__ = [
     "LabelMention",
     "Statements",
     "answer_words",
+    "escaped_markdown",
+    "fenced",
     "field_and_phrase",
     "holds_private_text",
     "label_mentions",

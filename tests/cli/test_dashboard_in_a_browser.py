@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+_SCHEMES: dict[str, list[str]] = {"light": [], "dark": ["--blink-settings=preferredColorScheme=0"]}
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no Chromium is installed (Debian: chromium)")
 
 
@@ -56,11 +58,11 @@ def answers(url: str) -> bool:
     return True
 
 
-def page(url: str, folder: Path) -> Any:
-    """What a page shows once its scripts have run."""
+def page(url: str, folder: Path, scheme: str = "light") -> Any:
+    """What a page shows once its scripts have run, to somebody who likes it light or dark."""
     words = ["--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,1800", "--virtual-time-budget=30000"]
     done = subprocess.run(
-        [str(CHROMIUM), *words, f"--user-data-dir={folder}", "--no-proxy-server", "--dump-dom", url],
+        [str(CHROMIUM), *words, *_SCHEMES[scheme], f"--user-data-dir={folder}", "--no-proxy-server", "--dump-dom", url],
         capture_output=True,
         text=True,
         timeout=600,
@@ -83,3 +85,33 @@ def test_the_front_and_a_trial_s_note_are_on_the_page(dashboard: tuple[Any, str]
     assert f"Prompt {front[0]['id']}" in found
     assert "Where it is weak" in found
     assert "Classify the question" in found
+    assert not re.search(r"&amp;#?\w+;", found), "an entity is shown as such"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_study_s_note_says_what_it_is_about_and_what_to_use(
+    dashboard: tuple[Any, str], tmp_path: Path, scheme: str
+) -> None:
+    run, url = dashboard
+    found = page(f"{url}/dashboard/studies/1/note", tmp_path / "profile", scheme)
+    chosen = json.loads((run / "run.json").read_text())["recommended"]["id"]
+    for said in ("trec (bundled)", "Recommended: trial", chosen, "psopt export run", "report.html"):
+        assert said in found
+
+
+def test_one_trial_bears_a_badge_though_several_are_on_the_front(dashboard: tuple[Any, str], tmp_path: Path) -> None:
+    run, url = dashboard
+    prompts = json.loads((run / "front.json").read_text())["prompts"]
+    assert len(prompts) > 1
+    is_kept = json.loads((run / "run.json").read_text())["recommended"]["verdict"] == "keep"
+    shown = 1 if is_kept else 0  # beside the list of all stands a trial in full, one without a badge
+    found = page(f"{url}/dashboard/studies/1/trials?numbers={shown}", tmp_path / "profile")
+    assert found.count(">Trial ") > len(prompts)
+    assert found.count(">Best Trial<") == 1
+
+
+def test_parameters_are_called_by_what_edits_say(dashboard: tuple[Any, str], tmp_path: Path) -> None:
+    _, url = dashboard
+    found = page(f"{url}/dashboard/studies/1", tmp_path / "profile")
+    assert "define Person: " in found
+    assert "edit:" not in found

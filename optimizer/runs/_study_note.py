@@ -1,0 +1,153 @@
+"""The note of a run's study: what is optimized, which trial to use, how to take it from there, where the report is."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from psopt.evaluation import objective_values, objectives_of
+from psopt.runs._directory import REPORT
+from psopt.runs._recommendation import recommendation_lines
+from psopt.search import choose_trial, show_note
+from psopt.text import escaped_markdown
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from psopt.evaluation import Evaluator, Objectives
+    from psopt.runs._run import Run
+    from psopt.runs._settings import RunSettings
+    from psopt.search import Search, StoredStudy
+    from psopt.tasks import Task
+
+_UP = {"maximize": "up", "minimize": "down"}
+_SHORT = {"sensitivity": "S", "consistency": "C"}
+_WAYS_TO_END = {
+    "trials": "All trials were made.",
+    "converged": "The front did not move any more.",
+    "exhausted": "Nothing new was left to try.",
+    "budget": "A limit was reached.",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class StudyNote:
+    """Keeps the note of a study, and the one trial that bears a badge, as its run goes on.
+
+    Attributes
+    ----------
+    folder : Path
+        The run directory.
+    task : Task
+    settings : RunSettings
+    evaluator : Evaluator
+    """
+
+    folder: Path
+    task: Task
+    settings: RunSettings
+    evaluator: Evaluator
+
+    def begin(self, study: StoredStudy) -> None:
+        """Say what the run is about."""
+        show_note(study, self._text("## Best so far", ["No prompt was measured yet.", *self._how_to_go_on()]))
+
+    def watch(self, search: Search) -> None:
+        """Follow the best prompt of a search from now on; one that is gone on with has one already."""
+        search.on_new_best = lambda: self._show_best(search)
+        if search.candidates:
+            self._show_best(search)
+
+    def end(self, study: StoredStudy, run: Run) -> None:
+        """Say what came out, and how to take it from there."""
+        chosen, start = run.recommended, run.baseline
+        is_kept = chosen.id == start.id
+        head = f"## Recommended: trial {chosen.trial}{', the seed prompt' if is_kept else ''}"
+        verdict = run.recommendation.to_dict() if run.recommendation else None
+        sentences = recommendation_lines(verdict, self._quality) if verdict else []
+        knee = run.pick("knee")
+        rows = {"seed prompt, val": start.val, "seed prompt, test": start.test}
+        other = knee if is_kept else chosen
+        if other.id != start.id:
+            name = f"trial {other.trial}{' (knee)' if is_kept else ''}"
+            rows |= {f"{name}, val": other.val, f"{name}, test": other.test}
+        folder = shlex.quote(str(self.folder))
+        take = f"psopt export {folder}"
+        look = (
+            [f"    {take} --pick knee --diff   # what was found, to look at"] if is_kept and knee.id != start.id else []
+        )
+        lines = [
+            f"Prompt `{chosen.id}`, {_count(len(chosen.edits), 'edit')}. {_WAYS_TO_END[run.finish_reason]}",
+            *(escaped_markdown(sentence) for sentence in sentences[:1]),
+            self._scores({name: scores for name, scores in rows.items() if scores is not None}),
+            "Test samples and their wordings were unseen by the search; the objectives of trials are those on val.",
+            "## Take it",
+            "\n".join([f"    {take}", f"    {take} --format json", *look]),
+            f"Report: `{self.folder / REPORT}`",
+        ]
+        show_note(study, self._text(head, lines))
+        choose_trial(study, chosen.trial)
+
+    def _show_best(self, search: Search) -> None:
+        best, start = search.best, search.baseline
+        estimated = "" if best in search.candidates else ", by estimates: it was asked about a part of val"
+        rows: dict[str, Objectives] = {"seed prompt, val": start.val}
+        if best.id != start.id:
+            rows[f"trial {best.trial}, val"] = best.val
+        lines = [
+            f"Prompt `{best.id}`, {_count(len(best.edits), 'edit')}{estimated}.",
+            self._scores(rows),
+            "What is recommended is decided at the end, on test samples that the search does not see.",
+            *self._how_to_go_on(),
+        ]
+        show_note(search.study, self._text(f"## Best so far: trial {best.trial}", lines))
+        choose_trial(search.study, best.trial)
+
+    def _how_to_go_on(self) -> list[str]:
+        if self.settings.program == "python":
+            return []
+        return [f"If it was broken off:\n\n    psopt resume {shlex.quote(str(self.folder))}"]
+
+    def _text(self, head: str, lines: list[str]) -> str:
+        task, samples = self.task, self.evaluator.samples
+        labels = f"{_count(len(task.labels), 'label')}; " if task.labels else ""
+        asked = ", ".join(f"{len(samples[split])} {split}" for split in ("train", "val", "test"))
+        ways = objectives_of(self.evaluator.answer_type)
+        objectives = ", ".join(f"{_SHORT.get(name, self._quality)} {_UP[way]}" for name, way in ways.items())
+        about = {
+            "data": f"{task.name} ({task.info.source}): {labels}{asked} samples asked about",
+            "model": self.settings.model,
+            "objectives": f"{objectives}, on val, under {self._n_wordings} wordings of the same task",
+            "run": str(self.folder),
+        }
+        rows = [f"| {name} | {escaped_markdown(value)} |" for name, value in about.items()]
+        title = f"# {escaped_markdown(task.name)}: one prompt, the same right answer however the task is said"
+        terms = ["S (sensitivity) is how far answers change with the wording"]
+        if len(ways) > 2:
+            terms.append("C (consistency) how alike the samples of a class are answered")
+        meaning = (
+            f"{', '.join(terms)}. Each trial is the seed prompt with some edits; its parameters say which. In "
+            "`psopt dashboard` one trial bears the badge: the one below."
+        )
+        return "\n\n".join([title, "\n".join(["| | |", "|---|---|", *rows]), meaning, head, *lines]) + "\n"
+
+    def _scores(self, rows: dict[str, Objectives]) -> str:
+        names = [_SHORT.get(name, self._quality) for name in objectives_of(self.evaluator.answer_type)]
+        lines = [f"| in percent | {' | '.join(names)} |", f"|---|{'--:|' * len(names)}"]
+        for name, scores in rows.items():
+            cells = (f"{100 * value:.1f}" for value in objective_values(scores).values())
+            lines.append(f"| {name} | {' | '.join(cells)} |")
+        return "\n".join(lines)
+
+    @property
+    def _quality(self) -> str:
+        return self.evaluator.answer_type.quality_name
+
+    @property
+    def _n_wordings(self) -> int:
+        return len(self.evaluator.rephrasings.search)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
