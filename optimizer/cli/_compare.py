@@ -54,9 +54,9 @@ def compare(
     from psopt.cli._prompts import read_all, read_prompts
     from psopt.cli._reading import reading_bar
     from psopt.cli._settings import load_data, measure_options
+    from psopt.cli._tables import result_console
     from psopt.models.chat import server_of
     from psopt.search_spaces import seed_prompt
-    from rich.console import Console
 
     sources = read_prompts(prompts or [], reading)
     task = load_data(data, measuring.seed, sources, require_labels=True, silent=output.silent)
@@ -77,11 +77,12 @@ def compare(
         servers = {name: server_of(name, choice.lm) for name in models}
         print_json([{**contender.to_dict(), "server": servers.get(contender.model)} for contender in contenders])
     elif not output.quiet:
-        _show(Console(highlight=False), contenders)
+        _show(result_console(), contenders)
     return 0
 
 
 def _show(console: Console, contenders: list[ComparisonResult]) -> None:
+    from psopt.cli._tables import print_table
     from psopt.evaluation import beside_quality_line, na_lines, note_size, objective_values
     from psopt.rephrasings import tame_note
     from rich.box import SIMPLE_HEAD
@@ -96,7 +97,7 @@ def _show(console: Console, contenders: list[ComparisonResult]) -> None:
         table.add_column(name, justify="right", no_wrap=True)
     for contender in contenders:
         table.add_row(Text(contender.prompt), Text(contender.model), *(_score(contender, name) for name in names))
-    console.print(table)
+    print_table(console, table)
     console.print(note_size(contenders[0].scores, limit=False), markup=False)
     for contender in contenders:
         if beside := beside_quality_line(contender.scores.to_dict()):

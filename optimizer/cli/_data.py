@@ -23,9 +23,9 @@ def alone(context: typer.Context) -> None:
 @data.command("list", cls=Command, epilog="Example: psopt data list --json")
 def list_(*, as_json: Json = False) -> int:
     """List the built-in data sets, and where their files are."""
+    from psopt.cli._tables import print_table, result_console
     from psopt.tasks import list_datasets
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
 
     statuses = list_datasets()
@@ -41,7 +41,7 @@ def list_(*, as_json: Json = False) -> int:
         if status.path:
             where = f"{status.source}: {status.path} ({status.n_bytes:,} bytes) {status.note}".strip()
         table.add_row(status.name, where, status.description)
-    Console(highlight=False).print(table)
+    print_table(result_console(), table)
     return 0
 
 

@@ -68,7 +68,7 @@ def diagnose(
     from psopt.cli._reading import reading_bar
     from psopt.cli._settings import load_data, measure_options
     from psopt.cli._suspects import show_suspects
-    from rich.console import Console
+    from psopt.cli._tables import result_console
 
     sources = read_prompts([prompt] if prompt else [], reading)
     task = load_data(data, measuring.seed, sources, require_labels=False, silent=output.silent)
@@ -98,7 +98,7 @@ def diagnose(
     if output.as_json:
         print_json({**choice.to_dict(), **report.to_dict()})
     elif not output.quiet:
-        console = Console(highlight=False)
+        console = result_console()
         _show(console, report)
         if suspects:
             show_suspects(console, report)
@@ -111,12 +111,13 @@ def diagnose(
 
 def _show(console: Console, report: PromptReport) -> None:
     from psopt.cli._diagnosis_tables import clusters_table, families_table, scores_table, slices_table, weakest_table
+    from psopt.cli._tables import is_wrapped, print_table
     from psopt.evaluation import beside_quality_line, intervals_note, na_lines, sensitivity_limit
     from psopt.rephrasings import tame_note
 
     n_samples, n_rephrasings = report.predictions.array.shape
     console.print(f"{n_samples} samples × {n_rephrasings} rephrasings")
-    console.print(scores_table(report))
+    print_table(console, scores_table(report))
     limit = sensitivity_limit(report.predictions)
     if limit is not None:
         known = f"{100 * report.sensitivity:.1f} under these {n_rephrasings}"
@@ -130,16 +131,16 @@ def _show(console: Console, report: PromptReport) -> None:
     for line in na_lines(report.measured()):
         console.print(line, style="yellow", markup=False, soft_wrap=True)
     if report.scores and report.scores.per_family:
-        console.print(families_table(report.scores))
+        print_table(console, families_table(report.scores))
     if report.diagnosis.slices:
-        console.print(slices_table(report))
+        print_table(console, slices_table(report))
     else:
         console.print("No group of samples with a common wording stands out.")
     if any(cluster.answered != cluster.label for cluster in report.diagnosis.clusters):
-        console.print(clusters_table(report))
+        print_table(console, clusters_table(report))
     if report.scores is None:
         console.print("Without labels F1, consistency and the right class of a group can't be told.")
-    console.print(weakest_table(report))
+    print_table(console, weakest_table(report, is_whole=not is_wrapped(console)))
     half, most = report.diagnosis.carried["50%"], report.diagnosis.carried["90%"]
     if half:
         console.print(f"{half} samples carry half of the whole S, {most} carry 90 %: look at these first.")

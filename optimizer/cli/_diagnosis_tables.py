@@ -17,6 +17,7 @@ _ROWS = 12
 _LONGEST = 120
 _NARROWEST_ID = 6
 _WIDEST_ID = 12
+_WIDEST_ANSWER = 24
 
 
 def scores_table(report: PromptReport) -> Table:
@@ -73,7 +74,7 @@ def slices_table(report: PromptReport) -> Table:
         table.add_column("taken for", overflow="fold")
         table.add_column("samples", justify="right", no_wrap=True)
     table.add_column("of S", justify="right", no_wrap=True)
-    table.add_column("seen by", no_wrap=True)
+    table.add_column("seen by", overflow="fold", min_width=11)  # consistency
     pairs = list(zip(report.diagnosis.slices, report.diagnosis.evidence, strict=True))
     pairs.sort(key=lambda pair: -pair[0].severity)
     views: dict[tuple[str, str | None], list[str]] = {}
@@ -86,7 +87,7 @@ def slices_table(report: PromptReport) -> Table:
         slice_, evidence = most_severe[key]
         of_labels = [slice_.label or "–", slice_.predicted or "–", str(len(slice_.samples))]
         cells = [slice_.topic, *(contrast_cells(slice_.contrast) if slice_.contrast else of_labels)]
-        cells += [f"{100 * evidence.share:.0f} %", "\n".join(seen_by)]
+        cells += [f"{100 * evidence.share:.0f} %", ", ".join(seen_by)]
         table.add_row(*(Text(cell) for cell in cells))
     return table
 
@@ -120,8 +121,8 @@ def clusters_table(report: PromptReport) -> Table:
     return table
 
 
-def weakest_table(report: PromptReport) -> Table:
-    """The most sensitive samples."""
+def weakest_table(report: PromptReport, *, is_whole: bool = False) -> Table:
+    """The most sensitive samples; long texts cut off, unless they are wanted whole."""
     from rich.table import Table
     from rich.text import Text
 
@@ -129,24 +130,24 @@ def weakest_table(report: PromptReport) -> Table:
     labels = report.predictions.labels
     samples = report.diagnosis.failure_cases["sensitivity"][:_ROWS]
     longest = max((len(sample.id) for sample in samples), default=1)
-    table.add_column("id", overflow="fold", min_width=min(longest, _NARROWEST_ID), max_width=_WIDEST_ID)
+    widest_id = None if is_whole else _WIDEST_ID
+    table.add_column("id", overflow="fold", min_width=min(longest, _NARROWEST_ID), max_width=widest_id)
     table.add_column("S", justify="right", min_width=4)
     table.add_column("right", justify="right", min_width=5)
     is_open = report.predictions.answers.open is not None
     if is_open:
-        table.add_column("right answer", overflow="fold", max_width=24)
+        table.add_column("right answer", overflow="fold", max_width=None if is_whole else _WIDEST_ANSWER)
     else:
-        width = min(16, max(map(len, labels), default=1))
-        table.add_column("class", overflow="ellipsis", no_wrap=True, min_width=width)
+        width = min(_WIDEST_ID, max(map(len, labels), default=1))
+        table.add_column("class", overflow="fold", min_width=width)
     table.add_column("text", overflow="fold")
     if is_open:
         table.add_column("answered", overflow="fold")
     n_rephrasings = report.predictions.array.shape[1]
     for sample in samples:
         right = "–" if sample.right is None else f"{sample.right}/{n_rephrasings}"
-        cells = [Text(_short(sample.label or "–")), Text(_short(sample.text))]
-        if is_open:
-            cells.append(Text(_short(answers_line(sample.answers))))
+        texts = [sample.label or "–", sample.text, *([answers_line(sample.answers)] if is_open else [])]
+        cells = [Text(" ".join(text.split()) if is_whole else _short(text)) for text in texts]
         table.add_row(Text(sample.id), f"{sample.sensitivity:.2f}", right, *cells)
     return table
 

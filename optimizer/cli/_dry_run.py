@@ -47,19 +47,19 @@ def _print(
     plan: Plan | None,
     spreads: Mapping[str, DifferenceSpread] | None,
 ) -> None:
-    from rich.console import Console
+    from psopt.cli._tables import print_table, result_console
 
-    console = Console(highlight=False)
-    is_wrapped = console.is_terminal  # what reads a pipe wants whole lines
+    console = result_console()
+    is_soft = not console.is_terminal  # what reads a pipe wants whole lines
     if plan:
-        console.print(f"{plan.line[0].upper()}{plan.line[1:]}.", markup=False, soft_wrap=not is_wrapped)
+        console.print(f"{plan.line[0].upper()}{plan.line[1:]}.", markup=False, soft_wrap=is_soft)
         for warning in plan.warnings:
-            console.print(f"Note: {warning}", style="yellow", markup=False, soft_wrap=not is_wrapped)
+            console.print(f"Note: {warning}", style="yellow", markup=False, soft_wrap=is_soft)
         console.print()
     console.print(f"What {model} would be asked; nothing was sent", style="italic", markup=False, soft_wrap=True)
-    console.print(_table(estimate))
+    print_table(console, _table(estimate))
     for line in [*_notes(estimate), *estimate_lines(estimate, model, lm, spreads=spreads)]:
-        console.print(line, markup=False, soft_wrap=not is_wrapped)
+        console.print(line, markup=False, soft_wrap=is_soft)
 
 
 def _table(estimate: CostEstimate) -> Table:

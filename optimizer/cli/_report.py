@@ -74,9 +74,9 @@ def _saved(drawn: list[Figure], folder: Path | None) -> list[Path]:
 
 
 def _compare(run: Path, other: Path, pick: str, figures: Path | None, html: Path | None, *, as_json: bool) -> int:
+    from psopt.cli._tables import result_console
     from psopt.report import compare_runs, runs_page
     from psopt.runs import RunDirectory
-    from rich.console import Console
 
     first, second = RunDirectory.open(run), RunDirectory.open(other)
     page_path = html or second.path / f"against-{_file_name(first.path)}.html"
@@ -88,7 +88,7 @@ def _compare(run: Path, other: Path, pick: str, figures: Path | None, html: Path
     if as_json:
         print_json({**compared.to_dict(), "report": str(page_path), "figures": [str(path) for path in saved]})
         return 0
-    _show(Console(highlight=False), compared)
+    _show(result_console(), compared)
     typer.echo("\n".join(map(str, [page_path, *saved])))
     return 0
 
@@ -99,6 +99,7 @@ def _file_name(folder: Path) -> str:
 
 
 def _show(console: Console, runs: TwoRuns) -> None:
+    from psopt.cli._tables import print_sentences, print_table
     from psopt.report import measure_rows, names_of
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -112,15 +113,13 @@ def _show(console: Console, runs: TwoRuns) -> None:
     for row in measure_rows(runs):
         cells = [_cell(scores, row["measure"]) for scores in row["runs"]]
         difference = row["difference"]
-        told = f"{100 * difference.difference:+.1f} {row['verdict']}" if difference else "–"
-        table.add_row(row["name"], *cells, told)
+        ahead = f"{100 * difference.difference:+.1f} {row['verdict']}" if difference else "–"
+        table.add_row(row["name"], *cells, ahead)
     tokens = [shown.call.tokens for shown in (runs.first, runs.second)]
     table.add_row("tokens a call", *(f"{n:,}" for n in tokens), f"{tokens[1] - tokens[0]:+,}")
-    console.print(table)
-    for line in runs.sentences:
-        console.print(line, markup=False, soft_wrap=True)
-    for name, shown in zip(names, (runs.first, runs.second), strict=True):
-        console.print(f"{name}: {shown.sentence}", markup=False, soft_wrap=True)
+    print_table(console, table)
+    told = [f"{name}: {shown.sentence}" for name, shown in zip(names, (runs.first, runs.second), strict=True)]
+    print_sentences(console, [*runs.sentences, *told])
 
 
 def _cell(scores: dict[str, dict[str, float]], measure: str) -> str:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import shlex
 from typing import TYPE_CHECKING
 
 from psopt.answers import AnswerType
-from psopt.cli._lines import wrapped
+from psopt.cli._tables import print_sentences, print_table
 from psopt.evaluation import beside_quality_line, na_lines, na_note, objective_values
 from psopt.rephrasings import tame_note
 from psopt.runs import (
@@ -22,9 +20,10 @@ from psopt.runs import (
     short_line,
 )
 from psopt.search import racing_line, size_lines, stability_line
+from psopt.text import shell_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from typing import Any
 
     from psopt.runs import Run
@@ -33,48 +32,36 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-_WIDE = 100  # the longest row: each score with an interval from 100 to 100
-
-
 def show_result(run: Run, console: Console, spent: str = "") -> None:
     """Print it, with a line on what was planned and what was spent."""
     knee = run.pick("knee")
     is_kept = run.recommended.id == run.baseline.id
     name, chosen = ("knee", knee) if is_kept else ("recommended", run.recommended)
     prices = _prices(run)
-    # A pipe has no width of its own, and what reads it wants whole cells.
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = max(console.width, _WIDE)
     manifest = RunDirectory.open(run.path).read_json(MANIFEST)
     quality = quality_name(manifest)
-    console.print(_front_table(run, knee, prices, quality))
+    print_table(console, _front_table(run, knee, prices, quality))
     for line in _notes(run, chosen):
         console.print(line, style="yellow", markup=False, soft_wrap=True)
     console.print()
-    _say(console, _recommended(run, quality), style="bold")
+    print_sentences(console, _recommended(run, quality), style="bold")
     note = tame_note((manifest["rephrasings"].get("diversity") or {}).get("heldout"))
     if note:
-        _say(console, [f"S: {note}."], style="yellow")
-    _say(console, _choice_lines(run, knee, manifest))
-    _say(console, size_lines({"seed prompt": run.baseline, name: chosen}))
-    _say(console, _beside_quality(run.baseline, name, chosen))
+        print_sentences(console, [f"S: {note}."], style="yellow")
+    print_sentences(console, _choice_lines(run, knee, manifest))
+    print_sentences(console, size_lines({"seed prompt": run.baseline, name: chosen}))
+    print_sentences(console, _beside_quality(run.baseline, name, chosen))
     before, after = prices[run.baseline.id], prices[chosen.id]
-    _say(console, [f"Length, seed prompt -> {name}: {price_line(before, after)}."])
+    print_sentences(console, [f"Length, seed prompt -> {name}: {price_line(before, after)}."])
     if race := manifest.get("race"):
         line = racing_line(race)
-        _say(console, [f"{line[0].upper()}{line[1:]}."])
+        print_sentences(console, [f"{line[0].upper()}{line[1:]}."])
     if spent:
-        _say(console, [spent])
-    folder = shlex.quote(str(run.path))
+        print_sentences(console, [spent])
+    folder = shell_line([run.path])
     console.print(f"Report: {run.path / 'report.html'}", markup=False, soft_wrap=True)
     console.print(f"Next: {_next(run, knee, folder)}", markup=False, soft_wrap=True)
     console.print(f"      psopt dashboard {folder}", markup=False, soft_wrap=True)
-
-
-def _say(console: Console, sentences: Sequence[str], style: str | None = None) -> None:
-    """Print each sentence in lines that the terminal holds and that are not too long to be read."""
-    for line in wrapped(sentences, min(console.width, _WIDE)):
-        console.print(line, style=style, markup=False, soft_wrap=True)
 
 
 def _recommended(run: Run, quality: str) -> list[str]:

@@ -110,14 +110,14 @@ def run(
 
 def _show(run: Run, output: OutputFlags, spent: str) -> None:
     from psopt.cli._result import show_result
+    from psopt.cli._tables import result_console
     from psopt.runs import MANIFEST, RunDirectory
-    from rich.console import Console
 
     if output.as_json:
         manifest = RunDirectory.open(run.path).read_json(MANIFEST)
         typer.echo(json.dumps({"run": str(run.path), **manifest}, indent=2))
     elif not output.quiet:
-        show_result(run, Console(highlight=False), spent)
+        show_result(run, result_console(), spent)
 
 
 def _optimize_program(

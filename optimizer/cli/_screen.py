@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
 from psopt.answers import AnswerType
@@ -11,6 +10,7 @@ from psopt.cli._remaining import RemainingColumn
 from psopt.cli._spent import spent_line
 from psopt.evaluation import na_note
 from psopt.search import Observer
+from psopt.text import shell_line
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -174,7 +174,7 @@ class Screen(Observer):
         self._progress.stop()
         if self._folder is None:
             return False
-        folder = shlex.quote(str(self._folder))
+        folder = shell_line([self._folder])
         self._say(f"Interrupted. What was found is saved; go on with: psopt resume {folder}")
         return True
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -38,13 +37,14 @@ def select(*, run: RunFolder, query: Query = "knee", output: OutputFlags) -> int
 
 
 def _show(run: Path, entry: Mapping[str, Any]) -> None:
+    from psopt.cli._tables import print_table, result_console
     from psopt.evaluation import objective_values
     from psopt.runs import MANIFEST, RunDirectory, quality_name
+    from psopt.text import shell_line
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False)
+    console = result_console()
     table = Table(box=SIMPLE_HEAD, title=f"{entry['id']}: {len(entry['edits'])} edits", title_justify="left")
     quality = quality_name(RunDirectory.open(run).read_json(MANIFEST))
     objectives = list(objective_values(entry["val"]))
@@ -54,6 +54,7 @@ def _show(run: Path, entry: Mapping[str, Any]) -> None:
         scores = entry[split]
         if scores is not None:
             table.add_row(split, *(f"{100 * scores[name]:.1f}" for name in objectives))
-    console.print(table)
+    print_table(console, table)
     console.print(f"About {entry['length']['tokens']} tokens. Chosen on val; test was unseen by the choice.")
-    console.print(f"Next: psopt export {shlex.quote(str(run))} --pick {entry['id']}", markup=False, soft_wrap=True)
+    take = shell_line(["psopt", "export", run, "--pick", entry["id"]])
+    console.print(f"Next: {take}", markup=False, soft_wrap=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -166,6 +165,7 @@ def run_settings(
     from psopt.runs import AskedSizes, PlanOptions, RunSettings, asked_for
     from psopt.search import SearchOptions
     from psopt.search_spaces import SearchRestriction
+    from psopt.text import shell_line
 
     parts = SearchRestriction(max_prompt_tokens=max_prompt_tokens, no_verbatim=no_verbatim)
     settings = RunSettings(
@@ -174,7 +174,7 @@ def run_settings(
         rephrasing=rephrasing_options(rephrasing),
         search=SearchOptions(sampler=cast("SamplerName", sampler), seed=planned.seed, parts=parts, race=race),
         lm=lm,
-        command=shlex.join(["psopt", *sys.argv[1:]]),
+        command=shell_line(["psopt", *sys.argv[1:]]),
         **run,
     )
     sizes = AskedSizes.of(

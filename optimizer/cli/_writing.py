@@ -31,7 +31,7 @@ def is_utf8() -> bool:
 
 
 def write_file(option: str, path: Path, text: str) -> None:
-    """Write a text to the file that an option names.
+    """Write a text to the file that an option names: in UTF-8, its line ends as they are, on every system.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def write_file(option: str, path: Path, text: str) -> None:
         If it can't be written.
     """
     try:
-        path.write_text(text, "utf-8")
+        path.write_text(text, "utf-8", newline="\n")
     except OSError as error:
         raise InputError(f"{option} {path} can't be written: {error.strerror}") from error
 
@@ -74,7 +74,7 @@ def write_whole(option: str, path: Path, text: str) -> None:
         return
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        part.write_text(text, "utf-8")
+        part.write_text(text, "utf-8", newline="\n")
         part.replace(target)
     except OSError as error:
         part.unlink(missing_ok=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._engine import AsyncCountedEngine, CountedEngine
 from psopt.errors import InputError
-from psopt.models.chat import CHAT_KINDS, public_address
+from psopt.models.chat import CHAT_KINDS, name_hint, public_address
 
 if TYPE_CHECKING:
     from psopt.models import ModelProvider
@@ -52,8 +52,10 @@ def _kind_and_name(model: Any) -> tuple[str, Any]:
         return "dspy", model
     kind, _, name = model.partition("/")
     if kind not in CHAT_KINDS or not name:
+        hint = name_hint(model)
         raise InputError(
             f"a program needs a language model: minilm, openai/NAME, azure/NAME or dspy/NAME, not {model!r}"
+            f"{hint and f'; {hint}'}"
         )
     return kind, name
 

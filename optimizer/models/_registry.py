@@ -106,10 +106,14 @@ def _unknown(model: str) -> InputError:
     """A name without a kind is most often a chat model's; one with slashes may be a repository's."""
     if difflib.get_close_matches(model.casefold(), ["minilm"], cutoff=0.5):
         return UnknownNameError("model", model, ["minilm"], "or openai/NAME, hf/REPO-OR-PATH, dspy/NAME, sim/OPTIONS")
+    from psopt.models.chat import name_hint
+
+    kinds = "There are minilm, openai/NAME, azure/DEPLOYMENT, hf/REPO-OR-PATH, dspy/NAME and sim/OPTIONS"
+    if hint := name_hint(model):
+        return InputError(f"unknown model {model!r}: {hint} {kinds}")
     local = f", or hf/{model} to run it here" if "/" in model else ""
     return InputError(
-        f"unknown model {model!r}: did you mean openai/{model} (a server, see --api-base){local}? "
-        "There are minilm, openai/NAME, azure/DEPLOYMENT, hf/REPO-OR-PATH, dspy/NAME and sim/OPTIONS"
+        f"unknown model {model!r}: did you mean openai/{model} (a server, see --api-base){local}? {kinds}"
     )
 
 

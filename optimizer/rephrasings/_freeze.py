@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from psopt.errors import InputError, MissingExtraError, UnknownNameError
 from psopt.models import NAMES, ModelProvider
+from psopt.models.chat import name_hint
 from psopt.rephrasings._checks import Checks
 from psopt.rephrasings._families import check_families, vary
 from psopt.rephrasings._fields import check_fields
@@ -149,7 +150,8 @@ def _by_llm(
     """Descriptions in other words, by a language model."""
     if options.rephraser is None or "/" not in options.rephraser:
         chat_names = [name for name in NAMES if name.startswith(("openai", "azure", "dspy"))]
-        raise UnknownNameError("rephraser", str(options.rephraser), ["rules", *chat_names])
+        name = str(options.rephraser)
+        raise UnknownNameError("rephraser", name, ["rules", *chat_names], hint=name_hint(name))
     writer = models.writer(options.rephraser)
     judge = models.judge(options.judge) if options.judge is not None else None
     original = description if n_parts else " ".join(description.split())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ from psopt.evaluation import objective_values, objectives_of
 from psopt.runs._directory import REPORT
 from psopt.runs._recommendation import recommendation_lines
 from psopt.search import choose_trial, show_note
-from psopt.text import escaped_markdown
+from psopt.text import escaped_markdown, shell_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,7 +71,7 @@ class StudyNote:
         if other.id != start.id:
             name = f"trial {other.trial}{' (knee)' if is_kept else ''}"
             rows |= {f"{name}, val": other.val, f"{name}, test": other.test}
-        folder = shlex.quote(str(self.folder))
+        folder = shell_line([self.folder])
         take = f"psopt export {folder}"
         look = (
             [f"    {take} --pick knee --diff   # what was found, to look at"] if is_kept and knee.id != start.id else []
@@ -107,7 +106,7 @@ class StudyNote:
     def _how_to_go_on(self) -> list[str]:
         if self.settings.program == "python":
             return []
-        return [f"If it was broken off:\n\n    psopt resume {shlex.quote(str(self.folder))}"]
+        return [f"If it was broken off:\n\n    psopt resume {shell_line([self.folder])}"]
 
     def _text(self, head: str, lines: list[str]) -> str:
         task, samples = self.task, self.evaluator.samples

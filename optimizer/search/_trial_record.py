@@ -166,7 +166,7 @@ def _keep_files(
         if predictions.probabilities is not None:
             arrays["val_probabilities"] = predictions.probabilities
         np.savez_compressed(answers, **arrays)
-        plot.write_text(class_plot(candidate, baseline), encoding="utf-8")
+        plot.write_text(class_plot(candidate, baseline), encoding="utf-8", newline="\n")
         for file in (answers, plot):
             optuna.artifacts.upload_artifact(artifact_store=store, file_path=str(file), study_or_trial=trial)
 

@@ -15,6 +15,7 @@ from psopt.text._phrases import (
     words_of,
 )
 from psopt.text._private_text import holds_private_text, private_pieces, private_words
+from psopt.text._shell_words import shell_line
 from psopt.text._statements import Statements, statements
 from psopt.text._topic_words import LIGHT_WORDS, tells_a_topic, topic_words
 from psopt.text._written_phrases import without_markup, written_phrases
@@ -40,6 +41,7 @@ __all__ = [
     "private_pieces",
     "private_words",
     "quoted_cues",
+    "shell_line",
     "shows",
     "statements",
     "tells_a_topic",

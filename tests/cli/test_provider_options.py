@@ -170,6 +170,12 @@ def test_the_query_of_an_address_is_kept(data: Path) -> None:
     [
         ("gpt-4o-mini", "did you mean openai/gpt-4o-mini"),
         ("meta-llama/Llama-3.1-8B", "did you mean openai/meta-llama/Llama-3.1-8B (a server, see --api-base), or hf/"),
+        ("claude-3-5-haiku-latest", "did you mean dspy/anthropic/claude-3-5-haiku-latest?"),
+        ("anthropic/claude-3-5-haiku-latest", "did you mean dspy/anthropic/claude-3-5-haiku-latest?"),
+        ("gemini-2.0-flash", "did you mean dspy/gemini/gemini-2.0-flash?"),
+        ("llama3", "did you mean openai/llama3 with --api-base http://localhost:11434/v1 (Ollama)"),
+        ("qwen2.5:7b", "did you mean openai/qwen2.5:7b with --api-base http://localhost:11434/v1 (Ollama)"),
+        ("meta-llama/Llama-3.1-8B", ", or hf/meta-llama/Llama-3.1-8B to run it here"),
         ("minilmm", "did you mean 'minilm'?"),
     ],
 )
@@ -178,6 +184,13 @@ def test_a_name_without_a_kind_gets_a_hint(data: Path, model: str, said: str) ->
     assert done.returncode == 2
     assert said in done.stderr
     assert done.stderr.count("psopt: ") == 1
+
+
+@pytest.mark.parametrize("option", ["--model", "--rephraser", "--proposer"])
+def test_every_option_that_takes_a_model_hints_at_its_kind(data: Path, option: str) -> None:
+    done = psopt(data, "optimize", "--dataset", "data.csv", option, "gpt-4o-mini", "--trials", "2", "--out", "hinted")
+    assert done.returncode == 2
+    assert "did you mean openai/gpt-4o-mini?" in done.stderr
 
 
 def test_a_certificate_that_nobody_signed_is_said(data: Path) -> None:

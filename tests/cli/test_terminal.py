@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pty
@@ -13,11 +14,25 @@ from typing import Any
 
 import pytest
 from psopt.cli import command_line
+from psopt.cli._tables import print_table
+from rich.console import Console
+from rich.table import Table
 
 from tests.commands import run_command
 
 SIM = ["--model", "sim/accuracy=0.6,wobble=0.4", "--rephrasings", "4", "--samples", "40"]
 COMMANDS = [name for name in command_line().commands if name != "data"]
+DATA = ["--dataset", "trec", *SIM]
+PRINTING_TABLES = [
+    ["resume", "run"],
+    ["diagnose", *DATA],
+    ["compare", *DATA, "--model2", "sim/accuracy=0.9"],
+    ["check", *DATA, "--min-f1", "0"],
+    ["select", "run", "max F1 with S <= .9"],
+    ["report", "run", "run"],
+    ["data", "list"],
+    ["optimize", *DATA, "--dry-run"],
+]
 ANSI = re.compile(r"\x1b\[")
 
 
@@ -46,21 +61,44 @@ def widest(text: str) -> Any:
     return max(map(len, lines))
 
 
-@pytest.mark.parametrize("columns", [80, 120])
+def widest_row(text: str) -> int:
+    """Of a table's rows and rules, and of what stands in the place of one."""
+    marks = ("│", "┃", "┏", "└", "─", "  ")
+    return max((len(line) for line in text.splitlines() if line.startswith(marks) and "psopt " not in line), default=0)
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 120, 200])
 def test_tables_fit_the_terminal(folder: Any, columns: int) -> None:
-    data = ["--dataset", "trec", *SIM]
-    for words in (
-        ["resume", "run"],
-        ["diagnose", *data],
-        ["compare", *data, "--model2", "sim/accuracy=0.9"],
-        ["check", *data, "--min-f1", "0"],
-        ["select", "run", "max F1 with S <= .9"],
-        ["data", "list"],
-    ):
+    for words in PRINTING_TABLES:
         done = psopt(folder, *words, columns=columns)
         assert done.returncode == 0, done.stderr
-        assert widest(done.stdout) <= columns, words
+        assert widest_row(done.stdout) <= columns, words
+        assert widest(done.stdout) <= columns or columns < 80, words
+        assert "…" not in done.stdout, words
         assert not ANSI.search(done.stdout + done.stderr), words
+
+
+@pytest.mark.parametrize("words", PRINTING_TABLES, ids=lambda words: words[0])
+def test_in_a_pipe_a_row_is_a_line_whatever_it_holds(folder: Any, words: list[str]) -> None:
+    kept = {name: value for name, value in environment(folder).items() if name != "COLUMNS"}
+    done = run_command(*words, cwd=folder, env=kept)
+    assert done.returncode == 0, done.stderr
+    assert "…" not in done.stdout
+    rows = [line for line in done.stdout.splitlines() if line.startswith("│")]
+    assert all(line.removeprefix("│").split("│")[0].strip() for line in rows), "a row goes on in the next line"
+
+
+def test_a_table_that_is_too_wide_comes_cell_by_cell() -> None:
+    table = Table(title="Scores")
+    for name in ("prompt", "F1 on test"):
+        table.add_column(name, no_wrap=True)
+    table.add_row("a" * 30, "[bold]54.4[/] 50–58")
+    console = Console(width=30, file=io.StringIO())
+    print_table(console, table)
+    assert console.file.getvalue() == f"Scores\n{'a' * 30}\n  F1 on test: 54.4 50–58\n"  # type: ignore[attr-defined]
+    console = Console(width=60, file=io.StringIO())
+    print_table(console, table)
+    assert "│" in console.file.getvalue()  # type: ignore[attr-defined]
 
 
 def test_no_figure_of_the_front_is_cut_at_80_columns(folder: Any) -> None:

@@ -15,6 +15,7 @@ from psopt.models.chat._factory import CHAT_KINDS, chat_engine, chat_model, load
 from psopt.models.chat._function_client import function_name
 from psopt.models.chat._judge import same_meaning
 from psopt.models.chat._model import ChatModel, asks_in_chat
+from psopt.models.chat._name_hints import name_hint
 from psopt.models.chat._prices import Price, grid_price, price_of
 from psopt.models.chat._rating_judge import RatingJudge
 from psopt.models.chat._response_format import read_response_format
@@ -53,6 +54,7 @@ __all__ = [
     "is_secret",
     "load_writer",
     "most_tokens_in",
+    "name_hint",
     "price_of",
     "public_address",
     "public_settings",

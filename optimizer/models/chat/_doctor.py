@@ -16,6 +16,7 @@ from psopt.models.chat._config import LMConfig
 from psopt.models.chat._errors import ModelRefusedError, TransientError, UnsupportedError
 from psopt.models.chat._event_loop import run
 from psopt.models.chat._factory import CHAT_KINDS, chat_client
+from psopt.models.chat._name_hints import name_hint
 from psopt.models.chat._negotiation import Negotiation
 
 if TYPE_CHECKING:
@@ -77,8 +78,9 @@ def examine(model: str, *, cache_dir: Path | None = None, options: LMConfig | No
     """
     kind, _, name = model.partition("/")
     if kind not in CHAT_KINDS or not name:
-        meant = "" if "/" in model else f"; did you mean openai/{model}?"
-        raise InputError(f"doctor looks at openai/NAME, azure/DEPLOYMENT and dspy/NAME, not at {model!r}{meant}")
+        meant = name_hint(model) or ("" if "/" in model else f"did you mean openai/{model}?")
+        known = "openai/NAME, azure/DEPLOYMENT and dspy/NAME"
+        raise InputError(f"doctor looks at {known}, not at {model!r}{meant and f'; {meant}'}")
     options = options or LMConfig()
     cache = AnswerCache(cache_dir)
     plain = _ExaminedClient(kind, name, replace(options, logprobs=False, structured=True), cache, anew=True)

@@ -13,6 +13,7 @@ from psopt.models.chat._config import LMConfig
 from psopt.models.chat._engine import Engine
 from psopt.models.chat._function_client import KIND, FunctionClient
 from psopt.models.chat._model import ChatModel
+from psopt.models.chat._name_hints import name_hint
 from psopt.models.chat._writer import Writer
 
 if TYPE_CHECKING:
@@ -112,5 +113,6 @@ def load_writer(
     """
     kind, _, name = model.partition("/") if isinstance(model, str) else ("dspy", "", model)
     if kind not in CHAT_KINDS or not name:
-        raise InputError(f"model {model!r} writes no text: use openai/NAME, azure/DEPLOYMENT or dspy/NAME")
+        hint = name_hint(model) or "use openai/NAME, azure/DEPLOYMENT or dspy/NAME"
+        raise InputError(f"model {model!r} writes no text: {hint}")
     return Writer(chat_engine(kind, name, AnswerCache(cache_dir), options, budget))

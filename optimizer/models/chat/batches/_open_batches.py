@@ -146,7 +146,7 @@ class OpenBatches:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             draft = self.place(batch).with_suffix(".part")
-            draft.write_text(json.dumps(asdict(batch)))
+            draft.write_text(json.dumps(asdict(batch)), "utf-8")
             draft.replace(self.place(batch))
         except OSError as error:
             raise InputError(f"{self._folder} can't be written: {error}; choose another --cache-dir") from error

@@ -1,0 +1,76 @@
+"""Tables on standard output: as wide as they need in a pipe, and in a terminal of any width without a cell cut off."""
+
+from __future__ import annotations
+
+import io
+import os
+from typing import TYPE_CHECKING
+
+from psopt.cli._lines import wrapped
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.table import Table
+
+_ENDLESS = 100_000  # columns of what has no width
+_LONGEST_LINE = 100  # columns of a sentence: longer lines are hard to read
+_CUT = "…"  # what rich puts where it cuts a cell
+_LONGEST_WORD = 12  # letters: longer ones (ids, models) may be broken in two
+
+
+def result_console() -> Console:
+    """Return the console of results; where nobody has said how wide a pipe is, a row there is one line."""
+    console = Console(highlight=False)
+    if not is_wrapped(console):
+        console.width = _ENDLESS
+    return console
+
+
+def is_wrapped(console: Console) -> bool:
+    """Whether lines end where a screen does: what reads a pipe (grep, say) wants whole ones."""
+    return console.is_terminal or "COLUMNS" in os.environ
+
+
+def print_sentences(console: Console, sentences: Iterable[str], style: str | None = None) -> None:
+    """Print each sentence in lines that the terminal holds and that are not too long to be read; in a pipe in one."""
+    for line in wrapped(sentences, min(console.width, _LONGEST_LINE)) if is_wrapped(console) else sentences:
+        console.print(line, style=style, markup=False, soft_wrap=True)
+
+
+def print_table(console: Console, table: Table) -> None:
+    """Print a table; where it would have cells cut off, its rows come one below the other, a line a cell."""
+    if _fits(console, table):
+        console.print(table)
+    else:
+        _print_rows(console, table)
+
+
+def _fits(console: Console, table: Table) -> bool:
+    """Whether a table is no wider than its console, with no cell cut off and no short word broken in two."""
+    drawn = io.StringIO()
+    Console(file=drawn, width=console.width, highlight=False).print(table, crop=False)
+    lines = drawn.getvalue().splitlines()
+    cells = [_plain(cell) for column in table.columns for cell in (column.header, *column.cells)]
+    is_cut = sum(line.count(_CUT) for line in lines) > sum(cell.count(_CUT) for cell in cells)
+    short = {word for cell in cells for word in cell.split() if len(word) <= _LONGEST_WORD}
+    is_broken = any(word not in drawn.getvalue() for word in short)
+    return not (is_cut or is_broken or any(cell_len(line) > console.width for line in lines))
+
+
+def _print_rows(console: Console, table: Table) -> None:
+    if table.title:
+        console.print(table.title, style="italic")
+    names = [_plain(column.header) for column in table.columns]
+    for row in zip(*(column.cells for column in table.columns), strict=True):
+        (_, first), *rest = zip(names, map(_plain, row), strict=True)
+        console.print(Text(first, "bold"), overflow="fold")
+        for name, cell in rest:
+            console.print(Text(f"  {name}: {' '.join(cell.split())}"), overflow="fold")
+
+
+def _plain(cell: object) -> str:
+    return cell.plain if isinstance(cell, Text) else Text.from_markup(str(cell)).plain
