@@ -12,7 +12,7 @@ import typer
 from psopt.cli._flags import ModelFlags, OutputFlags, PromptFlags, verb
 from psopt.cli._options import CacheDir, Inputs, Pick, Seed, option
 from psopt.cli._typer import UsageError, is_given
-from psopt.cli._writing import as_json_text
+from psopt.cli._writing import as_json_text, with_version
 from psopt.errors import DataError, InputError
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _line(answer: Classified, choice: ModelChoice | None, *, vote: bool) -> str:
             "agreement": answer.agreement,
             **why,
         }
-        return as_json_text({**entry, **choice.to_dict()}, indent=None)
+        return as_json_text(with_version({**entry, **choice.to_dict()}), indent=None)
     from psopt.evaluation import NA
 
     label = " ".join((answer.label or NA).split())  # a line an answer, whatever it holds

@@ -63,6 +63,10 @@ COMMANDS = {
         "psopt.cli._skill",
         "Print what a coding agent should know to run psopt well: a skill file in Markdown.",
     ),
+    "schema": (
+        "psopt.cli._schema",
+        "Print the JSON Schema of what a command prints with --json, or of a run's run.json and front.json.",
+    ),
     "completion": ("psopt.cli._completion", "Print what lets a shell complete psopt's commands and options."),
 }
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Literal
 
 import typer
 from psopt.cli._flags import verb
 from psopt.cli._options import Json
 from psopt.cli._typer import script_for
+from psopt.cli._writing import print_json
 
 Shell = Annotated[
     Literal["bash", "zsh", "fish", "powershell"], typer.Argument(metavar="SHELL", help="bash, zsh, fish or powershell.")
@@ -23,5 +23,8 @@ def completion(*, shell: Shell, as_json: Json = False) -> int:
     PowerShell: append it to $PROFILE.
     """
     script = script_for(shell)
-    typer.echo(json.dumps({"shell": shell, "script": script}) if as_json else script)
+    if as_json:
+        print_json({"shell": shell, "script": script}, indent=None)
+    else:
+        typer.echo(script)
     return 0

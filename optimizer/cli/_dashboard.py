@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import socket
 import threading
 import webbrowser
@@ -12,6 +11,7 @@ from typing import Annotated, Any
 import typer
 from psopt.cli._flags import verb
 from psopt.cli._options import Json, option
+from psopt.cli._writing import print_json
 from psopt.errors import InputError
 
 Run = Annotated[Path | None, typer.Argument(metavar="RUN", help="A run directory.")]
@@ -41,7 +41,10 @@ def dashboard(
     _check_free(host, port)
     opened = open_storage(url)
     address = f"http://{host}:{port}/"
-    typer.echo(json.dumps({"url": address}) if as_json else f"Optuna's dashboard: {address}  (Ctrl-C ends it)")
+    if as_json:
+        print_json({"url": address}, indent=None)
+    else:
+        typer.echo(f"Optuna's dashboard: {address}  (Ctrl-C ends it)")
     if and_open:
         threading.Timer(1.0, webbrowser.open, [address]).start()
     serve(opened, host, port, _artifacts_of(run))

@@ -1,12 +1,12 @@
 """`psopt data`: the built-in data sets."""
 
-import json
 from dataclasses import asdict
 from typing import Annotated
 
 import typer
 from psopt.cli._options import Json
 from psopt.cli._typer import SETTINGS, Command, Group
+from psopt.cli._writing import print_json
 
 data = typer.Typer(cls=Group, add_completion=False, invoke_without_command=True, context_settings=SETTINGS)
 
@@ -31,7 +31,7 @@ def list_(*, as_json: Json = False) -> int:
     statuses = list_datasets()
     if as_json:
         listed = [{**asdict(status), "path": str(status.path) if status.path else None} for status in statuses]
-        typer.echo(json.dumps(listed, indent=2))
+        print_json(listed)
         return 0
     table = Table(box=SIMPLE_HEAD)
     for name in ("name", "files", "what it is"):
@@ -54,5 +54,8 @@ def fetch(*, name: Name, as_json: Json = False) -> int:
     from psopt.tasks import fetch_dataset
 
     folder = str(fetch_dataset(name))
-    typer.echo(json.dumps({"name": name, "path": folder}) if as_json else folder)
+    if as_json:
+        print_json({"name": name, "path": folder}, indent=None)
+    else:
+        typer.echo(folder)
     return 0

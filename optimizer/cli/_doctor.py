@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from typing import Annotated
 
 import typer
 from psopt.cli._flags import ModelFlags, verb
 from psopt.cli._options import CacheDir, Json, option
+from psopt.cli._writing import print_json
 
 _WIDTH = 80
 
@@ -27,7 +27,7 @@ def doctor(*, model: Model, cache_dir: CacheDir = None, lm: ModelFlags, as_json:
 
     examination = examine(model, cache_dir=cache_folder(cache_dir), options=lm_options(lm))
     if as_json:
-        typer.echo(json.dumps(examination.to_dict(), indent=2))
+        print_json(examination.to_dict())
         return 0
     typer.echo(f"{examination.model}{f' at {examination.server}' if examination.server else ''}")
     for finding in examination.findings:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
-import typer
 from psopt.cli._plan_lines import dollars, estimate_lines, rounded, shown_differences
+from psopt.cli._writing import print_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +33,7 @@ def show_estimate(
         shows = shown_differences(estimate, spreads)
         more: dict[str, Any] = {"plan": plan.to_dict()} if plan else {}
         more |= {"trials_within_limits": estimate.trials_within(lm), "shows": shows and shows.to_dict()}
-        typer.echo(json.dumps({**estimate.to_dict(), **more}, indent=2))
+        print_json({**estimate.to_dict(), **more})
     else:
         _print(estimate, model, lm, plan, spreads)
     return 0

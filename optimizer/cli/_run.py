@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
-import typer
 from psopt.cli._interrupting import INTERRUPTED
+from psopt.cli._writing import print_json
 from psopt.errors import BudgetReachedError, InputError
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ def _show(run: Run, output: OutputFlags, spent: str) -> None:
 
     if output.as_json:
         manifest = RunDirectory.open(run.path).read_json(MANIFEST)
-        typer.echo(json.dumps({"run": str(run.path), **manifest}, indent=2))
+        print_json({"run": str(run.path), **manifest})
     elif not output.quiet:
         show_result(run, result_console(), spent)
 

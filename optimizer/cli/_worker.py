@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
 from psopt.cli._flags import OutputFlags, RequestFlags, verb
 from psopt.cli._options import CacheDir, option
+from psopt.cli._writing import print_json
 
 Storage = Annotated[str, option("Search", "--storage", "The Optuna storage that `psopt optimize` was given.", "URL")]
 StudyName = Annotated[str, option("Search", "--study-name", "The study's name.", "NAME")]
@@ -63,7 +63,7 @@ def worker(
             **request_options(request),
         )
     if output.as_json:
-        typer.echo(json.dumps({"study_name": study_name, "evaluated": n_own}))
+        print_json({"study_name": study_name, "evaluated": n_own}, indent=None)
     elif not output.quiet:
         typer.echo(f"This worker evaluated {n_own} prompts; the study's trials are done.")
     return 0

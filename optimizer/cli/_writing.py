@@ -12,7 +12,11 @@ import typer
 from psopt.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
+
+SCHEMA_VERSION = 1
+"""Of what `--json` prints: raised when a key changes its meaning, not when one is added."""
 
 
 def as_json_text(data: Any, indent: int | None = 2) -> str:
@@ -21,8 +25,14 @@ def as_json_text(data: Any, indent: int | None = 2) -> str:
 
 
 def print_json(data: Any, indent: int | None = 2) -> None:
-    """Print data as JSON."""
-    typer.echo(as_json_text(data, indent))
+    """Print data as JSON: an object, or an array of such, each with the version of its schema."""
+    versioned = [with_version(entry) for entry in data] if isinstance(data, list) else with_version(data)
+    typer.echo(as_json_text(versioned, indent))
+
+
+def with_version(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Put the version of its schema first (`psopt schema`), where an object does not say it."""
+    return {"schema_version": SCHEMA_VERSION, **data}
 
 
 def is_utf8() -> bool:

@@ -287,9 +287,14 @@ class RunRecorder:
         try:
             before = diagnoses.predictions(baseline.prompt)
         except BudgetReachedError:
-            return {"prompt": chosen.id, "before": Diagnosis({"sensitivity": ()}, ()).to_dict(), "after": {}}
+            return {
+                "schema_version": 1,
+                "prompt": chosen.id,
+                "before": Diagnosis({"sensitivity": ()}, ()).to_dict(),
+                "after": {},
+            }
         diagnosis = diagnose_predictions(before, labelled=self.task.train)
-        content: dict[str, Any] = {"prompt": chosen.id, "before": diagnosis.to_dict(), "after": {}}
+        content: dict[str, Any] = {"schema_version": 1, "prompt": chosen.id, "before": diagnosis.to_dict(), "after": {}}
         try:
             after = diagnoses.alike(chosen.prompt)
         except BudgetReachedError:

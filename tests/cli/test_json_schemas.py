@@ -1,0 +1,119 @@
+"""What `--json` prints, and the files that a run leaves, are what their schemas say, key for key."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+from psopt.cli import command_line
+from psopt.cli._json_keys import OUTPUTS, SHAPES
+from psopt.cli._json_schemas import schema_of
+from psopt.testing import FakeServer
+
+from tests.commands import run_command
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SIM = ["--model", "sim/accuracy=0.6,wobble=0.4", "--rephrasings", "3", "--samples", "20"]
+DATA = ["--dataset", "trec", *SIM]
+PRINTED = {
+    "resume": ["resume", "run"],
+    "dry-run": ["optimize", *DATA, "--trials", "4", "--dry-run"],
+    "diagnose": ["diagnose", *DATA],
+    "compare": ["compare", *DATA, "--model2", "sim/accuracy=0.9"],
+    "check": ["check", *DATA, "--min-f1", "0", "--max-sensitivity", "1", "--each", ".1", "--min-each", "0"],
+    "classify": ["classify", "--prompt", "run", "texts.txt"],
+    "rephrase": ["rephrase", "--dataset", "trec"],
+    "rephrase-show": ["rephrase", "--prompt", "prompt.txt", "--show"],
+    "report": ["report", "run"],
+    "report-two": ["report", "run", "run"],
+    "select": ["select", "run"],
+    "export": ["export", "run", "--diff", "--verify", "5"],
+    "data-list": ["data", "list"],
+    "skill": ["skill"],
+    "completion": ["completion", "bash"],
+}
+ELSEWHERE = {"optimize", "worker", "doctor", "dashboard", "data-fetch"}  # run by the fixture; need others
+FILES = ["run.json", "front.json", "weak_spots.json"]
+
+
+def psopt(folder: Path, *words: str) -> str:
+    environment = {name: value for name, value in os.environ.items() if name != "PSOPT_DATA_DIR"}
+    done = run_command(*words, cwd=folder, env={**environment, "PSOPT_CACHE_DIR": str(folder / "cache")})
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A folder with a run in it, a prompt and texts."""
+    folder = tmp_path_factory.mktemp("json")
+    (folder / "texts.txt").write_text("Who was he ?\nWhere is it ?\n")
+    (folder / "prompt.txt").write_text("Classify the question.\n\n{text}\n")
+    (folder / "optimize.json").write_text(psopt(folder, "optimize", *DATA, "--trials", "6", "--out", "run", "--json"))
+    return folder
+
+
+def check(name: str, data: Any) -> None:
+    schema = schema_of(name)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.Draft202012Validator(schema).validate(data)
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_what_is_printed_is_what_its_schema_says(folder: Path, name: str) -> None:
+    printed = psopt(folder, *PRINTED[name], "--json")
+    documents = map(json.loads, printed.splitlines()) if name == "classify" else [json.loads(printed)]
+    for data in documents:
+        check(name, data)
+        for entry in data if isinstance(data, list) else [data]:
+            assert entry["schema_version"] == 1
+
+
+def test_a_run_prints_what_its_schema_says(folder: Path) -> None:
+    check("optimize", json.loads((folder / "optimize.json").read_text()))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_of_a_run_is_what_its_schema_says(folder: Path, name: str) -> None:
+    check(name, json.loads((folder / "run" / name).read_text("utf-8")))
+
+
+def test_without_labels_a_diagnosis_is_what_its_schema_says(folder: Path) -> None:
+    (folder / "bare.csv").write_text("text\n" + "".join(f"What is number {n} ?\n" for n in range(12)))
+    (folder / "task.toml").write_text('description = "Classify the question."\nlabels = ["Number", "Person"]\n')
+    words = ["diagnose", "--dataset", "bare.csv", "--task-file", "task.toml", "--model", "minilm"]
+    check("diagnose", json.loads(psopt(folder, *words, "--rephrasings", "2", "--json")))
+
+
+def test_what_doctor_prints_is_what_its_schema_says(folder: Path) -> None:
+    with FakeServer() as server:
+        asked = ["doctor", "--model", "openai/any", "--api-base", server.url]
+        check("doctor", json.loads(psopt(folder, *asked, "--json")))
+
+
+def test_a_key_that_is_not_told_is_refused() -> None:
+    with pytest.raises(jsonschema.ValidationError, match="surprise"):
+        check("skill", {"schema_version": 1, "file": None, "text": "", "surprise": 1})
+
+
+def test_every_command_has_a_schema() -> None:
+    commands = {name for name in command_line().commands if name not in {"schema", "data"}}
+    assert commands <= set(OUTPUTS)
+    assert set(PRINTED) | ELSEWHERE | set(FILES) == set(OUTPUTS)
+
+
+def test_every_key_is_explained_and_every_shape_used() -> None:
+    shapes = [*SHAPES.values(), *(shape for _, shape in OUTPUTS.values())]
+    assert all(key.what and key.types for shape in shapes for key in shape.values())
+    types = " ".join(key.types for shape in shapes for key in shape.values())
+    assert [name for name in SHAPES if name not in types] == []
+
+
+def test_the_command_prints_a_schema_and_lists_them(folder: Path) -> None:
+    assert json.loads(psopt(folder, "schema", "check")) == schema_of("check")
+    assert psopt(folder, "schema").split() == list(OUTPUTS)
