@@ -31,7 +31,10 @@ def dashboard(
     and_open: Open = False,
     as_json: Json = False,
 ) -> int:
-    """Serve Optuna's dashboard on a run, until Ctrl-C."""
+    """Serve Optuna's dashboard on a run, until Ctrl-C.
+
+    The study's note says what is optimized, which trial to use and how to export it; that trial alone bears a badge.
+    """
     from psopt.cli._dashboard_server import serve
     from psopt.search import open_storage
 

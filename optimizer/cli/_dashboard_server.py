@@ -16,7 +16,7 @@ from wsgiref.simple_server import WSGIRequestHandler, make_server
 from psopt.search import chosen_trial
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
     import optuna
@@ -68,12 +68,15 @@ class OneBadge:
         """The details of a study; asked for from the chosen trial on, so that it is among them."""
         after = int(parse_qs(environment.get("QUERY_STRING", "")).get("after", ["0"])[0])
         first = min(after, number)
-        begun: list[Any] = []
-        answer = self._dashboard(
-            {**environment, "QUERY_STRING": urlencode({"after": first})}, lambda *words: begun.append(words)
-        )
-        body = b"".join(answer)
-        status, headers, *rest = begun[-1]
+        begun: list[tuple[str, list[tuple[str, str]]]] = []
+
+        def begin(status: str, headers: list[tuple[str, str]], _error: Any = None, /) -> Callable[[bytes], object]:
+            begun.append((status, headers))
+            return lambda _: None  # what an application may write to, in place of returning it
+
+        asked = {**environment, "QUERY_STRING": urlencode({"after": first})}
+        body = b"".join(self._dashboard(asked, begin))
+        status, headers = begun[-1]
         if status.startswith("200"):
             details = json.loads(body)
             trials = details["trials"]
@@ -82,7 +85,7 @@ class OneBadge:
             body = json.dumps(details).encode()
             headers = [header for header in headers if header[0].lower() != "content-length"]
             headers.append(("Content-Length", str(len(body))))
-        start_response(status, headers, *rest)
+        start_response(status, headers)
         return [body]
 
 

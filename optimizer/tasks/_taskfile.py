@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
@@ -128,7 +129,15 @@ def _parse(path: Path) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: is not UTF-8 (byte {error.start + 1}); convert it to UTF-8") from error
     except tomllib.TOMLDecodeError as error:
-        raise DataError(f"{path}: no valid TOML: {error}") from error
+        raise DataError(f"{path}: no valid TOML: {error}{_backslash_hint(error, path)}") from error
+
+
+def _backslash_hint(error: tomllib.TOMLDecodeError, path: Path) -> str:
+    """How a path of Windows is written, where the line that is no TOML has a backslash in double quotes."""
+    place = re.search(r"line (\d+)", str(error))
+    lines = path.read_text(encoding="utf-8-sig").splitlines()
+    line = lines[int(place[1]) - 1] if place and int(place[1]) <= len(lines) else ""
+    return "; a path with backslashes stands in single quotes: 'C:\\data\\my.csv'" if re.search(r'".*\\', line) else ""
 
 
 def _value(path: Path, key: str, value: Any) -> Any:

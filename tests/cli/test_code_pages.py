@@ -100,7 +100,7 @@ def run_in(encoding: str, folder: Path, words: list[str]) -> tuple[Any, str, str
         patch.setattr("psopt.cli._main.leave", sys.exit)
         with pytest.raises(SystemExit) as ended:
             main(words)
-    out, err = (decoded(stream.buffer.getvalue(), encoding) for stream in streams.values())  # type: ignore[attr-defined]
+    out, err = (decoded(stream.buffer.getvalue(), encoding) for stream in streams.values())
     return ended.value.code, out, err
 
 

@@ -25,7 +25,7 @@ def details(study: optuna.Study, query: str = "after=0", path: str | None = None
     setup_testing_defaults(environment)
     begun: list[Any] = []
     served = OneBadge(optuna_dashboard.wsgi(study._storage), study._storage)
-    body = b"".join(served(environment, lambda *words: begun.append(words)))  # type: ignore[arg-type, func-returns-value]
+    body = b"".join(served(environment, lambda *words: begun.append(words)))  # type: ignore[arg-type]
     status, headers = begun[-1][:2]
     assert int(dict(headers)["Content-Length"]) == len(body)
     return status, json.loads(body)

@@ -10,8 +10,8 @@ from psopt.search_spaces import Edit, Provenance, chosen_edits, parameters_of, s
 RULES = Provenance("rules", "accuracy")
 
 
-def note(text: str, topic: str = "", label: str = "Date", **given: str) -> Edit:
-    return Edit("note", label, text, Provenance("rules", "accuracy", topic), **given)
+def note(text: str, topic: str = "", label: str = "Date") -> Edit:
+    return Edit("note", label, text, Provenance("rules", "accuracy", topic))
 
 
 def titles(*edits: Edit) -> list[str]:

@@ -57,6 +57,10 @@ def test_columns_given_by_hand_come_first(data: Path, words: Path) -> None:
 
 
 BAD = {
+    "a path of Windows in double quotes": (
+        r'data = "C:\Users\me.csv"',
+        ["no valid TOML", "in single quotes: 'C:\\data"],
+    ),
     "no TOML": ("labels: good", ["no valid TOML", "line 1"]),
     "unknown key": ('descripton = "x"', ["unknown key 'descripton'", "did you mean 'description'?"]),
     "unknown key unlike any": ("zzz = 1", ["unknown key 'zzz'", "known: name, description"]),
