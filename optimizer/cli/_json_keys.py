@@ -113,6 +113,7 @@ SHAPES: dict[str, Shape] = {
         "source": Key("string", "local, downloaded, bundled, file, .."),
         "sha256": Key("string", "of the samples"),
         "note": Key("string", "what is to be known of it"),
+        "revision": _maybe("string", "the commit, of a data set of the hub"),
         "answers": _maybe("string", "what answers are, where no plain labels"),
         "order": _maybe("string[]", "of ordered labels"),
         "n_train": Key("integer", "samples of train"),
@@ -210,6 +211,7 @@ _DIAGNOSIS: Shape = {
     "joint": Key("object|null", "S and C of each sample beside each other"),
     "carried": Key("integer{}", "how many samples carry such a share of S"),
     "weak": Key("array{}", "failing samples, by view"),
+    "suspects": Key("object", "samples whose labels are suspect, and of how many"),
 }
 _RESULT: Shape = {"run": Key("string", "the run directory"), **_RUN}
 

@@ -16,31 +16,36 @@ _NARROWEST_ID, _WIDEST_ID = 6, 12
 
 def show_suspects(console: Console, report: PromptReport) -> None:
     """Print all of them, with how much of their class looks so."""
+    from psopt.cli._tables import is_wrapped, print_table
+
     suspects = report.suspects
     if report.scores is None:
         console.print("Without labels none can be suspect.")
     elif not suspects.samples:
         console.print("No sample is answered alike under all wordings and never as labelled.")
     else:
-        console.print(_table(suspects.samples))
+        print_table(console, _table(suspects.samples, is_whole=not is_wrapped(console)))
         console.print(f"{suspects.line}.", soft_wrap=True, markup=False)
         for line in _base_rates(report):
             console.print(line, soft_wrap=True, markup=False)
         console.print("Either the label or the model is wrong there: look before you change a label.")
 
 
-def _table(found: tuple[Suspect, ...]) -> Table:
+def _table(found: tuple[Suspect, ...], *, is_whole: bool) -> Table:
     from rich.table import Table
     from rich.text import Text
 
     table = Table(title="Suspect labels", title_justify="left")
     longest = max(len(suspect.id) for suspect in found)
-    table.add_column("id", overflow="fold", min_width=min(longest, _NARROWEST_ID), max_width=_WIDEST_ID)
+    table.add_column(
+        "id", overflow="fold", min_width=min(longest, _NARROWEST_ID), max_width=None if is_whole else _WIDEST_ID
+    )
     for name in ("label", "answered", "by its words", "text"):
         table.add_column(name, overflow="fold")
     says = {True: "answer", False: "label", None: "–"}
     for suspect in found:
-        cells = [suspect.id, suspect.label, suspect.answered, says[suspect.by_words], _short(suspect.text)]
+        cells = [suspect.id, suspect.label, suspect.answered, says[suspect.by_words]]
+        cells.append(" ".join(suspect.text.split()) if is_whole else _short(suspect.text))
         table.add_row(*(Text(cell) for cell in cells))
     return table
 

@@ -102,7 +102,7 @@ def find_columns(source: str, names: Sequence[str], choice: ColumnChoice, *, opt
     free = [name for name in names if name not in (*inputs, label)]
     kept = {name: name for name in ("id", "split", "subclass") if name in free}
     pinned = choice.pinned or ("pinned" if "pinned" in free else None)
-    if pinned in (*inputs, label):
+    if pinned is not None and pinned in (*inputs, label):
         raise DataError(f"{source}: column {pinned!r} can't say both what is pinned and what is shown or right")
     if len(inputs) > 1 and "id" in inputs:
         kept["id"] = "id"  # shown beside other columns it still tells the rows apart

@@ -61,7 +61,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def check(name: str, data: Any) -> None:
     schema = schema_of(name)
     jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.Draft202012Validator(schema).validate(data)
+    faults = jsonschema.Draft202012Validator(schema).iter_errors(data)
+    assert [f"{fault.json_path}: {fault.message[:200]}" for fault in faults] == []
 
 
 @pytest.mark.parametrize("name", PRINTED)
@@ -97,7 +98,7 @@ def test_what_doctor_prints_is_what_its_schema_says(folder: Path) -> None:
 
 
 def test_a_key_that_is_not_told_is_refused() -> None:
-    with pytest.raises(jsonschema.ValidationError, match="surprise"):
+    with pytest.raises(AssertionError, match="surprise"):
         check("skill", {"schema_version": 1, "file": None, "text": "", "surprise": 1})
 
 
