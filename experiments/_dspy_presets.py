@@ -59,7 +59,7 @@ def sizes_from(limit: int) -> tuple[Size, ...]:
 
 def ours(program: Any, train: list[Any], val: list[Any], seed: int, size: Size) -> Any:
     """Search with psopt."""
-    optimizer = SensitivityOptimizer(size.trials, size.rephrasings, gate="off", seed=seed)
+    optimizer = SensitivityOptimizer(num_trials=size.trials, num_rephrasings=size.rephrasings, gate="off", seed=seed)
     with tempfile.TemporaryDirectory() as folder:
         optimizer.log_dir = Path(folder) / "run"
         better = optimizer.compile(

@@ -156,7 +156,11 @@ def _by_us(train: list, val: list, seed: int, size: Size, program: Any) -> Any:
 def _sensitivity(program: Any, train: list, val: list, seed: int, _: int, sizes: dict[str, int]) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         optimizer = SensitivityOptimizer(
-            sizes["trials"], sizes["rephrasings"], seed=seed, log_dir=Path(folder) / "run", gate="off"
+            num_trials=sizes["trials"],
+            num_rephrasings=sizes["rephrasings"],
+            seed=seed,
+            log_dir=Path(folder) / "run",
+            gate="off",
         )
         better = optimizer.compile(program, trainset=train, valset=val, testset=val)  # the peers choose on val alone
         plain = dspy.Predict(better.signature)

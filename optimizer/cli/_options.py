@@ -43,7 +43,10 @@ def check_headers(headers: list[str] | None) -> list[str] | None:
 
 
 # Data
-DATASET = "A built-in name (psopt data list), a set of the hub (hf:ORG/NAME, with :CONFIG and @REV), or a .csv .tsv .jsonl .parquet or task .toml file."
+DATASET = (
+    "A built-in name (psopt data list), a set of the hub (hf:ORG/NAME, with :CONFIG and @REV), "
+    "or a .csv .tsv .jsonl .parquet or task .toml file."
+)
 Dataset = Annotated[str, option("Data", "--dataset", DATASET, "D")]
 TextColumn = Annotated[str | None, option("Data", "--text-column", "Column that holds the texts.", "NAME")]
 Inputs = Annotated[
