@@ -68,7 +68,7 @@ def diagnose(
     from psopt.cli._reading import reading_bar
     from psopt.cli._settings import load_data, measure_options
     from psopt.cli._suspects import show_suspects
-    from psopt.cli._tables import result_console
+    from psopt.cli._tables import print_sentences, result_console
 
     sources = read_prompts([prompt] if prompt else [], reading)
     task = load_data(data, measuring.seed, sources, require_labels=False, silent=output.silent)
@@ -103,7 +103,7 @@ def diagnose(
         if suspects:
             show_suspects(console, report)
         elif report.suspects.samples:
-            console.print(f"{report.suspects.line} (--suspects lists them).", soft_wrap=True, markup=False)
+            print_sentences(console, [f"{report.suspects.line} (--suspects lists them)."])
         if html is not None:
             typer.echo(f"Page: {html}")
     return 0

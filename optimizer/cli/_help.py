@@ -48,7 +48,7 @@ def _panel(title: str, entries: Sequence[Entry], name_width: int) -> Panel:
 
     table = Table.grid(padding=(0, 2, 0, 0), expand=True)
     table.add_column(width=name_width, overflow="fold")
-    table.add_column(ratio=1)
+    table.add_column(ratio=1, overflow="fold")
     for entry in entries:
         meaning = Text(entry.meaning)
         if entry.note:

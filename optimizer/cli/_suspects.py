@@ -16,7 +16,7 @@ _NARROWEST_ID, _WIDEST_ID = 6, 12
 
 def show_suspects(console: Console, report: PromptReport) -> None:
     """Print all of them, with how much of their class looks so."""
-    from psopt.cli._tables import is_wrapped, print_table
+    from psopt.cli._tables import is_wrapped, print_sentences, print_table
 
     suspects = report.suspects
     if report.scores is None:
@@ -25,9 +25,7 @@ def show_suspects(console: Console, report: PromptReport) -> None:
         console.print("No sample is answered alike under all wordings and never as labelled.")
     else:
         print_table(console, _table(suspects.samples, is_whole=not is_wrapped(console)))
-        console.print(f"{suspects.line}.", soft_wrap=True, markup=False)
-        for line in _base_rates(report):
-            console.print(line, soft_wrap=True, markup=False)
+        print_sentences(console, [f"{suspects.line}.", *_base_rates(report)])
         console.print("Either the label or the model is wrong there: look before you change a label.")
 
 

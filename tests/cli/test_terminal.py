@@ -73,7 +73,8 @@ def test_tables_fit_the_terminal(folder: Any, columns: int) -> None:
         done = psopt(folder, *words, columns=columns)
         assert done.returncode == 0, done.stderr
         assert widest_row(done.stdout) <= columns, words
-        assert widest(done.stdout) <= columns or columns < 80, words
+        if columns >= 80 and "--dry-run" not in words:  # sentences of a dry run stay whole in a pipe
+            assert widest(done.stdout) <= columns, words
         assert "…" not in done.stdout, words
         assert not ANSI.search(done.stdout + done.stderr), words
 
