@@ -10,12 +10,17 @@ if TYPE_CHECKING:
     import optuna
     from psopt.search.distributed import StoredStudy
 
+_THEIRS = "---\n\n*What is written below this line stays.*"
+
 
 def show_note(study: StoredStudy, text: str) -> None:
-    """Write the study's note, in Markdown."""
-    from optuna_dashboard import save_note
+    """Write the study's note, in Markdown; what somebody has written into it stays, below a line."""
+    from optuna_dashboard import get_note, save_note
 
-    save_note(study, text)
+    before = get_note(study) or ""
+    _, line, theirs = before.partition(_THEIRS)
+    kept = theirs.strip() if line else before.strip()  # without the line all of it is somebody's
+    save_note(study, f"{text.rstrip()}\n\n{_THEIRS}\n" + (f"\n{kept}\n" if kept else ""))
 
 
 def choose_trial(study: StoredStudy, number: int) -> None:
