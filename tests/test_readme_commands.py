@@ -29,7 +29,12 @@ COMMANDS = all_commands()
 SMALL = "--trials 3 --samples 24 --rephrasings 3 --rounds 1"
 SIMULATED = "sim/accuracy=0.6,wobble=0.4"
 REPEATED = "psopt optimize --dataset trec"  # the guide gives it in small too
-ELSEWHERE = {"--program": "tests/dspy_programs/test_programs_on_the_command_line.py", "dashboard": "below"}
+ELSEWHERE = {
+    "--program": "tests/dspy_programs/test_programs_on_the_command_line.py",
+    "dashboard": "below",
+    "hf:": "tests/cli/test_hub_data.py",
+    "runs/tickets-larger": "tests/cli/test_report_of_two_runs.py",
+}
 STARS = ((1, "support"), (3, "legal"), (5, "sales"))
 SEVERITIES = (("low", "sales"), ("medium", "billing"), ("high", "support"))
 

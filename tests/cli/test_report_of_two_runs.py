@@ -39,8 +39,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_two_runs_are_a_table_and_a_page(folder: Path) -> None:
     done = psopt(folder, "report", "runs/weak", "runs/good")
     assert done.returncode == 0, done.stderr
-    assert "runs/good against runs/weak: F1 better (+" in done.stdout
-    assert "Paired on 40 test samples and 5 held-out wordings that both have." in done.stdout
+    words = " ".join(done.stdout.split())
+    assert "runs/good against runs/weak: F1 better (+" in words
+    assert "Paired on 40 test samples and 5 held-out wordings that both have." in words
     assert done.stdout.rstrip().endswith("runs/good/against-weak.html")
     page = (folder / "runs/good/against-weak.html").read_text("utf-8")
     assert "good against weak" in page
