@@ -59,7 +59,7 @@ class ProgramModel:
         What the metric, and the program's own code, are, as a digest.
     """
 
-    capabilities = Capabilities(counts_calls=True, has_cells=True)
+    capabilities = Capabilities(counts_calls=True, has_cells=True, has_metric_scores=True)
 
     def __init__(
         self,
