@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import optuna
 from optuna.storages import BaseStorage, RetryHeartbeatStaleTrialCallback
 from optuna.trial import TrialState
+from psopt.search.distributed._held_signals import signals_held
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,10 +31,14 @@ def retrying(storage: BaseStorage, policy: RetryPolicy) -> BaseStorage:
         method = getattr(storage, name)
 
         def call(_: BaseStorage, *args: Any, **options: Any) -> Any:
+            def make_call() -> Any:
+                with signals_held():
+                    return method(*args, **options)
+
             try:
-                return policy.call(lambda: method(*args, **options))
+                return policy.call(make_call)
             except KeyboardInterrupt as interrupted:
-                # A statement that was broken off keeps its lock on SQLite's file as long as its cursor lives.
+                # Broken off all the same: its cursor keeps a lock on SQLite's file as long as it lives.
                 traceback.clear_frames(interrupted.__traceback__)
                 raise
 

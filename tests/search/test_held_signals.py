@@ -1,0 +1,128 @@
+"""An interrupt in the middle of a statement is neither lost nor leaves a lock behind."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+import time
+import weakref
+from typing import TYPE_CHECKING
+
+import optuna
+import pytest
+from psopt.search.distributed._held_signals import signals_held
+from psopt.search.distributed._retry_policy import RetryPolicy
+from psopt.search.distributed._stored_study import retrying
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Row:
+    """What a weak reference may point at."""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_in_a_callback_that_swallows_errors_is_delivered_afterwards(number: int) -> None:
+    received: list[int] = []
+
+    def interrupt(number: int, _: object) -> None:
+        received.append(number)
+        raise KeyboardInterrupt
+
+    before = signal.signal(number, interrupt)
+    rows = [Row()]
+    reference = weakref.ref(rows[0], lambda _: signal.raise_signal(number))
+    steps: list[str] = []
+
+    def work() -> None:
+        with signals_held():
+            rows.clear()
+            steps.append("the callback has run")
+        steps.append("not reached")
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            work()
+        assert reference() is None
+        assert steps == ["the callback has run"]
+        assert received == [number]
+        assert signal.getsignal(number) is interrupt
+    finally:
+        signal.signal(number, before)
+
+
+def test_the_second_signal_is_obeyed_at_once() -> None:
+    steps: list[str] = []
+
+    def work() -> None:
+        with signals_held():
+            signal.raise_signal(signal.SIGINT)
+            steps.append("held")
+            signal.raise_signal(signal.SIGINT)
+            steps.append("not reached")
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert steps == ["held"]
+
+
+def test_a_statement_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("psopt.search.distributed._held_signals._LONGEST_HELD", 0.05)
+
+    def hang() -> None:
+        with signals_held():
+            signal.raise_signal(signal.SIGINT)
+            threading.Event().wait(30)
+
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        hang()
+    assert time.monotonic() - started < 20
+
+
+def test_a_signal_that_is_ignored_stays_ignored() -> None:
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        with signals_held():
+            signal.raise_signal(signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_other_threads_need_nothing() -> None:
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            with signals_held():
+                pass
+        except ValueError as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert not errors
+
+
+def test_what_is_written_is_written_in_whole_and_the_file_is_free(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/study.db"
+    storage = optuna.storages.RDBStorage(url)
+    optuna.create_study(storage=storage, study_name="run")
+
+    class Interrupted(optuna.storages.RDBStorage):
+        """A storage in which Ctrl-C comes while it works."""
+
+        def set_study_user_attr(self, study_id: int, key: str, value: object) -> None:
+            signal.raise_signal(signal.SIGINT)
+            super().set_study_user_attr(study_id, key, value)
+
+    wrapped = retrying(Interrupted(url), RetryPolicy())
+    with pytest.raises(KeyboardInterrupt):
+        wrapped.set_study_user_attr(1, "key", "value")
+    with contextlib.closing(storage.engine.raw_connection()) as connection:
+        connection.execute("begin immediate")
+        connection.rollback()
+    assert storage.get_study_user_attrs(1) == {"key": "value"}
