@@ -26,14 +26,17 @@ from psopt.runs import MANIFEST, DataOptions, RunSettings
 from psopt.search import MARGIN, SearchOptions
 from psopt.search_spaces import SearchRestriction
 from psopt.tasks import ORDINAL, check_answers
+from psopt.tracking import split_callbacks, tracked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from psopt.dspy_programs._compile import Compiled
+    from psopt.dspy_programs._examples import Given
     from psopt.dspy_programs._metric import Metric
     from psopt.dspy_programs._outcome import Equivalence
     from psopt.search import GateMode, Observer
+    from psopt.tracking import Callback
 
 Auto = Literal["light", "medium", "heavy"]
 _TRIALS, _REPHRASINGS = 40, 10  # where one of the two is told, and the other not
@@ -113,6 +116,11 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
     max_prompt_tokens : int, optional
         Most tokens a call of the instructions that are handed back; by default twice the program's own, more where
         that is surely better on `valset`.
+    callbacks : iterable, optional
+        Who records the run: ``"mlflow"``, ``"wandb"`` or ``"otel"``, with an experiment or a project after a colon; a
+        `psopt.tracking.Tracker`; or a function ``callback(study, trial)``, called after each trial (see
+        `psopt.optimize`). A callback of DSPy's (``dspy.utils.BaseCallback``) is told what DSPy tells it, beside those
+        of ``dspy.configure(callbacks=..)``.
     provide_traceback : bool, optional
         Show the whole traceback where a program or metric ends the run.
     max_errors : int, optional
@@ -154,6 +162,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         order: Sequence[str] = (),
         max_errors: int | None = None,
         provide_traceback: bool | None = None,
+        callbacks: Iterable[Callback] = (),
     ) -> None:
         super().__init__()
         _check_metric(metric)
@@ -193,6 +202,9 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         self.max_prompt_tokens = max_prompt_tokens
         self.max_errors = max_errors
         self.provide_traceback = provide_traceback
+        listed = list(callbacks)
+        self.callbacks = [callback for callback in listed if _is_dspy_s(callback)]  # where DSPy looks for its own
+        self.log, self.trackers = split_callbacks(callback for callback in listed if not _is_dspy_s(callback))
 
     def compile(
         self,
@@ -241,9 +253,18 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         line = ProgressLine()
         try:
             with in_python_words(with_traceback=bool(self.provide_traceback)):
-                return self._best(compile_program(student, splits, self._compilation(teacher, observer or line)))
+                return self._best(self._compile(student, splits, teacher, observer or line))
         finally:
             line.close()
+
+    def _compile(
+        self, student: Any, splits: Mapping[str, Sequence[Given]], teacher: Any, observer: Observer
+    ) -> Compiled:
+        """Compile, watched by those who record the run."""
+        models = self._models()
+        told = [*dspy.settings.callbacks, *self.callbacks]
+        with dspy.context(callbacks=told), tracked(observer, self.log, self.trackers, models.budget) as tracking:
+            return compile_program(student, splits, self._compilation(teacher, models, tracking))
 
     def _with(self, arguments: dict[str, Any]) -> SensitivityOptimizer:
         """The optimizer with what `compile` was told in the place of its own."""
@@ -257,10 +278,10 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
             other.auto = None
         return other
 
-    def _compilation(self, teacher: Any, observer: Observer) -> Compilation:
+    def _compilation(self, teacher: Any, models: ModelProvider, observer: Observer) -> Compilation:
         return Compilation(
             settings=self._settings(),
-            models=self._models(),
+            models=models,
             task_model=self.task_model,
             rephraser=self.prompt_model,
             judge=self.judge_model,
@@ -307,6 +328,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
             lm=self.lm or LMConfig(),
             effort=self.auto or "full",
             limited_by="effort" if is_of_auto else "user",
+            log=self.log,
         )
 
     def _models(self) -> ModelProvider:
@@ -337,6 +359,10 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
                 for candidate in run.front
             )
         return better
+
+
+def _is_dspy_s(callback: Any) -> bool:
+    return isinstance(callback, dspy.utils.BaseCallback)
 
 
 def _check_metric(metric: Any) -> None:
