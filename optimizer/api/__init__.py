@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from psopt.api._load_run import load_run
     from psopt.api._measure import MeasureOptions, measure
     from psopt.api._optimize import optimize
+    from psopt.api._other_wordings import check_other_wordings
     from psopt.api._pinned import further_pinned, pinned_samples
     from psopt.api._planning import plan_run
     from psopt.api._rephrase import rephrase
@@ -44,6 +45,7 @@ _HOMES = {
     "Threshold": "_threshold",
     "Verification": "_verify",
     "check": "_check",
+    "check_other_wordings": "_other_wordings",
     "classify": "_classify",
     "compare": "_compare",
     "diagnose": "_diagnose",
@@ -83,6 +85,7 @@ __all__ = [
     "Threshold",
     "Verification",
     "check",
+    "check_other_wordings",
     "classify",
     "compare",
     "diagnose",

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from psopt.api._drawing import draw_run
+from psopt.api._other_wordings import under_other_wordings
 from psopt.api._recommending import recommend
 from psopt.errors import BudgetReachedError
 from psopt.models import capabilities_of
@@ -44,6 +45,7 @@ def finish(
     chosen = next((of for of in (recommendation.prompt, *tested) if of.id != start.id), knee(front, start))
     if chosen.test is None:
         raise stopped or BudgetReachedError("the limit does not pay the knee's test")
+    _measure_elsewhere(recorder, search, start, chosen)
     most = _most_left_out(recorder) if settings.leave_one_out or not stopped else 0  # if asked for, it is held back
     contributions = recorder.earlier_contributions(chosen, most)
     if contributions is None:
@@ -59,6 +61,19 @@ def finish(
     write_report(recorder.directory)
     run = Run(recorder.directory.path, start, front, shortest, search.study, reason, recommendation, draw_run)
     return run, _limit_met(stopped, unpaid) if stopped or unpaid else ""
+
+
+def _measure_elsewhere(recorder: RunRecorder, search: Search, baseline: Candidate, chosen: Candidate) -> None:
+    """Put what is handed back to wordings of another source, where there are some and the budget pays for it."""
+    settings = recorder.settings
+    if not settings.heldout_from:
+        return
+    observer = search.problem.observer
+    observer.phase(f"scoring {chosen.id} under the wordings of {settings.heldout_from_name}")
+    try:
+        recorder.other_wordings = under_other_wordings(search.problem.evaluator, baseline, chosen, settings)
+    except BudgetReachedError:
+        observer.phase("the limit is reached: nothing is said of wordings of another source")
 
 
 def _most_left_out(recorder: RunRecorder) -> int:

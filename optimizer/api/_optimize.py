@@ -10,14 +10,14 @@ from psopt.api._prompts import file_of, own_prompt
 from psopt.api._run import run
 from psopt.models import name_of_model
 from psopt.models.chat import LMConfig
-from psopt.rephrasings import RephrasingOptions
+from psopt.rephrasings import RephrasingOptions, given_wordings
 from psopt.runs import AskedSizes, DataOptions, PlanOptions, RunSettings, asked_for
 from psopt.search import MARGIN, SearchOptions
 from psopt.search_spaces import SearchRestriction
 from psopt.tracking import split_callbacks
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
     from psopt.api._prompts import AnyPrompt
@@ -40,6 +40,7 @@ def optimize(
     train_samples: int | None = None,
     test_samples: int | None = None,
     heldout: int | None = None,
+    heldout_from: Sequence[str] | str | Path = (),
     seed: int = 42,
     strategy: str = "simple",
     sampler: SamplerName = "tpe",
@@ -95,6 +96,9 @@ def optimize(
         See `SearchOptions`.
     strategy, storage, study_name, proposer, leave_one_out, gate, gate_margin, pinned
         See `RunSettings`; the gate decides what `Run.recommended` is.
+    heldout_from : sequence of str, or path, optional
+        Wordings of another source, written by people for instance: what is handed back is put to them on test too,
+        and run.json and the report say both. A text file has one a line; JSON is a list, or a rephrasings.json.
     seed : int
         Seeds everything that is drawn; 0 is a seed.
     rephrasing : RephrasingOptions, optional
@@ -144,6 +148,7 @@ def optimize(
     if no_verbatim:
         restriction = replace(restriction, no_verbatim=True)
     sizes = AskedSizes.of(samples, train_samples, test_samples, rephrasings, heldout, trials, rounds)
+    wordings, wordings_name = given_wordings(heldout_from)
     settings = RunSettings(
         data=DataOptions(task.name),
         model=name_of_model(model),
@@ -162,6 +167,8 @@ def optimize(
         prompt=own_prompt(task, prompt, strategy, prompt_options),
         prompt_file=file_of(prompt),
         log=log,
+        heldout_from=wordings,
+        heldout_from_name=wordings_name,
     )
     with watched(observer, progress) as watcher:
         return run(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from psopt.api._other_wordings import check_other_wordings
 from psopt.api._planning import settings_for
 from psopt.api._searching import SearchSetup, search_in
 from psopt.api._setup import freeze_for, make_evaluator, make_proposer, rephrasing_again
@@ -55,6 +56,7 @@ def run(
     the run beside the trackers that the settings name.
     """
     baseline = settings.baseline(task)
+    check_other_wordings(baseline, settings)
     models = ModelProvider(cache_dir, settings.lm)
     folder = run_folder(settings.model, task, out, resume=resume)
     if resume:

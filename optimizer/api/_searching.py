@@ -193,7 +193,11 @@ def _run(search: Search, settings: RunSettings) -> BudgetReachedError | None:
 
     What that takes is held back from the limit; of a program by whoever compiles it, who knows its steps.
     """
-    reserve = Reserve(search.problem.evaluator, n_left_out=settings.leave_one_out or 0)
+    reserve = Reserve(
+        search.problem.evaluator,
+        n_left_out=settings.leave_one_out or 0,
+        n_other_wordings=len(settings.heldout_from),
+    )
     reserve.watch(search)
     try:
         search.run()

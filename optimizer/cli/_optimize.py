@@ -64,6 +64,15 @@ Program = Annotated[
         "MODULE:NAME",
     ),
 ]
+HeldoutFrom = Annotated[
+    Path | None,
+    option(
+        "Rephrasings",
+        "--heldout-from",
+        "Wordings of another source (a text file, one a line, or JSON): test tells S under them too.",
+        "FILE",
+    ),
+]
 NoVerbatim = Annotated[
     bool,
     option(
@@ -98,6 +107,7 @@ def optimize(
     storage: Storage = None,
     study_name: StudyName = "",
     rephrasing: RephrasingFlags,
+    heldout_from: HeldoutFrom = None,
     proposer: Proposer = None,
     leave_one_out: LeaveOneOut = None,
     lm: ModelFlags,
@@ -117,6 +127,7 @@ def optimize(
     from psopt.cli._prompts import read_prompts, start_from
     from psopt.cli._run import run, show_run_estimate
     from psopt.cli._settings import run_settings
+    from psopt.rephrasings import read_wordings
     from psopt.tracking import tracker_names
 
     if go_on and out is None:
@@ -140,6 +151,8 @@ def optimize(
         gate=gate,
         gate_margin=gate_margin,
         pinned=tuple(pin or ()),
+        heldout_from=read_wordings(heldout_from) if heldout_from else (),
+        heldout_from_name=str(heldout_from or ""),
         max_prompt_tokens=max_prompt_tokens,
         no_verbatim=no_verbatim,
         storage=storage,

@@ -14,6 +14,7 @@ from psopt.runs import (
     RunDirectory,
     asked_about,
     limits_line,
+    other_wordings_lines,
     price_line,
     quality_name,
     recommendation_lines,
@@ -45,6 +46,7 @@ def show_result(run: Run, console: Console, spent: str = "") -> None:
         console.print(line, style="yellow", markup=False, soft_wrap=True)
     console.print()
     print_sentences(console, _recommended(run, quality), style="bold")
+    print_sentences(console, other_wordings_lines(manifest))
     note = tame_note((manifest["rephrasings"].get("diversity") or {}).get("heldout"))
     if note:
         print_sentences(console, [f"S: {note}."], style="yellow")

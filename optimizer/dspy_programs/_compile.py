@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.answers import AnswerType
-from psopt.api import SearchSetup, search_in
+from psopt.api import SearchSetup, check_other_wordings, search_in
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import make_data
 from psopt.dspy_programs._find_outcome import find_outcome
@@ -177,7 +177,8 @@ def _planned(
     compilation.observer.phase(expected.line)
     if budget.max_calls is not None and expected.total > budget.max_calls:
         compilation.observer.phase(f"max_calls={budget.max_calls} is below that, and ends the search before")
-    budget.held_back = Need(calls_to_hold_back(sizes, n_steps, budget.max_calls))
+    n_wordings = len(settings.heldout_from)
+    budget.held_back = Need(calls_to_hold_back(sizes, n_steps, budget.max_calls, n_other_wordings=n_wordings))
     return replace(compilation, settings=settings), replace(data, task=task)
 
 
@@ -272,6 +273,7 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
     samples: dict[Split, tuple[Sample, ...]] = {"train": task.train, "val": task.val, "test": task.test}
     evaluator = Evaluator(model, variants.rephrasings, samples, budget=models.budget, answer_type=AnswerType.of(task))
     baseline = Prompt(variants.rephrasings.search[0], task.labels, task.noun, asks=task.spec.form)
+    check_other_wordings(baseline, compilation.settings)
     now = identity(student, _facts(task, model, evaluator, compilation))
     is_of_python = compilation.settings.program == "python"
     if is_of_python and (said := make_room(folder, now)):
@@ -350,7 +352,8 @@ def _variants(student: Any, outcome: Outcome, task: Task, compilation: Compilati
             compilation.judge,
             keep_labels=settings.rephrasing.keep_labels,
         )
-    return rephrase_instructions(student, outcome.step, rephrase)
+    variants = rephrase_instructions(student, outcome.step, rephrase)
+    return variants.with_outcome_said_as(settings.heldout_from, outcome.step)
 
 
 def _proposer(outcome: Outcome, model: ProgramModel, compilation: Compilation) -> LLMProposer | None:

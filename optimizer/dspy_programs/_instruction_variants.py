@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from psopt.rephrasings import Checks, closeness, rephrasings_for, write_rephrasings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from psopt.models import ModelProvider
     from psopt.rephrasings import RephrasingSet
@@ -36,6 +36,11 @@ class InstructionVariants:
     def original(self) -> Mapping[str, str]:
         """The instructions as the program has them."""
         return self.instructions[self.rephrasings.search[0]]
+
+    def with_outcome_said_as(self, wordings: Sequence[str], outcome_step: str) -> InstructionVariants:
+        """Return these and wordings of another source of the step that gives the outcome, the others as they are."""
+        others = {text: {**self.original, outcome_step: text} for text in wordings}
+        return replace(self, instructions={**others, **self.instructions})
 
 
 def rephrase_instructions(program: Any, outcome_step: str, rephrase: Rephrase) -> InstructionVariants:

@@ -22,6 +22,7 @@ from psopt.dspy_programs._sizing import AUTO_CALLS
 from psopt.errors import InputError
 from psopt.models import ModelProvider
 from psopt.models.chat import Budget, LMConfig
+from psopt.rephrasings import given_wordings
 from psopt.runs import MANIFEST, DataOptions, RunSettings
 from psopt.search import MARGIN, SearchOptions
 from psopt.search_spaces import SearchRestriction
@@ -121,6 +122,9 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         `psopt.tracking.Tracker`; or a function ``callback(study, trial)``, called after each trial (see
         `psopt.optimize`). A callback of DSPy's (``dspy.utils.BaseCallback``) is told what DSPy tells it, beside those
         of ``dspy.configure(callbacks=..)``.
+    heldout_from : sequence of str, or path, optional
+        Wordings of the instructions from another source, written by people for instance: the program that is handed
+        back is put to them on the testset too, beside one's own held-out ones.
     provide_traceback : bool, optional
         Show the whole traceback where a program or metric ends the run.
     max_errors : int, optional
@@ -163,6 +167,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         max_errors: int | None = None,
         provide_traceback: bool | None = None,
         callbacks: Iterable[Callback] = (),
+        heldout_from: Sequence[str] | str | Path = (),
     ) -> None:
         super().__init__()
         _check_metric(metric)
@@ -202,6 +207,8 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         self.max_prompt_tokens = max_prompt_tokens
         self.max_errors = max_errors
         self.provide_traceback = provide_traceback
+        with in_python_words():
+            self.heldout_from, self.heldout_from_name = given_wordings(heldout_from)
         listed = list(callbacks)
         self.callbacks = [callback for callback in listed if _is_dspy_s(callback)]  # where DSPy looks for its own
         self.log, self.trackers = split_callbacks(callback for callback in listed if not _is_dspy_s(callback))
@@ -329,6 +336,8 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
             effort=self.auto or "full",
             limited_by="effort" if is_of_auto else "user",
             log=self.log,
+            heldout_from=self.heldout_from,
+            heldout_from_name=self.heldout_from_name,
         )
 
     def _models(self) -> ModelProvider:

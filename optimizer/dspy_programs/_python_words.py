@@ -19,7 +19,18 @@ _OPTION = re.compile(
 )
 _RESUME = re.compile(r"`psopt resume ([^`]+)`")
 _OWN = frozenset(
-    {"max_calls", "max_prompt_tokens", "gate", "gate_margin", "pick", "answers", "order", "storage", "seed"}
+    {
+        "max_calls",
+        "max_prompt_tokens",
+        "gate",
+        "gate_margin",
+        "pick",
+        "answers",
+        "order",
+        "storage",
+        "seed",
+        "heldout_from",
+    }
 )
 _RENAMED = {
     "out": "log_dir",

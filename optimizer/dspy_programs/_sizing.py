@@ -73,8 +73,9 @@ def sizes_within(
     return affordable[-1] if affordable else all_sizes[0]
 
 
-def calls_to_hold_back(sizes: Sizes, n_steps: int, most_calls: int | None) -> int:
-    """How many calls the final test needs, and no more than half of a limit."""
+def calls_to_hold_back(sizes: Sizes, n_steps: int, most_calls: int | None, *, n_other_wordings: int = 0) -> int:
+    """How many calls the final test needs, also under wordings of another source; no more than half of a limit."""
     if most_calls is None:
         return 0
-    return min(N_TESTED * sizes.test * sizes.heldout * n_steps, int(_LARGEST_SHARE_HELD * most_calls))
+    n_runs = sizes.test * (N_TESTED * sizes.heldout + 2 * n_other_wordings)  # two: before and after
+    return min(n_runs * n_steps, int(_LARGEST_SHARE_HELD * most_calls))

@@ -5,8 +5,9 @@ from psopt.rephrasings._diversity import TAME, diversity, diversity_of, diversit
 from psopt.rephrasings._families import read_families, vary
 from psopt.rephrasings._file import from_file, read_file, to_file
 from psopt.rephrasings._for_task import rephrasings_for
-from psopt.rephrasings._freeze import RephrasingOptions, check_judge, closeness, freeze_rephrasings
+from psopt.rephrasings._freeze import RephrasingOptions, check_judge, closeness, freeze_rephrasings, n_parts_of
 from psopt.rephrasings._llm import N_SHOWN, write_rephrasings
+from psopt.rephrasings._other_source import given_wordings, of_another_source, read_wordings
 from psopt.rephrasings._passages import passages_of
 from psopt.rephrasings._rules import rephrase_by_rules
 from psopt.rephrasings._set import Rejected, RephrasingSet
@@ -30,10 +31,14 @@ __all__ = [
     "diversity_of_instructions",
     "freeze_rephrasings",
     "from_file",
+    "given_wordings",
     "marked_text",
+    "n_parts_of",
+    "of_another_source",
     "passages_of",
     "read_families",
     "read_file",
+    "read_wordings",
     "rephrase_by_rules",
     "rephrasings_for",
     "shown_segments",

@@ -27,6 +27,7 @@ from psopt.runs._front_file import front_entry, front_file, pick_entry, pick_not
 from psopt.runs._holding import has_found_nothing, held
 from psopt.runs._manifest import manifest
 from psopt.runs._measured import Measured, measured, measured_in
+from psopt.runs._other_wordings import other_wordings_lines
 from psopt.runs._prompt_files import is_prompt_text, read_prompt, read_source
 from psopt.runs._prompt_fit import check_fits
 from psopt.runs._prompt_options import PromptOptions
@@ -127,6 +128,7 @@ __all__ = [
     "messages_of",
     "n_evaluated",
     "n_looks",
+    "other_wordings_lines",
     "pick_entry",
     "pick_note",
     "picked_prompt",

@@ -55,6 +55,7 @@ class RunRecorder:
     started: float = field(default_factory=time.monotonic)
     before: dict[str, Any] = field(default_factory=dict)
     plan: dict[str, Any] | None = None
+    other_wordings: dict[str, Any] | None = None
     # baseline, front, shortest, what is recommended: the end
     _tested: tuple[Candidate, tuple[Candidate, ...], Candidate, Recommendation | None] | None = None
     _chosen: tuple[tuple[tuple[str, bool], ...], dict[str, Any]] | None = None  # of which prompts, and how surely
@@ -170,12 +171,14 @@ class RunRecorder:
             recommended = recommendation.to_dict()
             sentence = recommendation_lines(recommended, self.evaluator.answer_type.quality_name)[0]
             content["recommended"] = {"sentence": sentence, **recommended}
+        if self.other_wordings:
+            content["other_wordings"] = self.other_wordings
         if baseline and shortest:
             content |= self._choice(baseline, front, shortest)
         if diagnoses:
             content["diagnoses"] = [size.to_dict() for size in diagnoses]
         if baseline is None:  # what an earlier part of the run found stays known
-            kept = ("baseline", "front", "short", *CHOICE, "race", "diagnoses", "recommended")
+            kept = ("baseline", "front", "short", *CHOICE, "race", "diagnoses", "recommended", "other_wordings")
             content |= {name: self.before[name] for name in kept if self.before.get(name)}
         if plan := self.plan or self.before.get("plan"):
             content["plan"] = plan

@@ -32,6 +32,8 @@ _PLANNED = {
     "gate_margin": MARGIN,
     "pinned": (),
     "log": (),
+    "heldout_from": (),
+    "heldout_from_name": "",
 }
 _REPHRASING = ("rephraser", "judge", "keep_labels")
 
@@ -96,6 +98,11 @@ class RunSettings:
         Ids of test samples that it must answer rightly wherever the baseline does.
     log : tuple of str
         The trackers that are told of the run, by name: ``mlflow:EXPERIMENT``, ``otel``.
+    heldout_from : tuple of str
+        Wordings of another source, under which what is handed back is measured on test too. They are kept whole:
+        nothing reads their file again.
+    heldout_from_name : str
+        Where they came from.
     """
 
     data: DataOptions
@@ -124,6 +131,8 @@ class RunSettings:
     gate_margin: float = MARGIN
     pinned: tuple[str, ...] = ()
     log: tuple[str, ...] = ()
+    heldout_from: tuple[str, ...] = ()
+    heldout_from_name: str = ""
 
     def __post_init__(self) -> None:
         """Refuse two prompts to start from, a race under one wording, and a gate that there is not."""
@@ -169,7 +178,7 @@ class RunSettings:
             parts = SearchRestriction.from_dict(rest.pop("parts", {}))
             lm = LMConfig.from_dict(rest.pop("lm", {}))
             prompt = rest.pop("prompt", None)
-            rest |= {name: tuple(rest.get(name, ())) for name in ("pinned", "log")}
+            rest |= {name: tuple(rest.get(name, ())) for name in ("pinned", "log", "heldout_from")}
             return cls(
                 data=DataOptions.from_dict(_taken(rest, _DATA)),
                 rephrasing=RephrasingOptions(

@@ -85,10 +85,13 @@ class Reserve:
     evaluator : Evaluator
     n_left_out : int
         How many edits of the knee are left out at the end, beside each kind of them.
+    n_other_wordings : int
+        How many wordings of another source the seed prompt and the one that is handed back are put to.
     """
 
-    def __init__(self, evaluator: Evaluator, n_left_out: int = 0) -> None:
+    def __init__(self, evaluator: Evaluator, n_left_out: int = 0, n_other_wordings: int = 0) -> None:
         self._evaluator = evaluator
+        self._n_other_wordings = n_other_wordings
         self._n_left_out = n_left_out
         self._asked: dict[tuple[str, Split], PromptNeed] = {}
         self._whole: dict[str, PromptNeed] = {}
@@ -127,6 +130,8 @@ class Reserve:
         # The gate needs its nominees: the knee, and the shortest, which is not known yet and no longer than the knee.
         nominated = [*([dearest] if dearest else []), *front[:1]]
         must = [self._of(baseline, "test"), *nominated]
+        if self._n_other_wordings:
+            must += [self._under_other_wordings(need) for need in must[:2]]
         wanted = [need for need in [*front, *coming] if need is not dearest]
         if order:
             chosen = knee(search.leaders, search.baseline).prompt
@@ -170,6 +175,13 @@ class Reserve:
         left = int((~evaluator.partial_answers(prompt, "val").is_answered).sum())
         cells = len(evaluator.samples["test"]) * len(evaluator.rephrasings.on("test")[0])
         return replace(on_test, calls=left, expected=on_test.expected.times(left / max(1, cells)))
+
+    def _under_other_wordings(self, need: PromptNeed) -> PromptNeed:
+        """What a prompt takes under wordings of another source, by what it takes under one's own."""
+        n_own = len(self._evaluator.rephrasings.on("test")[0])
+        n_calls = len(self._evaluator.samples["test"]) * self._n_other_wordings
+        expected = need.expected.times(self._n_other_wordings / max(1, n_own))
+        return replace(need, calls=n_calls, expected=expected)
 
     def _is_too_much(self, need: Need) -> bool:
         share = 1 / _MOST_FOR_THE_REST

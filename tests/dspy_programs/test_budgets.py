@@ -270,3 +270,15 @@ def test_a_function_is_told_by_its_source_and_what_it_closes_over() -> None:
     assert function_identity(None) == ""
     assert code_of(Shouts()) != code_of(Whispers())
     assert code_of(predict()) == code_of(chain_of_thought())  # DSPy's own: its version stands for it
+
+
+def test_what_is_handed_back_is_put_to_wordings_of_another_source(tmp_path: Path) -> None:
+    people = ["Say which sort of thing is asked for.", "What kind of answer would fit?", "Name the sort of answer."]
+    lm = keyword_lm()
+    better = compiled(two_steps(), lm, auto="light", heldout_from=people, log_dir=tmp_path / "run", gate="off")
+    run = json.loads((better.run.path / "run.json").read_text())
+    assert run["other_wordings"]["wordings"] == people
+    assert run["other_wordings"]["id"] == better.run.recommended.id
+    assert n_calls(lm) < 2000
+    with pytest.raises(InputError, match="heldout_from needs 2 wordings or more"):
+        compiled(predict(), heldout_from=people[:1])

@@ -1,0 +1,79 @@
+"""How what a run hands back fares under wordings of another source, beside its own held-out ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from psopt.evaluation import Evaluator, compare_paired, score
+from psopt.rephrasings import n_parts_of, of_another_source
+
+if TYPE_CHECKING:
+    from psopt.runs import RunSettings
+    from psopt.search import Candidate
+    from psopt.search_spaces import Prompt
+
+
+def check_other_wordings(baseline: Prompt, settings: RunSettings) -> None:
+    """Refuse wordings of another source that don't fit the prompt, before anything is asked.
+
+    Raises
+    ------
+    InputError
+        Naming the wording.
+    """
+    if settings.heldout_from:
+        of_another_source(baseline.description, settings.heldout_from, n_parts_of(baseline))
+
+
+def _elsewhere(evaluator: Evaluator, baseline: Prompt, settings: RunSettings) -> Evaluator:
+    """The evaluator's like, with the settings' other wordings as what test is put to; both pay from one budget."""
+    original = evaluator.rephrasings.original
+    rephrasings = of_another_source(original, settings.heldout_from, n_parts_of(baseline))
+    return Evaluator(
+        evaluator.model,
+        rephrasings,
+        evaluator.samples,
+        from_probabilities=evaluator.from_probabilities,
+        budget=evaluator.budget,
+        answer_type=evaluator.answer_type,
+    )
+
+
+def under_other_wordings(
+    evaluator: Evaluator, baseline: Candidate, chosen: Candidate, settings: RunSettings
+) -> dict[str, Any]:
+    """Measure the baseline and the chosen prompt on test, and say it as run.json's `other_wordings`.
+
+    Raises
+    ------
+    BudgetReachedError
+        If a limit does not pay for it.
+    """
+    elsewhere = _elsewhere(evaluator, baseline.prompt, settings)
+    before = elsewhere.predictions(baseline.prompt, "test")
+    own = {"before": baseline.test.sensitivity if baseline.test else None}
+    measured = {
+        "source": settings.heldout_from_name,
+        "wordings": list(elsewhere.rephrasings.heldout),
+        "n_wordings": len(elsewhere.rephrasings.heldout),
+        "id": chosen.id,
+        "baseline": score(before, intervals=True, seed=settings.seed).to_dict(),
+        "own_sensitivity": own,
+        "differences": {},
+    }
+    if chosen.id == baseline.id or chosen.test is None:
+        return measured
+    after = elsewhere.predictions(chosen.prompt, "test")
+    scores = {"before": score(before), "after": score(after)}
+    own["after"] = chosen.test.sensitivity
+    measured["chosen"] = score(after, intervals=True, seed=settings.seed).to_dict()
+    measured["differences"] = {
+        measure: {
+            **{when: getattr(of, measure) for when, of in scores.items()},
+            "low": difference.low,
+            "high": difference.high,
+            "p_value": difference.p_value,
+        }
+        for measure, difference in compare_paired(before, after, settings.seed).items()
+    }
+    return measured
