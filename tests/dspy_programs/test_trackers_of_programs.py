@@ -60,7 +60,7 @@ def test_functions_and_trackers_are_told_of_every_trial() -> None:
 
 
 def test_callbacks_of_dspy_are_told_what_dspy_tells() -> None:
-    class Counting(dspy.utils.BaseCallback):  # type: ignore[misc]  # dspy has no types
+    class Counting(dspy.utils.BaseCallback):
         n_compiled = 0
         n_evaluated = 0
 
