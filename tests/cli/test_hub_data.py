@@ -8,7 +8,9 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import jsonschema
 import pytest
+from psopt.cli._json_schemas import schema_of
 
 from tests.hub import HubStandIn, hub_stand_in
 
@@ -54,6 +56,7 @@ def psopt(hub: HubStandIn, folder: Path, *arguments: str, code: int = 0) -> subp
 def test_data_fetch_tells_where_the_library_keeps_them(hub: HubStandIn, folder: Path) -> None:
     done = psopt(hub, folder, "data", "fetch", NAME, "--json")
     fetched = json.loads(done.stdout)
+    jsonschema.Draft202012Validator(schema_of("data-fetch")).validate(fetched)
     assert fetched["name"] == NAME
     assert fetched["path"].startswith(str(folder / "hf"))
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import socket
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -37,7 +40,7 @@ PRINTED = {
     "skill": ["skill"],
     "completion": ["completion", "bash"],
 }
-ELSEWHERE = {"optimize", "worker", "doctor", "dashboard", "data-fetch"}  # run by the fixture; need others
+ELSEWHERE = {"optimize", "worker", "doctor", "dashboard", "data-fetch"}  # run by the fixture; need others, or the hub
 FILES = ["run.json", "front.json", "weak_spots.json"]
 
 
@@ -95,6 +98,27 @@ def test_what_doctor_prints_is_what_its_schema_says(folder: Path) -> None:
     with FakeServer() as server:
         asked = ["doctor", "--model", "openai/any", "--api-base", server.url]
         check("doctor", json.loads(psopt(folder, *asked, "--json")))
+
+
+def test_what_a_worker_prints_is_what_its_schema_says(folder: Path) -> None:
+    study = ["--storage", f"sqlite:///{folder}/shared.db", "--study-name", "shared"]
+    psopt(folder, "optimize", *DATA, "--trials", "3", "--out", "shared", *study)
+    check("worker", json.loads(psopt(folder, "worker", *study, "--json")))
+
+
+def test_what_the_dashboard_prints_is_what_its_schema_says(folder: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "psopt", "dashboard", "run", "--port", str(port), "--json"]
+    served = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        assert served.stdout is not None
+        printed = json.loads(served.stdout.readline())
+    finally:
+        served.kill()
+        served.communicate()
+    check("dashboard", printed)
+    assert printed["url"] == f"http://127.0.0.1:{port}/"
 
 
 def test_a_key_that_is_not_told_is_refused() -> None:
