@@ -9,7 +9,8 @@ wordings of the instructions, which no optimizer has seen. MIPROv2 needs a langu
 its instructions, frames around the given ones; "demonstrations only" leaves the instructions as they are.
 Then the other way round: MIPROv2 light and medium and GEPA light at their own presets, and beside each the largest
 search of SensitivityOptimizer that asked no more than it did. GEPA reflects on failures with a language model; here
-rules stand in for that too.
+rules stand in for that too. And everybody at the presets that users name, on the same 100 and 100 questions
+(``--only budgets``): there the test wordings are written by hand.
 Expected: SensitivityOptimizer ahead on S and C, with F1 at least equal.
 """
 
@@ -37,7 +38,7 @@ from psopt.rephrasings import rephrasings_for
 from psopt.tasks import Task, load_task, subset
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 INSTRUCTIONS = "Classify the question by the kind of answer that it asks for."
 OPENINGS = ("", "Please help. ", "You are an expert. ", "Take care. ", "Think before you answer. ")
@@ -79,10 +80,11 @@ def right(example: Any, prediction: Any, trace: Any = None) -> bool:  # noqa: AR
 class Bench:
     """One task, one language model and its count of calls, one test: what every optimizer of a seed is put to."""
 
-    def __init__(self, task: Task, seed: int, n_test: int) -> None:
+    def __init__(self, task: Task, seed: int, n_test: int, wordings: list[str] | None = None) -> None:
         self.task = task
         self.seed = seed
         self.test = task.test[:n_test]
+        self.wordings = wordings or rephrasings_for(task, 10, 10, description=INSTRUCTIONS, seed=seed).heldout
         self.lm = minilm_lm([sample.text for sample in task.train], cache=False)
         self._engine = self.lm._engine_spec  # the engine that it was made with, for its count of calls
         self.signature = dspy.Signature(
@@ -97,7 +99,7 @@ class Bench:
             program = optimize(dspy.Predict(self.signature))
             n_calls = self._engine.n_calls - n_before
             seconds = round(time.monotonic() - started, 1)
-            row = {**_measured(program, self.test, self.task, self.seed), "calls": n_calls, "seconds": seconds}
+            row = {**_measured(program, self.test, self.task, self.wordings), "calls": n_calls, "seconds": seconds}
         print(f"seed {self.seed}, {name}: {row}", flush=True)
         return row
 
@@ -131,6 +133,37 @@ def presets_of_seed(task: Task, seed: int, sizes: dict[str, int]) -> dict[str, d
         beside = f"SensitivityOptimizer, calls of {name}"
         rows[beside] = _ours_within(bench, beside, train, val, rows[name]["calls"])
     return rows
+
+
+def budgets_of_seed(task: Task, seed: int, sizes: dict[str, int]) -> dict[str, dict[str, float]]:
+    """Let everybody optimize at the presets that users name, on the same examples; hand-written wordings test."""
+    train, val = (_examples(subset(part, sizes["samples"], seed=seed)) for part in (task.train, task.val))
+    bench = Bench(task, seed, sizes["test"], wordings=_by_hand())
+    writer = dspy.LM("rules/writer", engine=RuleWriter(vary=True), cache=False)
+    rows = {"unoptimised": bench.row("unoptimised", lambda program: program)}
+    for auto in ("light", "medium"):
+        name = f"SensitivityOptimizer, {auto}"
+        rows[name] = bench.row(name, partial(_by_our_preset, train, val, seed, auto))
+    for name, peer in presets(writer, right).items():
+        rows[name] = bench.row(name, partial(_by_peer, peer, train, val, seed))
+    return rows
+
+
+def _by_our_preset(train: list, val: list, seed: int, auto: Any, program: Any) -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        better = SensitivityOptimizer(auto=auto, seed=seed, log_dir=Path(folder) / "run").compile(
+            program, trainset=train, valset=val
+        )
+        plain = dspy.Predict(better.signature)
+        plain.demos = better.demos
+        return plain
+
+
+def _by_hand() -> list[str]:
+    """Ten ways of saying the task that no rule has made."""
+    path = Path(__file__).parent / "wordings" / "trec_people.json"
+    texts: list[str] = json.loads(path.read_text("utf-8"))["texts"]
+    return texts
 
 
 def _ours_within(bench: Bench, name: str, train: list, val: list, limit: int) -> dict[str, Any]:
@@ -198,9 +231,8 @@ def _examples(samples: Any) -> list:
     return [dspy.Example(question=sample.text, label=sample.label).with_inputs("question") for sample in samples]
 
 
-def _measured(program: Any, test: Any, task: Task, seed: int) -> dict[str, float]:
+def _measured(program: Any, test: Any, task: Task, wordings: Sequence[str]) -> dict[str, float]:
     """F1, S and C on test under wordings that no optimizer has seen; what was added to the instructions stays."""
-    wordings = rephrasings_for(task, 10, 10, description=INSTRUCTIONS, seed=seed).heldout
     columns = []
     for wording in wordings:
         program.signature = program.signature.with_instructions(
@@ -247,7 +279,7 @@ def main(seeds: list[int], out: Path, sizes: dict[str, int], parts: list[str]) -
     print(_page(result))
 
 
-PARTS = {"runs": one_seed, "presets": presets_of_seed}
+PARTS = {"runs": one_seed, "presets": presets_of_seed, "budgets": budgets_of_seed}
 
 
 def _page(result: dict) -> str:
@@ -257,6 +289,10 @@ def _page(result: dict) -> str:
     if "presets" in result:
         lines += ["", "## At the peers' own presets", "", _setting(result, result["presets_seeds"]), ""]
         lines += _table(result["presets"])
+    if "budgets" in result:
+        about = _setting(result, result["budgets_seeds"])
+        lines += ["", "## Everybody at presets, 100 and 100 questions", "", f"{about} They are written by hand."]
+        lines += ["", *_table(result["budgets"])]
     return "\n".join(lines) + "\n"
 
 

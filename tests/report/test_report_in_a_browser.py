@@ -82,6 +82,21 @@ def test_it_is_drawn_without_a_word_on_the_console(browser: Any, folder: Any) ->
     page.save_screenshot(str(SCREENSHOTS / f"report-{browser.theme}.png"))
 
 
+def test_on_paper_no_table_is_cut(browser: Any, folder: Any) -> None:
+    page = opened(browser, folder / "run" / "report.html")
+    a4 = {"width": 718, "height": 1000, "deviceScaleFactor": 1, "mobile": False}  # CSS pixels within Chromium's margins
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", a4)
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        beyond = "(table) => table.getBoundingClientRect().right - innerWidth"
+        wide = page.execute_script(f"return [...document.querySelectorAll('table')].map({beyond})")
+    finally:
+        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert wide
+    assert max(wide) <= 0
+
+
 def test_pointing_at_a_prompt_shows_its_edits(browser: Any, folder: Any) -> None:
     page = opened(browser, folder / "run" / "report.html")
     plot = page.find_element(By.CSS_SELECTOR, "[data-figure=front]")
