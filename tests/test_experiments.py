@@ -195,3 +195,11 @@ def test_dspy_s_optimizers_are_compared(run: Any) -> None:
     assert len(rows) == 5
     assert rows["unoptimised"]["calls"] == 0
     assert all(0 <= row[name] <= 1 for row in rows.values() for name in ("f1", "sensitivity", "consistency"))
+
+
+def test_presets_are_compared_under_wordings_by_hand(run: Any) -> None:
+    pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
+    found = run("dspy_peers.py", "--small", "--seeds", "0", "--only", "budgets", folder="--out")
+    (rows,) = found["budgets"]
+    assert {"unoptimised", "SensitivityOptimizer, light", "SensitivityOptimizer, medium"} < set(rows)
+    assert 0 < rows["SensitivityOptimizer, light"]["calls"] < 2000
