@@ -110,6 +110,7 @@ OWN = {
     "--alarm",
     "--vote",
     "--heldout",
+    "--heldout-from",
     "--show",
     "--gate",
     "--gate-margin",
