@@ -122,13 +122,16 @@ def _whole(sample: Sample, task: Task) -> str:
     return "\n".join(without_markup(value) for value in (*columns, *answer))
 
 
-def _runs(text: str) -> set[Run]:
-    """The runs of a text that is to be looked at: of three words wherever they stand, of two within a part of it."""
+def _runs(text: str) -> tuple[Run, ...]:
+    """The runs of a text that is to be looked at: of three words wherever they stand, of two within a part of it.
+
+    In the order of the text, not of a set's hashes: of several objections the same is named in every process.
+    """
     words = words_of(text)
-    runs = {run for run in _runs_of(words) if len(run) != 2}
+    runs = dict.fromkeys(run for run in _runs_of(words) if len(run) != 2)
     for part in _BORDERS.split(text):
-        runs.update(run for run in _runs_of(words_of(part)) if len(run) == 2)
-    return runs
+        runs.update(dict.fromkeys(run for run in _runs_of(words_of(part)) if len(run) == 2))
+    return tuple(runs)
 
 
 def _runs_of(words: Sequence[str]) -> Iterator[Run]:
