@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import runpy
 import sys
@@ -20,6 +21,7 @@ EXPERIMENTS = Path(__file__).resolve().parent.parent / "experiments"
 SMALL = ("--dataset", "trec", "--samples", "10", "--rephrasings", "3", "--seed", "0", "--trials", "3")
 SEARCHING = ("ablation.py", "appendix_b.py", "appendix_c.py", "transfer.py")  # sim answers at once
 BESIDES = (
+    "dspy_equal_calls.py",
     "dspy_peers.py",
     "groups_on_trec.py",
     "meaning_threshold.py",
@@ -203,3 +205,29 @@ def test_presets_are_compared_under_wordings_by_hand(run: Any) -> None:
     (rows,) = found["budgets"]
     assert {"unoptimised", "SensitivityOptimizer, light", "SensitivityOptimizer, medium"} < set(rows)
     assert 0 < rows["SensitivityOptimizer, light"]["calls"] < 2000
+
+
+def test_optimizers_are_compared_within_the_same_number_of_calls(run: Any) -> None:
+    pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
+    options = ("--small", "--seeds", "0", "--sets", "messages", "--calls", "500", "--jobs", "1")
+    found = run("dspy_equal_calls.py", *options, folder="--out")
+    (rows,) = found["runs"].values()
+    assert len(rows) == 9
+    for name, row in rows.items():
+        if name != "unoptimised":
+            assert 0 < row["calls"] <= 750, name  # some of DSPy's count steps, not calls
+            assert row["against"]["f1"][1] <= row["against"]["f1"][0] <= row["against"]["f1"][2]
+    assert rows["SensitivityOptimizer / 500"]["calls"] <= 500
+    assert "Decide what a message to a shop is about." in rows["GEPA / 500"]["instructions"]
+
+
+def test_what_rules_write_for_gepa_and_simba_comes_from_what_they_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
+    monkeypatch.syspath_prepend(EXPERIMENTS)
+    writer = importlib.import_module("_rule_writer")
+    wrong = {"Inputs": {"message": "my parcel is late"}, "Feedback": "Wrong: it is Delivery, not Payment."}
+    right = {"Inputs": {"message": "a card"}, "Feedback": "Right."}
+    assert writer._reflected("Sort it.", [right, wrong]) == "Sort it. Texts about parcel, late are Delivery."
+    assert writer._reflected("Sort it.", [right]) == "Sort it."
+    shown = {"oracle_metadata": '{"label": "Delivery"}', "program_inputs": '{"message": "my parcel is late"}'}
+    assert writer._advice_of_runs(shown) == "Texts about parcel, late are Delivery."

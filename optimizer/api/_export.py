@@ -107,7 +107,7 @@ def export(
     baseline = read_baseline(directory, prompt)
     settings = directory.read_json(MANIFEST)["settings"]
     written = write_prompt(prompt, form, entry["measured"])
-    model, texts = asked_about(directory)
+    model, around = asked_about(directory)
     return Exported(
         entry["id"],
         prompt,
@@ -115,8 +115,8 @@ def export(
         written.suffix,
         difference(baseline, prompt, form, settings.get("prompt_file", "")),
         (*pick_note(directory.path, pick), *_notes(prompt, written)),
-        CallPrice.of(baseline, model, texts),
-        CallPrice.of(prompt, model, texts),
+        CallPrice.of(baseline, model, around),
+        CallPrice.of(prompt, model, around),
         verify_written(directory, prompt, written, verify, task, cache_dir, lm_changes) if verify else None,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from psopt.runs import CallPrice, Recommendation, n_looks, samples_needed
-from psopt.search import gate, untested
+from psopt.search import gate, tokens_around, untested
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,8 +35,8 @@ def recommend(
         )
     prompt = tested[verdict.id] if verdict.id else baseline
     needed = _samples_needed(evaluator, baseline, tested.values(), verdict) if verdict.verdict == "keep" else None
-    texts = evaluator.texts("test")
-    calls = [CallPrice.of(candidate.prompt, settings.model, texts) for candidate in (baseline, prompt)]
+    around = tokens_around(evaluator)
+    calls = [CallPrice.of(candidate.prompt, settings.model, around) for candidate in (baseline, prompt)]
     return Recommendation(prompt, verdict, needed, n_looks(recorder.before, verdict), *calls)
 
 

@@ -109,9 +109,9 @@ def _beside_quality(baseline: Candidate, name: str, chosen: Candidate) -> list[s
 
 def _prices(run: Run) -> dict[str, CallPrice]:
     """What a call of each prompt takes, by its id."""
-    model, texts = asked_about(RunDirectory.open(run.path))
+    model, around = asked_about(RunDirectory.open(run.path))
     shown = (run.baseline, *run.front, run.short, run.recommended)
-    return {candidate.id: CallPrice.of(candidate.prompt, model, texts) for candidate in shown}
+    return {candidate.id: CallPrice.of(candidate.prompt, model, around) for candidate in shown}
 
 
 def _front_table(run: Run, knee: Candidate, prices: Mapping[str, CallPrice], quality: str) -> Table:

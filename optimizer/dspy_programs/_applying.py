@@ -4,12 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from psopt.dspy_programs._dspy import dspy
 from psopt.search_spaces import render_additions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from psopt.search_spaces import Prompt
+
+_NO_INSTRUCTIONS = "."  # none at all would be replaced by DSPy's own
+
+
+def frame_of(program: Any) -> str:
+    """What an adapter writes into every call of a program's steps beside instructions and inputs: fields, form.
+
+    Demonstrations that the program has of its own are in it.
+    """
+    adapter = dspy.settings.adapter or dspy.ChatAdapter()
+    parts = []
+    for _, predictor in program.named_predictors():
+        bare = predictor.signature.with_instructions(_NO_INSTRUCTIONS)
+        messages = adapter.format(bare, demos=predictor.demos, inputs=dict.fromkeys(bare.input_fields, ""))
+        parts += [str(message["content"]) for message in messages]
+    return "\n".join(parts)
 
 
 def apply_prompt(

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.dspy_programs._applying import apply_prompt
+from psopt.dspy_programs._applying import apply_prompt, frame_of
 from psopt.dspy_programs._demonstrations import Demonstrator
 from psopt.dspy_programs._fingerprint import Fingerprint
 from psopt.dspy_programs._lm import lm_of, server_of, without_cache
@@ -85,7 +85,10 @@ class ProgramModel:
         # What means the same is numbered row by row: of a part of a row it would be numbered otherwise.
         has_last_word = metric is not None or outcome.equivalence is not None
         self.capabilities = replace(
-            self.capabilities, is_assessed=assessor is not None, has_metric_scores=has_last_word
+            self.capabilities,
+            is_assessed=assessor is not None,
+            has_metric_scores=has_last_word,
+            frame=frame_of(program),
         )
         self._has_metric = metric is not None
         self._assessor = assessor or Assessor()

@@ -7,7 +7,7 @@ import json
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psopt.dspy_programs._candidate import ProgramCandidate
 from psopt.dspy_programs._compile import Compilation, compile_program
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 Auto = Literal["light", "medium", "heavy"]
 _TRIALS, _REPHRASINGS = 40, 10  # where one of the two is told, and the other not
 _SMALL = frozenset({"light", "medium"})
+# Of the simulations of `psopt.search.gate`: with 100 samples under half of the true gain passes a sure gate.
+_ENOUGH_TO_BE_SURE = 100
 _THREADS = 8
 
 
@@ -66,7 +68,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         are used.
     auto : {"light", "medium", "heavy"}, optional
         How large it is: below 2,000, 5,000 or 20,000 calls of language models, all steps and the final test among
-        them; by default ``light``, unless `num_trials` or `num_rephrasings` is told. `max_calls` plans too.
+        them; by default as `max_calls` pays for, else ``light``, unless `num_trials` or `num_rephrasings` is told.
     prompt_model : str or dspy.LM, optional
         Writes rephrasings, notes and definitions; by default rules do.
     task_model : str or dspy.LM, optional
@@ -98,13 +100,14 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         Leave `front` (also as `pareto_front`), `run`, `sensitivity_by_step`, `failures`, `score`, `detailed_results`,
         `trial_logs` and `candidate_programs` on the program.
     max_calls : int, optional
-        Most calls of language models, those of every step counted: the best that they pay for is returned.
+        Most calls of language models, those of every step counted: the search is as large as they pay for, and no
+        larger than `auto` where that is told too.
     pick : str
         Which program is returned: ``recommended``, ``knee``, ``short``, ``f1``, ``sensitivity`` or ``consistency``.
     gate : {"sure", "likely", "off"}, optional
         What a program must show on the testset to be recommended in place of yours; see `psopt.search.gate`. By default
-        ``likely`` with ``auto="light"`` and ``"medium"``, whose tests are too small to be sure of anything but the
-        largest differences, else ``sure``.
+        ``likely`` with ``auto="light"`` and ``"medium"``, and wherever the size is planned and the testset has fewer
+        than 100 examples: such tests are too small to be sure of anything but the largest differences. Else ``sure``.
     gate_margin : float
         By how much its F1 may be lower.
     answers : str, optional
@@ -182,7 +185,8 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
             raise InputError("auto sets num_trials and num_rephrasings: give it, or them")
         if (num_trials is not None and num_trials < 1) or (num_rephrasings is not None and num_rephrasings < 2):
             raise InputError("num_trials must be 1 or more and num_rephrasings 2 or more")
-        self.auto: Auto | None = None if is_sized else (auto or "light")
+        self.auto: Auto | None = auto
+        self._is_sized = is_sized
         self.num_trials = num_trials
         self.num_rephrasings = num_rephrasings
         self.prompt_model = prompt_model
@@ -202,7 +206,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         self.track_stats = track_stats
         self.max_calls = max_calls
         self.pick = pick
-        self.gate: GateMode = gate or ("likely" if self.auto in _SMALL else "sure")
+        self.gate = gate
         self.gate_margin = gate_margin
         self.max_prompt_tokens = max_prompt_tokens
         self.max_errors = max_errors
@@ -271,7 +275,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         models = self._models()
         told = [*dspy.settings.callbacks, *self.callbacks]
         with dspy.context(callbacks=told), tracked(observer, self.log, self.trackers, models.budget) as tracking:
-            return compile_program(student, splits, self._compilation(teacher, models, tracking))
+            return compile_program(student, splits, self._compilation(teacher, models, tracking, len(splits["test"])))
 
     def _with(self, arguments: dict[str, Any]) -> SensitivityOptimizer:
         """The optimizer with what `compile` was told in the place of its own."""
@@ -282,12 +286,12 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         for name, value in told.items():
             setattr(other, name, value)
         if "num_trials" in told:
-            other.auto = None
+            other.auto, other._is_sized = None, True
         return other
 
-    def _compilation(self, teacher: Any, models: ModelProvider, observer: Observer) -> Compilation:
+    def _compilation(self, teacher: Any, models: ModelProvider, observer: Observer, n_test: int) -> Compilation:
         return Compilation(
-            settings=self._settings(),
+            settings=self._settings(n_test),
             models=models,
             task_model=self.task_model,
             rephraser=self.prompt_model,
@@ -309,17 +313,32 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
     @property
     def _most_calls(self) -> int | None:
         """By how many calls the sizes are chosen; None where they are told."""
-        if self.auto is None:
+        if self._is_sized:
             return None
-        return min(AUTO_CALLS[self.auto], self._limits.max_calls or AUTO_CALLS[self.auto])
+        limits = [self._limits.max_calls, AUTO_CALLS[self.auto] if self.auto else None]
+        return min((limit for limit in limits if limit is not None), default=AUTO_CALLS["light"])
+
+    @property
+    def _effort(self) -> Auto | Literal["full"]:
+        """The least preset that pays for as much as the sizes are chosen by; ``full`` where they are told."""
+        most = self._most_calls
+        if most is None:
+            return "full"
+        efforts: tuple[Auto, ...] = get_args(Auto)
+        return next((effort for effort in efforts if most <= AUTO_CALLS[effort]), "heavy")
+
+    def _gate(self, n_test: int) -> GateMode:
+        """What a program must show, where nobody has said it."""
+        is_small = self._effort in _SMALL or (self._effort != "full" and n_test < _ENOUGH_TO_BE_SURE)
+        return self.gate or ("likely" if is_small else "sure")
 
     @property
     def _limits(self) -> LMConfig:
         lm = self.lm or LMConfig()
         return lm if self.max_calls is None else replace(lm, max_calls=self.max_calls)
 
-    def _settings(self) -> RunSettings:
-        is_of_auto = self.auto is not None and self._limits.max_calls is None
+    def _settings(self, n_test: int) -> RunSettings:
+        is_of_auto = not self._is_sized and self._limits.max_calls is None
         return RunSettings(
             data=DataOptions("", answers=self.answers, order=self.order),  # named once the examples are read
             search=SearchOptions(
@@ -330,10 +349,10 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
             rephrasings=self.num_rephrasings or _REPHRASINGS,
             storage=self.storage,
             program="python",
-            gate=self.gate,
+            gate=self._gate(n_test),
             gate_margin=self.gate_margin,
             lm=self.lm or LMConfig(),
-            effort=self.auto or "full",
+            effort=self._effort,
             limited_by="effort" if is_of_auto else "user",
             log=self.log,
             heldout_from=self.heldout_from,
@@ -343,8 +362,8 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
     def _models(self) -> ModelProvider:
         """Where all models of the run come from, and what they may spend together."""
         limits = self._limits
-        if self.auto is not None and limits.max_calls is None:
-            limits = replace(limits, max_calls=AUTO_CALLS[self.auto])
+        if limits.max_calls is None:
+            limits = replace(limits, max_calls=self._most_calls)
         return ModelProvider(self.cache_dir, self.lm or LMConfig(), Budget.of(limits))
 
     def _best(self, compiled: Compiled) -> Any:

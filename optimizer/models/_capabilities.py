@@ -51,6 +51,8 @@ class Capabilities:
         Whether it is an `AssessedModel`.
     has_confidences : bool
         Whether it is a `ConfidentModel`.
+    frame : str
+        What every call holds beside the prompt and the sample: the words of DSPy's adapters, for instance.
     """
 
     is_free: bool = False
@@ -64,6 +66,7 @@ class Capabilities:
     writes: bool = False
     is_assessed: bool = False
     has_confidences: bool = False
+    frame: str = ""
 
     @property
     def can_race(self) -> bool:

@@ -56,7 +56,9 @@ def rephrasings_for(
         original = " ".join(original.split())
     curated = read_curated(task.name)
     if curated is None or comparable(curated.original) != comparable(original):
-        return rephrase_by_rules(original, task.noun, n_search, n_heldout, seed, protect=task.labels, n_parts=n_parts)
+        return rephrase_by_rules(
+            original, task.noun, n_search, n_heldout, seed, protect=task.labels, n_parts=n_parts, labels=task.labels
+        )
     return replace(_curated_first(task, curated, original, n_search, n_heldout, seed), n_parts=n_parts)
 
 

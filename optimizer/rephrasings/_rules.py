@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
 from psopt.rephrasings._description import read_description
+from psopt.rephrasings._label_ways import in_the_words_of_labels, mixed
 from psopt.rephrasings._other_words import in_other_words
 from psopt.rephrasings._passages import in_step, protected_texts, read_passages
 from psopt.rephrasings._recipes import HELDOUT, SEARCH, Rules, in_turn, recipes_for
@@ -35,6 +36,7 @@ def rephrase_by_rules(
     *,
     protect: Sequence[str] = (),
     n_parts: int = 0,
+    labels: Sequence[str] = (),
 ) -> RephrasingSet:
     r"""Rephrase a description by rule.
 
@@ -58,6 +60,9 @@ def rephrase_by_rules(
         Words that are neither swapped nor brought in (the labels).
     n_parts : int
         Of how many parts the description is, where it is a template's (see `Prompt.template`); 0 where it is not.
+    labels : sequence of str
+        What stands below the description in every prompt. Of a short one, one wording in three then says the task by
+        them ("Label the message."), as people do who see the choices.
 
     Raises
     ------
@@ -82,9 +87,13 @@ def rephrase_by_rules(
     if not original.strip():
         raise InputError("a task description is needed, and this one is empty")
     rephrase = partial(rephrasings_of_parts if n_parts else rephrasings, restate=True)
+    named = () if n_parts else labels
     rephrased = rephrase(original, noun, SEARCH, seed, protect, avoid=(original,))
-    search = (original, *itertools.islice(rephrased, n_search - 1))
-    heldout = tuple(itertools.islice(rephrase(original, noun, HELDOUT, seed, protect, avoid=search), n_heldout))
+    searched = mixed(rephrased, in_the_words_of_labels(original, noun, named, "search"), first=0)
+    search = (original, *itertools.islice(_distinct(searched, (original,)), n_search - 1))
+    rephrased = rephrase(original, noun, HELDOUT, seed, protect, avoid=search)
+    held_out = mixed(rephrased, in_the_words_of_labels(original, noun, named, "heldout"), first=1)
+    heldout = tuple(itertools.islice(_distinct(held_out, search), n_heldout))
     check_enough("search", search, n_search)
     check_enough("held-out", heldout, n_heldout)
     return RephrasingSet(original, search, heldout, "rules", n_parts=n_parts)

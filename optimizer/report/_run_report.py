@@ -153,8 +153,8 @@ def _beside_seed_prompt(contents: Contents) -> dict[str, list[DiffRow]]:
 
 def _prices(contents: Contents, directory: RunDirectory) -> dict[str, CallPrice]:
     """What a call of each prompt takes, by id."""
-    model, texts = asked_about(directory)
-    return {name: CallPrice.of(prompt, model, texts) for name, prompt in contents.prompts.items()}
+    model, around = asked_about(directory)
+    return {name: CallPrice.of(prompt, model, around) for name, prompt in contents.prompts.items()}
 
 
 def _gallery(contents: Contents) -> dict[str, list[Figure]]:

@@ -42,8 +42,8 @@ class RunShown:
     def of(cls, directory: RunDirectory, pick: str) -> RunShown:
         """Read it. The baseline is what is compared where the run recommends it, and `pick` is ``recommended``."""
         contents = read_contents(directory, pick, beside_baseline=False)
-        model, texts = asked_about(directory)
-        return cls(str(directory.path), contents, CallPrice.of(contents.prompts[contents.chosen["id"]], model, texts))
+        model, around = asked_about(directory)
+        return cls(str(directory.path), contents, CallPrice.of(contents.prompts[contents.chosen["id"]], model, around))
 
     @property
     def predictions(self) -> Predictions:

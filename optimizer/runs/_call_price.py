@@ -6,18 +6,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
-from psopt.models.chat import price_of, tokens_of_answer
+from psopt.models.chat import TokenRange, price_of, tokens_of_answer
 from psopt.runs._directory import MANIFEST, SAMPLES
 from psopt.search import tokens_a_call, tokens_of_mean_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from psopt.models.chat import Price
     from psopt.runs._directory import RunDirectory
     from psopt.search_spaces import Prompt
 
 _CALLS = 1000
+NOTHING = TokenRange()
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class CallPrice:
     Attributes
     ----------
     tokens : int
-        About how many are read: the prompt's, and those of a text of mean length.
+        About how many are read: the prompt's, and those around it, a text of mean length among them.
     usd_per_thousand : float or None
         Of a thousand calls, their answers among them, in US dollars; None where no table has the model's price.
     """
@@ -36,9 +37,9 @@ class CallPrice:
     usd_per_thousand: float | None = None
 
     @classmethod
-    def of(cls, prompt: Prompt, model: str, texts: Sequence[str] = ()) -> CallPrice:
-        """Estimate it from the length of what is sent; no model is asked."""
-        read = tokens_a_call(prompt, tokens_of_mean_text(texts))
+    def of(cls, prompt: Prompt, model: str, around: TokenRange = NOTHING) -> CallPrice:
+        """Estimate it from the length of what is sent, beside the prompt (see `tokens_around`); no model is asked."""
+        read = tokens_a_call(prompt, around)
         price = _price(model)
         written = tokens_of_answer(prompt).middle
         cost = price.of(read.middle * _CALLS, written * _CALLS) if price else None
@@ -63,12 +64,13 @@ def _price(model: str) -> Price | None:
         return None
 
 
-def asked_about(directory: RunDirectory) -> tuple[str, list[str]]:
-    """Return a run's model, and the texts of its test samples, where it has written them down."""
-    model: str = directory.read_json(MANIFEST)["model"]
-    if not (directory.path / SAMPLES).is_file():
-        return model, []
-    return model, [sample["text"] for sample in directory.read_json(SAMPLES)["test"]]
+def asked_about(directory: RunDirectory) -> tuple[str, TokenRange]:
+    """Return a run's model, and the tokens around its prompts: of a test text of mean length and of the frame."""
+    manifest = directory.read_json(MANIFEST)
+    around = TokenRange(*manifest.get("frame_tokens", ()))
+    if (directory.path / SAMPLES).is_file():
+        around += tokens_of_mean_text([sample["text"] for sample in directory.read_json(SAMPLES)["test"]])
+    return manifest["model"], around
 
 
 def price_line(before: CallPrice, after: CallPrice) -> str:

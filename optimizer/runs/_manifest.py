@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from psopt._version import __version__
-from psopt.models.chat import without_header_values
+from psopt.models import capabilities_of
+from psopt.models.chat import tokens_of_text, without_header_values
 from psopt.rephrasings import diversity_of
 from psopt.runs._call_price import CallPrice
 from psopt.runs._front_file import SCHEMA_VERSION, front_entry, scores_of
 from psopt.runs._measured import answers_of
-from psopt.search import without_password
+from psopt.search import tokens_around, without_password
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,11 +45,12 @@ def manifest(
     """
     rephrasings = evaluator.rephrasings
     info = task.info
-    texts = evaluator.texts("test")
+    around = tokens_around(evaluator)
+    frame = tokens_of_text(capabilities_of(evaluator.model).frame)
 
     def call(candidate: Candidate) -> dict[str, Any]:
         # In run.json alone: a price may change, and front.json holds nothing that differs between equal runs.
-        return CallPrice.of(candidate.prompt, settings.model, texts).to_dict()
+        return CallPrice.of(candidate.prompt, settings.model, around).to_dict()
 
     own_prompt = {"prompt_source": _prompt_source(settings.prompt, settings.prompt_file)} if settings.prompt else {}
     return {
@@ -82,6 +84,7 @@ def manifest(
         **own_prompt,
         **({} if evaluator.answer_type.is_plain else {"answers": evaluator.answer_type.to_dict()}),
         **({"race": race.to_dict()} if race else {}),
+        **({"frame_tokens": [round(frame.low, 1), round(frame.high, 1)]} if frame.high else {}),
         "settings": {
             **settings.to_dict(),
             "storage": settings.storage and without_password(settings.storage),

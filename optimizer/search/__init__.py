@@ -12,7 +12,7 @@ from psopt.search._options import RaceMode, SamplerName, SearchOptions
 from psopt.search._pick import pick_one
 from psopt.search._problem import Propose, SearchProblem
 from psopt.search._prompt_growth import tokens_of_all_edits
-from psopt.search._prompt_limits import PromptLimits, tokens_a_call, tokens_of_mean_text
+from psopt.search._prompt_limits import PromptLimits, tokens_a_call, tokens_around, tokens_of_mean_text
 from psopt.search._read_study import candidates_in, example_orders, keep_baseline, read_study
 from psopt.search._reserve import PromptNeed, Reserve
 from psopt.search._search import Search
@@ -104,6 +104,7 @@ __all__ = [
     "size_lines",
     "stability_line",
     "tokens_a_call",
+    "tokens_around",
     "tokens_of_all_edits",
     "tokens_of_mean_text",
     "untested",

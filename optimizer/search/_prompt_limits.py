@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
+from psopt.models import capabilities_of
 from psopt.models.chat import TokenRange, tokens_of_text
 from psopt.search_spaces import render_fixed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from psopt.evaluation import Evaluator
     from psopt.search_spaces import Edit, Prompt, SearchRestriction
 
 _MOST_EDITS = 25  # chosen, by judgement: what somebody reads before it is shipped
@@ -29,19 +31,19 @@ class PromptLimits:
         Definitions of one label count once: they stand on one line, as merged notes do. None for any number.
     most_tokens : int
         A call, with a text of mean length.
-    text_tokens : TokenRange
-        Those of that text.
+    around : TokenRange
+        Those of that text, and of what every call holds beside it (see `tokens_around`).
     is_firm : bool
         Whether the user has set the tokens: then no gain is worth more of them.
     """
 
     most_edits: int | None
     most_tokens: int
-    text_tokens: TokenRange
+    around: TokenRange
     is_firm: bool = False
 
     @classmethod
-    def of(cls, baseline: Prompt, texts: Sequence[str], restriction: SearchRestriction) -> PromptLimits:
+    def of(cls, baseline: Prompt, around: TokenRange, restriction: SearchRestriction) -> PromptLimits:
         """Derive them: without a number of the user's, 25 edits and twice the tokens of the baseline.
 
         Raises
@@ -49,8 +51,7 @@ class PromptLimits:
         InputError
             If the user's number does not even allow the baseline.
         """
-        text_tokens = tokens_of_mean_text(texts)
-        of_baseline = _tokens(baseline, text_tokens)
+        of_baseline = _tokens(baseline, around)
         asked = restriction.max_prompt_tokens
         if asked is not None and asked < of_baseline:
             raise InputError(
@@ -60,11 +61,11 @@ class PromptLimits:
         most_edits = restriction.max_prompt_edits
         if most_edits is None and asked is None:
             most_edits = _MOST_EDITS
-        return cls(most_edits, most, text_tokens, asked is not None)
+        return cls(most_edits, most, around, asked is not None)
 
     def tokens(self, prompt: Prompt) -> int:
         """About how many tokens a call of a prompt takes."""
-        return _tokens(prompt, self.text_tokens)
+        return _tokens(prompt, self.around)
 
     def allow(self, prompt: Prompt, edits: Collection[Edit]) -> bool:
         """Whether a prompt with these edits is within the limits."""
@@ -82,9 +83,14 @@ class PromptLimits:
         return self.most_edits is not None and len(lines) > self.most_edits
 
 
-def tokens_a_call(prompt: Prompt, text_tokens: TokenRange) -> TokenRange:
-    """Return about how many tokens a model reads: the prompt's, and those of a text of mean length."""
-    return tokens_of_text(render_fixed(prompt)) + text_tokens
+def tokens_a_call(prompt: Prompt, around: TokenRange) -> TokenRange:
+    """Return about how many tokens a model reads: the prompt's, and those that stand around it in every call."""
+    return tokens_of_text(render_fixed(prompt)) + around
+
+
+def tokens_around(evaluator: Evaluator) -> TokenRange:
+    """Return the tokens of a test text of mean length, and of what every call holds beside it and the prompt."""
+    return tokens_of_mean_text(evaluator.texts("test")) + tokens_of_text(capabilities_of(evaluator.model).frame)
 
 
 def tokens_of_mean_text(texts: Sequence[str]) -> TokenRange:
@@ -96,5 +102,5 @@ def tokens_of_mean_text(texts: Sequence[str]) -> TokenRange:
     return total.times(1 / max(1, len(few)))
 
 
-def _tokens(prompt: Prompt, text_tokens: TokenRange) -> int:
-    return round(tokens_a_call(prompt, text_tokens).middle)
+def _tokens(prompt: Prompt, around: TokenRange) -> int:
+    return round(tokens_a_call(prompt, around).middle)

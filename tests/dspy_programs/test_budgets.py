@@ -11,6 +11,7 @@ import pytest
 dspy: Any = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
 
 from psopt import SensitivityOptimizer  # noqa: E402
+from psopt.dspy_programs._applying import frame_of  # noqa: E402
 from psopt.dspy_programs._identity import code_of, function_identity  # noqa: E402
 from psopt.dspy_programs._sizing import AUTO_CALLS, calls_expected, sizes_within  # noqa: E402
 from psopt.errors import BudgetReachedError, InputError  # noqa: E402
@@ -52,6 +53,51 @@ def test_a_program_of_one_step_stays_below_what_auto_stands_for(auto: Any, below
     run = json.loads((better.run.path / "run.json").read_text())
     assert n_calls(lm) == run["calls"]["made"] == better.detailed_results.total_metric_calls
     assert 500 < n_calls(lm) < below
+
+
+def test_a_limit_alone_says_how_large_a_search_is() -> None:
+    lm, light, more = keyword_lm(), Listener(), Listener()
+    compiled(predict(), observer=light)
+    better = compiled(predict(), lm, more, max_calls=4_000)
+    run = json.loads((better.run.path / "run.json").read_text())
+    of_light, of_more = (_calls_planned(heard) for heard in (light, more))
+    assert of_light < 2_000 < of_more <= 4_000
+    assert n_calls(lm) <= 4_000
+    assert run["settings"]["effort"] == "medium"
+
+
+def _calls_planned(heard: Listener) -> int:
+    line = next(phase for phase in heard.phases if phase.startswith("about "))
+    return int(line.split()[1].replace(",", ""))
+
+
+@pytest.mark.parametrize(
+    ("options", "n_test", "gate"),
+    [
+        ({}, 30, "likely"),
+        ({"auto": "medium"}, 500, "likely"),
+        ({"auto": "heavy"}, 99, "likely"),  # too few to be sure of anything
+        ({"auto": "heavy"}, 100, "sure"),
+        ({"max_calls": 9_000}, 30, "likely"),
+        ({"max_calls": 9_000}, 300, "sure"),
+        ({"auto": "light", "gate": "sure"}, 30, "sure"),
+        ({"num_trials": 5}, 30, "sure"),
+    ],
+)
+def test_the_gate_is_as_strict_as_the_test_can_bear(options: Any, n_test: int, gate: str) -> None:
+    assert SensitivityOptimizer(**options)._gate(n_test) == gate
+
+
+def test_what_an_adapter_writes_counts_for_the_length_of_a_call(tmp_path: Path) -> None:
+    better = compiled(predict(), given=FEW, num_trials=2, num_rephrasings=2, log_dir=tmp_path / "run")
+    run = json.loads((better.run.path / "run.json").read_text())
+    frame = frame_of(predict())
+    assert "[[ ## label ## ]]" in frame
+    assert predict().signature.instructions not in frame
+    low, high = run["frame_tokens"]
+    assert 50 < low < high < len(frame)
+    assert run["baseline"]["call"]["tokens_a_call"] > low
+    assert run["prompt_limits"]["tokens"] == pytest.approx(2 * run["baseline"]["call"]["tokens_a_call"], abs=2)
 
 
 @pytest.mark.parametrize("make", [two_steps, chain_of_thought])

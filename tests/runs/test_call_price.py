@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from psopt.models.chat import tokens_of_text
 from psopt.runs import CallPrice, price_line
+from psopt.search import tokens_of_mean_text
 from psopt.search_spaces import Prompt
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def test_a_longer_prompt_and_longer_texts_take_more_tokens() -> None:
     bare = CallPrice.of(PROMPT, "minilm")
     text = "My bill is too high, and nobody answers the telephone."
     assert CallPrice.of(LONGER, "minilm").tokens > bare.tokens
-    with_text = CallPrice.of(PROMPT, "minilm", [text, text])
+    with_text = CallPrice.of(PROMPT, "minilm", tokens_of_mean_text([text, text]))
     assert abs(with_text.tokens - bare.tokens - tokens_of_text(text).middle) <= 1
     assert bare.usd_per_thousand is None
 

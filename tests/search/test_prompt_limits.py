@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from psopt.errors import InputError
-from psopt.search import Candidate, PromptLimits, knee, pareto_front
+from psopt.search import Candidate, PromptLimits, knee, pareto_front, tokens_of_mean_text
 from psopt.search._edit_worths import EditWorths, best_within, expected_gain
 from psopt.search_spaces import Edit, Prompt, Provenance, SearchRestriction, apply_edits
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 ORIGIN = Provenance("rules", "accuracy", "", ("train-1",))
 PROMPT = Prompt("Say which of the two it is, by what is asked for.", ("a", "b"))
-TEXTS = ["who built it ?", "when was it built ?"]
+AROUND = tokens_of_mean_text(["who built it ?", "when was it built ?"])
 NOTES = [Edit("note", "ab"[i % 2], f"A text that says {i} {i} {i} belongs to it.", ORIGIN, 0.01 * i) for i in range(8)]
 
 
@@ -36,7 +36,7 @@ def candidate(trial: int, edits: Sequence[Edit], f1: float, *, excess: int = 0) 
 
 
 def test_twice_the_seed_prompt_is_allowed_and_no_more_than_25_edits() -> None:
-    limits = PromptLimits.of(PROMPT, TEXTS, SearchRestriction())
+    limits = PromptLimits.of(PROMPT, AROUND, SearchRestriction())
     assert (limits.most_edits, limits.most_tokens) == (25, 2 * limits.tokens(PROMPT))
     few = NOTES[:2]
     assert limits.allow(apply_edits(PROMPT, few), few)
@@ -47,18 +47,18 @@ def test_twice_the_seed_prompt_is_allowed_and_no_more_than_25_edits() -> None:
 
 
 def test_definitions_of_one_label_count_once() -> None:
-    limits = PromptLimits.of(PROMPT, TEXTS, SearchRestriction(max_prompt_edits=2))
+    limits = PromptLimits.of(PROMPT, AROUND, SearchRestriction(max_prompt_edits=2))
     definitions = [Edit("definition", "a", f"also {i}", ORIGIN) for i in range(5)]
     assert not limits.are_too_many([*definitions, NOTES[0]])
     assert limits.are_too_many([*definitions, *NOTES[:2]])
 
 
 def test_a_limit_of_ones_own_is_firm_and_has_room_for_the_seed_prompt() -> None:
-    limits = PromptLimits.of(PROMPT, TEXTS, SearchRestriction(max_prompt_tokens=500))
+    limits = PromptLimits.of(PROMPT, AROUND, SearchRestriction(max_prompt_tokens=500))
     assert limits.is_firm
     assert limits.allow(apply_edits(PROMPT, NOTES), NOTES)
     with pytest.raises(InputError, match="--max-prompt-tokens 9 does not allow the seed prompt: a call of it takes"):
-        PromptLimits.of(PROMPT, TEXTS, SearchRestriction(max_prompt_tokens=9))
+        PromptLimits.of(PROMPT, AROUND, SearchRestriction(max_prompt_tokens=9))
     with pytest.raises(InputError, match="max_prompt_edits must be at least 1"):
         SearchRestriction(max_prompt_edits=0)
 
@@ -91,7 +91,7 @@ def test_worths_are_fitted_to_the_trials_and_fall_back_on_what_was_expected() ->
 def test_the_best_that_fits_is_chosen_in_the_order_that_the_edits_have() -> None:
     base = candidate(0, (), 0.5)
     worths = EditWorths.of([base], base, NOTES)
-    limits = PromptLimits.of(PROMPT, TEXTS, SearchRestriction())
+    limits = PromptLimits.of(PROMPT, AROUND, SearchRestriction())
 
     def prompt(edits: Sequence[Edit]) -> Prompt:
         return apply_edits(PROMPT, edits)

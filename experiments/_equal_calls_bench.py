@@ -1,0 +1,140 @@
+"""The bench of dspy_equal_calls.py: a program on a draw of a data set, whoever optimizes it, and its test."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import dspy
+from _dspy_rivals import OPTIMIZERS, THREADS, Field
+from _equal_calls_page import MEASURES, UNOPTIMISED
+from _public_sets import SETS, load_splits, wordings_by_hand
+from _rule_writer import RuleWriter
+from psopt.evaluation import Predictions, compare_paired, score
+from psopt.models import minilm_lm
+from psopt.models.minilm import MiniLM, read_request
+from psopt.tasks import Sample
+
+if TYPE_CHECKING:
+    from _public_sets import Rows
+    from psopt.models.minilm import Reading
+
+
+class _Listener:
+    """An engine that only takes down what it is asked."""
+
+    def __init__(self, heard: list[Reading]) -> None:
+        self._heard = heard
+
+    def complete(self, request: Any) -> Any:
+        from dspy import lm15
+
+        self._heard.append(read_request(request))
+        label = self._heard[-1].outputs[-1].labels[0]
+        text = f"[[ ## label ## ]]\n{label}\n\n[[ ## completed ## ]]"
+        message = lm15.Message(role="assistant", parts=(lm15.TextPart(text),))
+        usage = lm15.Usage(input_tokens=0, output_tokens=0)
+        return lm15.Response(id=None, model=request.model, message=message, finish_reason="stop", usage=usage)
+
+
+class Bench:
+    """One data set and seed: a program, its language model, and the test that every optimizer's program is put to."""
+
+    def __init__(self, name: str, seed: int, folder: Path, sizes: dict[str, int]) -> None:
+        self.chosen = SETS[name]
+        splits = load_splits(name, folder, (sizes["train"], sizes["val"], sizes["test"]), seed)
+        self.train, self.val = self._examples(splits.train), self._examples(splits.val)
+        self.labels = tuple(sorted({label for rows in splits for _, label in rows}))
+        self.test = splits.test
+        self.wordings = wordings_by_hand(name)[: sizes["wordings"]]
+        self.seed = seed
+        self.lm = minilm_lm([text for text, _ in splits.train], cache=False, cache_dir=folder)
+        self.engine = self.lm._engine_spec  # made with the model, for its count of calls
+        self.model = MiniLM([text for text, _ in splits.train], cache_dir=folder)  # the same without DSPy
+
+    def program(self) -> Any:
+        """The program as its user wrote it."""
+        signature = dspy.Signature(
+            {self.chosen.field: (str, dspy.InputField()), "label": (Literal[self.labels], dspy.OutputField())},
+            self.chosen.instructions,
+        )
+        return dspy.Predict(signature)
+
+    def optimized(self, name: str, calls: int) -> tuple[Any, dict[str, float]]:
+        """What an optimizer hands back, and what it took."""
+        writer = partial(self._writer, vary=True)
+        field = Field(self.program(), self.train, self.val, writer=writer, calls=calls, seed=self.seed)
+        n_before, started = self.engine.n_calls, time.monotonic()
+        with dspy.context(lm=self.lm, num_threads=THREADS):
+            program = OPTIMIZERS[name](field)
+        plain = dspy.Predict(program.signature)  # no language model of its own, no traces
+        plain.demos = program.demos
+        return plain, {"calls": self.engine.n_calls - n_before, "seconds": round(time.monotonic() - started, 1)}
+
+    def answers(self, program: Any) -> Predictions:
+        """What a program answers on test under wordings by hand; what was added to the instructions stays.
+
+        The program is run on one example a wording. Its language model is told the others without DSPy between, which
+        takes a hundredth of the time and gives the same answers.
+        """
+        heard: list[Reading] = []
+        own = program.signature.instructions
+        with dspy.context(lm=dspy.LM("psopt/minilm", engine=_Listener(heard), cache=False)):
+            for wording in self.wordings:
+                reworded = program.signature.with_instructions(own.replace(self.chosen.instructions, wording))
+                program(**{self.chosen.field: self.test[0][0]}, signature=reworded)
+        prompts = [reading.prompt("label") for reading in heard]
+        samples = tuple(Sample(f"{row}", text, label) for row, (text, label) in enumerate(self.test))
+        array = self.model.predict(prompts, [sample.text for sample in samples])
+        return Predictions(array, samples, self.labels)
+
+    def _writer(self, *, vary: bool) -> Any:
+        return dspy.LM("rules/writer", engine=RuleWriter(self.chosen.instructions, vary=vary), cache=False)
+
+    def _examples(self, rows: Rows) -> list[Any]:
+        field = self.chosen.field
+        return [dspy.Example(**{field: text, "label": label}).with_inputs(field) for text, label in rows]
+
+
+def one_draw(
+    name: str, seed: int, wanted: list[tuple[str, int]], folder: Path, sizes: dict[str, int]
+) -> dict[str, Any]:
+    """Let optimizers work on one draw of one data set, each within its number of calls."""
+    logging.disable(logging.CRITICAL)  # DSPy's optimizers print and warn by the hundred
+    nowhere = Path(os.devnull).open("w")  # noqa: SIM115  # as long as the process
+    with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
+        bench = Bench(name, seed, folder, sizes)
+        before = bench.answers(bench.program())
+        rows: dict[str, Any] = {UNOPTIMISED: _scores(before)}
+        for optimizer, calls in wanted:
+            program, costs = bench.optimized(optimizer, calls)
+            after = before if _is_as_it_was(program, bench.chosen.instructions) else bench.answers(program)
+            rows[f"{optimizer} / {calls}"] = {
+                **_scores(after),
+                **costs,
+                "against": _against(before, after),
+                "instructions": program.signature.instructions,
+                "demos": len(program.demos),
+            }
+    return rows
+
+
+def _is_as_it_was(program: Any, instructions: str) -> bool:
+    return program.signature.instructions == instructions and not program.demos
+
+
+def _scores(predictions: Predictions) -> dict[str, float]:
+    scores = score(predictions)
+    return {name: round(float(getattr(scores, name)), 4) for name in MEASURES}
+
+
+def _against(before: Predictions, after: Predictions) -> dict[str, list[float]]:
+    """Differences from the program as it was: the value and its 95 % interval."""
+    differences = compare_paired(before, after)
+    told = {name: (differences[name].difference, differences[name].low, differences[name].high) for name in MEASURES}
+    return {name: [round(float(value), 4) for value in values] for name, values in told.items()}
