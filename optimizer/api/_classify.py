@@ -18,7 +18,7 @@ from psopt.metrics import hard_predictions, prediction_counts
 from psopt.models import ModelProvider, has_probabilities
 from psopt.models.chat import LMConfig, asks_in_chat
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
-from psopt.runs import PromptOptions, PromptSource, is_prompt_text, picked_prompt, read_source
+from psopt.runs import PromptOptions, PromptSource, read_source
 from psopt.search_spaces import Prompt
 from psopt.tasks import LABEL, Sample, texts_of_records
 
@@ -138,8 +138,7 @@ def _source_of(prompt: Prompt | PromptSource | str | Path, options: PromptOption
         return prompt
     if isinstance(prompt, Prompt):
         return PromptSource(Path("prompt"), prompt, prompt.description, options=options or PromptOptions())
-    is_run = isinstance(prompt, Path) or (isinstance(prompt, str) and not is_prompt_text(prompt))
-    return read_source(picked_prompt(Path(prompt)) if is_run and Path(prompt).is_dir() else prompt, options)
+    return read_source(prompt, options)
 
 
 def _as_measured(source: PromptSource, lm: LMConfig | None) -> tuple[str, LMConfig]:

@@ -107,7 +107,7 @@ Prompt = Annotated[
     option(
         "Prompt",
         "--prompt",
-        "Your prompt: a text or chat messages with {fields}, a run's prompts/ID.json, or MODULE:NAME",
+        "Your prompt: a text or chat messages with {fields}, a run, its prompts/ID.json, or MODULE:NAME",
         "P",
         show_default="the strategy's",
     ),

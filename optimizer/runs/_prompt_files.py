@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
 from psopt.runs._directory import MANIFEST
+from psopt.runs._front_file import picked_prompt
 from psopt.runs._measured import Measured, measured_in
 from psopt.runs._prompt_options import PromptOptions
 from psopt.runs._prompt_source import PromptSource, manifest_of
@@ -37,7 +38,8 @@ def read_prompt(path: str | Path, task: Task, options: PromptOptions | None = No
 def read_source(path: str | Path | Sequence[Mapping[str, Any]], options: PromptOptions | None = None) -> PromptSource:
     """Read a prompt's file, and what is known of how it was measured; ``MODULE:NAME`` is a Python function.
 
-    A string with a line break or a brace is no file's name but the prompt's text, and a list its messages.
+    A string with a line break or a brace is no file's name but the prompt's text, and a list its messages. A run's
+    folder stands for the prompt that the run recommends.
 
     Raises
     ------
@@ -49,6 +51,8 @@ def read_source(path: str | Path | Sequence[Mapping[str, Any]], options: PromptO
         return _in_memory(json.dumps(list(path), ensure_ascii=False, indent=2), options)
     if isinstance(path, str) and is_prompt_text(path):
         return _in_memory(path, options)
+    if Path(path).is_dir():
+        path = picked_prompt(Path(path))
     if detect_format(str(path), options.format) == "psopt":
         return _own_prompt(Path(path), options)
     _check_no_run_text(Path(path))

@@ -77,6 +77,22 @@ def prompt_of(folder: Path, run: str = "run") -> Any:
     return sorted((folder / run / "prompts").glob("*.json"))[0]
 
 
+@pytest.mark.parametrize("command", ["check", "diagnose"])
+def test_a_run_stands_for_the_prompt_that_it_recommends(folder: Any, server: FakeServer, command: str) -> None:
+    recommended = json.loads((folder / "run" / "run.json").read_text())["recommended"]["id"]
+    given = ["--dataset", "data.csv", "--rephrasings", "3", "--json"]
+    given += ["--max-sensitivity", ".9"] if command == "check" else []
+    by_run, by_file = (
+        psopt(folder, server, command, *given, "--prompt", prompt)
+        for prompt in ("run", f"run/prompts/{recommended}.json")
+    )
+    assert by_run.returncode == by_file.returncode == 0, by_run.stderr
+    assert by_run.stdout.replace('"run"', f'"run/prompts/{recommended}.json"') == by_file.stdout
+    none = psopt(folder, server, command, *given, "--prompt", "cache")
+    assert none.returncode == 2
+    assert "cache is no run directory" in none.stderr
+
+
 def test_a_runs_prompt_its_front_and_its_export_say_how_it_was_measured(folder: Any, server: FakeServer) -> None:
     front = json.loads((folder / "run" / "front.json").read_text())["prompts"]
     run = json.loads((folder / "run" / "run.json").read_text())
