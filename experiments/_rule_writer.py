@@ -52,9 +52,10 @@ class RuleWriter:
         from dspy import lm15
 
         shown = dict(_SECTION.findall("".join(part.text for part in request.messages[-1].parts)))
-        fields = [field.name for field in read_request(request).outputs]
-        parts = [f"[[ ## {name} ## ]]\n{self._value(name, shown)}" for name in fields]
-        message = lm15.Message(role="assistant", parts=(lm15.TextPart("\n\n".join([*parts, "[[ ## completed ## ]]"])),))
+        reading = read_request(request)
+        values = {field.name: self._value(field.name, shown) for field in reading.outputs}
+        text = json.dumps(values) if reading.as_json else _in_sections(values)  # GEPA asks for JSON, the others don't
+        message = lm15.Message(role="assistant", parts=(lm15.TextPart(text),))
         usage = lm15.Usage(input_tokens=0, output_tokens=0)
         return lm15.Response(id=None, model=request.model, message=message, finish_reason="stop", usage=usage)
 
@@ -62,11 +63,16 @@ class RuleWriter:
         if name == "module_advice":
             return json.dumps(dict.fromkeys(json.loads(shown["module_names"]), _advice_of_runs(shown)))
         if "examples_with_feedback" in shown:
-            return _reflected(shown["current_instruction"], json.loads(shown["examples_with_feedback"]))
+            return _reflected(shown["current_instruction"].strip(), json.loads(shown["examples_with_feedback"]))
         if "instruction" not in name:
             return "Texts are sorted."
         opening, closing = next(self._frames) if self.vary else ("", "")
         return f"{opening}{self.instructions}{closing}"
+
+
+def _in_sections(values: dict[str, str]) -> str:
+    parts = [f"[[ ## {name} ## ]]\n{value}" for name, value in values.items()]
+    return "\n\n".join([*parts, "[[ ## completed ## ]]"])
 
 
 def _reflected(instruction: str, examples: list[dict[str, Any]]) -> str:

@@ -30,10 +30,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import dspy
 import numpy as np
 from _dspy_presets import Size, ours, presets, sizes_from
+from _rule_writer import RuleWriter
 from psopt import SensitivityOptimizer
 from psopt.evaluation import Predictions, score
 from psopt.models import minilm_lm
-from psopt.models.minilm import read_request
 from psopt.rephrasings import rephrasings_for
 from psopt.tasks import Task, load_task, subset
 
@@ -41,35 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 INSTRUCTIONS = "Classify the question by the kind of answer that it asks for."
-OPENINGS = ("", "Please help. ", "You are an expert. ", "Take care. ", "Think before you answer. ")
-CLOSINGS = ("", " Answer with one label.", " Be precise.", " Read the question closely.")
 MEASURES = ("f1", "sensitivity", "consistency")
-
-
-class RuleWriter:
-    """A stand-in for a language model that writes: frames around the instructions, or the instructions themselves."""
-
-    def __init__(self, *, vary: bool) -> None:
-        self.vary = vary
-        self.n_written = 0
-
-    def complete(self, request: Any) -> Any:
-        """Fill whatever outputs are asked for."""
-        from dspy import lm15
-
-        values = {field.name: self._value(field.name) for field in read_request(request).outputs}
-        parts = [f"[[ ## {name} ## ]]\n{value}" for name, value in values.items()]
-        message = lm15.Message(role="assistant", parts=(lm15.TextPart("\n\n".join([*parts, "[[ ## completed ## ]]"])),))
-        usage = lm15.Usage(input_tokens=0, output_tokens=0)
-        return lm15.Response(id=None, model=request.model, message=message, finish_reason="stop", usage=usage)
-
-    def _value(self, name: str) -> str:
-        if "instruction" not in name:
-            return "Questions are sorted by the kind of answer that they ask for."
-        self.n_written += self.vary
-        frames = [(opening, closing) for closing in CLOSINGS for opening in OPENINGS]
-        opening, closing = frames[self.n_written % len(frames)]
-        return f"{opening}{INSTRUCTIONS}{closing}"
 
 
 def right(example: Any, prediction: Any, trace: Any = None) -> bool:  # noqa: ARG001  # DSPy calls it with three
@@ -126,7 +98,7 @@ def presets_of_seed(task: Task, seed: int, sizes: dict[str, int]) -> dict[str, d
     train = _examples(subset(task.train, sizes["preset_train"], seed=seed))
     val = _examples(subset(task.val, sizes["preset_val"], seed=seed))
     bench = Bench(task, seed, sizes["test"])
-    writer = dspy.LM("rules/writer", engine=RuleWriter(vary=True), cache=False)
+    writer = dspy.LM("rules/writer", engine=RuleWriter(INSTRUCTIONS, vary=True), cache=False)
     rows = {"unoptimised": bench.row("unoptimised", lambda program: program)}
     for name, peer in presets(writer, right).items():
         rows[name] = bench.row(name, partial(_by_peer, peer, train, val, seed))
@@ -139,7 +111,7 @@ def budgets_of_seed(task: Task, seed: int, sizes: dict[str, int]) -> dict[str, d
     """Let everybody optimize at the presets that users name, on the same examples; hand-written wordings test."""
     train, val = (_examples(subset(part, sizes["samples"], seed=seed)) for part in (task.train, task.val))
     bench = Bench(task, seed, sizes["test"], wordings=_by_hand())
-    writer = dspy.LM("rules/writer", engine=RuleWriter(vary=True), cache=False)
+    writer = dspy.LM("rules/writer", engine=RuleWriter(INSTRUCTIONS, vary=True), cache=False)
     rows = {"unoptimised": bench.row("unoptimised", lambda program: program)}
     for auto in ("light", "medium"):
         name = f"SensitivityOptimizer, {auto}"
@@ -212,7 +184,7 @@ def _random_search(program: Any, train: list, val: list, _: int, limit: int, __:
 def _mipro(program: Any, train: list, val: list, seed: int, limit: int, _: dict[str, int], *, vary: bool) -> Any:
     from dspy.teleprompt import MIPROv2
 
-    writer = dspy.LM("rules/writer", engine=RuleWriter(vary=vary), cache=False)
+    writer = dspy.LM("rules/writer", engine=RuleWriter(INSTRUCTIONS, vary=vary), cache=False)
     optimizer = MIPROv2(right, prompt_model=writer, auto=None, num_candidates=10, num_threads=2, seed=seed + 1)
     n_trials = max(1, limit // len(val) - 2)
     return optimizer.compile(program, trainset=train, valset=val, num_trials=n_trials, minibatch=False)
