@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 View = Literal["sensitivity", "consistency", "accuracy"]
 VIEWS: tuple[View, ...] = get_args(View)
 _LIMITS = ("max_prompt_edits", "max_prompt_tokens")
-_ONLY_WHEN_SET = (*_LIMITS, "no_verbatim")
+_ONLY_WHEN_SET = (*_LIMITS, "no_verbatim", "examples_allowed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,14 @@ class SearchRestriction:
         or more tokens, is handed back only where its gain on val is sure. None for 25, or for any number where
         `max_prompt_tokens` is given.
     max_prompt_tokens : int or None
-        How many tokens a call of it may take, with a text of mean length; None for twice the seed prompt's. A number is
-        firm: nothing above it is tried.
+        How many tokens a call of it may take, with a text of mean length; None for twice the seed prompt's, or for what
+        `examples_allowed` need. A number is firm: nothing above it is tried.
     no_verbatim : bool
         Whether no text of a sample may enter a prompt: no examples, and of notes and definitions those alone that
         `psopt.proposals.NoVerbatim` lets pass.
+    examples_allowed : int
+        For how many examples of mean length there is room beside the seed prompt, however short that is. Where there is
+        any, a prompt with nothing but examples is among the first that are tried.
 
     Raises
     ------
@@ -56,6 +59,7 @@ class SearchRestriction:
     max_prompt_edits: int | None = None
     max_prompt_tokens: int | None = None
     no_verbatim: bool = False
+    examples_allowed: int = 0
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
@@ -71,6 +75,8 @@ class SearchRestriction:
             limit = getattr(self, name)
             if limit is not None and limit < 1:
                 raise InputError(f"{name} must be at least 1, but is {limit}")
+        if self.examples_allowed < 0:
+            raise InputError(f"examples_allowed must not be negative, but is {self.examples_allowed}")
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> SearchRestriction:

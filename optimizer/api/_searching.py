@@ -25,7 +25,6 @@ from psopt.search import (
     check_pinned,
     keep_baseline,
     open_study,
-    tokens_around,
     write_metadata,
 )
 
@@ -90,7 +89,7 @@ def search_in(
     observer = observer or Observer()
     settings = setup.settings
     check_pinned(settings.pinned, setup.evaluator.samples["test"])
-    PromptLimits.of(setup.baseline, tokens_around(setup.evaluator), settings.search.parts)  # refuses what can't be kept
+    PromptLimits.in_search(setup.baseline, setup.evaluator, settings.search.parts)  # refuses what can't be kept
     setup.evaluator.show_progress(observer.answers)
     observer.budget = setup.evaluator.budget
     recorder = RunRecorder(directory, setup.task, settings, setup.evaluator, plan=setup.plan)

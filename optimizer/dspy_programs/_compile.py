@@ -43,6 +43,10 @@ if TYPE_CHECKING:
     from psopt.tasks import Sample, Task
 
 
+_DEMONSTRATIONS_ALLOWED = 16
+"""What DSPy's BootstrapFewShotWithRandomSearch puts into a program by default (`max_labeled_demos`)."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Compilation:
     """What a program is compiled with.
@@ -139,10 +143,17 @@ def compile_program(student: Any, splits: Mapping[str, Sequence[Given]], compila
         has_metric=compilation.metric is not None,
     )
     data = _data(student, outcome, splits, compilation)
+    compilation = replace(compilation, settings=_with_room_for_demonstrations(compilation.settings))
     compilation, data = _planned(student, outcome, data, compilation)
     stay_here()
     with _dspy_settings(student, compilation):
         return _search(student.deepcopy(), outcome, data, compilation)
+
+
+def _with_room_for_demonstrations(settings: RunSettings) -> RunSettings:
+    search = settings.search
+    parts = replace(search.parts, examples_allowed=_DEMONSTRATIONS_ALLOWED)
+    return replace(settings, search=replace(search, parts=parts))
 
 
 def _planned(

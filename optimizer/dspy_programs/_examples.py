@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 _LEAST_TO_HALVE = 4
-_HALVED = 0  # seeds the halves: the same examples are set aside, whatever the seed of the search
+# Chosen: two thirds of so many are still enough to find out where a program shakes, and a third can tell large effects.
+_LEAST_TO_TAKE_A_TEST_FROM = 60
+_PARTED = 0  # seeds the parts: the same examples are set aside, whatever the seed of the search
 
 
 class Given(NamedTuple):
@@ -118,10 +120,11 @@ def make_data(
 
 
 def split_examples(trainset: Any, valset: Any, testset: Any) -> dict[str, list[Given]]:
-    """Train, val and test; val is every other example of the trainset where there is none, and test a half of val.
+    """Train, val and test; val is every other example of the trainset where there is none.
 
-    That half is set aside: what is chosen on an example can't be confirmed by it. Nor can a demonstration be judged by
-    its own example: see `_apart`.
+    Test is set aside, for what is chosen on an example can't be confirmed by it: a third of train where val is given
+    and no larger than that, so that programs are still compared on all of val; else a half of val. Nor can a
+    demonstration be judged by its own example: see `_apart`.
     """
     train = check_examples("trainset", trainset)
     if valset is None:
@@ -132,12 +135,21 @@ def split_examples(trainset: Any, valset: Any, testset: Any) -> dict[str, list[G
         train, val = _apart(train, check_examples("valset", valset))
     if testset is not None:
         return {"train": train, "val": val, "test": check_examples("testset", testset)}
+    if valset is not None and len(train) >= max(len(val), _LEAST_TO_TAKE_A_TEST_FROM):
+        kept, confirming = _parted(train, 3)
+        return {"train": kept, "val": val, "test": confirming}
     if len(val) < _LEAST_TO_HALVE:
         return {"train": train, "val": val, "test": val}  # so few confirm nothing, whichever they are
-    order = random.Random(_HALVED).sample(range(len(val)), len(val))  # noqa: S311  # a draw, no secret
-    halves = (order[::2], order[1::2])
-    kept, confirming = ([val[place] for place in sorted(half)] for half in halves)
+    kept, confirming = _parted(val, 2)
     return {"train": train, "val": kept, "test": confirming}
+
+
+def _parted(examples: list[Given], n_parts: int) -> tuple[list[Given], list[Given]]:
+    """All parts but one, and that one: drawn by chance, in the order that they had."""
+    order = random.Random(_PARTED).sample(range(len(examples)), len(examples))  # noqa: S311  # a draw, no secret
+    last = set(order[n_parts - 1 :: n_parts])
+    kept = [given for place, given in enumerate(examples) if place not in last]
+    return kept, [examples[place] for place in sorted(last)]
 
 
 def _apart(train: list[Given], val: list[Given]) -> tuple[list[Given], list[Given]]:

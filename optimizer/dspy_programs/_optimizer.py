@@ -118,8 +118,8 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
     order : sequence of str, optional
         The labels from the least to the most; labels that are numbers need none.
     max_prompt_tokens : int, optional
-        Most tokens a call of the instructions that are handed back; by default twice the program's own, more where
-        that is surely better on `valset`.
+        Most tokens a call of the instructions and demonstrations that are handed back; by default twice the program's
+        own, or its own and 16 demonstrations, whichever is more; more still where that is surely better on `valset`.
     callbacks : iterable, optional
         Who records the run: ``"mlflow"``, ``"wandb"`` or ``"otel"``, with an experiment or a project after a colon; a
         `psopt.tracking.Tracker`; or a function ``callback(study, trial)``, called after each trial (see
@@ -242,7 +242,8 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
             those that are in both sets every other one does the one thing, where too few would be left else.
         testset : list of dspy.Example, optional
             What the front is scored on at the end, under held-out rephrasings, and what decides whether a program is
-            recommended; by default a half of the valset, which is set aside.
+            recommended; by default a third of the trainset where a valset is given that is no larger, else a half of
+            the valset. It is set aside: nothing is drawn from it or chosen by it.
 
         **kwargs
             ``num_trials``, ``seed``, ``max_errors``, ``num_threads`` and ``provide_traceback``, as MIPROv2 takes them.

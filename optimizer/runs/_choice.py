@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from psopt.evaluation import OBJECTIVES, compare_paired
-from psopt.search import PromptLimits, knee, knee_shares, tokens_around
+from psopt.search import PromptLimits, knee, knee_shares
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ def choice_record(
     def on(candidate: Candidate, split: Split) -> Predictions:
         return evaluator.predictions(candidate.prompt, split)
 
-    limits = PromptLimits.of(baseline.prompt, tokens_around(evaluator), parts)
+    limits = PromptLimits.in_search(baseline.prompt, evaluator, parts)
     n_lifted = max((limits.excess(member.prompt, member.edits) - member.excess for member in front), default=0)
     chosen = knee(front, baseline)
     shares = knee_shares(front, baseline, lambda candidate: on(candidate, "val"), seed)

@@ -55,7 +55,9 @@ class Fitting:
     def obvious(self, new: Sequence[Edit], labels: Sequence[str], *, is_first: bool) -> list[tuple[Edit, ...]]:
         """Return what is tried first of a round's edits, beside the best prompt's; at first also the best that fits."""
         best = self._standings.best.edits
-        choices = [(*best, *chosen) for chosen in obvious_choices(new, labels)]
+        with_examples_alone = is_first and self._problem.options.parts.examples_allowed > 0
+        obvious = obvious_choices(new, labels, with_examples_alone=with_examples_alone)
+        choices = [(*best, *chosen) for chosen in obvious]
         if self._problem.limits.is_firm:
             return list(dict.fromkeys(self._best_of(edits) for edits in choices))
         within = [self._best_of(choices[0])] if is_first else []  # soon, so that small searches have one too

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from psopt.models import capabilities_of
 from psopt.proposals import NoVerbatim, propose_edits
 from psopt.search._observer import Observer
-from psopt.search._prompt_limits import PromptLimits, tokens_around
+from psopt.search._prompt_limits import PromptLimits
 from psopt.search_spaces import ORDERS
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class SearchProblem:
     @cached_property
     def limits(self) -> PromptLimits:
         """How large a prompt may be that is handed back."""
-        return PromptLimits.of(self.baseline_prompt, tokens_around(self.evaluator), self.options.parts)
+        return PromptLimits.in_search(self.baseline_prompt, self.evaluator, self.options.parts)
 
     @cached_property
     def no_verbatim(self) -> NoVerbatim | None:

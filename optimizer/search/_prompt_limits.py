@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
 from psopt.models import capabilities_of
 from psopt.models.chat import TokenRange, tokens_of_text
-from psopt.search_spaces import render_fixed
+from psopt.search_spaces import Example, render_fixed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -43,8 +43,18 @@ class PromptLimits:
     is_firm: bool = False
 
     @classmethod
-    def of(cls, baseline: Prompt, around: TokenRange, restriction: SearchRestriction) -> PromptLimits:
+    def of(
+        cls, baseline: Prompt, around: TokenRange, restriction: SearchRestriction, *, of_example: int = 0
+    ) -> PromptLimits:
         """Derive them: without a number of the user's, 25 edits and twice the tokens of the baseline.
+
+        Parameters
+        ----------
+        baseline : Prompt
+        around : TokenRange
+        restriction : SearchRestriction
+        of_example : int
+            Tokens of an example, for as many as the restriction allows however short the baseline is.
 
         Raises
         ------
@@ -57,11 +67,18 @@ class PromptLimits:
             raise InputError(
                 f"--max-prompt-tokens {asked} does not allow the seed prompt: a call of it takes about {of_baseline}"
             )
-        most = _TIMES_THE_BASELINE * of_baseline if asked is None else asked
+        room = of_baseline + restriction.examples_allowed * of_example
+        most = max(_TIMES_THE_BASELINE * of_baseline, room) if asked is None else asked
         most_edits = restriction.max_prompt_edits
         if most_edits is None and asked is None:
             most_edits = _MOST_EDITS
         return cls(most_edits, most, around, asked is not None)
+
+    @classmethod
+    def in_search(cls, baseline: Prompt, evaluator: Evaluator, restriction: SearchRestriction) -> PromptLimits:
+        """Derive them for a search, from the texts that are asked about; see `of`."""
+        of_example = tokens_of_example(baseline, evaluator) if restriction.examples_allowed else 0
+        return cls.of(baseline, tokens_around(evaluator), restriction, of_example=of_example)
 
     def tokens(self, prompt: Prompt) -> int:
         """About how many tokens a call of a prompt takes."""
@@ -91,6 +108,13 @@ def tokens_a_call(prompt: Prompt, around: TokenRange) -> TokenRange:
 def tokens_around(evaluator: Evaluator) -> TokenRange:
     """Return the tokens of a test text of mean length, and of what every call holds beside it and the prompt."""
     return tokens_of_mean_text(evaluator.texts("test")) + tokens_of_text(capabilities_of(evaluator.model).frame)
+
+
+def tokens_of_example(baseline: Prompt, evaluator: Evaluator) -> int:
+    """Return about how many tokens an example adds to a prompt: a test text of mean length with a label."""
+    empty = Example("", max(baseline.labels, key=len, default=""))
+    one, two = (tokens_of_text(render_fixed(replace(baseline, examples=(empty,) * n))).middle for n in (1, 2))
+    return round(two - one + tokens_of_mean_text(evaluator.texts("test")).middle)
 
 
 def tokens_of_mean_text(texts: Sequence[str]) -> TokenRange:

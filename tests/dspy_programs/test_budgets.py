@@ -100,6 +100,19 @@ def test_what_an_adapter_writes_counts_for_the_length_of_a_call(tmp_path: Path) 
     assert run["prompt_limits"]["tokens"] == pytest.approx(2 * run["baseline"]["call"]["tokens_a_call"], abs=2)
 
 
+def test_what_is_handed_back_has_room_for_sixteen_demonstrations(tmp_path: Path) -> None:
+    long_ones = [
+        dspy.Example(question=f"{example.question} {'well ' * 100}", label=example.label).with_inputs("question")
+        for example in FEW[0]
+    ]
+    given = (long_ones, long_ones[::2])
+    better = compiled(predict(), given=given, num_trials=2, num_rephrasings=2, log_dir=tmp_path / "run")
+    run = json.loads((better.run.path / "run.json").read_text())
+    of_a_call = run["baseline"]["call"]["tokens_a_call"]
+    assert run["settings"]["parts"]["examples_allowed"] == 16
+    assert of_a_call + 16 * 100 < run["prompt_limits"]["tokens"] < of_a_call + 16 * 250
+
+
 @pytest.mark.parametrize("make", [two_steps, chain_of_thought])
 def test_the_calls_of_every_step_are_counted(make: Any) -> None:
     lm = keyword_lm()

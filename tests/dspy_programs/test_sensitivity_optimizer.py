@@ -63,6 +63,17 @@ def test_without_a_testset_a_half_of_the_valset_is_set_aside() -> None:
     assert [given.example for given in split_examples(TRAIN, VAL, TEST)["val"]] == VAL
 
 
+def test_of_many_train_examples_a_third_is_set_aside_and_the_valset_stays_whole() -> None:
+    train = [dspy.Example(question=f"question {i} ?", label="Person").with_inputs("question") for i in range(90)]
+    splits = split_examples(train, VAL, None)
+    assert [given.example for given in splits["val"]] == VAL
+    assert (len(splits["train"]), len(splits["test"])) == (60, 30)
+    places = {given.place for name in ("train", "test") for given in splits[name]}
+    assert places == {f"trainset[{i}]" for i in range(90)}
+    assert split_examples(train[:59], VAL, None)["test"][0].example in VAL  # too few to take from
+    assert {given.place[:8] for given in split_examples(train, None, None)["test"]} == {"trainset"}
+
+
 @pytest.mark.parametrize("make", [predict, chain_of_thought, two_steps])
 def test_a_better_program_of_the_same_kind_comes_back_and_lives_on_in_another_process(
     make: Any, tmp_path: Path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from psopt.errors import InputError
 from psopt.search import Candidate, PromptLimits, knee, pareto_front, tokens_of_mean_text
 from psopt.search._edit_worths import EditWorths, best_within, expected_gain
+from psopt.search._rounds import obvious_choices
 from psopt.search_spaces import Edit, Prompt, Provenance, SearchRestriction, apply_edits
 
 if TYPE_CHECKING:
@@ -44,6 +46,28 @@ def test_twice_the_seed_prompt_is_allowed_and_no_more_than_25_edits() -> None:
     many = [Edit("note", "a", f"Note {i}.", ORIGIN) for i in range(26)]
     assert not limits.allow(PROMPT, many)
     assert limits.allow(PROMPT, many[:25])
+
+
+def test_examples_have_room_where_that_is_asked_for() -> None:
+    restriction = SearchRestriction(examples_allowed=16)
+    limits = PromptLimits.of(PROMPT, AROUND, restriction, of_example=20)
+    assert limits.most_tokens == limits.tokens(PROMPT) + 16 * 20
+    assert not limits.is_firm
+    long_prompt = PromptLimits.of(PROMPT, AROUND, SearchRestriction(examples_allowed=1), of_example=5)
+    assert long_prompt.most_tokens == 2 * long_prompt.tokens(PROMPT)
+    firm = PromptLimits.of(PROMPT, AROUND, replace(restriction, max_prompt_tokens=90), of_example=20)
+    assert firm.most_tokens == 90
+    assert SearchRestriction.from_dict(restriction.to_dict()) == restriction
+    assert "examples_allowed" not in SearchRestriction().to_dict()
+    with pytest.raises(InputError, match="examples_allowed must not be negative"):
+        SearchRestriction(examples_allowed=-1)
+
+
+def test_examples_alone_are_tried_early_where_they_have_room() -> None:
+    examples = [Edit("example", label, f"text {label}", ORIGIN, bundle="examples 1") for label in "ab"]
+    assert obvious_choices([*NOTES, *examples], "ab", with_examples_alone=True)[1] == examples
+    assert examples not in obvious_choices([*NOTES, *examples], "ab")
+    assert obvious_choices(NOTES, "ab", with_examples_alone=True) == obvious_choices(NOTES, "ab")
 
 
 def test_definitions_of_one_label_count_once() -> None:
