@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from _promise_population import LABELS, N_EDITS, Draw, Population, true_scores
 from psopt.metrics import consistency, micro_f1, prediction_counts, sample_sensitivity, sensitivity
-from psopt.search import MARGIN, MARGIN_OF_S, gate, knee, pareto_front
+from psopt.search import MARGIN, MARGIN_OF_S, MeasuredGain, gate, knee, pareto_front
 from scipy.optimize import brentq
 from scipy.stats import beta
 
@@ -161,7 +161,10 @@ def _handed_back(
     keys = np.array([baseline.key, *(nominee.key for nominee in nominees.values())])
     before, *after = (test.predictions(answers) for answers in test.answers(population, keys))
     both = dict(zip(nominees, after, strict=True))
-    sure = gate(before, {"knee": both["knee"]})
+    on_val = {
+        name: MeasuredGain.between(baseline.val, nominee.val, len(test.truth)) for name, nominee in nominees.items()
+    }
+    sure = gate(before, {"knee": both["knee"]}, on_val=on_val)
     two = gate(before, both) if len(both) > 1 else sure
     likely = "knee" if sure.tests[0].is_likely else None
     return {"always": "knee", "likely": likely, "sure": sure.id, "sure, two nominees": two.id}

@@ -44,13 +44,13 @@ def main(options: argparse.Namespace) -> None:
         tasks = {}
         for seed in options.seeds:
             for name in options.sets:
-                rows = runs.setdefault(f"{name} / {seed}", {})
+                rows = runs.get(f"{name} / {seed}", {})
                 wanted = [key for key in keys if options.again or "{} / {}".format(*key) not in rows]
                 if wanted:
                     task = pool.submit(one_draw, name, seed, wanted, options.folder, sizes)
                     tasks[task] = f"{name} / {seed}"
         for task in as_completed(tasks):
-            runs[tasks[task]].update(task.result())
+            runs.setdefault(tasks[task], {}).update(task.result())
             path.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
             print(f"{tasks[task]}: {len(runs[tasks[task]])} rows", flush=True)
     text = page(result)

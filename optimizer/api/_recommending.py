@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from psopt.runs import CallPrice, Recommendation, n_looks, samples_needed
-from psopt.search import gate, tokens_around, untested
+from psopt.search import MeasuredGain, gate, tokens_around, untested
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,12 +26,16 @@ def recommend(
         why = "the limit did not pay for a test of what was found"
         verdict = untested(settings.gate, settings.gate_margin, why)
     else:
+        n_val = len(evaluator.samples["val"])
         verdict = gate(
             evaluator.predictions(baseline.prompt, "test"),
             {name: evaluator.predictions(candidate.prompt, "test") for name, candidate in tested.items()},
             mode=settings.gate,
             margin=settings.gate_margin,
             pinned=pinned_in_test(evaluator.samples["test"], settings.pinned),
+            on_val={
+                name: MeasuredGain.between(baseline.val, candidate.val, n_val) for name, candidate in tested.items()
+            },
         )
     prompt = tested[verdict.id] if verdict.id else baseline
     needed = _samples_needed(evaluator, baseline, tested.values(), verdict) if verdict.verdict == "keep" else None

@@ -101,6 +101,9 @@ def _sentence(data: Mapping[str, Any], tests: list[Mapping[str, Any]], quality: 
     if best["lost"]:
         return f"Keep yours. The best found is wrong on what is pinned: {', '.join(best['lost'])}."
     differences = _differences(best, quality)
+    if data["mode"] == "likely":
+        estimate = _by_estimate(best)
+        return f"Keep yours. The best found is not likely better: {differences} on test, and no better {estimate}."
     if data["samples_needed"]:
         needed = f"about {data['samples_needed']:,} test samples would settle it"
         return f"Keep yours. The best found may be better, {differences}: {needed}."
@@ -121,14 +124,20 @@ def _of_chosen(data: Mapping[str, Any], test: Mapping[str, Any], quality: str) -
     if data["mode"] == "off":
         return f"Not tested (--gate off): {test['id']} is the knee as val has it; on test {differences}."
     if data["mode"] == "likely":
+        estimate = _by_estimate(test)
         return (
-            f"Likely better: {test['id']}, {differences}. {quality} is no lower on test and {total} is "
-            "higher; that is an estimate, and no test stands behind it (--gate likely)."
+            f"Likely better: {test['id']}, {differences}. {quality} is no lower and {total} is higher {estimate}: "
+            "no test stands behind it (--gate likely)."
         )
     return (
         f"Use prompt {test['id']}: {differences}. Tested at {100 * data['alpha']:g} %: {quality} is not lower by "
         f"{100 * data['margin']:g} and S not higher by 1, and at least one of them is better."
     )
+
+
+def _by_estimate(test: Mapping[str, Any]) -> str:
+    """What `likely` went by; runs that kept no estimate went by test alone."""
+    return "by an estimate from test and, at half its weight, val" if test.get("estimate") else "on test, by estimate"
 
 
 def _differences(test: Mapping[str, Any], quality: str) -> str:

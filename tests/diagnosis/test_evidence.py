@@ -46,6 +46,13 @@ def test_clusters_are_of_one_class_and_one_confusion(predictions: Any) -> None:
     assert all(group.how == "meaning" and group.gain == 0 for group in found.values())
 
 
+def test_a_slice_is_named_by_words_that_tell_something(predictions: Any) -> None:
+    topics = {group.label: group.topic for group in find_slices_by_meaning(predictions)}
+    assert topics["Number"] == "like: die, king, when"  # not "did"
+    assert "of" not in topics["Entity"]
+    assert topics["Entity"].startswith("like: paint, wall")
+
+
 def test_an_encoder_of_ones_own_decides_what_means_alike(predictions: Any) -> None:
     def embed(texts: Sequence[str]) -> Any:
         """Every text by itself."""

@@ -99,7 +99,11 @@ def test_the_words_say_what_was_tested_and_what_it_would_take() -> None:
     assert off.startswith("Not tested (--gate off): new is the knee")
     likely = recommendation_lines(data_of(gate(before, {"new": predictions(400, 0.9, 1)}, mode="likely"), "new"))[0]
     assert likely.startswith("Likely better: new")
-    assert "no test stands behind it" in likely
+    assert "by an estimate from test and, at half its weight, val: no test stands behind it" in likely
+    unlikely = data_of(gate(before, {"new": predictions(400, 0.3, 1)}, mode="likely"), "old")
+    assert recommendation_lines(unlikely)[0].startswith("Keep yours. The best found is not likely better: F1 ")
+    del unlikely["tests"][0]["estimate"]  # as of runs before there was one
+    assert recommendation_lines(unlikely)[0].endswith("on test, and no better on test, by estimate.")
     assert recommendation_lines(data_of(untested("sure", 0.01, "the run has ended"), "old")) == [
         "Keep yours: the run has ended."
     ]

@@ -1,6 +1,7 @@
 """The gate: test samples and held-out wordings that nothing has looked at decide which prompt is handed back."""
 
 from psopt.search.gating._gate import ALPHA, MARGIN, GateMode, Verdict, check_gate, check_pinned, gate, untested
+from psopt.search.gating._measured_gain import MeasuredGain
 from psopt.search.gating._nominee_test import MARGIN_OF_S, NomineeTest, OneSided, compare_nominee
 
 __all__ = [
@@ -8,6 +9,7 @@ __all__ = [
     "MARGIN",
     "MARGIN_OF_S",
     "GateMode",
+    "MeasuredGain",
     "NomineeTest",
     "OneSided",
     "Verdict",

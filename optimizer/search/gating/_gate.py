@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from psopt.evaluation import Predictions
+    from psopt.search.gating._measured_gain import MeasuredGain
     from psopt.tasks import Sample
 
 GateMode = Literal["sure", "likely", "off"]
@@ -79,6 +80,7 @@ def gate(
     margin: float = MARGIN,
     alpha: float = ALPHA,
     pinned: Collection[str] = (),
+    on_val: Mapping[str, MeasuredGain] | None = None,
 ) -> Verdict:
     """Decide from answers on test, under held-out wordings, which of several prompts is handed back.
 
@@ -90,7 +92,8 @@ def gate(
     knee alone kept 20, 44, 71 and 92 % of the true gain with 50, 100, 200 and 500 samples of val and of test, the knee
     and the shortest together 17, 43, 71 and 94 %.
 
-    A nominee passes ``likely`` if its F1 is no lower and F1 - S + C is higher, by the estimates alone: that is no test.
+    A nominee passes ``likely`` if its F1 is no lower and F1 - S + C is higher, by an estimate from test and, where it
+    is given, from val, of which a sample counts half (see `MeasuredGain`): that is no test.
 
     Parameters
     ----------
@@ -104,6 +107,8 @@ def gate(
     alpha : float
     pinned : collection of str
         Ids of samples that a nominee must answer rightly wherever the baseline does.
+    on_val : mapping of id to MeasuredGain, optional
+        By how much nominees were better on val, for ``likely``; the tests don't look at it.
 
     Raises
     ------
@@ -111,7 +116,10 @@ def gate(
         If the mode or the margin makes no sense.
     """
     check_gate(mode, margin)
-    tests = [compare_nominee(name, baseline, answers, margin, pinned) for name, answers in nominees.items()]
+    of_val = on_val or {}
+    tests = [
+        compare_nominee(name, baseline, answers, margin, pinned, of_val.get(name)) for name, answers in nominees.items()
+    ]
     judged = tuple(_judged(tests, mode, alpha))
     verdict = Verdict("keep", None, mode, judged, margin, alpha, "", len(baseline.samples), baseline.n_rephrasings)
     if not judged:

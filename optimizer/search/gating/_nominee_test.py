@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.evaluation import compare_paired, quality_of
+from psopt.search.gating._measured_gain import MeasuredGain
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -78,6 +79,9 @@ class NomineeTest:
         The difference in C, of which nothing is asked; None where C is not defined.
     lost : tuple of str
         Ids of pinned samples that the baseline answers rightly under a wording under which the nominee does not.
+    estimate : MeasuredGain or None
+        What test and val say together (see `MeasuredGain.with_val`), of test alone where val's scores were not at hand;
+        None in runs that kept none.
     passed : bool
     level : float
         What `p_value` was held against.
@@ -90,6 +94,7 @@ class NomineeTest:
     lost: tuple[str, ...] = ()
     passed: bool = False
     level: float = 0.0
+    estimate: MeasuredGain | None = None
 
     @property
     def p_value(self) -> float:
@@ -102,13 +107,8 @@ class NomineeTest:
 
     @property
     def is_likely(self) -> bool:
-        """Whether F1 is no lower and F1 - S + C higher, by the estimates alone, and nothing pinned is lost."""
-        return self.f1.difference >= 0 and self.gain > 0 and not self.lost
-
-    @property
-    def gain(self) -> float:
-        """The difference in F1 - S + C."""
-        return self.f1.difference - self.sensitivity.difference + (self.consistency or 0.0)
+        """Whether F1 is no lower and F1 - S + C higher, by the estimate alone, and nothing pinned is lost."""
+        return self.estimate is not None and self.estimate.f1 >= 0 and self.estimate.total > 0 and not self.lost
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
@@ -121,6 +121,7 @@ class NomineeTest:
             "sensitivity": self.sensitivity.to_dict(),
             "consistency": self.consistency,
             "lost": list(self.lost),
+            "estimate": None if self.estimate is None else self.estimate.to_dict(),
         }
 
     @classmethod
@@ -128,22 +129,34 @@ class NomineeTest:
         """Read it back."""
         rest = {name: value for name, value in data.items() if name != "p_value"}
         measured = {name: OneSided(**data[name]) for name in ("f1", "sensitivity")}
-        return cls(**{**rest, **measured, "lost": tuple(data.get("lost", ()))})
+        kept = data.get("estimate")
+        estimate = None if kept is None else MeasuredGain.from_dict(kept)
+        return cls(**{**rest, **measured, "lost": tuple(data.get("lost", ())), "estimate": estimate})
 
 
 def compare_nominee(
-    nominee_id: str, baseline: Predictions, nominee: Predictions, margin: float, pinned: Collection[str] = ()
+    nominee_id: str,
+    baseline: Predictions,
+    nominee: Predictions,
+    margin: float,
+    pinned: Collection[str] = (),
+    on_val: MeasuredGain | None = None,
 ) -> NomineeTest:
     """Compare a nominee with the baseline on the same samples and wordings."""
     paired = compare_paired(baseline, nominee)
+    consistency = paired["consistency"].difference if "consistency" in paired else None
+    on_test = MeasuredGain(
+        paired["f1"].difference, paired["sensitivity"].difference, consistency, len(baseline.samples)
+    )
     return NomineeTest(
         nominee_id,
         OneSided.of_f1(paired["f1"], margin).between(quality_of(baseline), quality_of(nominee)),
         OneSided.of_sensitivity(paired["sensitivity"], MARGIN_OF_S).between(
             float(baseline.sensitivities.mean()), float(nominee.sensitivities.mean())
         ),
-        paired["consistency"].difference if "consistency" in paired else None,
+        consistency,
         _lost(baseline, nominee, pinned),
+        estimate=on_test if on_val is None else on_test.with_val(on_val),
     )
 
 

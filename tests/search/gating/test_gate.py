@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from psopt.errors import InputError
 from psopt.evaluation import Predictions
-from psopt.search import check_pinned, gate, untested
+from psopt.search import MeasuredGain, check_pinned, gate, untested
 from psopt.search.gating._holm import holm
 from psopt.tasks import Sample
 
@@ -100,6 +101,53 @@ def test_likely_goes_by_the_estimates_and_off_by_nothing() -> None:
     assert gate(baseline, {"knee": worse}, mode="likely").verdict == "keep"
     off = gate(baseline, {"knee": worse, "short": nominee}, mode="off")
     assert (off.verdict, off.id) == ("untested", "knee")
+
+
+def gain(f1: float, sensitivity: float = 0.0, n_samples: int = 60) -> MeasuredGain:
+    return MeasuredGain(f1, sensitivity, 0.0, n_samples)
+
+
+@pytest.mark.parametrize(
+    ("on_val", "is_likely"),
+    [
+        (gain(0.12), True),  # .12 at half the weight of 60 samples against -.1 of 30
+        (gain(0.12, n_samples=30), False),
+        (gain(0.08), False),
+        (gain(0.12, 0.2), False),  # F1 is no lower, but what S loses is more
+    ],
+)
+def test_likely_asks_val_too_at_half_its_weight(on_val: MeasuredGain, is_likely: bool) -> None:
+    baseline, nominee = answers(0.6, n=30), answers(0.6, n=30)
+    array = nominee.array.copy()
+    rights = np.flatnonzero(nominee.right.all(axis=1))[:3]
+    array[rights] = (TRUTH[rights, None] + 1) % 3
+    nominee = Predictions(array, SAMPLES[:30], LABELS)
+    assert gate(baseline, {"knee": nominee}, mode="likely").verdict == "keep"
+    verdict = gate(baseline, {"knee": nominee}, mode="likely", on_val={"knee": on_val})
+    assert (verdict.id == "knee") is is_likely
+    (test,) = verdict.tests
+    assert test.f1.difference == pytest.approx(-0.1)  # of test alone, as ever
+    assert test.estimate is not None
+    share = 0.5 * on_val.n_samples / (0.5 * on_val.n_samples + 30)
+    assert test.estimate.f1 == pytest.approx(share * on_val.f1 - (1 - share) * 0.1)
+    assert type(verdict).from_dict(verdict.to_dict()) == verdict
+
+
+def test_sure_never_looks_at_val() -> None:
+    nominee = answers(0.62, 0.1)
+    asked = gate(BASELINE, {"knee": nominee}, on_val={"knee": gain(0.9)})
+    assert asked.tests[0].p_value == gate(BASELINE, {"knee": nominee}).tests[0].p_value
+    assert asked.verdict == "keep"
+
+
+def test_a_gain_lacks_c_where_one_of_the_scores_does() -> None:
+    with_c = SimpleNamespace(f1=0.5, sensitivity=0.2, consistency=0.4)
+    without = SimpleNamespace(f1=0.6, sensitivity=0.1, consistency=None)
+    assert MeasuredGain.between(with_c, without, 40).consistency is None
+    both = MeasuredGain.between(with_c, SimpleNamespace(f1=0.6, sensitivity=0.1, consistency=0.7), 40)
+    assert both.consistency == pytest.approx(0.3)
+    assert both.total == pytest.approx(0.5)
+    assert both.with_val(MeasuredGain.between(with_c, without, 40)).consistency is None
 
 
 def test_where_there_is_nobody_the_baseline_stays_and_why_is_said() -> None:

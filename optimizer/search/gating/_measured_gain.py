@@ -1,0 +1,80 @@
+"""By how much a prompt is better, measured on some samples, and what two such measurements say together."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from psopt.evaluation import Objectives
+
+VAL_WEIGHT = 0.5
+"""What a sample of val counts beside one of test: val has chosen the prompt, so its gain is partly lucky.
+
+Measured in the populations of ``make promise`` with 60 samples of val and 33 of test under 3 wordings (20 candidates,
+300 runs each): of the gain that small effects have in truth, test alone kept 82 %, weights of 1/4, 1/2 and 1 kept 93,
+99 and 100 %; of edits that harm, a worse prompt was handed back in 6.0 % of runs by test alone, then in 6.7, 9.0 and
+11.0 %.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredGain:
+    """A nominee's differences from the baseline, nominee minus baseline, and on how much they rest.
+
+    Attributes
+    ----------
+    f1, sensitivity : float
+    consistency : float or None
+        None where C is not defined.
+    n_samples : int
+    """
+
+    f1: float
+    sensitivity: float
+    consistency: float | None
+    n_samples: int
+
+    @classmethod
+    def between(cls, before: Objectives, after: Objectives, n_samples: int) -> MeasuredGain:
+        """The differences of scores on the same samples and wordings."""
+        has_both = before.consistency is not None and after.consistency is not None
+        return cls(
+            after.f1 - before.f1,
+            after.sensitivity - before.sensitivity,
+            (after.consistency or 0.0) - (before.consistency or 0.0) if has_both else None,
+            n_samples,
+        )
+
+    @property
+    def total(self) -> float:
+        """The difference in F1 - S + C."""
+        return self.f1 - self.sensitivity + (self.consistency or 0.0)
+
+    def with_val(self, val: MeasuredGain) -> MeasuredGain:
+        """The mean of this, measured on test, and what val says, over samples of which those of val count in part."""
+        share = VAL_WEIGHT * val.n_samples / (VAL_WEIGHT * val.n_samples + self.n_samples)
+
+        def mean(of_test: float, of_val: float) -> float:
+            return (1 - share) * of_test + share * of_val
+
+        consistency = None
+        if self.consistency is not None and val.consistency is not None:
+            consistency = mean(self.consistency, val.consistency)
+        return MeasuredGain(
+            mean(self.f1, val.f1),
+            mean(self.sensitivity, val.sensitivity),
+            consistency,
+            self.n_samples + val.n_samples,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON data."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> MeasuredGain:
+        """Read it back."""
+        return cls(**data)
