@@ -87,7 +87,7 @@ class PhraseEvidence:
         table = np.array([counts[phrase] for phrase in phrases], dtype=np.int64).reshape(-1, len(sizes))
         least = np.maximum(LEAST_TEXTS, np.ceil(LEAST_SHARE * sizes)).astype(np.int64)
         lower = lower_purity(table)
-        is_sign = (table >= least) & (lower >= LEAST_PURITY) & _is_more_than_chance(table, sizes)
+        is_sign = (table >= least) & (lower >= LEAST_PURITY) & is_more_than_chance(table, sizes)
         is_sign &= ~_names_another(phrases, task.labels)
         signs = {
             phrases[row]: frozenset(map(int, np.flatnonzero(is_sign[row]))) for row in np.flatnonzero(is_sign.any(1))
@@ -126,7 +126,7 @@ def lower_purity(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.where(counts > 0, betaincinv(counts + 0.5, others + 0.5, _TAIL), 0.0)
 
 
-def _is_more_than_chance(counts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
+def is_more_than_chance(counts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Where a class is met more often beside a phrase than without one, by Benjamini and Hochberg's procedure."""
     from scipy.stats import binom
 

@@ -17,6 +17,7 @@ from psopt.proposals.rules import (
     examples_of_open_answers,
     notes_from_slices,
     notes_on_open_answers,
+    notes_on_short_questions,
     notes_on_topics,
 )
 from psopt.templates import template_marks
@@ -75,7 +76,9 @@ def _edits_of_labels(
     definitions += definitions_from_phrases(task, predictions, evidence)
     edits = definitions + notes + examples_from_train(predictions, taken=shown, checks=checks)
     refused = checks.against_edits(edits)
-    return [edit for edit in edits if edit.id not in refused]
+    # "What is" alone tells no topic and is no sign, so that the checks would refuse what is true of short questions.
+    on_short = notes_on_short_questions(task, predictions, evidence)
+    return [edit for edit in edits if edit.id not in refused] + on_short
 
 
 def _shown_texts(prompt: Prompt, pool: Sequence[Edit]) -> set[str]:

@@ -8,6 +8,7 @@ from psopt.text._phrases import FUNCTION_WORDS, field_and_phrase
 # "how" alone, which is of "how many" too); "what" and "which" only where that is a topic itself.
 _ASKING = frozenset({"who", "whom", "whose", "when", "where", "why", "how"})
 _VAGUE_ALONE = "how"
+QUESTION_WORDS = _ASKING | {"what", "which"}
 # Words that are no function words of a prompt, but of any text: chosen by reading what notes had quoted.
 _LIGHT = (
     "again almost already although always another anybody anyone anything anyway around away back because been "

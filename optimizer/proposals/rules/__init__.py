@@ -16,6 +16,7 @@ from psopt.proposals.rules._examples import (
 from psopt.proposals.rules._merging import merged_edit, merged_notes, notes_by_label, replace_merged
 from psopt.proposals.rules._notes import note_text, notes_from_slices
 from psopt.proposals.rules._open_notes import OPEN_NOTES, notes_on_open_answers
+from psopt.proposals.rules._short_questions import notes_on_short_questions
 from psopt.proposals.rules._topic_notes import notes_on_topics
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "notes_by_label",
     "notes_from_slices",
     "notes_on_open_answers",
+    "notes_on_short_questions",
     "notes_on_topics",
     "replace_merged",
 ]
