@@ -29,6 +29,7 @@ def page(result: dict[str, Any]) -> str:
     ]
     for calls in _budgets(runs):
         lines += ["", f"## {calls:,} calls", "", *_overall(runs, calls), "", *_by_set(runs, names, calls)]
+        lines += _on_fewer_draws(runs, calls)
     return "\n".join(lines) + "\n"
 
 
@@ -72,6 +73,28 @@ def _by_set(runs: dict[str, Rows], names: list[str], calls: int) -> list[str]:
             of_set = {run: rows for run, rows in runs.items() if run.startswith(f"{name} / ")}
             cells.append(" / ".join(_means(of_set, key)))
         lines.append(f"| {key.partition(' / ')[0]} | {' | '.join(cells)} |")
+    return lines
+
+
+def _on_fewer_draws(runs: dict[str, Rows], calls: int) -> list[str]:
+    """Those that were run on some draws alone, beside what was run on the same ones."""
+    on_all = _optimizers(runs, calls)
+    keys = dict.fromkeys(key for rows in runs.values() for key in rows if key.endswith(f" / {calls}"))
+    rest = [key for key in keys if key not in on_all]
+    if not rest:
+        return []
+    beside = (UNOPTIMISED, *on_all[:1])
+    lines = [
+        "",
+        "On some of the draws, F1 / S / C there:",
+        "",
+        f"| optimizer | draws | its own | {' | '.join(key.partition(' / ')[0] for key in beside)} |",
+        f"|---|--:|{'--:|' * (1 + len(beside))}",
+    ]
+    for key in rest:
+        same = {run: rows for run, rows in runs.items() if key in rows}
+        cells = " | ".join(" / ".join(_means(same, other)) for other in (key, *beside))
+        lines.append(f"| {key.partition(' / ')[0]} | {len(same)} | {cells} |")
     return lines
 
 
