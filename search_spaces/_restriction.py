@@ -38,14 +38,15 @@ class SearchRestriction:
         or more tokens, is handed back only where its gain on val is sure. None for 25, or for any number where
         `max_prompt_tokens` is given.
     max_prompt_tokens : int or None
-        How many tokens a call of it may take, with a text of mean length; None for twice the seed prompt's, or for what
+        How many tokens a call of it may take, with a text of mean length; None for twice the seed prompt's, and what
         `examples_allowed` need. A number is firm: nothing above it is tried.
     no_verbatim : bool
         Whether no text of a sample may enter a prompt: no examples, and of notes and definitions those alone that
         `psopt.proposals.NoVerbatim` lets pass.
     examples_allowed : int
-        For how many examples of mean length there is room beside the seed prompt, however short that is. Where there is
-        any, a prompt with nothing but examples is among the first that are tried.
+        For how many examples of mean length there is room beside what else a prompt may have: so many count among
+        neither its edits nor its tokens. Where there is any, a prompt with nothing but examples is among the first that
+        are tried.
 
     Raises
     ------

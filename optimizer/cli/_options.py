@@ -271,7 +271,7 @@ Gate = Annotated[
         "Search",
         "--gate",
         "What a prompt must show on test to be recommended in place of yours: sure, by tests at 5 %; likely, by "
-        "estimates alone; off takes the knee as it is.",
+        "estimates alone; off takes the best by val as it is.",
     ),
 ]
 GateMargin = Annotated[

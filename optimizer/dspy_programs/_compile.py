@@ -299,7 +299,7 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
             baseline,
             evaluator,
             _proposer(outcome, model, compilation),
-            ProgramProposals(model, shares),
+            ProgramProposals(model, shares, compilation.settings.search.parts.examples_allowed),
         )
         run = _run(directory, setup, compilation, now if is_of_python else {}, resume=resume)
     if model.failures.line:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -36,10 +37,13 @@ class ProgramProposals:
     model : ProgramModel
     shares : dict of step to float
         S of each step: most demonstrations are offered for the most unstable ones.
+    n_demonstrations : int
+        How many a program has room for: a round offers as many of labels at least, if there are examples enough.
     """
 
     model: ProgramModel
     shares: dict[str, float]
+    n_demonstrations: int
 
     def __call__(
         self, task: Task, prompt: Prompt, predictions: Predictions, diagnosis: Diagnosis, pool: Sequence[Edit]
@@ -59,7 +63,8 @@ class ProgramProposals:
         if not usable.samples:
             return []
         checks = ProposalChecks.of(task, prompt) if predictions.is_labelled else None
-        layers = layers_by_step(self.shares, self.model.outcome.step, len(EXAMPLE_LAYERS))
+        kinds = self._kinds_of_layers(len(predictions.labels))
+        layers = layers_by_step(self.shares, self.model.outcome.step, len(kinds))
         edits: list[Edit] = []
         for step, n_layers in layers.items():
             own = step if len(self.model.steps) > 1 else ""
@@ -69,10 +74,17 @@ class ProgramProposals:
                 topics = topics_of(diagnosis.slices)
                 chosen = examples_of_open_answers(usable, taken, ProposalChecks.of(task, prompt), topics)
             else:
-                chosen = examples_from_train(usable, EXAMPLE_LAYERS[:n_layers], taken=taken, checks=checks)
+                chosen = examples_from_train(usable, kinds[:n_layers], taken=taken, checks=checks)
             shown = [edit for edit in chosen if self.model.demonstration(step, edit.text) is not None]
             edits += [replace(edit, step=own, bundle=f"{own} {edit.bundle}".strip()) for edit in shown]
         return edits
+
+    def _kinds_of_layers(self, n_labels: int) -> tuple[str, ...]:
+        """The usual layers; where few labels leave room, more of typical examples, of which there are always some."""
+        if not n_labels:  # open answers are shown one by one
+            return EXAMPLE_LAYERS
+        n_more = math.ceil(self.n_demonstrations / n_labels) - len(EXAMPLE_LAYERS)
+        return EXAMPLE_LAYERS + ("typical",) * n_more
 
     def _usable(self, task: Task, predictions: Predictions) -> Predictions:
         """Samples that may be shown: none of val, and where the way to the answer is shown only right ones."""

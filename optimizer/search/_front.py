@@ -106,15 +106,22 @@ def pareto_front(candidates: Sequence[R], least_f1: float) -> tuple[R, ...]:
     answer is left out: the middle of a scale is near everything, with S = 0 and C = 1 for nothing. One that exceeds
     limits on what is handed back beats only such as do too, so that the best within the limits are on the front.
     """
-    feasible = [candidate for candidate in candidates if candidate.val.f1 >= least_f1]
-    feasible = [candidate for candidate in feasible if not candidate.val.is_hollow] or feasible
     unique: dict[tuple[float, ...], R] = {}
-    in_order = sorted(feasible, key=lambda candidate: (candidate.excess, len(candidate.edits), candidate.trial))
+    in_order = sorted(
+        feasible_of(candidates, least_f1),
+        key=lambda candidate: (candidate.excess, len(candidate.edits), candidate.trial),
+    )
     for candidate in in_order:
         unique.setdefault(tuple(gains_of(candidate)), candidate)
     rivals = list(unique.values())
     front = [candidate for candidate in rivals if not any(_dominates(rival, candidate) for rival in rivals)]
     return tuple(sorted(front, key=lambda candidate: (-candidate.val.f1, candidate.val.sensitivity, candidate.trial)))
+
+
+def feasible_of(candidates: Sequence[R], least_f1: float) -> list[R]:
+    """Return the candidates whose F1 is no lower than that; without hollow ones, where any other is left."""
+    feasible = [candidate for candidate in candidates if candidate.val.f1 >= least_f1]
+    return [candidate for candidate in feasible if not candidate.val.is_hollow] or feasible
 
 
 def knee(front: Sequence[R], baseline: Ranked) -> R:
@@ -132,6 +139,12 @@ def knee(front: Sequence[R], baseline: Ranked) -> R:
 def within_limits(front: Sequence[R]) -> list[R]:
     """Return the candidates within the limits on what is handed back; all of them where none is."""
     return [candidate for candidate in front if not candidate.excess] or list(front)
+
+
+def distance_to_utopia(candidate: Ranked) -> float:
+    """Return how far a candidate is from F1 = 1, S = 0 and C = 1: what the knee has least of."""
+    gains = gains_of(candidate)
+    return float(np.linalg.norm(UTOPIA[: len(gains)] - gains))
 
 
 def nearest_to_utopia(gains: NDArray[np.float64], start: NDArray[np.float64]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from psopt.search._front import knee, pareto_front
+from psopt.search._front import feasible_of, knee, pareto_front
 from psopt.search._influences import is_surely_better
 
 if TYPE_CHECKING:
@@ -30,11 +30,14 @@ class HandedBack:
         best beyond without such a test: the gate will put it to one, against the baseline.
     best_within : Candidate
         The knee of what is within the limits.
+    eligible : tuple of Candidate
+        All that may be handed back, on the front or not: feasible, and within the limits that were not lifted.
     """
 
     front: tuple[Candidate, ...]
     sure_beyond: Candidate | None
     best_within: Candidate
+    eligible: tuple[Candidate, ...]
 
     @classmethod
     def of(cls, candidates: Sequence[Candidate], standings: Standings, problem: SearchProblem) -> HandedBack:
@@ -57,12 +60,14 @@ class HandedBack:
             is_only_one = sure is None and within.id == baseline.id
             if top and (is_only_one or is_surely_better(top, sure or within, standings.on_val)):
                 sure = top
-        if sure is not None:
-            lifted = sure.excess
+        lifted = sure.excess if sure is not None else 0
+        if lifted:
             front = tuple(
                 replace(member, excess=max(0, member.excess - lifted)) if member.excess else member for member in front
             )
-        return cls(front, sure, within)
+        feasible = feasible_of(candidates, standings.least_f1)
+        eligible = tuple(candidate for candidate in feasible if standings.excess(candidate) <= lifted)
+        return cls(front, sure, within, eligible)
 
 
 def _better(tier: Sequence[Candidate], baseline: Candidate) -> Candidate | None:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from psopt.search._edit_worths import LEAST_WORTH
-from psopt.search._front import gains_of, knee
+from psopt.search._edit_worths import LEAST_WORTH, expected_gain
+from psopt.search._front import distance_to_utopia, gains_of, knee
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
     from psopt.search._front import Candidate
     from psopt.search._search import Search
+
+    Vector = NDArray[np.float64]
 
 _MOST_LOST = 0.01  # chosen: the margin by which the gate takes a prompt for no worse
 
@@ -19,25 +23,44 @@ _MOST_LOST = 0.01  # chosen: the margin by which the gate takes a prompt for no 
 def nominees(search: Search) -> tuple[Candidate, ...]:
     """Return the candidates that the gate looks at, in the order in which it prefers them.
 
-    The knee without edits that are worth nothing that can be measured, then the shortest. Where the knee is beyond the
-    limits on edits and tokens, since that is surely better on val and the user has set none, the best within them comes
-    last. The choice is by val alone, for the gate's error holds only where test has chosen nothing. The baseline is
-    never among them: it is what is kept where none passes.
+    The best founded of those that val can't tell from the knee, without edits that are worth nothing that can be
+    measured, then the shortest. Where the knee is beyond the limits on edits and tokens, since that is surely better on
+    val and the user has set none, the best within them comes last. The choice is by val and train alone, for the gate's
+    error holds only where test has chosen nothing. The baseline is never among them: it is what is kept where none
+    passes.
     """
     front = search.front
     if not front:
         return ()
-    chosen = [leanest(knee(front, search.baseline), search.candidates), search.shortest]
+    chosen = [leanest(best_founded(knee(front, search.baseline), search), search.candidates), search.shortest]
     if search.handed_back.sure_beyond:
         chosen.append(search.handed_back.best_within)
     return tuple({candidate.id: candidate for candidate in chosen if candidate.id != search.baseline.id}.values())
 
 
+def best_founded(best: Candidate, search: Search) -> Candidate:
+    """Return the candidate of whose edits train says most, of those that are as good as the knee by one standard error.
+
+    The knee of many candidates is partly lucky on val, the luckier the smaller val is, and train knows nothing of that
+    luck. Where val is large hardly anything else is as good. Of several of which train says as much it is the one that
+    is best on val. Of those worse than the baseline in F1 or S none is chosen, unless the knee is worse too.
+    """
+    start = gains_of(search.baseline)
+    is_better = not _is_behind(best, start)
+    rivals = [rival for rival in search.handed_back.eligible if not (is_better and _is_behind(rival, start))]
+    as_good = [rival for rival in rivals if search.is_as_good(rival, best)]
+    return max([best, *as_good], key=lambda rival: (expected_gain(rival.edits), -distance_to_utopia(rival)))
+
+
+def _is_behind(candidate: Candidate, start: Vector) -> bool:
+    return bool((gains_of(candidate)[:2] < start[:2]).any())
+
+
 def leanest(best: Candidate, candidates: Sequence[Candidate]) -> Candidate:
     """Return the evaluated form of a candidate with fewest edits that lacks nothing of measurable worth.
 
-    Such a form has some of its edits and no others, merged or not. On val it loses at most `LEAST_WORTH` for each that
-    it lacks, and at most `_MOST_LOST` in all: in F1 - S + C, and in each of these.
+    Such a form has some of its edits and no others, merged or not, and train expects as much of it. On val it loses at
+    most `LEAST_WORTH` for each that it lacks, and at most `_MOST_LOST` in all: in F1 - S + C, and in each of these.
     """
     forms = [form for form in candidates if form.edits and _is_leaner(form, best) and _loses_nothing(form, best)]
     return min(forms, key=lambda form: (len(form.edits), -gains_of(form).sum(), form.trial), default=best)
@@ -53,6 +76,8 @@ def _parts(candidate: Candidate) -> set[str]:
 
 
 def _loses_nothing(form: Candidate, best: Candidate) -> bool:
+    if expected_gain(form.edits) < expected_gain(best.edits):
+        return False
     lost = gains_of(best) - gains_of(form)
     allowed = min(_MOST_LOST, LEAST_WORTH * (len(best.edits) - len(form.edits)))
     return bool(max(lost.sum(), *lost) <= allowed)

@@ -35,18 +35,21 @@ class PromptLimits:
         Those of that text, and of what every call holds beside it (see `tokens_around`).
     is_firm : bool
         Whether the user has set the tokens: then no gain is worth more of them.
+    examples_allowed : int
+        So many examples don't count among the edits.
     """
 
     most_edits: int | None
     most_tokens: int
     around: TokenRange
     is_firm: bool = False
+    examples_allowed: int = 0
 
     @classmethod
     def of(
         cls, baseline: Prompt, around: TokenRange, restriction: SearchRestriction, *, of_example: int = 0
     ) -> PromptLimits:
-        """Derive them: without a number of the user's, 25 edits and twice the tokens of the baseline.
+        """Derive them: without a number of the user's, 25 edits and twice the tokens of the baseline, and the examples.
 
         Parameters
         ----------
@@ -54,7 +57,7 @@ class PromptLimits:
         around : TokenRange
         restriction : SearchRestriction
         of_example : int
-            Tokens of an example, for as many as the restriction allows however short the baseline is.
+            Tokens of an example: as many as the restriction allows come on top.
 
         Raises
         ------
@@ -67,12 +70,12 @@ class PromptLimits:
             raise InputError(
                 f"--max-prompt-tokens {asked} does not allow the seed prompt: a call of it takes about {of_baseline}"
             )
-        room = of_baseline + restriction.examples_allowed * of_example
-        most = max(_TIMES_THE_BASELINE * of_baseline, room) if asked is None else asked
+        room = _TIMES_THE_BASELINE * of_baseline + restriction.examples_allowed * of_example
+        most = room if asked is None else asked
         most_edits = restriction.max_prompt_edits
         if most_edits is None and asked is None:
             most_edits = _MOST_EDITS
-        return cls(most_edits, most, around, asked is not None)
+        return cls(most_edits, most, around, asked is not None, restriction.examples_allowed)
 
     @classmethod
     def in_search(cls, baseline: Prompt, evaluator: Evaluator, restriction: SearchRestriction) -> PromptLimits:
@@ -97,7 +100,9 @@ class PromptLimits:
     def are_too_many(self, edits: Collection[Edit]) -> bool:
         """Whether a prompt of any length must not have so many edits."""
         lines = {(edit.label, edit.step) if edit.kind == "definition" else edit for edit in edits}
-        return self.most_edits is not None and len(lines) > self.most_edits
+        n_examples = sum(edit.kind == "example" for edit in edits)
+        n_counted = len(lines) - min(n_examples, self.examples_allowed)
+        return self.most_edits is not None and n_counted > self.most_edits
 
 
 def tokens_a_call(prompt: Prompt, around: TokenRange) -> TokenRange:

@@ -211,6 +211,10 @@ class Search:
             self._handed_back = (len(self.candidates), handed_back)
         return self._handed_back[1]
 
+    def is_as_good(self, candidate: Candidate, best: Candidate) -> bool:
+        """Whether a candidate loses no more than one standard error on val against another, in any objective."""
+        return self._standings.is_as_good(candidate, best)
+
     def run(self, *, completes_front: bool = True) -> None:
         """Run until the total of trials is reached or nothing new can be tried; other workers' trials count.
 

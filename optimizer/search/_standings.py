@@ -115,7 +115,7 @@ class Standings:
         best = self.best
         shorter = [prompt for prompt in self.standing if len(prompt.edits) < len(best.edits)]
         shorter.sort(key=lambda prompt: len(prompt.edits))
-        return next((prompt for prompt in shorter if self._is_as_good(prompt, best)), best)
+        return next((prompt for prompt in shorter if self.is_as_good(prompt, best)), best)
 
     def lead(self, candidate: Raced, rival: Raced) -> NDArray[np.float64]:
         """Return by how much a candidate is ahead of a rival, by sample, on what both were asked about: (n, 3)."""
@@ -141,7 +141,8 @@ class Standings:
         goes_first = total < 0 or (total == 0 and (len(rival.edits), rival.trial) < (len(prompt.edits), prompt.trial))
         return goes_first and self._races.is_no_better(lead, self.baseline)
 
-    def _is_as_good(self, prompt: Raced, best: Raced) -> bool:
+    def is_as_good(self, prompt: Raced, best: Raced) -> bool:
+        """Whether one loses little against another: no more than one standard error, as far as both are known."""
         if isinstance(prompt, Candidate) and isinstance(best, Candidate):
             return is_as_good(prompt, best, self.on_val, self._problem.options.seed)
         return self._races.loses_little(self._races.lead(prompt, best, self.baseline))

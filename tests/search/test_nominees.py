@@ -17,14 +17,16 @@ if TYPE_CHECKING:
     from psopt.tasks import Task
 
 
-def candidate(task: Task, trial: int, n_right: int) -> Candidate:
+def answers(task: Task, n_right: int) -> Predictions:
     """The first `n_right` samples of val are right under both wordings, the others wrong."""
     truth = np.array([task.labels.index(sample.label) for sample in task.val])
     array = np.repeat(truth[:, None], 2, axis=1)
     array[n_right:] = 1 - array[n_right:]
-    return Candidate(
-        trial, Prompt(f"number {trial}", task.labels), (), score(Predictions(array, task.val, task.labels))
-    )
+    return Predictions(array, task.val, task.labels)
+
+
+def candidate(task: Task, trial: int, n_right: int) -> Candidate:
+    return Candidate(trial, Prompt(f"number {trial}", task.labels), (), score(answers(task, n_right)))
 
 
 @pytest.fixture
@@ -32,13 +34,14 @@ def tried(task: Task) -> list[Candidate]:
     return [candidate(task, trial, n_right) for trial, n_right in enumerate((20, 25, 30))]
 
 
-def searched(baseline: Any, front: Any, shortest: Any) -> Any:
+def searched(baseline: Any, front: Any, shortest: Any, as_good: Any = ()) -> Any:
     return SimpleNamespace(
         baseline=baseline,
         front=tuple(front),
         shortest=shortest,
-        candidates=[baseline, *front, shortest],
-        handed_back=SimpleNamespace(sure_beyond=None, best_within=None),
+        candidates=[baseline, *front, shortest, *as_good],
+        handed_back=SimpleNamespace(sure_beyond=None, best_within=None, eligible=(baseline, *front, *as_good)),
+        is_as_good=lambda prompt, best: prompt in as_good,
     )
 
 
@@ -73,5 +76,32 @@ def test_edits_of_no_measurable_worth_are_dropped_where_a_form_without_them_was_
 def test_where_the_knee_is_beyond_the_limits_the_best_within_comes_last(tried: list[Candidate]) -> None:
     baseline, within, beyond = tried
     search = searched(baseline, [beyond, within], beyond)
-    search.handed_back = SimpleNamespace(sure_beyond=beyond, best_within=within)
+    search.handed_back.sure_beyond, search.handed_back.best_within = beyond, within
     assert [nominee.id for nominee in nominees(search)] == [beyond.id, within.id]
+
+
+def backed(task: Task, trial: int, n_right: int, gain: float) -> Candidate:
+    """A candidate with a note of which train says that it mends so much."""
+    note = Edit("note", "Number", f"note {trial}", Provenance("rules", "accuracy"), gain)
+    return edited(task, trial, n_right, (note,))
+
+
+def test_of_those_that_val_can_t_tell_from_the_knee_train_chooses(task: Task) -> None:
+    baseline, knee = candidate(task, 0, 20), backed(task, 1, 30, 0.1)
+    founded, unfounded = backed(task, 2, 29, 0.2), backed(task, 3, 29, 0.05)
+    assert nominees(searched(baseline, [knee], knee, [founded, unfounded]))[0].id == founded.id
+    assert nominees(searched(baseline, [knee, founded], knee, [unfounded]))[0].id == knee.id
+    equal = backed(task, 4, 29, 0.1)
+    assert nominees(searched(baseline, [knee], knee, [equal]))[0].id == knee.id
+
+
+def test_what_is_behind_the_baseline_is_not_nominated_for_what_train_says(task: Task) -> None:
+    baseline, knee = candidate(task, 0, 20), backed(task, 1, 21, 0.1)
+    behind = backed(task, 2, 19, 0.9)
+    assert nominees(searched(baseline, [knee], knee, [behind]))[0].id == knee.id
+
+
+def test_a_form_without_what_train_speaks_for_is_not_leaner(task: Task) -> None:
+    notes = tuple(Edit("note", label, f"of {label}", Provenance("rules", "accuracy"), 0.1) for label in task.labels)
+    baseline, best, form = candidate(task, 0, 20), edited(task, 1, 30, notes), edited(task, 2, 30, notes[:1])
+    assert nominees(searched(baseline, [best], form))[0].id == best.id

@@ -51,10 +51,13 @@ def test_twice_the_seed_prompt_is_allowed_and_no_more_than_25_edits() -> None:
 def test_examples_have_room_where_that_is_asked_for() -> None:
     restriction = SearchRestriction(examples_allowed=16)
     limits = PromptLimits.of(PROMPT, AROUND, restriction, of_example=20)
-    assert limits.most_tokens == limits.tokens(PROMPT) + 16 * 20
+    assert limits.most_tokens == 2 * limits.tokens(PROMPT) + 16 * 20
     assert not limits.is_firm
-    long_prompt = PromptLimits.of(PROMPT, AROUND, SearchRestriction(examples_allowed=1), of_example=5)
-    assert long_prompt.most_tokens == 2 * long_prompt.tokens(PROMPT)
+    notes = [Edit("note", "a", f"Note {i}.", ORIGIN) for i in range(26)]
+    examples = [Edit("example", "a", f"text {i}", ORIGIN) for i in range(17)]
+    assert not limits.are_too_many([*notes[:25], *examples[:16]])
+    assert limits.are_too_many(notes)
+    assert limits.are_too_many([*notes[:25], *examples])
     firm = PromptLimits.of(PROMPT, AROUND, replace(restriction, max_prompt_tokens=90), of_example=20)
     assert firm.most_tokens == 90
     assert SearchRestriction.from_dict(restriction.to_dict()) == restriction
