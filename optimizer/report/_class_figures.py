@@ -115,7 +115,7 @@ def consistency_histograms(prompts: Mapping[str, Predictions]) -> Figure:
     plot.update_yaxes(tickformat=".0%", rangemode="tozero")
     plot.update_xaxes(range=[0, 1])
     caption = "All pairs of samples of a class by how alike they are answered. The further right the better."
-    return Figure("consistency-histograms", "Pairs of samples by their consistency", caption, plot)
+    return Figure("consistency-histograms", "Pairs of samples by their consistency", caption, plot, panels=columns)
 
 
 def consistency_matrices(prompts: Mapping[str, Predictions]) -> Figure:
@@ -156,7 +156,7 @@ def consistency_matrices(prompts: Mapping[str, Predictions]) -> Figure:
         + f" (at most {_MOST_OF_A_CLASS} of a class are shown). Light squares along the diagonal in a dark field are "
         "parts of the class that the prompt treats in ways of their own."
     )
-    return Figure("consistency-matrices", "Consistency within classes", caption, plot)
+    return Figure("consistency-matrices", "Consistency within classes", caption, plot, panels=columns)
 
 
 def _labels(predictions: Predictions) -> list[str]:

@@ -45,7 +45,7 @@ def confusion(prompts: Mapping[str, Predictions]) -> Figure | None:
         "A row is the samples of a class, a column what they are answered under all wordings. The diagonal is right, a "
         "light square beside it is a class that is taken for another."
     )
-    return Figure("confusion", "What each class is taken for", caption, plot)
+    return Figure("confusion", "What each class is taken for", caption, plot, panels=len(prompts))
 
 
 def shares_by_class(predictions: Predictions, labels: list[str]) -> NDArray[np.float64]:

@@ -14,15 +14,21 @@ _MOST_EDITS = 8
 
 
 def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], quality: str = "") -> Figure:
-    """F1 against S on val, C as colour: the front, its knee, the baseline; infeasible prompts are faded.
+    """F1 against S on val, C as colour: the front, its knee, what is recommended, the baseline; infeasible ones faded.
 
     `quality` is what stands in the place of F1, by default what run.json says.
     """
     import plotly.graph_objects as go
 
     layers = _layers(run, trials)
-    symbols = {"seed prompt": "diamond", "knee": "star", "front": "circle", "evaluated": "circle"}
-    sizes = {"seed prompt": 15, "knee": 19, "front": 13}
+    symbols = {
+        "seed prompt": "diamond",
+        "knee": "star",
+        "recommended": "hexagram",
+        "front": "circle",
+        "evaluated": "circle",
+    }
+    sizes = {"seed prompt": 15, "knee": 19, "recommended": 19, "front": 13}
     quality = quality or quality_name(run)
     plot = go.Figure()
     for name, layer in layers.items():
@@ -98,6 +104,7 @@ def _colors(layer: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def _layers(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
     """Each trial in one layer, in the order they are drawn in: what matters most lies on top."""
     knee = next((entry["id"] for entry in run["front"] if entry["knee"]), None)
+    recommended = (run.get("recommended") or {}).get("id")
     on_front = {entry["id"] for entry in run["front"]}
     baseline = run["baseline"]["id"]
     layers: dict[str, list[Mapping[str, Any]]] = {
@@ -106,12 +113,15 @@ def _layers(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]]) -> dict
         "front": [],
         "seed prompt": [],
         "knee": [],
+        "recommended": [],
     }
     for trial in trials:
         if trial["id"] == knee:
             layers["knee"].append(trial)
         if trial["id"] == baseline:
             layers["seed prompt"].append(trial)
+        elif trial["id"] == recommended != knee:
+            layers["recommended"].append(trial)
         elif not trial["feasible"]:
             layers["infeasible: too little F1"].append(trial)
         elif trial["id"] not in on_front:

@@ -13,6 +13,7 @@ COLORS = ("#8b93a1", "#1a9c5f", "#2f6fde", "#d97706")
 """Of the prompts, the seed prompt first."""
 SCALE = "Viridis"
 _LINES = "rgba(128,128,128,.25)"
+_AROUND_PANELS, _LEAST_PANEL = 140, 190  # pixels, chosen by eye: the labels of classes, and a title of 24 characters
 _LONGEST = 160  # characters: a hover label of three lines
 
 
@@ -27,17 +28,25 @@ class Figure:
     title, caption : str
         Plain texts; the caption says how to read it.
     plot : plotly.graph_objects.Figure
+    panels : int
+        How many stand side by side in it.
     """
 
     name: str
     title: str
     caption: str
     plot: go.Figure
+    panels: int = 1
 
     @property
     def height(self) -> int:
         """In pixels."""
         return int(self.plot.layout.height)
+
+    @property
+    def least_width(self) -> int:
+        """In pixels: on narrower screens it is scrolled, for titles of panels would run into each other."""
+        return _AROUND_PANELS + self.panels * _LEAST_PANEL if self.panels > 1 else 0
 
 
 def styled(plot: go.Figure, height: int, **layout: Any) -> None:

@@ -21,6 +21,7 @@ from psopt.report import diagnosis_page, write_report
 from psopt.report._class_figures import class_consistency, class_figures, class_sensitivity, consistency_matrices
 from psopt.report._confusion_figure import confusion
 from psopt.report._contents import read_contents
+from psopt.report._front_figure import front_figure
 from psopt.report._history import history
 from psopt.report._marked import marked
 from psopt.report._run_report import most_severe, weak_rows
@@ -98,6 +99,28 @@ def test_it_can_be_rebuilt_from_the_run_directory_alone(run: Any) -> None:
     (run.path / "proposals.json").write_text(json.dumps(proposals))
     write_report(RunDirectory.open(run.path))
     assert "left the search after trial 7" in (run.path / "report.html").read_text()
+
+
+def test_the_verdict_stands_before_everything_else(run: Any) -> None:
+    manifest = json.loads((run.path / "run.json").read_text("utf-8"))
+    manifest["dataset"]["note"] = "186 of 398 samples are left out"
+    (run.path / "run.json").write_text(json.dumps(manifest), "utf-8")
+    write_report(RunDirectory.open(run.path))
+    page = (run.path / "report.html").read_text("utf-8")
+    places = [page.index(text) for text in ('<p class="note">', 'class="cards"', "186 of 398 samples", "<nav>")]
+    assert places == sorted(places)
+    assert page[places[0] :].startswith(('<p class="note">Use prompt', '<p class="note">Keep yours'))
+
+
+def test_what_is_recommended_has_a_mark_of_its_own_unless_it_is_the_knee() -> None:
+    scores = {"f1": 0.8, "sensitivity": 0.1, "consistency": 0.7, "edits": [], "feasible": True}
+    trials = [{"id": name, "trial": number, **scores} for number, name in enumerate("abc")]
+    run: dict[str, Any] = {"baseline": {"id": "a"}, "front": [{"id": "b", "knee": True}], "recommended": {"id": "c"}}
+    marks = {trace.name: trace.marker.symbol for trace in front_figure(run, trials, "F1").plot.data}
+    assert marks == {"seed prompt": "diamond", "knee": "star", "recommended": "hexagram"}
+    run["recommended"]["id"] = "b"
+    names = [trace.name for trace in front_figure(run, trials, "F1").plot.data]
+    assert names == ["evaluated", "seed prompt", "knee"]
 
 
 def test_leaving_edits_out_is_measured_where_that_costs_nothing(run: Any) -> None:

@@ -82,6 +82,23 @@ def test_it_is_drawn_without_a_word_on_the_console(browser: Any, folder: Any) ->
     page.save_screenshot(str(SCREENSHOTS / f"report-{browser.theme}.png"))
 
 
+def test_on_a_phone_titles_of_panels_stand_apart_and_the_page_stays_in_its_width(browser: Any, folder: Any) -> None:
+    phone = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
+    try:
+        page = opened(browser, folder / "run" / "report.html")
+        wide = page.execute_script("return document.documentElement.scrollWidth - innerWidth")
+        titles = page.execute_script(
+            "return [...document.querySelectorAll('[data-figure=confusion] .annotation-text')]"
+            ".map((title) => { const box = title.getBoundingClientRect(); return [box.left, box.right] })"
+        )
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert wide <= 0, "the page scrolls sideways"
+    (_, end_of_first), (start_of_second, _) = titles
+    assert end_of_first < start_of_second
+
+
 def test_on_paper_no_table_is_cut(browser: Any, folder: Any) -> None:
     page = opened(browser, folder / "run" / "report.html")
     a4 = {"width": 718, "height": 1000, "deviceScaleFactor": 1, "mobile": False}  # CSS pixels within Chromium's margins
