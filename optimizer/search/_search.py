@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from optuna.trial import TrialState
-from psopt.proposals import merged_notes, replace_merged
+from psopt.proposals import merged_definitions, merged_notes, replace_merged
 from psopt.search._candidate_trial import CandidateTrials
 from psopt.search._coming import ComingCandidate
 from psopt.search._convergence import Convergence
@@ -526,19 +526,19 @@ class Search:
             self.history.promote(self._races.further(narrow, self.baseline))
 
     def _merged_by_rule(self, edits: Sequence[Edit]) -> tuple[Edit, ...]:
-        """Edits with the notes of each label in one, as far as rules have written them."""
+        """Edits with the notes and the definitions of each label in one, as far as rules have written them."""
         task = self.problem.task
-        return replace_merged(edits, self._allowed(merged_notes(edits, task.labels, task.noun)))
+        merged = merged_definitions(edits, task.labels) + merged_notes(edits, task.labels, task.noun)
+        return replace_merged(edits, self._allowed(merged))
 
     def _merged(self, candidate: Candidate | StoppedCandidate) -> tuple[Edit, ...]:
-        """A candidate's edits with the notes of each label in one: those of rules by rule, others by their author."""
+        """A candidate's edits merged by label: what rules wrote by rule, notes of a model's by that."""
         if len(self.history.rounds) < self.problem.options.rounds:
-            return candidate.edits  # merged notes count as a round of their own, after all others
-        task = self.problem.task
-        merged = self._allowed(merged_notes(candidate.edits, task.labels, task.noun))
-        if self.problem.proposer is not None:
-            merged += self._allowed(self.problem.proposer.merge(task, replace_merged(candidate.edits, merged)))
-        return replace_merged(candidate.edits, merged)
+            return candidate.edits  # what is merged counts as a round of its own, after all others
+        merged = self._merged_by_rule(candidate.edits)
+        if self.problem.proposer is None:
+            return merged
+        return replace_merged(merged, self._allowed(self.problem.proposer.merge(self.problem.task, merged)))
 
     def _allowed(self, merged: list[Edit]) -> list[Edit]:
         """Merged notes that hold no text of samples, where that is asked for."""

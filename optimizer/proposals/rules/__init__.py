@@ -1,4 +1,4 @@
-"""Proposals by rule, free of charge: one file for each kind of edit, and one for merging notes."""
+"""Proposals by rule, free of charge: one file for each kind of edit, and two for merging notes and definitions."""
 
 from psopt.proposals.rules._definitions import (
     definitions_from_clusters,
@@ -14,6 +14,7 @@ from psopt.proposals.rules._examples import (
     examples_of_open_answers,
 )
 from psopt.proposals.rules._merging import merged_edit, merged_notes, notes_by_label, replace_merged
+from psopt.proposals.rules._merging_definitions import merged_definitions
 from psopt.proposals.rules._notes import note_text, notes_from_slices
 from psopt.proposals.rules._open_notes import OPEN_NOTES, notes_on_open_answers
 from psopt.proposals.rules._short_questions import notes_on_short_questions
@@ -30,6 +31,7 @@ __all__ = [
     "definitions_from_task",
     "examples_from_train",
     "examples_of_open_answers",
+    "merged_definitions",
     "merged_edit",
     "merged_notes",
     "note_text",

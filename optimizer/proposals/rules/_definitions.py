@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from psopt.proposals.rules._merging_definitions import ALSO, TYPICAL, listed
 from psopt.search_spaces import Edit, Provenance
 from psopt.text import field_and_phrase, phrase_of_field
 
@@ -89,7 +90,7 @@ def definitions_from_clusters(
             said[cluster.label] += phrases
             named = cluster.samples[: cluster.n_named]
             origin = Provenance("rules", "consistency", f"{cluster.label}: answered {cluster.answered}", named)
-            edits.append(Edit("definition", cluster.label, f"also {_listed(phrases)}", origin, gain(cluster)))
+            edits.append(Edit("definition", cluster.label, f"{ALSO}{listed(phrases)}", origin, gain(cluster)))
     return edits[:_MOST_CLUSTERS]
 
 
@@ -112,7 +113,7 @@ def definitions_from_phrases(task: Task, predictions: Predictions, evidence: Phr
         if phrases:
             origin = Provenance("rules", "accuracy", f"{label}: wordings", ids)
             gain = float(predictions.share_wrong[predictions.truth == number].sum() / len(predictions.samples))
-            edits.append(Edit("definition", label, f"typical wordings: {_listed(phrases)}", origin, gain))
+            edits.append(Edit("definition", label, f"{TYPICAL}{listed(phrases)}", origin, gain))
     return edits
 
 
@@ -146,17 +147,3 @@ def _is_sign(phrase: str, label: str, evidence: PhraseEvidence) -> bool:
     field, alone = field_and_phrase(phrase)
     place = evidence.labels.index(label)
     return any(place in evidence.signs.get(name, ()) for name in (phrase, phrase_of_field(field, f"^{alone}")))
-
-
-def _listed(phrases: Sequence[str]) -> str:
-    """Phrases in a line, those of fields with the fields' names.
-
-    >>> _listed(["how many", "what year"]), _listed(["subject: bill", "body: refund", "subject: invoice"])
-    ('how many, what year', 'bill, invoice (in subject); refund (in body)')
-    """
-    of_fields: dict[str, list[str]] = {}
-    for phrase in phrases:
-        field, alone = field_and_phrase(phrase)
-        of_fields.setdefault(field, []).append(alone)
-    parts = [", ".join(shown) + (f" (in {field})" if field else "") for field, shown in of_fields.items()]
-    return "; ".join(parts)

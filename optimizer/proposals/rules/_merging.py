@@ -31,18 +31,21 @@ def merged_notes(edits: Iterable[Edit], labels: Sequence[str], noun: str) -> lis
         notes = [edit for edit in edits if edit.kind == "note" and edit.label == label]
         phrases_of = {note: _phrases(note, labels, noun) for note in notes}
         by_rule = [note for note, phrases in phrases_of.items() if phrases]
-        phrases = _without_implied([phrase for note in by_rule for phrase in phrases_of[note]])
+        phrases = without_implied([phrase for note in by_rule for phrase in phrases_of[note]])
         if len(by_rule) > 1 and len(phrases) <= _MOST_PHRASES:
             merged.append(merged_edit(by_rule, note_text(noun, phrases, label), "rules"))
     return merged
 
 
-def merged_edit(notes: Sequence[Edit], text: str, author: str) -> Edit:
-    """The edit that stands in place of several notes of one label."""
-    samples = tuple(dict.fromkeys(sample for note in notes for sample in note.provenance.samples))
-    origin = Provenance(author, notes[0].provenance.view, f"{len(notes)} notes in one", samples)
-    names = tuple(name for note in notes for name in note.stands_for)
-    return Edit("note", notes[0].label, text, origin, sum(note.gain for note in notes), merges=names)
+def merged_edit(edits: Sequence[Edit], text: str, author: str) -> Edit:
+    """The edit that stands in place of several notes, or several definitions, of one label."""
+    first = edits[0]
+    samples = tuple(dict.fromkeys(sample for edit in edits for sample in edit.provenance.samples))
+    origin = Provenance(author, first.provenance.view, f"{len(edits)} {first.kind}s in one", samples)
+    names = tuple(name for edit in edits for name in edit.stands_for)
+    gains = [edit.gain for edit in edits]
+    gain = sum(gains) if first.kind == "note" else max(gains)  # definitions of a label are about the same samples
+    return Edit(first.kind, first.label, text, origin, gain, step=first.step, merges=names)
 
 
 def replace_merged(edits: Sequence[Edit], merged: Iterable[Edit]) -> tuple[Edit, ...]:
@@ -70,8 +73,8 @@ def _phrases(note: Edit, labels: Sequence[str], noun: str) -> tuple[str, ...]:
     return cues if note_text(noun, cues, note.label) == note.text else ()
 
 
-def _without_implied(phrases: Sequence[str]) -> list[str]:
-    """Each phrase once, without those that can't be shown unless another one is."""
+def without_implied(phrases: Sequence[str]) -> list[str]:
+    """Return each phrase once, without those that can't be shown unless another one is."""
     unique = list(dict.fromkeys(phrases))
     return [phrase for phrase in unique if not any(_implies(phrase, other) for other in unique if other != phrase)]
 
