@@ -80,7 +80,9 @@ Order = Annotated[
 TaskFile = Annotated[Path | None, option("Data", "--task-file", "Task file: description, labels, definitions.", "TOML")]
 TestFile = Annotated[Path | None, option("Data", "--test-file", "Test samples in a file of their own.", "FILE")]
 StrictData = Annotated[bool, option("Data", "--strict-data", "Fail rather than use the bundled sample.")]
-SkipEmpty = Annotated[bool, option("Data", "--skip-empty", "Leave rows without a text out; how many is said.")]
+SkipEmpty = Annotated[
+    bool, option("Data", "--skip-empty", "Leave rows without a text or a label out; how many is said.")
+]
 PinnedColumn = Annotated[
     str | None,
     option(

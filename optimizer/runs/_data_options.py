@@ -34,7 +34,7 @@ class DataOptions:
     order : tuple of str
         The labels from the least to the most.
     skip_empty : bool
-        Leave rows without a text out.
+        Leave rows without a text or a label out.
     pinned_column : str or None
         The column that says which samples must stay right.
     """

@@ -143,10 +143,14 @@ def _digest(splits: Splits) -> str:
 def left_out(tables: Sequence[Table], splits: Splits) -> list[str]:
     """Say in a line each how many samples of the data the splits leave out, and why."""
     notes = []
-    n_without_text = sum(table.n_without_text for table in tables)
-    if n_without_text:
-        rows = "row without a text is" if n_without_text == 1 else "rows without a text are"
-        notes.append(f"{n_without_text:,} {rows} left out")
+    lacking = {
+        "a text": sum(table.n_without_text for table in tables),
+        "a label": sum(table.n_without_label for table in tables),
+    }
+    for what, n_rows in lacking.items():
+        if n_rows:
+            rows = f"row without {what} is" if n_rows == 1 else f"rows without {what} are"
+            notes.append(f"{n_rows:,} {rows} left out")
     n_samples = sum(len(table.placed) for table in tables)
     n_lost = n_samples - sum(len(split) for split in splits)
     if n_lost:

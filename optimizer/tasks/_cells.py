@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 # Guards against a wrong column or a broken quote, not measured: no text to classify is a book.
 LONGEST_TEXT = 100_000
-_OR_SKIP = ", or leave such rows out with --skip-empty (skip_empty=True)"
+OR_SKIP = ", or leave such rows out with --skip-empty (skip_empty=True)"
+"""What messages on empty cells add, where rows with such may be left out."""
 
 
 def text_of(
@@ -33,7 +34,7 @@ def text_of(
     RowError
         If an input is missing, or can't be used, or all are empty.
     """
-    or_skip = _OR_SKIP if may_skip else ""
+    or_skip = OR_SKIP if may_skip else ""
     inputs = {name: _input(where, values, name, columns, or_skip, only_texts=only_texts) for name in columns.inputs}
     if not any(value.strip() for value in inputs.values()):
         names = " and ".join(repr(name) for name in columns.inputs)

@@ -59,7 +59,7 @@ def load_task(
         If False, data without labels are taken too: all samples are then in `val`, their labels None, and the
         task file must name the labels.
     skip_empty : bool
-        Leave rows without a text out, rather than refuse them; `info.note` says how many.
+        Leave rows without a text or a label out, rather than refuse them; `info.note` says how many.
     pinned_column : str, optional
         Which column says (true, 1, yes) that a sample must stay right; by default ``pinned``, where there is one. The
         gate of a run and `psopt.check` look at these.

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psopt.errors import DataError
-from psopt.tasks._answer_spec import AnswerSpec
-from psopt.tasks._cells import check_characters, column_names, is_empty, is_without_text, text_of
+from psopt.tasks._answer_spec import LABELS, AnswerSpec
+from psopt.tasks._cells import OR_SKIP, check_characters, column_names, is_empty, is_without_text, text_of
 from psopt.tasks._columns import ColumnChoice, find_columns, listed, missing_column
 from psopt.tasks._data import Sample
 from psopt.tasks._faults import RowError, of_each_row
@@ -46,6 +46,7 @@ class Table(NamedTuple):
     placed: list[Placed]
     label_column: str = ""
     n_without_text: int = 0
+    n_without_label: int = 0
 
 
 def make_samples(
@@ -60,7 +61,8 @@ def make_samples(
     """Make a sample of each row. Without an id column ids are the rows' numbers, from 1.
 
     Where labels aren't required, data without a label column, or with an empty one, give unlabelled samples. Rows
-    without a text are left out if `skip_empty`; the numbers of the others stay.
+    without a text or a label are left out if `skip_empty`, unless several labels may be none; the numbers of the others
+    stay.
 
     Raises
     ------
@@ -75,15 +77,23 @@ def make_samples(
         raise missing_column(source, names, "label", "--label-column")
     if label_column and not require_labels and all(is_empty(row.values.get(label_column)) for row in rows):
         columns = replace(columns, label=None)
-    numbered = list(enumerate(rows, start=1))
+    with_text = numbered = list(enumerate(rows, start=1))
     if skip_empty:
-        numbered = [(number, row) for number, row in numbered if not is_without_text(row.values, columns.inputs)]
-        if not numbered:
+        with_text = [(number, row) for number, row in numbered if not is_without_text(row.values, columns.inputs)]
+        if not with_text:
             raise DataError(f"{source}: no row has a text (column {listed(columns.inputs)}); name another column")
+        numbered = [(number, row) for number, row in with_text if not _is_without_label(row, columns, spec)]
+        if not numbered:
+            raise DataError(f"{source}: no row has a label (column {columns.label!r}); name another column")
     numbers = [number for number, _ in numbered]
     kept = [row for _, row in numbered]
     placed = _all_placed(source, kept, numbers, columns, spec, only_texts=not choice.inputs)
-    return Table(placed, label_column or "", len(rows) - len(kept))
+    return Table(placed, label_column or "", len(rows) - len(with_text), len(with_text) - len(kept))
+
+
+def _is_without_label(row: Record, columns: Columns, spec: AnswerSpec) -> bool:
+    """Whether nothing is said of a row's answer; of several labels that says that there is none."""
+    return columns.label is not None and spec.kind != LABELS and is_empty(row.values.get(columns.label))
 
 
 def _all_placed(
@@ -145,7 +155,7 @@ def _label(value: Any, where: str, column: str) -> str:
     """A label as text: whole numbers and truth values become theirs."""
     cell = f"the label (column {column!r})"
     if is_empty(value):
-        raise RowError(where, f"{cell} is empty", "fill it in or remove the row")
+        raise RowError(where, f"{cell} is empty", f"fill it in or remove the row{OR_SKIP}")
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # pandas writes whole numbers so where some are missing
     if not isinstance(value, (str, int)):

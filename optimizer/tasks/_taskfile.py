@@ -43,7 +43,7 @@ class TaskFile:
     order : tuple of str
         The labels from the least to the most, where answers are ordinal.
     skip_empty : bool
-        Leave rows without a text out.
+        Leave rows without a text or a label out.
     """
 
     origin: str

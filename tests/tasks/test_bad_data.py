@@ -229,6 +229,7 @@ def test_all_bad_rows_are_told_in_one_message_by_kind(tmp_path: Path) -> None:
     assert "line 22" not in empty
     assert "--skip-empty" in empty
     assert unlabelled.startswith("the label (column 'label') is empty in 2 rows: line 33, line 34;")
+    assert "--skip-empty" in unlabelled
     assert broken.startswith("line 35: the label (column 'label') has 300 characters; at most 200 are taken;")
 
 
@@ -253,10 +254,29 @@ def test_rows_without_a_text_are_left_out_if_said(tmp_path: Path) -> None:
     assert load_task(toml).info.sha256 == task.info.sha256
 
 
-def test_a_file_without_any_text_is_told_all_the_same(tmp_path: Path) -> None:
+def test_rows_without_a_label_are_left_out_too_if_said(tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    path.write_text(HEAD + ",yes\nunlabelled,\n,\n" + GOOD)
+    task = load_task(path, skip_empty=True)
+    assert task.info.note == "2 rows without a text are left out; 1 row without a label is left out"
+    ids = {sample.id for sample in (*task.train, *task.val, *task.test)}
+    assert ids == {str(number) for number in range(4, 14)}
+
+
+def test_of_several_labels_an_empty_cell_is_an_answer(tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    rows = "".join(f"text {row},{'' if row % 3 else 'a;b'}\n" for row in range(12))
+    path.write_text(HEAD + rows)
+    task = load_task(path, answers="labels:;", skip_empty=True)
+    assert len((*task.train, *task.val, *task.test)) == 12
+
+
+def test_a_file_without_any_text_or_label_is_told_all_the_same(tmp_path: Path) -> None:
     path = tmp_path / "d.csv"
     path.write_text(HEAD + ",yes\n,no\n")
     assert "no row has a text" in error_of(path, skip_empty=True)
+    path.write_text(HEAD + "one,\ntwo,\n")
+    assert "no row has a label" in error_of(path, skip_empty=True)
     assert "skip-empty is for data files" in error_of("trec", InputError, skip_empty=True)
 
 
