@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float64]
 
 _MOST_LOST = 0.01  # chosen: the margin by which the gate takes a prompt for no worse
+_MOST_LONGER = 1.25  # of the knee's tokens, chosen: what val can't see should not cost much (docs/decisions.md)
 
 
 def nominees(search: Search) -> tuple[Candidate, ...]:
@@ -32,7 +33,10 @@ def nominees(search: Search) -> tuple[Candidate, ...]:
     front = search.front
     if not front:
         return ()
-    chosen = [leanest(best_founded(knee(front, search.baseline), search), search.candidates), search.shortest]
+    best = knee(front, search.baseline)
+    founded = best_founded(best, search)
+    least_gain = expected_gain(founded.edits) if founded.id != best.id else 0.0
+    chosen = [leanest(founded, search.candidates, least_gain), search.shortest]
     if search.handed_back.sure_beyond:
         chosen.append(search.handed_back.best_within)
     return tuple({candidate.id: candidate for candidate in chosen if candidate.id != search.baseline.id}.values())
@@ -43,12 +47,15 @@ def best_founded(best: Candidate, search: Search) -> Candidate:
 
     The knee of many candidates is partly lucky on val, the luckier the smaller val is, and train knows nothing of that
     luck. Where val is large hardly anything else is as good. Of several of which train says as much it is the one that
-    is best on val. Of those worse than the baseline in F1 or S none is chosen, unless the knee is worse too.
+    is best on val. Of those worse than the baseline in F1 or S none is chosen, unless the knee is worse too; nor of
+    those longer than the knee by more than a quarter, for val sees nothing of what the tokens buy.
     """
     start = gains_of(search.baseline)
     is_better = not _is_behind(best, start)
     rivals = [rival for rival in search.handed_back.eligible if not (is_better and _is_behind(rival, start))]
-    as_good = [rival for rival in rivals if search.is_as_good(rival, best)]
+    most_tokens = _MOST_LONGER * search.tokens(best)
+    short_enough = [rival for rival in rivals if search.tokens(rival) <= most_tokens]
+    as_good = [rival for rival in short_enough if search.is_as_good(rival, best)]
     return max([best, *as_good], key=lambda rival: (expected_gain(rival.edits), -distance_to_utopia(rival)))
 
 
@@ -56,13 +63,15 @@ def _is_behind(candidate: Candidate, start: Vector) -> bool:
     return bool((gains_of(candidate)[:2] < start[:2]).any())
 
 
-def leanest(best: Candidate, candidates: Sequence[Candidate]) -> Candidate:
+def leanest(best: Candidate, candidates: Sequence[Candidate], least_gain: float = 0.0) -> Candidate:
     """Return the evaluated form of a candidate with fewest edits that lacks nothing of measurable worth.
 
-    Such a form has some of its edits and no others, merged or not, and train expects as much of it. On val it loses at
-    most `LEAST_WORTH` for each that it lacks, and at most `_MOST_LOST` in all: in F1 - S + C, and in each of these.
+    Such a form has some of its edits and no others, merged or not. On val it loses at most `LEAST_WORTH` for each that
+    it lacks, and at most `_MOST_LOST` in all: in F1 - S + C, and in each of these. Train expects at least `least_gain`
+    of it, which is that of the candidate where train has chosen this.
     """
-    forms = [form for form in candidates if form.edits and _is_leaner(form, best) and _loses_nothing(form, best)]
+    leaner = [form for form in candidates if form.edits and _is_leaner(form, best) and _loses_nothing(form, best)]
+    forms = [form for form in leaner if expected_gain(form.edits) >= least_gain]
     return min(forms, key=lambda form: (len(form.edits), -gains_of(form).sum(), form.trial), default=best)
 
 
@@ -76,8 +85,6 @@ def _parts(candidate: Candidate) -> set[str]:
 
 
 def _loses_nothing(form: Candidate, best: Candidate) -> bool:
-    if expected_gain(form.edits) < expected_gain(best.edits):
-        return False
     lost = gains_of(best) - gains_of(form)
     allowed = min(_MOST_LOST, LEAST_WORTH * (len(best.edits) - len(form.edits)))
     return bool(max(lost.sum(), *lost) <= allowed)

@@ -215,6 +215,10 @@ class Search:
         """Whether a candidate loses no more than one standard error on val against another, in any objective."""
         return self._standings.is_as_good(candidate, best)
 
+    def tokens(self, candidate: Candidate) -> int:
+        """About how many tokens a call of a candidate's prompt takes."""
+        return self.problem.limits.tokens(candidate.prompt)
+
     def run(self, *, completes_front: bool = True) -> None:
         """Run until the total of trials is reached or nothing new can be tried; other workers' trials count.
 

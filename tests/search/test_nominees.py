@@ -42,6 +42,7 @@ def searched(baseline: Any, front: Any, shortest: Any, as_good: Any = ()) -> Any
         candidates=[baseline, *front, shortest, *as_good],
         handed_back=SimpleNamespace(sure_beyond=None, best_within=None, eligible=(baseline, *front, *as_good)),
         is_as_good=lambda prompt, best: prompt in as_good,
+        tokens=lambda candidate: len(candidate.prompt.description.split()),
     )
 
 
@@ -101,7 +102,21 @@ def test_what_is_behind_the_baseline_is_not_nominated_for_what_train_says(task: 
     assert nominees(searched(baseline, [knee], knee, [behind]))[0].id == knee.id
 
 
-def test_a_form_without_what_train_speaks_for_is_not_leaner(task: Task) -> None:
+def test_what_val_does_not_see_may_not_make_the_prompt_much_longer(task: Task) -> None:
+    baseline, knee = candidate(task, 0, 20), backed(task, 1, 30, 0.1)
+    knee = replace(knee, prompt=replace(knee.prompt, description="word " * 100))
+    for n_words, is_chosen in ((125, True), (126, False)):
+        rival = backed(task, 2, 29, 0.2)
+        rival = replace(rival, prompt=replace(rival.prompt, description="word " * n_words))
+        first = nominees(searched(baseline, [knee], knee, [rival]))[0]
+        assert first.id == (rival if is_chosen else knee).id
+
+
+def test_where_train_has_chosen_a_form_of_which_it_expects_less_is_not_leaner(task: Task) -> None:
     notes = tuple(Edit("note", label, f"of {label}", Provenance("rules", "accuracy"), 0.1) for label in task.labels)
-    baseline, best, form = candidate(task, 0, 20), edited(task, 1, 30, notes), edited(task, 2, 30, notes[:1])
-    assert nominees(searched(baseline, [best], form))[0].id == best.id
+    baseline, knee = candidate(task, 0, 20), backed(task, 1, 30, 0.1)
+    founded, form = edited(task, 2, 29, notes), edited(task, 3, 29, notes[:1])
+    search = searched(baseline, [knee], form, [founded])
+    assert nominees(search)[0].id == founded.id
+    as_knee = searched(baseline, [founded], form)
+    assert nominees(as_knee)[0].id == form.id
