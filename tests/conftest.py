@@ -44,8 +44,13 @@ LONG_MODULES = (
     "test_experiments",
     "test_language_model_runs",
     "test_sensitivity_optimizer",
+    "test_faults_in_the_loop",
+    "test_budgets",
+    "test_open_answers",
     "test_limits_keep_the_end",
     "test_readme",
+    "test_any_metric",
+    "test_programs_on_the_command_line",
 )
 
 

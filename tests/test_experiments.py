@@ -209,16 +209,17 @@ def test_presets_are_compared_under_wordings_by_hand(run: Any) -> None:
 
 def test_optimizers_are_compared_within_the_same_number_of_calls(run: Any) -> None:
     pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
-    options = ("--small", "--seeds", "0", "--sets", "messages", "--calls", "500", "--jobs", "1")
+    options = ("--small", "--seeds", "0", "--sets", "messages", "--calls", "200", "--jobs", "1")
     found = run("dspy_equal_calls.py", *options, folder="--out")
     (rows,) = found["runs"].values()
     assert len(rows) == 9
     for name, row in rows.items():
         if name != "unoptimised":
-            assert 0 < row["calls"] <= 750, name  # some of DSPy's count steps, not calls
+            most = 600 if name.startswith("SIMBA") else 300  # some count steps, not calls: one of SIMBA's is 544
+            assert 0 < row["calls"] <= most, name
             assert row["against"]["f1"][1] <= row["against"]["f1"][0] <= row["against"]["f1"][2]
-    assert rows["SensitivityOptimizer / 500"]["calls"] <= 500
-    assert "Decide what a message to a shop is about." in rows["GEPA / 500"]["instructions"]
+    assert rows["SensitivityOptimizer / 200"]["calls"] <= 200
+    assert "Decide what a message to a shop is about." in rows["GEPA / 200"]["instructions"]
 
 
 def test_what_rules_write_for_gepa_and_simba_comes_from_what_they_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
