@@ -43,10 +43,13 @@ def interrupt_at(n_batches: int, server: FakeServer, patched: pytest.MonkeyPatch
     """Ctrl-C as soon as so many batches have been opened at a server; the last one stays open."""
     state = BatchRunner._state
     opened: set[str] = set()
+    is_done = False
 
     async def watched(self: Any, batch: Any) -> Any:
+        nonlocal is_done
         opened.add(batch.id)
-        if len(opened) == n_batches:
+        if len(opened) == n_batches and not is_done:  # it is looked at again: a second one would end the test's process
+            is_done = True
             server.change(batch_ms=1e6)
             os.kill(os.getpid(), signal.SIGINT)
         return await state(self, batch)
