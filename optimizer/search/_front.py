@@ -141,16 +141,20 @@ def within_limits(front: Sequence[R]) -> list[R]:
     return [candidate for candidate in front if not candidate.excess] or list(front)
 
 
-def distance_to_utopia(candidate: Ranked) -> float:
-    """Return how far a candidate is from F1 = 1, S = 0 and C = 1: what the knee has least of."""
-    gains = gains_of(candidate)
-    return float(np.linalg.norm(UTOPIA[: len(gains)] - gains))
+def distance_to_utopia(gains: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far gains, (.., k), are from F1 = 1, S = 0 and C = 1: what the knee has least of."""
+    return np.asarray(np.linalg.norm(UTOPIA[: gains.shape[-1]] - gains, axis=-1))
+
+
+def is_no_worse(gains: NDArray[np.float64], start: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which of gains, (.., k), are not behind `start` in F1 and -S."""
+    return np.asarray((gains[..., :2] >= start[:2]).all(axis=-1))
 
 
 def nearest_to_utopia(gains: NDArray[np.float64], start: NDArray[np.float64]) -> int:
     """Return which of the gains, (n, k), is the knee: of those not behind `start` in F1 and -S, where there are any."""
-    distances = np.linalg.norm(UTOPIA[: gains.shape[1]] - gains, axis=1)
-    is_better = (gains[:, :2] >= start[:2]).all(axis=1)
+    distances = distance_to_utopia(gains)
+    is_better = is_no_worse(gains, start)
     return int(np.argmin(np.where(is_better, distances, np.inf) if is_better.any() else distances))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from psopt.search._front import feasible_of, knee, pareto_front
+from psopt.search._front import feasible_of, gains_of, is_no_worse, knee, pareto_front
 from psopt.search._influences import is_surely_better
 
 if TYPE_CHECKING:
@@ -74,5 +74,5 @@ def _better(tier: Sequence[Candidate], baseline: Candidate) -> Candidate | None:
     """The knee of candidates of one size; None where they are none, or none is as good as the baseline."""
     if not tier:
         return None
-    best, start = knee(tier, baseline), baseline.val  # as good as the baseline if any is
-    return best if best.val.f1 >= start.f1 and best.val.sensitivity <= start.sensitivity else None
+    best = knee(tier, baseline)  # as good as the baseline if any is
+    return best if is_no_worse(gains_of(best), gains_of(baseline)) else None

@@ -5,17 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from psopt.search._edit_worths import LEAST_WORTH, expected_gain
-from psopt.search._front import distance_to_utopia, gains_of, knee
+from psopt.search._front import distance_to_utopia, gains_of, is_no_worse, knee
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
     from psopt.search._front import Candidate
     from psopt.search._search import Search
-
-    Vector = NDArray[np.float64]
 
 _MOST_LOST = 0.01  # chosen: the margin by which the gate takes a prompt for no worse
 _MOST_LONGER = 1.25  # of the knee's tokens, chosen: what val can't see should not cost much (docs/decisions.md)
@@ -51,16 +47,12 @@ def best_founded(best: Candidate, search: Search) -> Candidate:
     those longer than the knee by more than a quarter, for val sees nothing of what the tokens buy.
     """
     start = gains_of(search.baseline)
-    is_better = not _is_behind(best, start)
-    rivals = [rival for rival in search.handed_back.eligible if not (is_better and _is_behind(rival, start))]
+    may_be_worse = not is_no_worse(gains_of(best), start)
+    rivals = [rival for rival in search.handed_back.eligible if may_be_worse or is_no_worse(gains_of(rival), start)]
     most_tokens = _MOST_LONGER * search.tokens(best)
     short_enough = [rival for rival in rivals if search.tokens(rival) <= most_tokens]
     as_good = [rival for rival in short_enough if search.is_as_good(rival, best)]
-    return max([best, *as_good], key=lambda rival: (expected_gain(rival.edits), -distance_to_utopia(rival)))
-
-
-def _is_behind(candidate: Candidate, start: Vector) -> bool:
-    return bool((gains_of(candidate)[:2] < start[:2]).any())
+    return max([best, *as_good], key=lambda rival: (expected_gain(rival.edits), -distance_to_utopia(gains_of(rival))))
 
 
 def leanest(best: Candidate, candidates: Sequence[Candidate], least_gain: float = 0.0) -> Candidate:

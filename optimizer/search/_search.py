@@ -545,6 +545,6 @@ class Search:
         return replace_merged(merged, self._allowed(self.problem.proposer.merge(self.problem.task, merged)))
 
     def _allowed(self, merged: list[Edit]) -> list[Edit]:
-        """Merged notes that hold no text of samples, where that is asked for."""
+        """Merged edits that hold no text of samples, where that is asked for."""
         check = self.problem.no_verbatim
         return merged if check is None else check.allowed(merged)

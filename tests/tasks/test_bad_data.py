@@ -14,6 +14,8 @@ from psopt.tasks import InputColumns, load_task, texts_of_file
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from psopt.tasks import Task
+
 HEAD = "text,label\n"
 GOOD = "".join(f"good {i},yes\nbad {i},no\n" for i in range(5))
 
@@ -241,14 +243,17 @@ def test_values_that_differ_are_one_kind_of_fault(tmp_path: Path) -> None:
     assert "200,000" in message
 
 
+def ids_of(task: Task) -> set[str]:
+    return {sample.id for sample in (*task.train, *task.val, *task.test)}
+
+
 def test_rows_without_a_text_are_left_out_if_said(tmp_path: Path) -> None:
     """Ids stay the numbers of the rows in the file."""
     path = tmp_path / "d.csv"
     path.write_text(HEAD + ",yes\n ,\n" + GOOD)
     task = load_task(path, skip_empty=True)
     assert task.info.note == "2 rows without a text are left out"
-    ids = {sample.id for sample in (*task.train, *task.val, *task.test)}
-    assert ids == {str(number) for number in range(3, 13)}
+    assert ids_of(task) == {str(number) for number in range(3, 13)}
     toml = tmp_path / "d.toml"
     toml.write_text('data = "d.csv"\nskip_empty = true\n')
     assert load_task(toml).info.sha256 == task.info.sha256
@@ -259,8 +264,7 @@ def test_rows_without_a_label_are_left_out_too_if_said(tmp_path: Path) -> None:
     path.write_text(HEAD + ",yes\nunlabelled,\n,\n" + GOOD)
     task = load_task(path, skip_empty=True)
     assert task.info.note == "2 rows without a text are left out; 1 row without a label is left out"
-    ids = {sample.id for sample in (*task.train, *task.val, *task.test)}
-    assert ids == {str(number) for number in range(4, 14)}
+    assert ids_of(task) == {str(number) for number in range(4, 14)}
 
 
 def test_of_several_labels_an_empty_cell_is_an_answer(tmp_path: Path) -> None:
