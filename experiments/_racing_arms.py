@@ -41,11 +41,11 @@ def _whole_diagnoses(search: Search) -> None:
 
 
 def _never_converging(search: Search) -> None:
-    search._convergence = type(search._convergence)(search.study, search.problem, is_active=False)
+    search._convergence.is_active = False
 
 
 def _all_edits_kept(search: Search) -> None:
-    search._left = type(search._left)(search.study, is_active=False)
+    search._left.is_active = False
 
 
 PARTS: dict[str, Callable[[Search], None]] = {

@@ -44,13 +44,13 @@ class Convergence:
     study : StoredStudy
     problem : SearchProblem
     is_active : bool
-        Whether a search may end before its total of trials.
+        Whether a search may end before its total of trials; an attribute too, which experiments switch off.
     """
 
     def __init__(self, study: StoredStudy, problem: SearchProblem, *, is_active: bool) -> None:
         self._study = study
         self._problem = problem
-        self._is_active = is_active
+        self.is_active = is_active
         self._gains: dict[str, NDArray[np.float64]] = {}
 
     @property
@@ -78,7 +78,7 @@ class Convergence:
     def begin(self) -> None:
         """Write down the total that is asked for: what comes after it, in a search that is resumed, counts anew."""
         trials = self._problem.options.trials
-        if self._is_active and trials not in self._totals():
+        if self.is_active and trials not in self._totals():
             self._study.set_user_attr(f"{TOTAL}:{trials}", trials)
 
     def is_reached(
@@ -98,7 +98,7 @@ class Convergence:
         lead = lead or self._whole_lead
         by_trial = sorted(evaluated, key=lambda candidate: candidate.trial)
         last = by_trial[max(self._first, len(by_trial) - self.window) :]
-        if not self._is_active or len(last) < self.window:
+        if not self.is_active or len(last) < self.window:
             return False
         front = pareto_front([candidate for candidate in by_trial[: -len(last)] if _may_stand(candidate)], least_f1)
         new = [candidate for candidate in last if _may_stand(candidate) and candidate.val.f1 >= least_f1]
@@ -120,7 +120,7 @@ class Convergence:
     def _ends(self) -> tuple[int, int]:
         """After how many trials all ends, and after how many it would without an early end: the storage asked once."""
         trials = self._problem.options.trials
-        if not self._is_active:
+        if not self.is_active:
             return trials, trials
         attributes = self._study.user_attrs
         most = trials + int(attributes.get(f"{FURTHER_TRIALS}:{trials}", 0))
@@ -134,7 +134,7 @@ class Convergence:
 
     def _totals(self) -> dict[int, int]:
         """After how many trials all ends, by the total that was asked for."""
-        if not self._is_active:
+        if not self.is_active:
             return {}
         attributes = self._study.user_attrs.items()
         totals = {key.removeprefix(f"{TOTAL}:"): total for key, total in attributes if key.startswith(f"{TOTAL}:")}

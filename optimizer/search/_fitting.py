@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.search._edit_worths import EditWorths, best_within
-from psopt.search._rounds import obvious_choices
+from psopt.search._new_edits import obvious_choices
 from psopt.search_spaces import apply_edits
 
 if TYPE_CHECKING:

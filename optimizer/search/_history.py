@@ -9,19 +9,30 @@ from optuna.trial import TrialState
 from psopt.evaluation import score
 from psopt.search._estimates import Estimator
 from psopt.search._front import Candidate
-from psopt.search.distributed import read_answers, read_further, read_rounds, stored_edits, write_edits, write_further
+from psopt.search.distributed import (
+    read_answers,
+    read_further,
+    read_rounds,
+    read_train_answers,
+    stored_edits,
+    write_edits,
+    write_further,
+    write_train_answers,
+)
 from psopt.search.distributed._study_keys import AUDIT, RACED
 from psopt.search.racing import Rung, StoppedCandidate
 from psopt.search_spaces import apply_edits, chosen_edits, with_titles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
+    import numpy as np
+    from numpy.typing import NDArray
     from optuna.trial import FrozenTrial
     from psopt.search._estimates import Estimate
     from psopt.search._problem import SearchProblem
     from psopt.search.distributed import StoredStudy
-    from psopt.search_spaces import Edit
+    from psopt.search_spaces import Edit, Prompt
 
 
 class History:
@@ -115,6 +126,24 @@ class History:
         """Write a further round of edits, with titles that no edit so far has."""
         write_edits(self._study, len(self.rounds), with_titles(edits, self.pool), worker)
         self.refresh_pool()
+
+    def keep_diagnosis(self, number: int, prompt: Prompt, worker: str) -> None:
+        """Write down what a prompt was answered on train, where a round's diagnosis has asked about a part of it."""
+        answers = self._problem.evaluator.partial_answers(prompt, "train").array
+        write_train_answers(self._study, number - 1, prompt.id, answers, worker)
+
+    def diagnosed(self) -> Iterator[tuple[Prompt, NDArray[np.int64]]]:
+        """Yield prompts and their answers on train, (N, Q), as `keep_diagnosis` of any worker has written them down."""
+        prompts = {candidate.id: candidate.prompt for candidate in self.evaluated}
+        for prompt_id, answers in read_train_answers(self._study):
+            if prompt_id in prompts:
+                yield prompts[prompt_id], answers
+
+    def prompt_of(self, edits: Iterable[Edit], order: str) -> Prompt:
+        """Return the prompt that these edits make when their trial is asked for: in the pool's order."""
+        place = {edit: index for index, edit in enumerate(self.pool)}
+        in_order = sorted(edits, key=lambda edit: place.get(edit, len(place)))
+        return apply_edits(self._problem.baseline_prompt, in_order, order)
 
     def find(self, prompt_id: str) -> Candidate | StoppedCandidate | None:
         """Return the candidate with this prompt, if it was evaluated."""

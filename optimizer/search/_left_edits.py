@@ -29,18 +29,18 @@ class LeftEdits:
     ----------
     study : StoredStudy
     is_active : bool
-        Whether edits may leave.
+        Whether edits may leave; an attribute too, which experiments switch off.
     """
 
     def __init__(self, study: StoredStudy, *, is_active: bool) -> None:
         self._study = study
-        self._is_active = is_active
+        self.is_active = is_active
         self._n_judged = 0
 
     @property
     def trials(self) -> dict[str, int]:
         """After which trial they left, by their parameters' names."""
-        if not self._is_active:
+        if not self.is_active:
             return {}
         attributes = self._study.user_attrs.items()
         return {key.removeprefix(f"{LEFT}:"): int(trial) for key, trial in attributes if key.startswith(f"{LEFT}:")}
@@ -53,7 +53,7 @@ class LeftEdits:
     def judge(self, history: History) -> list[str]:
         """Let edits leave that clearly do no good by all trials so far; return the names of their parameters."""
         n_evaluated = len(history.evaluated)
-        if not self._is_active or n_evaluated == self._n_judged:
+        if not self.is_active or n_evaluated == self._n_judged:
             return []
         self._n_judged = n_evaluated
         if n_evaluated < 2 * _FEWEST:

@@ -4,16 +4,88 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from optuna.trial import TrialState
 from psopt.search._trial import drop_trial
-from psopt.search_spaces import parameters_of
+from psopt.search_spaces import parameter_names, parameters_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import optuna
+    from psopt.search._fitting import Fitting
+    from psopt.search._front import Candidate
+    from psopt.search._history import History
+    from psopt.search._left_edits import LeftEdits
+    from psopt.search._problem import SearchProblem
     from psopt.search.distributed import StoredStudy
+    from psopt.search.racing import StoppedCandidate
     from psopt.search_spaces import Edit
+
+_TRIES_FOR_A_NEIGHBOUR = 30  # of one that is known: nothing is asked for them, and nothing stored
+_MOST_FLIPS = 2  # edits by which a neighbour differs from a candidate that is known
+
+
+class CandidateQueue:
+    """Puts candidates in front of what the sampler draws.
+
+    Parameters
+    ----------
+    study : StoredStudy
+    problem : SearchProblem
+    history : History
+        Tells what is known already.
+    fitting : Fitting
+        Says what is tried in place of what is too large.
+    left : LeftEdits
+        What neighbours have no more.
+    worker : str
+        So that workers draw different neighbours; empty where there is only one.
+    """
+
+    def __init__(
+        self,
+        study: StoredStudy,
+        problem: SearchProblem,
+        history: History,
+        fitting: Fitting,
+        left: LeftEdits,
+        worker: str,
+    ) -> None:
+        self._study = study
+        self._problem = problem
+        self._history = history
+        self._fitting = fitting
+        self._left = left
+        seed = problem.options.seed
+        self._rng = np.random.default_rng([seed, *worker.encode()] if worker else seed)
+
+    def put(self, edits: tuple[Edit, ...], like: Candidate | StoppedCandidate) -> None:
+        """Queue the candidate with these edits, its examples in the order of another candidate's."""
+        order = like.order if len(self._problem.orders) > 1 and like.prompt.examples else None
+        enqueue(self._study, parameter_names(edits), self._history.pool, order)
+
+    def put_untried(self, edits: tuple[Edit, ...], order: str) -> None:
+        """Queue edits, or others near them where they are known already: found before a trial is spent on them."""
+        for _ in range(_TRIES_FOR_A_NEIGHBOUR):
+            if self._history.find(self._history.prompt_of(edits, order).id) is None:
+                break
+            edits = self.neighbour(edits, order)
+        order_parameter = self._problem.order_parameter(edits, order)
+        enqueue(self._study, parameter_names(edits), self._history.pool, order_parameter)
+
+    def neighbour(self, edits: tuple[Edit, ...], order: str) -> tuple[Edit, ...]:
+        """Return edits that differ from these by one or two, as far as they fit."""
+        searched = self._left.without_left(self._history.pool)
+        names = list(dict.fromkeys(edit.parameter_name for edit in searched))
+        if not names:
+            return edits
+        chosen = parameter_names(edits)
+        n_flips = int(self._rng.integers(1, 1 + min(_MOST_FLIPS, len(names))))
+        for index in self._rng.choice(len(names), size=n_flips, replace=False):
+            chosen ^= {names[int(index)]}
+        near = tuple(edit for edit in searched if edit.parameter_name in chosen)
+        return self._fitting.in_place_of(self._history.prompt_of(near, order), near) or near
 
 
 def enqueue(study: optuna.Study, names: Iterable[str], pool: Iterable[Edit], order: str | None = None) -> None:

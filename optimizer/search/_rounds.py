@@ -1,81 +1,120 @@
-"""A round: diagnose a prompt on train, propose edits for what is found, and name the candidates that are obvious."""
+"""When rounds begin, and what each leaves in the study: its diagnosis, its new edits, and what is queued of them."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from psopt.diagnosis import diagnose_predictions, without_suspects
-from psopt.proposals import without_near_equals
-from psopt.search.racing import racing_rule
-from psopt.search_spaces import first_parameters
+from psopt.search._new_edits import new_edits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from psopt.diagnosis import Diagnosis
-    from psopt.evaluation import Predictions
-    from psopt.proposals import NoVerbatim
+    from psopt.search._fitting import Fitting
+    from psopt.search._front import Candidate
+    from psopt.search._history import History
     from psopt.search._problem import SearchProblem
+    from psopt.search._queue import CandidateQueue
+    from psopt.search._standings import Standings
+    from psopt.search.distributed import Coordinator
     from psopt.search.growing import TrainDiagnoses
-    from psopt.search_spaces import Edit, Prompt
+    from psopt.search.racing import StoppedCandidate
 
 
-def new_edits(problem: SearchProblem, prompt: Prompt, pool: Sequence[Edit], diagnoses: TrainDiagnoses) -> list[Edit]:
-    """Return the edits that a round adds to the pool, most to gain first."""
-    restriction = problem.options.parts
-    # Of a sample whose label may be wrong nothing is to be learnt.
-    on_train = without_suspects(diagnoses.predictions(prompt), labelled=problem.task.train)
-    diagnosis = diagnose_predictions(on_train, labelled=problem.task.train).of_views(restriction.views)
-    proposed = restriction.allowed(_propose(problem, prompt, on_train, diagnosis, pool))
-    if problem.no_verbatim is not None:
-        proposed = _without_verbatim(problem, problem.no_verbatim, proposed)
-    if not on_train.is_whole:
-        proposed = _of_all_of_train(proposed, len(on_train.samples) / len(problem.evaluator.samples["train"]))
-    if racing_rule(problem.options.race, problem.evaluator):  # else the search is the plain one, byte for byte
-        proposed = without_near_equals(proposed, pool, problem.task)
-    in_pool = {edit.id for edit in pool}
-    return first_parameters([edit for edit in proposed if edit.id not in in_pool], problem.options.most_edits)
+class Rounds:
+    """Begins the rounds of a search when they are due, or leaves one to the worker that is at it.
 
-
-def _without_verbatim(problem: SearchProblem, check: NoVerbatim, edits: Sequence[Edit]) -> list[Edit]:
-    """Leave out edits that hold text of samples; of drafts it is noted down why."""
-    objections = check.refused(edits)
-    if problem.proposer is not None:
-        problem.proposer.refuse({edit: objections[edit.id] for edit in edits if edit.id in objections})
-    return [edit for edit in edits if edit.id not in objections]
-
-
-def _of_all_of_train(edits: Sequence[Edit], share_asked: float) -> list[Edit]:
-    """Edits with gains as shares of all of train: nothing is counted for samples that were not asked about.
-
-    Those that fail are likelier to be among the asked ones, so that a gain as a share of these would be too high.
+    Parameters
+    ----------
+    problem : SearchProblem
+    history : History
+    standings : Standings
+        The best prompt so far is what a round diagnoses.
+    fitting : Fitting
+        Says which candidates are obvious.
+    queue : CandidateQueue
+        Where they wait.
+    diagnoses : TrainDiagnoses
+    coordinator : Coordinator
+        Leases a round to one worker.
     """
-    return [replace(edit, gain=edit.gain * share_asked) for edit in edits]
 
+    def __init__(
+        self,
+        problem: SearchProblem,
+        history: History,
+        standings: Standings,
+        fitting: Fitting,
+        queue: CandidateQueue,
+        diagnoses: TrainDiagnoses,
+        coordinator: Coordinator,
+    ) -> None:
+        self._problem = problem
+        self._history = history
+        self._standings = standings
+        self._fitting = fitting
+        self._queue = queue
+        self._diagnoses = diagnoses
+        self._coordinator = coordinator
 
-def _propose(
-    problem: SearchProblem, prompt: Prompt, on_train: Predictions, diagnosis: Diagnosis, pool: Sequence[Edit]
-) -> list[Edit]:
-    """Propose edits by rule, and by a language model where there is one."""
-    by_rule = problem.propose(problem.task, prompt, on_train, diagnosis, pool)
-    if problem.proposer is None:
-        return by_rule
-    problem.observer.phase(f"{problem.proposer.writer.name} drafts edits")
-    rephrasings = problem.evaluator.rephrasings.search
-    by_model = problem.proposer.propose(problem.task, prompt, on_train, diagnosis, rephrasings, [*pool, *by_rule])
-    return sorted([*by_rule, *by_model], key=lambda edit: (-edit.gain, edit.id))
+    @property
+    def left(self) -> int:
+        """How many rounds have not begun; what merges edits is stored as one more, after all others."""
+        return max(0, self._problem.options.rounds - len(self._history.rounds))
 
+    def scheduled(self, ahead: int = 0) -> int:
+        """Return the round that a trial belongs to, if none begins early: those after the first are shared out evenly.
 
-def obvious_choices(
-    new: Sequence[Edit], labels: Iterable[str], *, with_examples_alone: bool = False
-) -> list[list[Edit]]:
-    """Return what is tried first of a round's edits: all of them, plain families of them, and the best few."""
-    notes = [edit for edit in new if edit.kind == "note"]
-    definitions = [edit for edit in new if edit.kind == "definition"]
-    of_whole_labels = [edit for edit in definitions if edit.provenance.topic in set(labels)]
-    gaining = [edit for edit in new if edit.gain > 0]
-    better_half = gaining[: (len(gaining) + 1) // 2]
-    examples = [edit for edit in new if edit.kind == "example"]
-    alone = [examples] if with_examples_alone and examples else []
-    return [list(new), *alone, notes + definitions, notes + of_whole_labels, notes, better_half]
+        Parameters
+        ----------
+        ahead : int
+            How many trials after the next one it comes.
+        """
+        options = self._problem.options
+        done = len(self._history.evaluated) + ahead - 1
+        total = max(1, options.trials - 1)
+        return min(options.rounds - 1, max(len(self._history.rounds) - 1, done * options.rounds // total))
+
+    def begin_due(self, *, has_converged: bool) -> bool:
+        """Begin the rounds up to the one that is due; False where another worker does that."""
+        due = self._due(has_converged=has_converged)
+        while len(self._history.rounds) <= due:
+            with self._coordinator.proposing(len(self._history.rounds)) as may_propose:
+                if not may_propose:
+                    return False
+                self._history.refresh_pool()  # others may have been faster
+                if len(self._history.rounds) <= due:
+                    self._begin()
+        return True
+
+    def _due(self, *, has_converged: bool) -> int:
+        """The round that the next trial belongs to: where one has converged, the next one begins."""
+        scheduled = self.scheduled()
+        if has_converged:
+            return min(self._problem.options.rounds - 1, max(scheduled, len(self._history.rounds)))
+        return scheduled
+
+    def _begin(self) -> None:
+        """Diagnose the best prompt so far on train, add what it needs to the pool, and queue the obvious candidates."""
+        problem, history = self._problem, self._history
+        number = len(history.rounds) + 1
+        incumbent = self._standings.best
+        problem.observer.phase(f"round {number}: diagnosing {incumbent.id} on train")
+        self.read_diagnoses()  # those of other workers
+        new = new_edits(problem, incumbent.prompt, history.pool, self._diagnoses)
+        self._keep_diagnosis(number, incumbent)
+        history.add_edits(new, self._coordinator.worker)
+        for edits in self._fitting.obvious(new, problem.task.labels, is_first=number == 1):
+            self._queue.put(edits, incumbent)
+        problem.observer.phase(f"round {number}: searching {len(history.pool)} edits")
+
+    def _keep_diagnosis(self, number: int, incumbent: Candidate | StoppedCandidate) -> None:
+        """Write down what a round's diagnosis was answered, where that is a part of train."""
+        if not self._diagnoses.grows:
+            return
+        self._problem.observer.phase(f"round {number}: {self._diagnoses.size_of(incumbent.id)}")
+        self._history.keep_diagnosis(number, incumbent.prompt, self._coordinator.worker)
+
+    def read_diagnoses(self) -> None:
+        """Take over the diagnoses that the study holds, of whichever worker."""
+        if not self._diagnoses.grows:
+            return
+        for prompt, answers in self._history.diagnosed():
+            self._diagnoses.restore(prompt, answers)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
-import numpy as np
 from optuna.trial import TrialState
-from psopt.proposals import merged_definitions, merged_notes, replace_merged
 from psopt.search._candidate_trial import CandidateTrials
 from psopt.search._coming import ComingCandidate
 from psopt.search._convergence import Convergence
@@ -16,9 +13,9 @@ from psopt.search._front import Candidate, knee
 from psopt.search._handed_back import HandedBack
 from psopt.search._history import History
 from psopt.search._left_edits import LeftEdits
-from psopt.search._queue import drop_queued, enqueue
-from psopt.search._rounds import new_edits
-from psopt.search._shorten import next_shorter
+from psopt.search._queue import CandidateQueue, drop_queued
+from psopt.search._rounds import Rounds
+from psopt.search._shorter_candidates import ShorterCandidates
 from psopt.search._standings import Standings
 from psopt.search._trial import drop_trial
 from psopt.search._warm_up import WarmUp
@@ -28,15 +25,13 @@ from psopt.search.distributed import (
     LocalCoordinator,
     SharedCoordinator,
     finished_by_others,
-    read_train_answers,
-    write_train_answers,
 )
 from psopt.search.growing import TrainDiagnoses
 from psopt.search.racing import CandidateRaces, RaceCounts, StoppedCandidate, racing_rule
-from psopt.search_spaces import apply_edits, parameter_names, suggest_edits
+from psopt.search_spaces import apply_edits, suggest_edits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable
 
     import optuna
     from psopt.search._problem import SearchProblem
@@ -44,8 +39,6 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Edit, Prompt
 
 _TRIES_FOR_A_NEW_CANDIDATE = 50  # draws and their neighbours that are all known already: the space is used up
-_TRIES_FOR_A_NEIGHBOUR = 30  # of one that is known: nothing is asked for them, and nothing stored
-_MOST_FLIPS = 2  # edits by which a neighbour differs from a candidate that is known
 
 
 class Search:
@@ -111,15 +104,20 @@ class Search:
         self._warm_up = WarmUp(
             study, problem, self.history, self._standings, self._races, self._fitting, is_alone=not worker
         )
-        seed = problem.options.seed
+        self._queue = CandidateQueue(study, problem, self.history, self._fitting, self._left, worker)
+        self._shorter = ShorterCandidates(
+            problem, self.history, self._standings, self._races, self._fitting, self._left
+        )
         self.diagnoses = TrainDiagnoses(
             problem.evaluator,
             problem.task,
-            seed,
+            problem.options.seed,
             grows=rule is not None and not problem.task.spec.is_open,
             most=problem.options.most_diagnosis_calls,
         )
-        self._rng = np.random.default_rng([seed, *worker.encode()] if worker else seed)
+        self._rounds = Rounds(
+            problem, self.history, self._standings, self._fitting, self._queue, self.diagnoses, self.coordinator
+        )
 
     @classmethod
     def resume(
@@ -130,7 +128,7 @@ class Search:
         search.coordinator.recover()
         search._convergence.begin()
         search.history.refresh()
-        search.read_diagnoses()
+        search._rounds.read_diagnoses()
         return search
 
     @property
@@ -259,7 +257,7 @@ class Search:
             return False
         if not self.candidates:
             return self._evaluate_baseline()
-        if not self._begin_due_rounds() and not self.pool:
+        if not self._rounds.begin_due(has_converged=self._has_converged()) and not self.pool:
             self.coordinator.wait()  # for the first edits, which another worker proposes
             return True
         self._let_edits_leave()
@@ -308,8 +306,7 @@ class Search:
 
     def _end_if_converged(self) -> None:
         """Go on to shorter prompts if no round is left that might yet move the front."""
-        rounds_left = self.problem.options.rounds - len(self.history.rounds)
-        if rounds_left or self._is_shortening() or not self._has_converged():
+        if self._rounds.left or self._is_shortening() or not self._has_converged():
             return
         trials = self._convergence.total
         self._convergence.end_search(self.n_done)
@@ -340,10 +337,8 @@ class Search:
         left = min(end - self.n_done for end in ends if end > self.n_done)
         if self._most_own is not None:
             left = min(left, self._most_own - self.n_own)
-        now = self._scheduled_round()
-        return next((n for n in range(left) if self._scheduled_round(n) != now), left)
-
-    # The baseline
+        now = self._rounds.scheduled()
+        return next((n for n in range(left) if self._rounds.scheduled(n) != now), left)
 
     def _evaluate_baseline(self) -> bool:
         """Evaluate the baseline, or wait for the worker that does."""
@@ -356,65 +351,6 @@ class Search:
         self.problem.observer.phase("evaluating the seed prompt")
         return self._evaluate_a_new_candidate()
 
-    # Diagnose and propose
-
-    def _round_due(self) -> int:
-        """The round that the next trial belongs to: where one has converged, the next one begins."""
-        scheduled = self._scheduled_round()
-        if self._has_converged():
-            return min(self.problem.options.rounds - 1, max(scheduled, len(self.history.rounds)))
-        return scheduled
-
-    def _scheduled_round(self, ahead: int = 0) -> int:
-        """The round that a trial belongs to, if none begins early: those after the first are shared out evenly."""
-        options = self.problem.options
-        done = self.n_done + ahead - 1
-        total = max(1, options.trials - 1)
-        return min(options.rounds - 1, max(len(self.history.rounds) - 1, done * options.rounds // total))
-
-    def _begin_due_rounds(self) -> bool:
-        """Begin the rounds up to the one that is due; False where another worker does that."""
-        due = self._round_due()
-        while len(self.history.rounds) <= due:
-            with self.coordinator.proposing(len(self.history.rounds)) as may_propose:
-                if not may_propose:
-                    return False
-                self.history.refresh_pool()  # others may have been faster
-                if len(self.history.rounds) <= due:
-                    self._begin_round()
-        return True
-
-    def _begin_round(self) -> None:
-        """Diagnose the best prompt so far on train, add what it needs to the pool, and queue the obvious candidates."""
-        number = len(self.history.rounds) + 1
-        incumbent = self._standings.best
-        self.problem.observer.phase(f"round {number}: diagnosing {incumbent.id} on train")
-        self.read_diagnoses()  # those of other workers
-        new = new_edits(self.problem, incumbent.prompt, self.pool, self.diagnoses)
-        self._keep_diagnosis(number, incumbent)
-        self.history.add_edits(new, self.coordinator.worker)
-        labels = self.problem.task.labels
-        for edits in self._fitting.obvious(new, labels, is_first=number == 1):
-            self._queue(edits, incumbent)
-        self.problem.observer.phase(f"round {number}: searching {len(self.pool)} edits")
-
-    def _keep_diagnosis(self, number: int, incumbent: Candidate | StoppedCandidate) -> None:
-        """Write down what a round's diagnosis was answered, where that is a part of train."""
-        if not self.diagnoses.grows:
-            return
-        self.problem.observer.phase(f"round {number}: {self.diagnoses.size_of(incumbent.id)}")
-        answers = self.problem.evaluator.partial_answers(incumbent.prompt, "train").array
-        write_train_answers(self.study, number - 1, incumbent.id, answers, self.coordinator.worker)
-
-    def read_diagnoses(self) -> None:
-        """Take over the diagnoses that the study holds, of whichever worker."""
-        if not self.diagnoses.grows:
-            return
-        prompts = {candidate.id: candidate.prompt for candidate in self.history.evaluated}
-        for prompt_id, answers in read_train_answers(self.study):
-            if prompt_id in prompts:
-                self.diagnoses.restore(prompts[prompt_id], answers)
-
     def _let_edits_leave(self) -> None:
         """Go on without the edits that clearly do no good by all trials so far."""
         names = self._left.judge(self.history)
@@ -424,8 +360,6 @@ class Search:
     def _searched(self) -> tuple[Edit, ...]:
         """The edits of the pool that have not left."""
         return self._left.without_left(self.pool)
-
-    # Search
 
     def _evaluate_a_new_candidate(self) -> bool:
         """Evaluate one candidate that was not evaluated before; False when none can be found."""
@@ -456,7 +390,7 @@ class Search:
         if self._is_complete() or reason == TOTAL_REACHED:
             self.coordinator.wait()
             return True
-        self._queue_untried(fitting or self._neighbour(edits, order), order)
+        self._queue.put_untried(fitting or self._queue.neighbour(edits, order), order)
         return False
 
     def _evaluate(self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...], order: str) -> None:
@@ -467,84 +401,17 @@ class Search:
             self.history.add_candidate(candidate)
             self._tell(candidate)
 
-    def _queue(self, edits: tuple[Edit, ...], like: Candidate | StoppedCandidate) -> None:
-        """Queue the candidate with these edits, its examples in the order of another candidate's."""
-        order = like.order if len(self.problem.orders) > 1 and like.prompt.examples else None
-        enqueue(self.study, parameter_names(edits), self.pool, order)
-
-    def _queue_untried(self, edits: tuple[Edit, ...], order: str) -> None:
-        """Queue edits, or others near them where they are known already: found before a trial is spent on them."""
-        for _ in range(_TRIES_FOR_A_NEIGHBOUR):
-            if self.history.find(self._prompt(edits, order).id) is None:
-                break
-            edits = self._neighbour(edits, order)
-        enqueue(self.study, parameter_names(edits), self.pool, self.problem.order_parameter(edits, order))
-
-    def _neighbour(self, edits: tuple[Edit, ...], order: str) -> tuple[Edit, ...]:
-        """Edits that differ from these by one or two, as far as they fit."""
-        searched = self._searched()
-        names = list(dict.fromkeys(edit.parameter_name for edit in searched))
-        if not names:
-            return edits
-        chosen = parameter_names(edits)
-        n_flips = int(self._rng.integers(1, 1 + min(_MOST_FLIPS, len(names))))
-        for index in self._rng.choice(len(names), size=n_flips, replace=False):
-            chosen ^= {names[int(index)]}
-        near = tuple(edit for edit in searched if edit.parameter_name in chosen)
-        return self._fitting.in_place_of(self._prompt(near, order), near) or near
-
-    # Shorten
-
     def _queue_shorter(self) -> bool:
         """Put a shorter version of the best prompt in front of what is queued; False where all were tried."""
-        shortest = self._base_of_shorter()
-        base = replace(shortest, edits=self._left.without_left(shortest.edits))
-        choices = [self._merged(base), *next_shorter(base, self.history.evaluated, self.pool)]
-        are_rounds_over = len(self.history.rounds) == self.problem.options.rounds
-        if are_rounds_over and self.n_done == self._convergence.begins_shortening:
-            choices.insert(0, self._fitting.packed(self._merged_by_rule))
-        untried = [edits for edits in choices if self.history.find(self._prompt(edits, base.order).id) is None]
+        base = self._shorter.base()
+        untried = self._shorter.untried(base, is_first=self.n_done == self._convergence.begins_shortening)
         if not untried:
             return False
         if new := [edit for edit in untried[0] if edit not in self.pool]:
             self.history.add_edits(new, self.coordinator.worker)
-        coming = [ComingCandidate(self._prompt(edits, base.order), edits) for edits in untried[: self._n_places()]]
+        next_ones = untried[: self._n_places()]
+        coming = [ComingCandidate(self.history.prompt_of(edits, base.order), edits) for edits in next_ones]
         self._warm_up.of_all(coming, is_shortening=True)
         drop_queued(self.study)
-        self._queue(untried[0], base)
+        self._queue.put(untried[0], base)
         return True
-
-    def _prompt(self, edits: Iterable[Edit], order: str) -> Prompt:
-        """The prompt that these edits make when their trial is asked for: in the pool's order."""
-        place = {edit: index for index, edit in enumerate(self.pool)}
-        in_order = sorted(edits, key=lambda edit: place.get(edit, len(place)))
-        return apply_edits(self.problem.baseline_prompt, in_order, order)
-
-    def _base_of_shorter(self) -> Candidate | StoppedCandidate:
-        """The shortest that is as good as the best, both asked about all samples: on a part of them much is as good."""
-        while True:
-            pair = (self._standings.best, self._standings.short_leader)
-            narrow = next((prompt for prompt in pair if self._races.is_narrow(prompt, self.baseline)), None)
-            if not isinstance(narrow, StoppedCandidate):
-                return pair[1]
-            self.history.promote(self._races.further(narrow, self.baseline))
-
-    def _merged_by_rule(self, edits: Sequence[Edit]) -> tuple[Edit, ...]:
-        """Edits with the notes and the definitions of each label in one, as far as rules have written them."""
-        task = self.problem.task
-        merged = merged_definitions(edits, task.labels) + merged_notes(edits, task.labels, task.noun)
-        return replace_merged(edits, self._allowed(merged))
-
-    def _merged(self, candidate: Candidate | StoppedCandidate) -> tuple[Edit, ...]:
-        """A candidate's edits merged by label: what rules wrote by rule, notes of a model's by that."""
-        if len(self.history.rounds) < self.problem.options.rounds:
-            return candidate.edits  # what is merged counts as a round of its own, after all others
-        merged = self._merged_by_rule(candidate.edits)
-        if self.problem.proposer is None:
-            return merged
-        return replace_merged(merged, self._allowed(self.problem.proposer.merge(self.problem.task, merged)))
-
-    def _allowed(self, merged: list[Edit]) -> list[Edit]:
-        """Merged edits that hold no text of samples, where that is asked for."""
-        check = self.problem.no_verbatim
-        return merged if check is None else check.allowed(merged)

@@ -10,7 +10,7 @@ import pytest
 from psopt.errors import InputError
 from psopt.search import Candidate, PromptLimits, knee, pareto_front, tokens_of_mean_text
 from psopt.search._edit_worths import EditWorths, best_within, expected_gain
-from psopt.search._rounds import obvious_choices
+from psopt.search._new_edits import obvious_choices
 from psopt.search_spaces import Edit, Prompt, Provenance, SearchRestriction, apply_edits
 
 if TYPE_CHECKING:
