@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psopt.dspy_programs._candidate import ProgramCandidate
-from psopt.dspy_programs._compile import Compilation, compile_program
+from psopt.dspy_programs._compilation import Compilation
+from psopt.dspy_programs._compile import compile_program
 from psopt.dspy_programs._compile_arguments import check_arguments
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import split_examples
@@ -32,7 +33,7 @@ from psopt.tracking import split_callbacks, tracked
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from psopt.dspy_programs._compile import Compiled
+    from psopt.dspy_programs._compilation import Compiled
     from psopt.dspy_programs._examples import Given
     from psopt.dspy_programs._metric import Metric
     from psopt.dspy_programs._outcome import Equivalence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.dspy_programs._compile import Compiled
+    from psopt.dspy_programs._compilation import Compiled
     from psopt.search import Candidate
 
 

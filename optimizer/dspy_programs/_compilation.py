@@ -1,0 +1,98 @@
+"""What a program is compiled with, and what that finds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from psopt.dspy_programs._lm import counted_lm, is_free, without_cache
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from psopt.dspy_programs._metric import Metric
+    from psopt.dspy_programs._outcome import Equivalence
+    from psopt.models import ModelProvider
+    from psopt.runs import Run, RunSettings
+    from psopt.search import Observer
+    from psopt.search_spaces import Prompt
+    from psopt.tasks import Task
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Compilation:
+    """What a program is compiled with.
+
+    Attributes
+    ----------
+    settings : RunSettings
+        As run.json keeps them. Of a program that was given in Python the data set, the model and the number of samples
+        are filled in.
+    models : ModelProvider
+    task_model, rephraser, judge, proposer : str, dspy.LM or None
+        None: the one of DSPy's settings, rules, none, rules.
+    uses_engine : bool
+        Whether a `dspy.LM` too is asked through psopt's engine; one that is given by name always is.
+    n_threads : int
+    observer : Observer
+    folder : path, optional
+        The run directory; a run that is there already is resumed, if `force` also one that differs.
+    task : Task, optional
+        Where the examples come from; the run has its name, its definitions and its origin.
+    label_field : str, optional
+    metric, equivalence : callable, optional
+    teacher : dspy.Module, optional
+    max_errors : int
+        On how many texts the program, or the metric, may fail.
+    most_calls : int or None
+        How many calls of language models the sizes are to be chosen by; None where the settings have them.
+    """
+
+    settings: RunSettings
+    models: ModelProvider
+    task_model: Any
+    rephraser: Any
+    judge: Any
+    proposer: Any
+    uses_engine: bool
+    n_threads: int
+    observer: Observer
+    folder: Path | None = None
+    force: bool = False
+    task: Task | None = None
+    label_field: str | None = None
+    metric: Metric | None = None
+    equivalence: Equivalence | None = None
+    teacher: Any = None
+    max_errors: int = 0
+    most_calls: int | None = None
+
+    def as_asked(self, lm: Any) -> Any:
+        """A language model as it is asked: through psopt's engine, or at least without DSPy's cache."""
+        if isinstance(lm, str) or (self.uses_engine and not is_free(lm)):
+            return counted_lm(lm, self.models)
+        return without_cache(lm)
+
+
+@dataclass(frozen=True, eq=False)
+class Compiled:
+    """What a compilation has found.
+
+    Attributes
+    ----------
+    run : Run
+    program_of : callable
+        A prompt's program.
+    programs : mapping of prompt id to dspy.Module
+        Of the baseline, the front, the shortest and the recommended prompt.
+    sensitivity_by_step : dict of step to float
+    failures : dict of text to str
+        The first error of each text that the program, or the metric, failed on.
+    """
+
+    run: Run
+    program_of: Callable[[Prompt], Any]
+    programs: Mapping[str, Any]
+    sensitivity_by_step: dict[str, float]
+    failures: dict[str, str]
