@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -49,13 +48,9 @@ def _all_edits_kept(search: Search) -> None:
 
 
 PARTS: dict[str, Callable[[Search], None]] = {
-    part: take_away
-    for part, (home, take_away) in {
-        "growing diagnoses": ("psopt.search.growing", _whole_diagnoses),
-        "an end where it has converged": ("psopt.search._convergence", _never_converging),
-        "edits that leave": ("psopt.search._left_edits", _all_edits_kept),
-    }.items()
-    if find_spec(home)
+    "growing diagnoses": _whole_diagnoses,
+    "an end where it has converged": _never_converging,
+    "edits that leave": _all_edits_kept,
 }
 """What asks less besides racing, and how each is taken from a search that has not begun; they come on with races."""
 ARMS = {
@@ -63,7 +58,7 @@ ARMS = {
     "plain, drawn anew": Arm("off", anew=True),
     "racing": Arm("on", tuple(PARTS)),
     "racing, strict": Arm("strict", tuple(PARTS)),
-    **({"everything": Arm("on")} if PARTS else {}),
+    "everything": Arm("on"),
     **{f"everything but {part}": Arm("on", (part,)) for part in PARTS},
     "--effort light": Arm("on", effort="light"),
 }

@@ -234,7 +234,7 @@ def main(seeds: list[int], out: Path, sizes: dict[str, int], parts: list[str]) -
     out.mkdir(parents=True, exist_ok=True)
     for part in parts:
         runs = []
-        for done, seed in enumerate(seeds, start=1):
+        for seed in seeds:
             task = load_task("trec", seed=seed)
             with contextlib.ExitStack() as quiet:
                 quiet.enter_context(warnings_off())
@@ -242,7 +242,7 @@ def main(seeds: list[int], out: Path, sizes: dict[str, int], parts: list[str]) -
                     quiet.enter_context(contextlib.redirect_stdout(io.StringIO()))
                 runs.append(PARTS[part](task, seed, sizes))
             result |= {"source": task.info.source, "sizes": sizes, part: runs}
-            result["seeds" if part == "runs" else f"{part}_seeds"] = seeds[:done]
+            result["seeds" if part == "runs" else f"{part}_seeds"] = seeds[: len(runs)]
             path.write_text(json.dumps(result, indent=2) + "\n", "utf-8")
             (out / "dspy_peers.md").write_text(_page(result), "utf-8")
     print(_page(result))
