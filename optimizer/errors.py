@@ -101,6 +101,12 @@ class BudgetReachedError(PsoptError):
         self.run = run
 
 
+def first_line(error: BaseException) -> str:
+    """The first line of what an exception says."""
+    text = str(error).strip() or type(error).__name__
+    return text.splitlines()[0].rstrip(" .:")
+
+
 def import_extra(module: str, feature: str, extra: str) -> Any:
     """Import an optional dependency, or say which feature needs it and how to install it.
 

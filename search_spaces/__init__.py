@@ -1,6 +1,7 @@
 """What is searched: prompts and edits as frozen values, what a search may use of them, and rendering to messages."""
 
-from psopt.search_spaces._edits import KINDS, ORDERS, WEAK_SPOT, Edit, EditKind, Provenance, apply_edits
+from psopt.search_spaces._calibration import Calibration
+from psopt.search_spaces._edits import CALIBRATE, KINDS, ORDERS, WEAK_SPOT, Edit, EditKind, Provenance, apply_edits
 from psopt.search_spaces._parameters import (
     chosen_edits,
     first_parameters,
@@ -42,6 +43,7 @@ from psopt.templates import Messages
 
 __all__ = [
     "BULLETS",
+    "CALIBRATE",
     "CASINGS",
     "FAMILIES",
     "KINDS",
@@ -52,6 +54,7 @@ __all__ = [
     "STRATEGIES",
     "VIEWS",
     "WEAK_SPOT",
+    "Calibration",
     "Definition",
     "Edit",
     "EditKind",

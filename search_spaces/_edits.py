@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psopt.notebooks import shortened
+from psopt.search_spaces._calibration import BATCH, Calibration
 from psopt.search_spaces._prompt_format import in_order
 from psopt.search_spaces._prompt_parts import Definition, Example
 
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
 
     from psopt.search_spaces._prompt import Prompt
 
-EditKind = Literal["definition", "note", "example"]
-KINDS: tuple[EditKind, ...] = get_args(EditKind)
+TextKind = Literal["definition", "note", "example"]
+EditKind = TextKind | Literal["calibration"]
+KINDS: tuple[TextKind, ...] = get_args(TextKind)
 WEAK_SPOT = "weak spot"
 """The topic of examples that were chosen because they are unstable themselves."""
 ORDERS = ("as chosen", "by label", "shuffled 1", "shuffled 2")
@@ -39,7 +41,7 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One change to a prompt: a note added, a label defined, an example shown.
+    """One change to a prompt: a note added, a label defined, an example shown, the label prior taken out.
 
     `gain` is what the proposer expects: the share of the diagnosed train answers that would turn right if the model
     obeyed the edit, in [-1, 1]. It ranks edits before any is paid for, and is no part of the edit's identity. Edits of
@@ -82,7 +84,7 @@ class Edit:
         return f"<Edit {self.kind}: {shortened(str(self), 100)!r}>"
 
     def __str__(self) -> str:
-        if self.kind == "note":
+        if self.kind in ("note", "calibration"):
             return self.text
         return f"{self.label}: {self.text}" if self.kind == "definition" else f"example of {self.label}: {self.text}"
 
@@ -112,6 +114,12 @@ class Edit:
         )
 
 
+CALIBRATE = Edit(
+    "calibration", "", "take out the label prior", Provenance("rules", "task"), title=f"calibration: {BATCH}"
+)
+"""The edit that changes no word of a prompt but its decision rule (see `Calibration`)."""
+
+
 def apply_edits(prompt: Prompt, edits: Iterable[Edit], order: str = ORDERS[0]) -> Prompt:
     """Return `prompt` with `edits` applied, and its few-shot examples in one of the `ORDERS`.
 
@@ -122,6 +130,7 @@ def apply_edits(prompt: Prompt, edits: Iterable[Edit], order: str = ORDERS[0]) -
     definitions = {definition.label: [definition.text] for definition in prompt.definitions}
     notes = list(prompt.notes)
     examples = list(prompt.examples)
+    edits = tuple(edits)
     for edit in edits:
         if edit.kind == "definition":
             texts = definitions.setdefault(edit.label, [])
@@ -140,6 +149,7 @@ def apply_edits(prompt: Prompt, edits: Iterable[Edit], order: str = ORDERS[0]) -
         prompt,
         definitions=tuple(Definition(label, "; ".join(definitions[label])) for label in defined),
         notes=tuple(notes),
+        calibration=Calibration() if any(edit.kind == "calibration" for edit in edits) else prompt.calibration,
         examples=_ordered(examples, prompt.labels, order),
     )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import DataError, InputError
 from psopt.notebooks import card, line, preformatted, shortened
+from psopt.search_spaces._calibration import Calibration
 from psopt.search_spaces._prompt_format import PromptFormat
 from psopt.search_spaces._prompt_parts import Definition, Example, PromptParts
 from psopt.search_spaces._render import render
@@ -48,7 +49,11 @@ class Prompt(PromptParts):
         The user's own messages, where the prompt came as such; None for psopt's own form.
     asks : str
         What is asked for: ``label``, ``labels``, ``number``, ``text`` or ``json`` (`AnswerSpec.form`).
+    calibration : Calibration or None
+        How the label prior is taken out of the model's decisions, where it is.
     """
+
+    calibration: Calibration | None = None
 
     def __repr__(self) -> str:
         """The id, the beginning, and how much it holds: prompts with examples would fill screens."""
@@ -78,12 +83,15 @@ class Prompt(PromptParts):
         data = self.to_dict()
         if self.template:
             del data["template"]["origin"]  # the same messages are the same prompt, whichever file they came in
+        if self.calibration:
+            data["calibration"] = Calibration().to_dict(())  # what was measured is no part of what the prompt says
         canonical = json.dumps(data, sort_keys=True, ensure_ascii=True)
         return hashlib.sha256(canonical.encode()).hexdigest()[:12]
 
     def described_as(self, description: str, form: PromptFormat | None = None) -> Prompt:
         """Return the same prompt with its task description said differently, and on request in another format."""
-        return replace(self, description=description, form=form or self.form)
+        measured_anew = self.calibration and Calibration()
+        return replace(self, description=description, form=form or self.form, calibration=measured_anew)
 
     def render(self, row: str | Mapping[str, Any] | Sample, *, inputs: str | Sequence[str] = ()) -> Messages:
         """Return the chat messages that a model is sent about one row.
@@ -127,7 +135,7 @@ class Prompt(PromptParts):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the prompt as plain JSON data; its format only where it is not psopt's own."""
-        plain = replace(self, template=None)
+        plain = replace(self, template=None, calibration=None)
         data: dict[str, Any] = json.loads(json.dumps(asdict(plain)))  # tuples become lists
         for example in data["examples"]:
             for optional in ("step", "fields"):
@@ -137,6 +145,7 @@ class Prompt(PromptParts):
             "form": self.form.to_dict(),
             "template": self.template.to_dict() if self.template else None,
             "asks": "" if self.asks == LABEL else self.asks,
+            "calibration": self.calibration.to_dict(self.labels) if self.calibration else None,
         }
         return {name: value for name, value in (data | parts).items() if name not in parts or value}
 
@@ -153,9 +162,10 @@ class Prompt(PromptParts):
         if unknown:
             raise InputError(f"a prompt has no part {sorted(unknown)[0]!r}")
         try:
+            labels = tuple(_text(label, "labels") for label in data["labels"])
             return cls(
                 description=_text(data["description"], "description"),
-                labels=tuple(_text(label, "labels") for label in data["labels"]),
+                labels=labels,
                 noun=_text(data.get("noun", "text"), "noun"),
                 definitions=tuple(Definition(**definition) for definition in data.get("definitions", ())),
                 notes=tuple(_text(note, "notes") for note in data.get("notes", ())),
@@ -163,6 +173,7 @@ class Prompt(PromptParts):
                 form=PromptFormat.from_dict(data.get("form", {})),
                 template=Template.from_dict(data["template"]) if "template" in data else None,
                 asks=_asked(data.get("asks", LABEL)),
+                calibration=Calibration.from_dict(data["calibration"], labels) if "calibration" in data else None,
             )
         except KeyError as error:
             raise InputError(f"a prompt needs {error.args[0]!r}") from error

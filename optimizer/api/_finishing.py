@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ from psopt.api._drawing import draw_run
 from psopt.api._other_wordings import under_other_wordings
 from psopt.api._recommending import recommend
 from psopt.errors import BudgetReachedError
-from psopt.models import capabilities_of
+from psopt.models import calibrates, capabilities_of
 from psopt.report import write_report
 from psopt.runs import Run
 from psopt.search import knee, leave_one_out, nominees, score_on_test, scoring_order
@@ -37,6 +38,7 @@ def finish(
     if settings.program and settings.limited_by == "effort":  # so few calls are for those that the gate looks at
         order = [search.baseline, *nominated]
     scored, unpaid = score_on_test(search, order, settings.seed)
+    scored = {name: _ready_for_use(candidate, search) for name, candidate in scored.items()}
     start = scored[search.baseline.id]
     front = tuple(scored.get(candidate.id, candidate) for candidate in on_val)
     shortest = scored.get(shortest.id, shortest)
@@ -61,6 +63,12 @@ def finish(
     write_report(recorder.directory)
     run = Run(recorder.directory.path, start, front, shortest, search.study, reason, recommendation, draw_run)
     return run, _limit_met(stopped, unpaid) if stopped or unpaid else ""
+
+
+def _ready_for_use(candidate: Candidate, search: Search) -> Candidate:
+    """A candidate whose prompt brings its label prior, where it is calibrated."""
+    model = search.problem.evaluator.model
+    return replace(candidate, prompt=model.measured(candidate.prompt)) if calibrates(model) else candidate
 
 
 def _measure_elsewhere(recorder: RunRecorder, search: Search, baseline: Candidate, chosen: Candidate) -> None:

@@ -114,6 +114,7 @@ class ModelFlags:
     structured: option.Structured = True
     logprobs: option.Logprobs = False
     hf_likelihood: option.HfLikelihood = "mean"
+    calibration: option.Calibration = "auto"
     requests_per_minute: option.RequestsPerMinute = None
     max_unanswered: option.MaxUnanswered = 0.05
     max_calls: option.MaxCalls = None

@@ -212,7 +212,15 @@ HfLikelihood = Annotated[
     option(
         "Model",
         "--hf-likelihood",
-        "What hf/ models score a label by: its tokens' mean log-likelihood, or their sum.",
+        "What local models score a label by: its tokens' mean log-likelihood, or their sum.",
+    ),
+]
+Calibration = Annotated[
+    Literal["auto", "off", "batch"],
+    option(
+        "Model",
+        "--calibration",
+        "Take the model's preference for some labels out, by unlabelled texts: where that helps, never, or always.",
     ),
 ]
 Batch = Annotated[

@@ -107,6 +107,7 @@ def lm_options(lm: ModelFlags) -> LMConfig:
         structured=lm.structured,
         logprobs=lm.logprobs,
         hf_likelihood=lm.hf_likelihood,
+        calibration=lm.calibration,
         requests_per_minute=lm.requests_per_minute,
         max_unanswered=lm.max_unanswered,
         max_calls=lm.max_calls,

@@ -8,6 +8,7 @@ from psopt.models._answer_cache import AnswerCache, answer_key
 from psopt.models._assessor import Assessment, Assessor
 from psopt.models._base import Model, OnProgress
 from psopt.models._cache_folder import cache_folder
+from psopt.models._calibrated import PRIOR_TEXTS, CalibratedModel, calibrates
 from psopt.models._capabilities import (
     Capabilities,
     CellModel,
@@ -32,9 +33,11 @@ from psopt.models._registry import NAMES, load_model, name_of_model
 __all__ = [
     "NAMES",
     "NOT_ASKED",
+    "PRIOR_TEXTS",
     "AnswerCache",
     "Assessment",
     "Assessor",
+    "CalibratedModel",
     "Capabilities",
     "CellModel",
     "ConfidentModel",
@@ -47,6 +50,7 @@ __all__ = [
     "ProbabilisticModel",
     "answer_key",
     "cache_folder",
+    "calibrates",
     "capabilities_of",
     "has_cells",
     "has_confidences",

@@ -51,6 +51,10 @@ class Capabilities:
         Whether it is an `AssessedModel`.
     has_confidences : bool
         Whether it is a `ConfidentModel`.
+    has_label_prior : bool
+        Whether its probabilities are a language model's: they hold a preference for some labels, whatever the text.
+    calibrates : bool
+        Whether it is a `CalibratedModel`: under prompts that say so the label prior is taken out.
     frame : str
         What every call holds beside the prompt and the sample: the words of DSPy's adapters, for instance.
     """
@@ -66,6 +70,8 @@ class Capabilities:
     writes: bool = False
     is_assessed: bool = False
     has_confidences: bool = False
+    has_label_prior: bool = False
+    calibrates: bool = False
     frame: str = ""
 
     @property

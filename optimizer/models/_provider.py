@@ -9,8 +9,10 @@ from psopt.errors import InputError
 from psopt.models._answer_cache import AnswerCache
 from psopt.models._assessors import assessor_for
 from psopt.models._cache_folder import cache_folder
+from psopt.models._calibrated import CalibratedModel
+from psopt.models._capabilities import capabilities_of
 from psopt.models._registry import load_model
-from psopt.models.chat import Budget, LMConfig, chat_engine, load_writer, same_meaning
+from psopt.models.chat import Budget, LMConfig, asks_in_chat, chat_engine, load_writer, same_meaning
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,9 +20,11 @@ if TYPE_CHECKING:
 
     from psopt.models._assessor import Assessor
     from psopt.models._base import Model
+    from psopt.models._capabilities import ProbabilisticModel
     from psopt.models.chat import Engine, Writer
     from psopt.models.minilm import Encoder
     from psopt.tasks import AnswerSpec, Task
+    from typing_extensions import TypeIs
 
 
 class ModelProvider:
@@ -44,8 +48,22 @@ class ModelProvider:
         self.budget = budget or Budget.of(self.lm)
 
     def answering(self, model: Any, task: Task) -> Model:
-        """Load a task model, by name or from an object (see `load_model`)."""
-        return load_model(model, task, cache_dir=self.cache_dir, options=self.lm, budget=self.budget)
+        """Load a task model, by name or from an object (see `load_model`); calibrated, where that can be."""
+        answering = load_model(model, task, cache_dir=self.cache_dir, options=self.lm, budget=self.budget)
+        if task.spec.is_open or not self._has_label_prior(answering):
+            if self.lm.calibration == "batch":
+                raise InputError(
+                    f"--calibration batch needs the probabilities of labels, and {answering.name} gives none: take "
+                    "smollm2, gguf/ or hf/, or openai/ with --logprobs"
+                )
+            return answering
+        if self.lm.calibration == "off":
+            return answering
+        texts = [sample.text for sample in (task.train or task.val)]
+        return CalibratedModel(answering, texts, self.budget, is_always=self.lm.calibration == "batch")
+
+    def _has_label_prior(self, model: Model) -> TypeIs[ProbabilisticModel]:
+        return capabilities_of(model).has_label_prior or (asks_in_chat(model) and self.lm.logprobs)
 
     def assessor(self, spec: AnswerSpec) -> Assessor | None:
         """Make what compares or rates free answers (see `AnswerSpec.is_assessed`); None where nothing must be asked."""

@@ -20,13 +20,16 @@ if TYPE_CHECKING:
 
 NAMES = {
     "minilm": "embedded: all-MiniLM-L6-v2 reads the prompt; offline, free",
+    "smollm2": "embedded: SmolLM2-135M, a small language model; fetched once, then offline, free",
+    "gguf/PATH": "any language model in a GGUF file, by llama.cpp; labels are scored by their likelihood",
     "openai/NAME": "a chat model of OpenAI's, or of any server that speaks its protocol (--api-base URL)",
     "azure/DEPLOYMENT": "a deployment of Azure's (--api-base https://NAME.openai.azure.com)",
     "hf/REPO-OR-PATH": "a local model, by transformers; labels are scored by their likelihood (--hf-likelihood)",
     "dspy/NAME": "whatever dspy.LM takes",
     "sim/OPTIONS": "a simulated classifier with known scores",
 }
-_CHOOSING = frozenset({"minilm", "sim", "hf"})
+SMOLLM2 = "smollm2"
+_CHOOSING = frozenset({"minilm", "sim", "hf", "gguf", SMOLLM2})
 
 
 def load_model(
@@ -76,6 +79,12 @@ def load_model(
 
         texts = [sample.text for sample in (task.train or task.val)]
         return MiniLM(texts, cache_dir=cache_dir)
+    if model == SMOLLM2:
+        from psopt.models.gguf import GGUFModel, fetched_model
+
+        path = fetched_model(model, cache_dir)
+        likelihood = options.hf_likelihood if options else "mean"
+        return GGUFModel(path, name=model, cache=AnswerCache(cache_dir), likelihood=likelihood)
     if kind not in {name.partition("/")[0] for name in NAMES if "/" in name}:
         raise _unknown(model)
     if kind == "sim":
@@ -84,10 +93,14 @@ def load_model(
         return SimulatedModel(rest, task)
     if not rest:
         raise InputError(f"model {model!r} lacks a name: {kind}/NAME")
+    likelihood = options.hf_likelihood if options else "mean"
+    if kind == "gguf":
+        from psopt.models.gguf import GGUFModel
+
+        return GGUFModel(rest, cache=AnswerCache(cache_dir), likelihood=likelihood)
     if kind == "hf":
         from psopt.models.hf import HFModel
 
-        likelihood = options.hf_likelihood if options else "mean"
         return HFModel(rest, cache=AnswerCache(cache_dir), likelihood=likelihood)
     from psopt.models.chat import chat_model
 

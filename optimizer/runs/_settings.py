@@ -11,7 +11,7 @@ from psopt.models.chat import LMConfig, without_header_values
 from psopt.rephrasings import RephrasingOptions, read_families
 from psopt.runs._data_options import DataOptions
 from psopt.search import MARGIN, GateMode, SearchOptions, check_gate, check_wordings
-from psopt.search_spaces import Prompt, SearchRestriction, seed_prompt
+from psopt.search_spaces import CALIBRATE, Prompt, SearchRestriction, apply_edits, seed_prompt
 
 if TYPE_CHECKING:
     from psopt.tasks import Task
@@ -160,7 +160,8 @@ class RunSettings:
 
     def baseline(self, task: Task) -> Prompt:
         """The prompt that the run starts from: the user's own, else the seed prompt of the strategy."""
-        return self.prompt or seed_prompt(task, self.strategy, seed=self.seed)
+        prompt = self.prompt or seed_prompt(task, self.strategy, seed=self.seed)
+        return apply_edits(prompt, [CALIBRATE]) if self.lm.calibration == "batch" else prompt
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> RunSettings:

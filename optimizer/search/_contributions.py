@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from psopt.search._front import Candidate
     from psopt.search_spaces import Edit, Prompt
 
-_KINDS = {"note": "all notes", "definition": "all definitions", "example": "all examples"}
+_KINDS = {
+    "note": "all notes",
+    "definition": "all definitions",
+    "example": "all examples",
+    "calibration": "calibration",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,14 +47,14 @@ class History:
     rounds : list of list of Edit
         The new edits of each round.
     pool : list of Edit
-        The edits of all rounds.
+        What a search begins with (`SearchProblem.first_edits`), and the edits of all rounds.
     """
 
     def __init__(self, study: StoredStudy, problem: SearchProblem) -> None:
         self.candidates: list[Candidate] = []
         self.stopped: list[StoppedCandidate] = []
         self.rounds: list[list[Edit]] = []
-        self.pool: list[Edit] = []
+        self.pool: list[Edit] = list(problem.first_edits)
         self._study = study
         self._problem = problem
         self._stored_edits: dict[str, str] = {}
@@ -102,7 +102,7 @@ class History:
         if stored == self._stored_edits:  # they are looked for at every trial, and come once a round
             return
         self.rounds = read_rounds(stored)
-        self.pool = [edit for edits in self.rounds for edit in edits]
+        self.pool = [*self._problem.first_edits, *(edit for edits in self.rounds for edit in edits)]
         self._stored_edits = stored
 
     def add_candidate(self, candidate: Candidate | StoppedCandidate) -> None:

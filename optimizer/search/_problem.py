@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from psopt.models import capabilities_of
+from psopt.models import calibrates, capabilities_of
 from psopt.proposals import NoVerbatim, propose_edits
 from psopt.search._observer import Observer
 from psopt.search._prompt_limits import PromptLimits
-from psopt.search_spaces import ORDERS
+from psopt.search_spaces import CALIBRATE, ORDERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -66,6 +66,12 @@ class SearchProblem:
     def no_verbatim(self) -> NoVerbatim | None:
         """What keeps text of samples out of prompts, where that is asked for."""
         return NoVerbatim(self.task, self.baseline_prompt) if self.options.parts.no_verbatim else None
+
+    @property
+    def first_edits(self) -> tuple[Edit, ...]:
+        """What a search has in its pool before anything is diagnosed, and tries first: calibration, where it can be."""
+        model = self.evaluator.model
+        return (CALIBRATE,) if calibrates(model) and not model.calibrates(self.baseline_prompt) else ()
 
     @property
     def orders(self) -> tuple[str, ...]:

@@ -99,7 +99,8 @@ class PromptLimits:
 
     def are_too_many(self, edits: Collection[Edit]) -> bool:
         """Whether a prompt of any length must not have so many edits."""
-        lines = {(edit.label, edit.step) if edit.kind == "definition" else edit for edit in edits}
+        said = [edit for edit in edits if edit.kind != "calibration"]
+        lines = {(edit.label, edit.step) if edit.kind == "definition" else edit for edit in said}
         n_examples = sum(edit.kind == "example" for edit in edits)
         n_counted = len(lines) - min(n_examples, self.examples_allowed)
         return self.most_edits is not None and n_counted > self.most_edits

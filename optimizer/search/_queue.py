@@ -60,6 +60,12 @@ class CandidateQueue:
         seed = problem.options.seed
         self._rng = np.random.default_rng([seed, *worker.encode()] if worker else seed)
 
+    def put_first(self) -> None:
+        """Queue what comes before any diagnosis: the baseline, and each of the edits that a search begins with."""
+        self._study.enqueue_trial({})
+        for edit in self._problem.first_edits:
+            enqueue(self._study, parameter_names([edit]), self._history.pool)
+
     def put(self, edits: tuple[Edit, ...], like: Candidate | StoppedCandidate) -> None:
         """Queue the candidate with these edits, its examples in the order of another candidate's."""
         order = like.order if len(self._problem.orders) > 1 and like.prompt.examples else None

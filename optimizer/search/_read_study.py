@@ -12,7 +12,7 @@ from psopt.search._sampler import make_sampler
 from psopt.search._study import study_storage
 from psopt.search.distributed import RetryPolicy, StoredStudy, opening, read_rounds, stored_edits, without_password
 from psopt.search.distributed._study_keys import BASELINE, PROMPT_ID, RACED
-from psopt.search_spaces import Prompt, apply_edits, chosen_edits
+from psopt.search_spaces import CALIBRATE, Prompt, apply_edits, chosen_edits
 
 if TYPE_CHECKING:
     import optuna
@@ -60,7 +60,7 @@ def candidates_in(study: StoredStudy) -> list[Candidate]:
         return []
     baseline = Prompt.from_dict(kept)
     trials = [trial for trial in study.trials_in(TrialState.COMPLETE) if RACED not in trial.user_attrs]
-    pool = [edit for edits in read_rounds(stored_edits(study)) for edit in edits]
+    pool = [CALIBRATE, *(edit for edits in read_rounds(stored_edits(study)) for edit in edits)]
     candidates = []
     for trial in trials:
         edits, order = chosen_edits(trial.params, pool)

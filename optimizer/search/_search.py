@@ -257,6 +257,8 @@ class Search:
             return False
         if not self.candidates:
             return self._evaluate_baseline()
+        if not self.history.rounds and self.study.trials_in(TrialState.WAITING):
+            return self._evaluate_a_new_candidate()
         if not self._rounds.begin_due(has_converged=self._has_converged()) and not self.pool:
             self.coordinator.wait()  # for the first edits, which another worker proposes
             return True
@@ -347,7 +349,7 @@ class Search:
             self.coordinator.wait()
             return True
         if not is_queued:
-            self.study.enqueue_trial({})
+            self._queue.put_first()
         self.problem.observer.phase("evaluating the seed prompt")
         return self._evaluate_a_new_candidate()
 

@@ -23,7 +23,7 @@ pytest.importorskip("transformers", reason="psopt[local] is not installed")
 
 import torch
 from psopt.models.hf import HFModel
-from psopt.models.hf._chat_template import find_format
+from psopt.models.scoring import find_format
 
 from tests.commands import run_command
 from tests.models.hub_server import COMMIT, GATED, REPO, serving
@@ -252,7 +252,7 @@ def test_scores_are_right_whatever_the_architecture(tmp_path: Path, what: Any) -
     model = HFModel(str(save_model(tmp_path, tokenizer, network)), device="cpu", batch_tokens=300)
     prompts, texts = make_prompts(LABEL_SETS["beginnings of each other"])[:2], TEXTS[:4]
     assert_equal(model.predict_proba(prompts, texts), one_by_one(network, tokenizer, prompts, texts))
-    assert model._scorer._shares(400) == (what in SHARING)
+    assert model.scorer._shares(400) == (what in SHARING)
 
 
 def test_instructions_are_read_once_for_all_texts_and_labels(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,8 @@ _LABEL_TOKENS = 256  # a label takes a dozen; the rest is for a model that think
 # reasons has 100 to 300 tokens, and what is not used costs nothing.
 _ANSWER_TOKENS = 4 * _LABEL_TOKENS
 
+CALIBRATIONS = ("auto", "off", "batch")
+
 
 @dataclass(frozen=True, slots=True)
 class LMConfig:
@@ -47,6 +49,9 @@ class LMConfig:
         US dollars. The limits hold for all models of a run together, each time that it is started or resumed.
     hf_likelihood : {"mean", "sum"}
         What a model under ``hf/`` scores a label by: the mean of its tokens' log-probabilities, or their sum.
+    calibration : {"auto", "off", "batch"}
+        Whether the label prior is taken out of decisions (see `psopt.models.CalibratedModel`) where label probabilities
+        are to be had: where a prompt says so, and offered to a search; never; or under every prompt.
     extra_body : mapping or None
         Merged into every request, and part of what tells answers apart; a null leaves a field out.
     headers : mapping
@@ -80,6 +85,7 @@ class LMConfig:
     max_tokens_total: int | None = None
     max_cost: float | None = None
     hf_likelihood: str = "mean"
+    calibration: str = "auto"
     extra_body: Mapping[str, Any] | None = None
     headers: Mapping[str, str | None] = field(default_factory=dict, repr=False)
     api_version: str | None = None
@@ -94,6 +100,8 @@ class LMConfig:
         """Refuse what makes no sense."""
         if self.hf_likelihood not in {"mean", "sum"}:
             raise InputError(f"hf_likelihood must be mean or sum, not {self.hf_likelihood!r}")
+        if self.calibration not in CALIBRATIONS:
+            raise InputError(f"calibration must be {', '.join(CALIBRATIONS)}, not {self.calibration!r}")
         least_of = {"concurrency": 1, "retries": 0, "max_tokens": 1, "batch_size": 1, "max_batches": 1}
         for name, least in least_of.items():
             if getattr(self, name) < least:

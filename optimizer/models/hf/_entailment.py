@@ -6,9 +6,8 @@ import functools
 import json
 from typing import TYPE_CHECKING, Any
 
-from psopt.errors import InputError, ModelError
+from psopt.errors import InputError, ModelError, first_line
 from psopt.models._answer_cache import AnswerCache, answer_key
-from psopt.models.hf._loading import first_line
 from psopt.models.hf._source import find_source
 from psopt.models.hf._weights import find_device, load_tokenizer, load_weights
 

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
-    from psopt.models.hf._label_tree import LabelTree
     from psopt.models.hf._network import Network
     from psopt.models.hf._token_limit import TokenLimit
+    from psopt.models.scoring import LabelTree
 
 
 def score_in_full(

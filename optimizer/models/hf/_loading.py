@@ -6,7 +6,7 @@ import contextlib
 import os
 from typing import TYPE_CHECKING, Any
 
-from psopt.errors import InputError, ModelError, import_extra
+from psopt.errors import InputError, ModelError, first_line, import_extra
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,12 +83,6 @@ def unreachable(name: str, repo: str) -> ModelError:
         f"{name}: there is no folder {repo!r}, and the hub can't be reached: where there is a network, run "
         f"hf download {repo}"
     )
-
-
-def first_line(error: BaseException) -> str:
-    """The first line of what an exception says."""
-    text = str(error).strip() or type(error).__name__
-    return text.splitlines()[0].rstrip(" .:")
 
 
 def _kinds(error: BaseException | None) -> set[str]:

@@ -1,53 +1,28 @@
-"""hf/..: a local language model as a classifier."""
+"""hf/..: a local language model as a classifier, by transformers."""
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from psopt.errors import InputError
-from psopt.models._answer_cache import AnswerCache, answer_key
-from psopt.models._capabilities import Capabilities
-from psopt.models.hf._answer_lead import answer_lead, labels_in_answers
 from psopt.models.hf._loading import import_transformers
 from psopt.models.hf._scorer import Scorer
 from psopt.models.hf._source import check_is_causal, find_source
 from psopt.models.hf._weights import find_device
-from psopt.search_spaces import render
+from psopt.models.scoring import ScoringModel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from psopt.models._answer_cache import AnswerCache
 
-    from numpy.typing import NDArray
-    from psopt.models._base import OnProgress
-    from psopt.search_spaces import Prompt
-
-# What a label's score is, as the cache names it: raise the number when the same messages give other scores.
-_SCORING = {"mean": "mean log-likelihood per token, 1", "sum": "log-likelihood of the whole label, 1"}
-_DIGITS = 6  # equal labels tie although they were read side by side with other tokens
 _BATCH_TOKENS = {"cpu": 512, "cuda": 2048}
 
 
-class HFModel:
-    """Classifies by which label a causal language model finds the likeliest answer; it never answers N/A.
-
-    A label's score is the log-probability of its tokens as the beginning of the assistant's turn: by default their
-    mean, so that long labels are not at a disadvantage, or their sum, the probability that the model answers just
-    that. Where labels differ in length the two may pick different ones. A tokenizer without a chat template gets the
-    messages joined by empty lines and the label behind a space; a template that knows no system message gets it within
-    the user's. Where a template opens a reasoning block, it is left out, and where it writes today's date it writes
-    1 January 2025.
-
-    A prompt of the user's own is read turn by turn, as far as the chat template takes them: turns of one role may be
-    joined, system messages may go into the user's. Where its answers are JSON, stand in a tag or on a last line, a
-    label is scored behind the opening, such as ``{"team": "``; a reason before it is not written, nor is a response
-    format heeded.
+class HFModel(ScoringModel):
+    """A folder or a repository of the hub as a classifier; see `ScoringModel`.
 
     Scores do not depend on what is scored together, up to rounding: 1e-5 in float32 (CPU), some hundredths in bfloat16
-    (CUDA), where a near tie may go either way. The cache keeps the first one. Weights are loaded for the first answer
-    that is not in the cache.
+    (CUDA), where a near tie may go either way. The cache keeps the first one.
 
     Parameters
     ----------
@@ -75,8 +50,6 @@ class HFModel:
         If torch or transformers is not installed.
     """
 
-    capabilities = Capabilities(has_probabilities=True)
-
     def __init__(
         self,
         repo_or_path: str,
@@ -88,100 +61,18 @@ class HFModel:
         revision: str | None = None,
     ) -> None:
         import_transformers(f"hf/{repo_or_path}")
-        if likelihood not in _SCORING:
-            raise InputError(f"likelihood is {' or '.join(_SCORING)}, not {likelihood!r}")
         if batch_tokens is not None and batch_tokens < 1:
             raise InputError(f"batch_tokens is at least 1, not {batch_tokens}")
         self._device = find_device(device)
         self._batch_tokens = batch_tokens or _BATCH_TOKENS.get(self._device.type, _BATCH_TOKENS["cpu"])
         self._source = find_source(repo_or_path, revision)
         check_is_causal(self._source)
-        self._cache = AnswerCache(None) if cache is None else cache
-        self._likelihood = likelihood
+        super().__init__(self._source.name, self._source.version, cache=cache, likelihood=likelihood)
 
     @property
-    def name(self) -> str:
-        """``hf/`` and what was given."""
-        return self._source.name
-
-    def predict(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
-    ) -> NDArray[np.int64]:
-        """Classify every text under every prompt (see `Model.predict`); of labels that tie, the first.
-
-        Raises
-        ------
-        ModelError
-            If the model can't be loaded, or a prompt is too long for it.
-        """
-        best = self._scores(prompts, texts, on_progress).argmax(axis=2)
-        return np.asarray(best, dtype=np.int64)
-
-    def predict_proba(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
-    ) -> NDArray[np.float64]:
-        """Return the softmax of the labels' scores: (n_texts, n_prompts, C + 1) float, rows sum to 1, N/A last and 0.
-
-        Raises
-        ------
-        ModelError
-            If the model can't be loaded, or a prompt is too long for it.
-        """
-        scores = self._scores(prompts, texts, on_progress)
-        likelihoods = np.exp(scores - scores.max(axis=2, keepdims=True))
-        probabilities = likelihoods / likelihoods.sum(axis=2, keepdims=True)
-        return np.concatenate([probabilities, np.zeros((*scores.shape[:2], 1))], axis=2)
-
-    def _scores(
-        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None
-    ) -> NDArray[np.float64]:
-        """Log-likelihoods, mean or whole: (n_texts, n_prompts, n_labels) float."""
-        scores = np.empty((len(texts), len(prompts), len(prompts[0].labels)))
-        n_done = 0
-
-        def count(n_answered: int) -> None:
-            nonlocal n_done
-            n_done += n_answered
-            if on_progress and n_answered:
-                on_progress(n_done, len(texts) * len(prompts))
-
-        for column, prompt in enumerate(prompts):
-            scores[:, column] = self._score_prompt(prompt, texts, count)
-        return scores
-
-    def _score_prompt(self, prompt: Prompt, texts: Sequence[str], count: Callable[[int], None]) -> NDArray[np.float64]:
-        """The scores of each text, from the cache or, pack by pack, from the network."""
-        conversations = [render(prompt, text) for text in texts]
-        lead = answer_lead(prompt, conversations[0]) if conversations else ""
-        labels = labels_in_answers(prompt)
-        keys = [self._key(messages, labels, lead) for messages in conversations]
-        times = Counter(keys)
-        scores_of = self._cache.get_many(times)
-        count(sum(times[key] for key in scores_of))
-        missing = {key: messages for key, messages in zip(keys, conversations, strict=True) if key not in scores_of}
-        if missing:
-            missing_keys = list(missing)
-            per_token = self._likelihood == "mean"
-            for indices, scores in self._scorer.score(list(missing.values()), labels, per_token=per_token, lead=lead):
-                rows = scores.round(_DIGITS).tolist()
-                answered = {missing_keys[index]: row for index, row in zip(indices, rows, strict=True)}
-                self._cache.put_many(answered)
-                scores_of.update(answered)
-                count(sum(times[key] for key in answered))
-        return np.array([scores_of[key] for key in keys], dtype=np.float64).reshape(len(texts), len(prompt.labels))
-
-    def _key(self, messages: Any, labels: Sequence[str], lead: str) -> bytes:
-        # Named only where there is one: so keys are those of caches from before there were leads.
-        before = {"lead": lead} if lead else {}
-        return answer_key(
-            model=self.name,
-            weights=self._source.version,
-            precision=str(self._dtype),
-            scoring=_SCORING[self._likelihood],
-            labels=list(labels),
-            messages=messages,
-            **before,
-        )
+    def precision(self) -> str:
+        """The numbers' type in torch."""
+        return str(self._dtype)
 
     @property
     def _dtype(self) -> Any:
@@ -190,5 +81,6 @@ class HFModel:
         return torch.bfloat16 if self._device.type == "cuda" else torch.float32
 
     @cached_property
-    def _scorer(self) -> Scorer:
+    def scorer(self) -> Scorer:
+        """Tokenizer and network, on the device."""
         return Scorer(self._source, self._device, self._dtype, self._batch_tokens)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-    from psopt.models.hf._label_tree import LabelTree
+    from psopt.models.scoring import LabelTree
 
 
 @dataclass(frozen=True, slots=True)

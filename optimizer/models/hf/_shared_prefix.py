@@ -12,19 +12,18 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.models.hf._common_prefix import common_length
 from psopt.models.hf._full_reading import score_in_full
-from psopt.models.hf._label_tree import label_tree
 from psopt.models.hf._network import log_probabilities
 from psopt.models.hf._packed_row import pack
 from psopt.models.hf._token_limit import TokenLimit
+from psopt.models.scoring import common_length, label_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
-    from psopt.models.hf._label_tree import LabelTree
     from psopt.models.hf._network import KeysValues, Network
+    from psopt.models.scoring import LabelTree
 
 _NO_LABELS = label_tree([[0]])
 # What a network is tried on: prompts of different lengths behind one prefix, and labels of one to three tokens. The

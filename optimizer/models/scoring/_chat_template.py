@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import TemplateError
-from psopt.errors import ModelError
+from psopt.errors import ModelError, first_line
 from psopt.models.chat._features import alternating, without_system
-from psopt.models.hf._common_prefix import common_length
-from psopt.models.hf._loading import first_line
+from psopt.models.scoring._common_prefix import common_length
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from psopt.errors import InputError
-from psopt.models.hf._chat_template import SAMPLE, ChatFormat, find_format
-from psopt.models.hf._common_prefix import common_length
+from psopt.errors import InputError, ModelError
+from psopt.models.scoring._chat_template import SAMPLE, ChatFormat, find_format
+from psopt.models.scoring._common_prefix import common_length
+from psopt.models.scoring._label_tree import LabelTree, label_tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,11 +69,44 @@ class PromptTokenizer:
             raise InputError(f"label {labels[tokens.index([])]!r} has no tokens: give every label a name")
         return TokenizedLabels(len(prompt) - n_shared, tokens)
 
+    def scored(
+        self, conversations: Sequence[Messages], labels: Sequence[str], lead: str = ""
+    ) -> tuple[list[Tokens], LabelTree]:
+        """Return the tokens of each conversation, up to where labels begin, and the labels that follow as a tree.
+
+        Raises
+        ------
+        InputError
+            If a label is empty.
+        """
+        begun = [message for message in conversations[0][-1:] if message["role"] == "assistant"]
+        tokenized = self.labels(labels, lead, begun)
+        written = self.prompts(conversations, lead)
+        return [tokens[: len(tokens) - tokenized.n_open] for tokens in written], label_tree(tokenized.tokens)
+
     def _encode(self, texts: Sequence[str]) -> list[Tokens]:
         if not texts:
             return []
         encoded = self._tokenizer(list(texts), add_special_tokens=False, truncation=False, verbose=False)
         return [self._opening + list(tokens) for tokens in encoded["input_ids"]]
+
+
+def check_length(name: str, prompts: Sequence[Tokens], tree: LabelTree, longest: int | None) -> int:
+    """Return how many tokens the longest prompt and label are; `longest` is how many the model reads, if it says so.
+
+    Raises
+    ------
+    ModelError
+        If that is too long for the model.
+    """
+    n_prompt = max(map(len, prompts))
+    n_label = max(tree.depths()) + 1
+    if longest and n_prompt + n_label > longest:
+        raise ModelError(
+            f"a prompt of {n_prompt} tokens and a label of {n_label} exceed the {longest} tokens that {name} "
+            "reads: shorten the longest texts, show fewer examples, or give a model that reads more"
+        )
+    return n_prompt + n_label
 
 
 def _opening_tokens(tokenizer: Any) -> Tokens:

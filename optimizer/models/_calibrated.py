@@ -1,0 +1,199 @@
+"""A model whose label prior is taken out of its decisions, where a prompt asks for that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from psopt.errors import InputError
+from psopt.metrics import hard_predictions
+from psopt.models._capabilities import capabilities_of
+from psopt.models._cells import predict_cells, predict_proba_cells
+from psopt.search_spaces import Calibration
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+    from psopt.models._base import Model, OnProgress
+    from psopt.models._capabilities import Capabilities, ProbabilisticModel
+    from psopt.models.chat import Budget
+    from psopt.search_spaces import Prompt
+    from typing_extensions import TypeIs
+
+PRIOR_TEXTS = 50
+"""On how many unlabelled texts a prior is measured (experiments/RESULTS.md: more change no figure by a point)."""
+_FEWEST_TEXTS = 10  # under these a prior is mostly the noise of single texts
+_UNLISTED = 1e-6  # of a label that a server does not list among the likeliest tokens: nobody knows how improbable it is
+
+
+class CalibratedModel:
+    """Batch calibration around a model with label probabilities (see `psopt.search_spaces.Calibration`).
+
+    From the log-probability of each label its mean over unlabelled texts of the task is subtracted, under the same
+    wording; the answer is the label with most left. No label is looked at. What was answered with N/A stays N/A, as
+    probable as it was. All else is the model's own.
+
+    Parameters
+    ----------
+    model : ProbabilisticModel
+    texts : sequence of str
+        Unlabelled texts of the task; `PRIOR_TEXTS` of them are taken, spread over all.
+    budget : Budget
+        Counts what priors ask, where the model does not count by itself.
+    is_always : bool
+        Calibrate under every prompt, not only under those that say so.
+    """
+
+    def __init__(
+        self, model: ProbabilisticModel, texts: Sequence[str], budget: Budget, *, is_always: bool = False
+    ) -> None:
+        self._model = model
+        self._texts = _spread(list(dict.fromkeys(texts)), PRIOR_TEXTS)
+        self._budget = budget
+        self._is_always = is_always
+        self._priors: dict[str, NDArray[np.float64]] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        """What else the model has: an engine, explanations."""
+        return getattr(self._model, name)
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self._model.name
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """The model's, and that parts of a grid can be asked for."""
+        return replace(capabilities_of(self._model), has_cells=True, calibrates=True)
+
+    def predict(
+        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
+    ) -> NDArray[np.int64]:
+        """Classify every text under every prompt; see `Model.predict`."""
+        return self.predict_cells(prompts, texts, np.ones((len(texts), len(prompts)), dtype=np.bool_), on_progress)
+
+    def predict_proba(
+        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
+    ) -> NDArray[np.float64]:
+        """Return the probabilities of every text under every prompt; see `ProbabilisticModel.predict_proba`."""
+        cells = np.ones((len(texts), len(prompts)), dtype=np.bool_)
+        return self.predict_proba_cells(prompts, texts, cells, on_progress)
+
+    def predict_cells(
+        self,
+        prompts: Sequence[Prompt],
+        texts: Sequence[str],
+        cells: NDArray[np.bool_],
+        on_progress: OnProgress | None = None,
+    ) -> NDArray[np.int64]:
+        """Classify some texts under some prompts; see `CellModel.predict_cells`."""
+        is_calibrated = np.array([self.calibrates(prompt) for prompt in prompts])
+        wanted = cells & is_calibrated
+        if not wanted.any():
+            return predict_cells(self._model, prompts, texts, cells, on_progress)
+        answers = predict_cells(self._model, prompts, texts, cells & ~is_calibrated, on_progress)
+        probabilities = self.predict_proba_cells(prompts, texts, wanted, on_progress)
+        answers[wanted] = hard_predictions(probabilities[wanted][:, None])[:, 0]
+        return answers
+
+    def predict_proba_cells(
+        self,
+        prompts: Sequence[Prompt],
+        texts: Sequence[str],
+        cells: NDArray[np.bool_],
+        on_progress: OnProgress | None = None,
+    ) -> NDArray[np.float64]:
+        """Return the probabilities of some texts under some prompts; see `ProbabilisticCellModel`."""
+        probabilities = predict_proba_cells(self._model, prompts, texts, cells, on_progress)
+        for column, prompt in enumerate(prompts):
+            rows = np.flatnonzero(cells[:, column])
+            if self.calibrates(prompt) and len(rows):
+                probabilities[rows, column] = without_prior(probabilities[rows, column], self._prior(prompt))
+        return probabilities
+
+    def calibrates(self, prompt: Prompt) -> bool:
+        """Whether the label prior is taken out under a prompt."""
+        return self._is_always or prompt.calibration is not None
+
+    def measured(self, prompt: Prompt) -> Prompt:
+        """Return a prompt with its label prior, where it is taken out, so that it can be used without the task's texts.
+
+        Raises
+        ------
+        InputError
+            If there are too few texts to measure it.
+        """
+        if not self.calibrates(prompt):
+            return prompt
+        prior = tuple(self._prior(prompt).tolist())
+        n_texts = prompt.calibration.n_texts if self._brings_prior(prompt) and prompt.calibration else len(self._texts)
+        open_calibration = replace(prompt, calibration=Calibration())
+        return replace(prompt, calibration=Calibration(prior, n_texts, self.name, open_calibration.id))
+
+    def _prior(self, prompt: Prompt) -> NDArray[np.float64]:
+        """The mean log-probability of each label under a prompt, (n_labels,): brought along, or measured once."""
+        if self._brings_prior(prompt) and prompt.calibration:
+            return np.array(prompt.calibration.prior)
+        if prompt.id not in self._priors:
+            self._priors[prompt.id] = self._measure(prompt)
+        return self._priors[prompt.id]
+
+    def _brings_prior(self, prompt: Prompt) -> bool:
+        calibration = prompt.calibration
+        return bool(
+            calibration and calibration.prior and calibration.model == self.name and calibration.prompt == prompt.id
+        )
+
+    def _measure(self, prompt: Prompt) -> NDArray[np.float64]:
+        if len(self._texts) < _FEWEST_TEXTS:
+            raise InputError(
+                f"the prompt is calibrated, and brings no label prior of {self.name} for this wording: to measure one"
+                f" takes at least {_FEWEST_TEXTS} texts, not {len(self._texts)}; give more, or --calibration off"
+            )
+        cells = np.ones((len(self._texts), 1), dtype=np.bool_)
+        probabilities = predict_proba_cells(self._model, [prompt], self._texts, cells)[:, 0]
+        if not capabilities_of(self._model).counts_calls:
+            self._budget.usage.made += len(self._texts)
+        return np.asarray(_log(probabilities[:, :-1]).mean(axis=0))
+
+
+def calibrates(model: Model) -> TypeIs[CalibratedModel]:
+    """Whether the model is one."""
+    return capabilities_of(model).calibrates
+
+
+def without_prior(probabilities: NDArray[np.float64], prior: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return probabilities with a label prior taken out: both (n, C) with N/A last, which stays as it is.
+
+    Parameters
+    ----------
+    probabilities : (n, C) float
+    prior : (C - 1,) float
+        The mean log-probability of each label.
+
+    Examples
+    --------
+    A model that gives the first label three times the second's probability, whatever the text:
+
+    >>> without_prior(np.array([[0.75, 0.25, 0.0], [0.6, 0.4, 0.0]]), np.log([0.75, 0.25])).round(3)
+    array([[0.5  , 0.5  , 0.   ],
+           [0.333, 0.667, 0.   ]])
+    """
+    left = _log(probabilities[:, :-1]) - prior
+    weights = np.exp(left - left.max(axis=1, keepdims=True))
+    named = 1 - probabilities[:, -1:]
+    return np.hstack([named * weights / weights.sum(axis=1, keepdims=True), probabilities[:, -1:]])
+
+
+def _log(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Logarithms of what labels share among them, so that N/A is no part of it."""
+    listed = np.where(probabilities > 0, probabilities, _UNLISTED)
+    return np.asarray(np.log(listed / listed.sum(axis=1, keepdims=True)))
+
+
+def _spread(texts: list[str], most: int) -> list[str]:
+    step = max(1, len(texts) // most)
+    return texts[::step][:most]

@@ -1,0 +1,145 @@
+"""llama.cpp's C interface, as the package xllamacpp carries it: its classes serve chats and give no logits.
+
+Only functions are called whose form has been the same for years. Of the one large struct that has to be filled in, the
+settings of a context, four fields are set, and where they stand is checked against the values that llama.cpp gives them
+by default: another layout is an error in one line, and not a crash.
+"""
+
+from __future__ import annotations
+
+import ctypes as c
+import functools
+from typing import Any
+
+import numpy as np
+from psopt.errors import ModelError
+
+_BLOB = 1024  # bytes: longer than either struct of settings, so that it can be passed on without knowing all of it
+_SIZES = np.array([512, 2048, 512, 1], dtype=np.uint32)  # llama.cpp's defaults of n_ctx, n_batch, n_ubatch, n_seq_max
+_AUTOMATIC = b"\xff" * 16  # -1, four times: kinds of rotary scaling, pooling, attention, and flash attention
+_ERROR = 4  # GGML_LOG_LEVEL_ERROR
+_CONTINUES = 5  # GGML_LOG_LEVEL_CONT: the message before goes on
+_LINES_KEPT = 20
+
+
+class Settings(c.Structure):
+    """A struct of settings, passed as it came but for what is known of it."""
+
+    _fields_ = (("bytes", c.c_uint8 * _BLOB),)
+
+
+class Batch(c.Structure):
+    """llama_batch: pointers to arrays of `n_tokens` each."""
+
+    _fields_ = (
+        ("n_tokens", c.c_int32),
+        ("token", c.c_void_p),
+        ("embd", c.c_void_p),
+        ("pos", c.c_void_p),
+        ("n_seq_id", c.c_void_p),
+        ("seq_id", c.c_void_p),
+        ("logits", c.c_void_p),
+    )
+
+
+_LOGS = c.CFUNCTYPE(None, c.c_int, c.c_char_p, c.c_void_p)
+_POINTER, _INT, _TEXT, _BOOL = c.c_void_p, c.c_int32, c.c_char_p, c.c_bool
+_FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "llama_log_set": (None, (_LOGS, _POINTER)),
+    "llama_backend_init": (None, ()),
+    "llama_model_default_params": (Settings, ()),
+    "llama_context_default_params": (Settings, ()),
+    "llama_model_load_from_file": (_POINTER, (_TEXT, Settings)),
+    "llama_model_free": (None, (_POINTER,)),
+    "llama_model_get_vocab": (_POINTER, (_POINTER,)),
+    "llama_model_n_ctx_train": (_INT, (_POINTER,)),
+    "llama_model_has_encoder": (_BOOL, (_POINTER,)),
+    "llama_model_has_decoder": (_BOOL, (_POINTER,)),
+    "llama_model_chat_template": (_TEXT, (_POINTER, _TEXT)),
+    "llama_init_from_model": (_POINTER, (_POINTER, Settings)),
+    "llama_free": (None, (_POINTER,)),
+    "llama_n_ctx": (c.c_uint32, (_POINTER,)),
+    "llama_set_n_threads": (None, (_POINTER, _INT, _INT)),
+    "llama_get_memory": (_POINTER, (_POINTER,)),
+    "llama_memory_seq_rm": (_BOOL, (_POINTER, _INT, _INT, _INT)),
+    "llama_decode": (_INT, (_POINTER, Batch)),
+    "llama_get_logits_ith": (c.POINTER(c.c_float), (_POINTER, _INT)),
+    "llama_vocab_n_tokens": (_INT, (_POINTER,)),
+    "llama_vocab_bos": (_INT, (_POINTER,)),
+    "llama_vocab_eos": (_INT, (_POINTER,)),
+    "llama_vocab_get_text": (_TEXT, (_POINTER, _INT)),
+    "llama_tokenize": (_INT, (_POINTER, _TEXT, _INT, _POINTER, _INT, _BOOL, _BOOL)),
+}
+
+
+class Library:
+    """The functions, by their names, and what the library has said went wrong."""
+
+    def __init__(self) -> None:
+        import xllamacpp
+
+        handle = c.CDLL(xllamacpp.xllamacpp.__file__)
+        try:
+            for function, (result, arguments) in _FUNCTIONS.items():
+                bound = getattr(handle, function)
+                bound.restype, bound.argtypes = result, arguments
+                setattr(self, function, bound)
+        except AttributeError as error:
+            raise _unknown_layout(f"has no {str(error).rpartition(' ')[2]}") from error
+        self.errors: list[str] = []
+        self._keep_errors = _LOGS(self._log)
+        self.llama_log_set(self._keep_errors, None)
+        self.llama_backend_init()
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name)
+
+    def context_settings(self, n_tokens: int, n_batch: int) -> Settings:
+        """Settings of a context that holds so many tokens and reads `n_batch` at once.
+
+        Flash attention is off: on a CPU its sums depend on how a text is cut into batches, and the same text must have
+        the same scores whether or not its beginning has been read before.
+
+        Raises
+        ------
+        ModelError
+            If this version of the library has other settings.
+        """
+        default = bytes(self.llama_context_default_params())
+        flash = default.find(_AUTOMATIC) + 12
+        if default[:16] != _SIZES.tobytes() or default.count(_AUTOMATIC) != 1:
+            raise _unknown_layout("lays out its settings in another way")
+        settings = bytearray(default)
+        settings[:12] = np.array([n_tokens, n_batch, n_batch], dtype=np.uint32).tobytes()
+        settings[flash : flash + 4] = bytes(4)
+        return Settings.from_buffer(settings)
+
+    def reason(self) -> str:
+        """What the library said last of why something failed; empty where it said nothing."""
+        lines = [line for line in self.errors if not line.startswith("llama_model_load_from_file")]
+        first = lines[0] if lines else ""
+        return first.partition("error loading model: ")[2] or first.partition(": ")[2] or first
+
+    def _log(self, level: int, text: bytes | None, _: Any) -> None:
+        line = (text or b"").decode("utf-8", "replace").strip()
+        if level == _ERROR and line:
+            self.errors = [*self.errors, line][-_LINES_KEPT:]
+
+
+@functools.cache
+def library() -> Library:
+    """The library, loaded once for all models.
+
+    Raises
+    ------
+    ModelError
+        If it is of a version that is not understood.
+    """
+    return Library()
+
+
+def _unknown_layout(why: str) -> ModelError:
+    return ModelError(
+        f"the installed xllamacpp {why}: pip install 'psopt[gguf]' brings one that fits, or ask llama.cpp's own server "
+        "(--model openai/NAME --api-base URL)"
+    )

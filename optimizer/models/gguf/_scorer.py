@@ -1,0 +1,75 @@
+"""A GGUF file made ready: conversations and labels in, log-likelihoods out."""
+
+from __future__ import annotations
+
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import numpy as np
+from psopt.models.gguf._reader import Reader
+from psopt.models.gguf._tokenizer import GGUFTokenizer
+from psopt.models.gguf._weights import GGUFWeights
+from psopt.models.scoring import PromptTokenizer, check_length
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+    from psopt.models.gguf._weights import Tokens
+    from psopt.models.scoring import LabelTree
+    from psopt.search_spaces import Messages
+
+
+class GGUFScorer:
+    """A `LabelScorer` of a GGUF file.
+
+    Each processor reads texts of its own, one by one behind what they share with the text before. So no thread waits
+    for another, which costs most where other programs run beside; and a CPU, whose time goes into multiplying and not
+    into reading weights, gains little by several texts at once.
+
+    Raises
+    ------
+    InputError, ModelError, MissingExtraError
+        As `GGUFWeights`.
+    """
+
+    def __init__(self, name: str, path: Path) -> None:
+        self._weights = GGUFWeights(name, path)
+        self._tokenizer = PromptTokenizer(GGUFTokenizer(self._weights))
+        self._own = threading.local()
+        self._threads = ThreadPoolExecutor(_n_processors(), thread_name_prefix="psopt-gguf")
+
+    def score(
+        self, conversations: Sequence[Messages], labels: Sequence[str], *, per_token: bool, lead: str = ""
+    ) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
+        """Score labels as answers to conversations; see `LabelScorer.score`."""
+        prompts, tree = self._tokenizer.scored(conversations, labels, lead)
+        check_length(self._weights.name, prompts, tree, self._weights.longest)
+        futures = [self._threads.submit(self._steps, prompt, tree) for prompt in prompts]
+        try:
+            for index, future in enumerate(futures):
+                yield [index], tree.log_likelihoods(np.array([future.result()]), per_token=per_token)
+        finally:  # nobody wants the rest where one has failed, or Ctrl-C was pressed
+            for future in futures:
+                future.cancel()
+
+    def _steps(self, prompt: Tokens, tree: LabelTree) -> list[float]:
+        """The log-probability of each of the tree's steps behind a prompt."""
+        reader = self._reader()
+        following = [reader.log_probabilities(prompt)]
+        following += [reader.log_probabilities([*prompt, *read]) for read in tree.beginnings()]
+        return [float(following[node][target]) for node, target in zip(tree.nodes, tree.targets, strict=True)]
+
+    def _reader(self) -> Reader:
+        """This thread's own."""
+        if not hasattr(self._own, "reader"):
+            self._own.reader = Reader(self._weights)
+        return self._own.reader  # type: ignore[no-any-return]
+
+
+def _n_processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

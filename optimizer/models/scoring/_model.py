@@ -1,0 +1,187 @@
+"""A language model as a classifier: every label is scored by its likelihood, nothing is generated."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from psopt.errors import InputError
+from psopt.models._answer_cache import AnswerCache, answer_key
+from psopt.models._capabilities import Capabilities
+from psopt.models.scoring._answer_lead import answer_lead, labels_in_answers
+from psopt.search_spaces import render
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+    from psopt.models._base import OnProgress
+    from psopt.search_spaces import Messages, Prompt
+
+# What a label's score is, as the cache names it: raise the number when the same messages give other scores.
+_SCORING = {"mean": "mean log-likelihood per token, 1", "sum": "log-likelihood of the whole label, 1"}
+_DIGITS = 6  # equal labels tie although they were read side by side with other tokens
+
+
+class LabelScorer(Protocol):
+    """A model made ready: conversations and labels in, log-likelihoods out."""
+
+    def score(
+        self, conversations: Sequence[Messages], labels: Sequence[str], *, per_token: bool, lead: str = ""
+    ) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
+        """Score labels as answers to conversations, some conversations at a time.
+
+        Parameters
+        ----------
+        per_token : bool
+            Divide a label's log-probability by the number of its tokens.
+        lead : str
+            What the answer says before the label.
+
+        Yields
+        ------
+        indices : list of int
+            Some of the conversations.
+        scores : (n_indices, n_labels) float
+            Log-probability of each label, or its mean per token.
+        """
+        ...
+
+
+class ScoringModel:
+    """Classifies by which label a causal language model finds the likeliest answer; it never answers N/A.
+
+    A label's score is the log-probability of its tokens as the beginning of the assistant's turn: by default their
+    mean, so that long labels are not at a disadvantage, or their sum, the probability that the model answers just
+    that. Where labels differ in length the two may pick different ones. A tokenizer without a chat template gets the
+    messages joined by empty lines and the label behind a space; a template that knows no system message gets it within
+    the user's. Where a template opens a reasoning block, it is left out, and where it writes today's date it writes
+    1 January 2025.
+
+    A prompt of the user's own is read turn by turn, as far as the chat template takes them: turns of one role may be
+    joined, system messages may go into the user's. Where its answers are JSON, stand in a tag or on a last line, a
+    label is scored behind the opening, such as ``{"team": "``; a reason before it is not written, nor is a response
+    format heeded.
+
+    Parameters
+    ----------
+    name : str
+        The model's name in psopt.
+    version : str
+        What tells this model's scores from another's of the same name.
+    cache : AnswerCache, optional
+        Where scores are kept; by default in memory.
+    likelihood : {"mean", "sum"}
+        Whether a label's score is the mean or the sum of its tokens' log-probabilities.
+
+    Raises
+    ------
+    InputError
+        If there is no such likelihood.
+    """
+
+    capabilities = Capabilities(has_probabilities=True, has_label_prior=True)
+
+    def __init__(self, name: str, version: str, *, cache: AnswerCache | None = None, likelihood: str = "mean") -> None:
+        if likelihood not in _SCORING:
+            raise InputError(f"likelihood is {' or '.join(_SCORING)}, not {likelihood!r}")
+        self.name = name
+        self._version = version
+        self._cache = AnswerCache(None) if cache is None else cache
+        self._likelihood = likelihood
+
+    @property
+    def precision(self) -> str:
+        """How numbers are held where that changes scores: part of the cache's keys."""
+        raise NotImplementedError
+
+    @property
+    def scorer(self) -> LabelScorer:
+        """The model in memory: loaded for the first answer that is not in the cache."""
+        raise NotImplementedError
+
+    def predict(
+        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
+    ) -> NDArray[np.int64]:
+        """Classify every text under every prompt (see `Model.predict`); of labels that tie, the first.
+
+        Raises
+        ------
+        ModelError
+            If the model can't be loaded, or a prompt is too long for it.
+        """
+        best = self.label_scores(prompts, texts, on_progress).argmax(axis=2)
+        return np.asarray(best, dtype=np.int64)
+
+    def predict_proba(
+        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
+    ) -> NDArray[np.float64]:
+        """Return the softmax of the labels' scores: (n_texts, n_prompts, C + 1) float, rows sum to 1, N/A last and 0.
+
+        Raises
+        ------
+        ModelError
+            If the model can't be loaded, or a prompt is too long for it.
+        """
+        scores = self.label_scores(prompts, texts, on_progress)
+        likelihoods = np.exp(scores - scores.max(axis=2, keepdims=True))
+        probabilities = likelihoods / likelihoods.sum(axis=2, keepdims=True)
+        return np.concatenate([probabilities, np.zeros((*scores.shape[:2], 1))], axis=2)
+
+    def label_scores(
+        self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
+    ) -> NDArray[np.float64]:
+        """Return log-likelihoods, mean or whole: (n_texts, n_prompts, n_labels) float.
+
+        Raises
+        ------
+        ModelError
+            If the model can't be loaded, or a prompt is too long for it.
+        """
+        scores = np.empty((len(texts), len(prompts), len(prompts[0].labels)))
+        n_done = 0
+
+        def count(n_answered: int) -> None:
+            nonlocal n_done
+            n_done += n_answered
+            if on_progress and n_answered:
+                on_progress(n_done, len(texts) * len(prompts))
+
+        for column, prompt in enumerate(prompts):
+            scores[:, column] = self._score_prompt(prompt, texts, count)
+        return scores
+
+    def _score_prompt(self, prompt: Prompt, texts: Sequence[str], count: Callable[[int], None]) -> NDArray[np.float64]:
+        """The scores of each text, from the cache or, some at a time, from the model."""
+        conversations = [render(prompt, text) for text in texts]
+        lead = answer_lead(prompt, conversations[0]) if conversations else ""
+        labels = labels_in_answers(prompt)
+        keys = [self._key(messages, labels, lead) for messages in conversations]
+        times = Counter(keys)
+        scores_of = self._cache.get_many(times)
+        count(sum(times[key] for key in scores_of))
+        missing = {key: messages for key, messages in zip(keys, conversations, strict=True) if key not in scores_of}
+        if missing:
+            missing_keys = list(missing)
+            per_token = self._likelihood == "mean"
+            for indices, scores in self.scorer.score(list(missing.values()), labels, per_token=per_token, lead=lead):
+                rows = scores.round(_DIGITS).tolist()
+                answered = {missing_keys[index]: row for index, row in zip(indices, rows, strict=True)}
+                self._cache.put_many(answered)
+                scores_of.update(answered)
+                count(sum(times[key] for key in answered))
+        return np.array([scores_of[key] for key in keys], dtype=np.float64).reshape(len(texts), len(prompt.labels))
+
+    def _key(self, messages: Any, labels: Sequence[str], lead: str) -> bytes:
+        # Named only where there is one: so keys are those of caches from before there were leads.
+        before = {"lead": lead} if lead else {}
+        return answer_key(
+            model=self.name,
+            weights=self._version,
+            precision=self.precision,
+            scoring=_SCORING[self._likelihood],
+            labels=list(labels),
+            messages=messages,
+            **before,
+        )
