@@ -7,7 +7,7 @@ SETUP := $(VENV)/.set-up
 SOURCES := $(shell find optimizer metrics search_spaces -name '*.py' -o -name '*.toml' -o -name '*.label' -o -name '*.jsonl' -o -name '*.json' -o -name '*.html' -o -name 'SKILL.md')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-servers lint types wheel docs docs-commands notebook check constraints bench-metrics bench-models bench-estimates bench-rephrasings bench-workers bench-coverage promise experiments debian clean
+.PHONY: help setup smollm2 run test test-servers lint types wheel docs docs-commands notebook check constraints bench-metrics bench-models bench-estimates bench-rephrasings bench-workers bench-coverage promise experiments debian clean
 
 help:  ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -23,7 +23,11 @@ $(SETUP): pyproject.toml setup.cfg constraints.txt $(VENV)/.files
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local,dspy,figures,postgres,mlflow,wandb,otel,hub,docs,dev]'
 	@touch $@
 
-setup: $(SETUP)  ## Make the virtual environment with everything in it
+# A real language model for the tests: those that need it are skipped where it can't be had.
+smollm2: | $(SETUP)
+	@$(BIN)/psopt models fetch smollm2 >/dev/null || echo "SmolLM2 is not here: tests that need it will be skipped"
+
+setup: $(SETUP) smollm2  ## Make the virtual environment with everything in it
 
 run: $(SETUP)  ## Optimize a prompt for TREC with the embedded model: the main job
 	$(BIN)/psopt optimize --dataset trec
@@ -31,7 +35,7 @@ run: $(SETUP)  ## Optimize a prompt for TREC with the embedded model: the main j
 debian:
 	@scripts/debian-packages
 
-test: $(SETUP) debian  ## Run the tests; SYSTEM_PACKAGES=no installs no Debian packages
+test: $(SETUP) smollm2 debian  ## Run the tests; SYSTEM_PACKAGES=no installs no Debian packages
 	$(BIN)/pytest -n 2 --dist loadscope --no-loadscope-reorder
 
 $(SERVERS)/.set-up: tests/servers/requirements.txt scripts/server-packages | $(SETUP)

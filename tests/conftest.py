@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from hypothesis import settings
+from psopt.models.gguf import KNOWN
 from psopt.tasks import DatasetInfo, Sample, Task
 from psopt.text import shows
 
@@ -84,6 +85,16 @@ def data_dir() -> Path:
     if not Path(folder, "trec", "TREC_10.label").is_file():
         pytest.skip(f"real TREC is not in {folder}: set PSOPT_DATA_DIR to the folder that holds trec/TREC_10.label")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def smollm2() -> Path:
+    """The file of the embedded language model; tests that need it are skipped where it is not here."""
+    model = KNOWN["smollm2"]
+    given = os.environ.get("PSOPT_SMOLLM2")
+    if not (given or model.is_fetched()):
+        pytest.skip("SmolLM2 is not here: psopt models fetch smollm2")
+    return Path(given) if given else model.path()
 
 
 @pytest.fixture(scope="session")

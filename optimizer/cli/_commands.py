@@ -59,6 +59,7 @@ COMMANDS = {
     ),
     "dashboard": ("psopt.cli._dashboard", "Serve Optuna's dashboard on a run, until Ctrl-C."),
     "data": ("psopt.cli._data", "List and fetch the built-in data sets."),
+    "models": ("psopt.cli._models", "List the models, and fetch one that runs here."),
     "skill": (
         "psopt.cli._skill",
         "Print what a coding agent should know to run psopt well: a skill file in Markdown.",

@@ -366,6 +366,21 @@ OUTPUTS: dict[str, tuple[str, Shape]] = {
         "`psopt data fetch --json`",
         {**_VERSION, "name": Key("string", "its name"), "path": Key("string", "its folder")},
     ),
+    "models-list": (
+        "`psopt models list --json`: an array, an entry for each model or kind of models",
+        {
+            **_VERSION,
+            "name": Key("string", "what --model takes"),
+            "description": Key("string", "what it is"),
+            "path": Key("string|null", "its file; null where it is not fetched"),
+            "n_bytes": Key("integer|null", "its size; null where psopt fetches none"),
+            "license": Key("string|null", "of the file; null where psopt fetches none"),
+        },
+    ),
+    "models-fetch": (
+        "`psopt models fetch --json`",
+        {**_VERSION, "name": Key("string", "its name"), "path": Key("string", "its file")},
+    ),
     "skill": (
         "`psopt skill --json`",
         {**_VERSION, "file": Key("string|null", "where it was written"), "text": Key("string", "the skill file")},
@@ -396,5 +411,5 @@ OUTPUTS: dict[str, tuple[str, Shape]] = {
     ),
 }
 """By name: what it is of, and its keys."""
-ARRAYS = frozenset({"compare", "data-list"})
+ARRAYS = frozenset({"compare", "data-list", "models-list"})
 """Those that are an array of such objects."""

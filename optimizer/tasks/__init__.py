@@ -15,7 +15,8 @@ from psopt.tasks._answer_spec import (
 )
 from psopt.tasks._bundled import read_bundled
 from psopt.tasks._data import DatasetInfo, Sample
-from psopt.tasks._download import fetch_dataset
+from psopt.tasks._dataset import RemoteFile
+from psopt.tasks._download import DownloadError, check_online, fetch_dataset, retrieve
 from psopt.tasks._header import columns_of
 from psopt.tasks._hub_name import HubName, is_hub_name
 from psopt.tasks._instrument import EMBEDDING, FUNCTION, JUDGE, NLI, REFERENCE, Instrument
@@ -48,9 +49,11 @@ __all__ = [
     "AnswerSpec",
     "DatasetInfo",
     "DatasetStatus",
+    "DownloadError",
     "HubName",
     "InputColumns",
     "Instrument",
+    "RemoteFile",
     "Row",
     "Sample",
     "Task",
@@ -58,6 +61,7 @@ __all__ = [
     "as_reference",
     "as_value",
     "check_answers",
+    "check_online",
     "columns_of",
     "columns_of_row",
     "fetch_dataset",
@@ -70,6 +74,7 @@ __all__ = [
     "load_task",
     "read_bundled",
     "references_of",
+    "retrieve",
     "sample_phrases",
     "sample_shows",
     "set_written",

@@ -1,4 +1,4 @@
-"""Downloading a built-in data set's files from their origin into the user's cache."""
+"""Downloading files from their origin, such as a built-in data set's into the user's cache."""
 
 from __future__ import annotations
 
@@ -62,17 +62,13 @@ def download(builtin: Builtin) -> Path:
     DownloadError
         If that is not possible now; without a network, within about two seconds.
     """
-    if os.environ.get("PSOPT_OFFLINE", "0") not in ("", "0"):
-        raise DownloadError("PSOPT_OFFLINE is set")
-    import pooch
-
-    pooch.get_logger().setLevel("ERROR")  # it tells of every file it fetches
+    check_online()
     target = cached_folder(builtin)
     if builtin.archive and target.is_dir():
         return target
     folder = user_folder(builtin.name)
     for file in builtin.files:
-        _retrieve(file, folder)
+        retrieve(file, folder)
     if builtin.archive:
         _unpack(folder / builtin.archive.name, builtin.archive, target)
     return target
@@ -86,10 +82,30 @@ def _unpack(path: Path, archive: RemoteFile, target: Path) -> None:
         raise DownloadError(f"{target} can't be written: {error.strerror}") from error
 
 
-def _retrieve(file: RemoteFile, folder: Path) -> None:
+def check_online() -> None:
+    """Obey ``PSOPT_OFFLINE``.
+
+    Raises
+    ------
+    DownloadError
+        If it is set.
+    """
+    if os.environ.get("PSOPT_OFFLINE", "0") not in ("", "0"):
+        raise DownloadError("PSOPT_OFFLINE is set")
+
+
+def retrieve(file: RemoteFile, folder: Path) -> None:
+    """Download a file into a folder, unless it is there already; it comes into being when its digest is right.
+
+    Raises
+    ------
+    DownloadError
+        If that is not possible now; without a network, within about two seconds.
+    """
     import pooch
     import requests
 
+    pooch.get_logger().setLevel("ERROR")  # it tells of every file it fetches
     host = urlsplit(file.url).hostname or ""
     downloader = pooch.HTTPDownloader(timeout=(_CONNECT_S, _READ_S))
     if not requests.utils.get_environ_proxies(file.url) and not os.access(folder / file.name, os.F_OK):

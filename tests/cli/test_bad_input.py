@@ -111,6 +111,8 @@ def test_braces_are_plain_text(here: Path) -> None:
         (["dashboard"], "which run"),
         (["data", "fetch", "trek"], "did you mean 'trec'"),
         (["data", "fetch", "trec"], "PSOPT_OFFLINE"),
+        (["models", "fetch", "smolm"], "did you mean 'smollm2'"),
+        (["models", "fetch", "smollm2"], "PSOPT_OFFLINE"),
     ],
 )
 def test_usage_that_makes_no_sense(
@@ -140,11 +142,13 @@ def test_a_damaged_run_is_named(here: Path, capsys: pytest.CaptureFixture[str]) 
     assert "damaged" in fails(capsys, "report", "run")
 
 
-@pytest.mark.parametrize("command", ["optimize", "resume", "diagnose", "report", "export", "dashboard", "data"])
+@pytest.mark.parametrize(
+    "command", ["optimize", "resume", "diagnose", "report", "export", "dashboard", "data", "models"]
+)
 def test_every_command_explains_itself(capsys: pytest.CaptureFixture[str], command: str) -> None:
     with pytest.raises(SystemExit) as stop:
         main([command, "--help"])
     out, _ = capsys.readouterr()
     assert stop.value.code == 0
     assert "Usage: psopt" in out
-    assert command == "data" or "Example:" in out
+    assert command in {"data", "models"} or "Example:" in out

@@ -48,6 +48,7 @@ COMMANDS = {
     "export json": ["export", RUN, "--json"],
     "export diff": ["export", RUN, "--pick", "f1", "--diff"],
     "data": ["data", "list"],
+    "models": ["models", "list"],
     "skill": ["skill"],
     "schema": ["schema", "run.json"],
     "completion": ["completion", "bash"],

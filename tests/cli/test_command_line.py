@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-COMMANDS = [*((name,) for name in command_line().commands), ("data", "list"), ("data", "fetch")]
+GROUPS = ("data", "models")
+COMMANDS = [
+    *((name,) for name in command_line().commands),
+    *((group, name) for group in GROUPS for name in ("list", "fetch")),
+]
 
 
 def psopt(*words: str, **environment: str) -> subprocess.CompletedProcess[bytes]:

@@ -21,7 +21,7 @@ from rich.table import Table
 from tests.commands import run_command
 
 SIM = ["--model", "sim/accuracy=0.6,wobble=0.4", "--rephrasings", "4", "--samples", "40"]
-COMMANDS = [name for name in command_line().commands if name != "data"]
+COMMANDS = [name for name in command_line().commands if name not in {"data", "models"}]
 DATA = ["--dataset", "trec", *SIM]
 PRINTING_TABLES = [
     ["resume", "run"],
@@ -31,6 +31,7 @@ PRINTING_TABLES = [
     ["select", "run", "max F1 with S <= .9"],
     ["report", "run", "run"],
     ["data", "list"],
+    ["models", "list"],
     ["optimize", *DATA, "--dry-run"],
 ]
 ANSI = re.compile(r"\x1b\[")

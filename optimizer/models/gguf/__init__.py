@@ -1,5 +1,6 @@
-"""GGUF files by llama.cpp, in this process: labels are scored by their likelihood, texts are written."""
+"""Language models in GGUF files, by llama.cpp, in this process; and fetching those that are known by a name."""
 
+from psopt.models.gguf._fetching import KNOWN, KnownModel, fetched_model
 from psopt.models.gguf._model import GGUFModel
 
-__all__ = ["GGUFModel"]
+__all__ = ["KNOWN", "GGUFModel", "KnownModel", "fetched_model"]
