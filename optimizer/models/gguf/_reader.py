@@ -76,7 +76,9 @@ class Reader:
             # Models with a recurrent state can't take back a part of what they have read.
             self._library.llama_memory_seq_rm(self._library.llama_get_memory(self._context), 0, 0, _WHOLE)
             if n_known:
-                raise ModelError(f"{self._weights.name} keeps a state that can't be shared between texts: use hf/ or a server")
+                raise ModelError(
+                    f"{self._weights.name} keeps a state that can't be shared between texts: use hf/ or a server"
+                )
 
     def _decode(self, tokens: Sequence[int], start: int) -> NDArray[np.float64]:
         """Read tokens behind the first `start`; the logits behind the last one."""

@@ -1,0 +1,114 @@
+"""GGUF files as classifiers, on the real SmolLM2: what is computed, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from psopt.errors import InputError, ModelError
+from psopt.models import AnswerCache
+from psopt.models.gguf import GGUFModel
+from psopt.search_spaces import Example, Prompt, render
+
+LABELS = ("Number", "Human being", "Abbreviation")
+TEXTS = ["How many moons has Mars ?", "Who wrote Faust ?", "What does NASA stand for ?", "Who was the first pope ?"]
+PROMPT = Prompt("Decide what kind of answer the question asks for.", LABELS, noun="question")
+SHOWN = Prompt(PROMPT.description, LABELS, noun="question", examples=(Example("Who sings ?", "Human being"),))
+
+
+@pytest.fixture(scope="module")
+def model(smollm2: Path) -> GGUFModel:
+    pytest.importorskip("xllamacpp")
+    return GGUFModel(smollm2)
+
+
+def _read_alone(model: GGUFModel, text: str, label: str) -> list[float]:
+    """The log-probabilities of a label's tokens, each from a whole reading of all before it, nothing shared."""
+    from psopt.models.gguf._reader import Reader
+    from psopt.models.gguf._weights import GGUFWeights
+
+    weights = GGUFWeights("alone", model._path)
+    prompt = model.scorer._tokenizer.prompts([render(PROMPT, text)])[0]
+    found = []
+    read = list(prompt)
+    for token in weights.tokens(label):
+        found.append(float(Reader(weights).log_probabilities(read)[token]))
+        read.append(token)
+    return found
+
+
+def test_scores_are_those_of_a_whole_reading_of_each_text_and_label(model: GGUFModel) -> None:
+    scores = model.label_scores([SHOWN, PROMPT], TEXTS)  # so that something else has been read before
+    for row, text in enumerate(TEXTS[:2]):
+        for column, label in enumerate(LABELS):
+            alone = _read_alone(model, text, label)
+            assert scores[row, 1, column] == pytest.approx(np.mean(alone), abs=1e-5), (text, label)
+
+
+def test_the_sum_scores_whole_labels(model: GGUFModel, smollm2: Path) -> None:
+    whole = GGUFModel(smollm2, likelihood="sum").label_scores([PROMPT], TEXTS[:1])[0, 0]
+    n_tokens = [len(_read_alone(model, TEXTS[0], label)) for label in LABELS]
+    assert n_tokens == [1, 2, 3]
+    assert whole / n_tokens == pytest.approx(model.label_scores([PROMPT], TEXTS[:1])[0, 0], abs=1e-5)
+
+
+def test_what_was_scored_is_read_from_the_cache_and_nothing_is_loaded(smollm2: Path, tmp_path: Path) -> None:
+    pytest.importorskip("xllamacpp")
+    first = GGUFModel(smollm2, cache=AnswerCache(tmp_path)).predict_proba([PROMPT], TEXTS)
+    again = GGUFModel(smollm2, cache=AnswerCache(tmp_path))
+    assert (again.predict_proba([PROMPT], TEXTS) == first).all()
+    assert "scorer" not in again.__dict__
+    assert first[..., :-1].sum(axis=2) == pytest.approx(1)
+    assert (first[..., -1] == 0).all()
+
+
+def test_scores_are_those_of_transformers_within_quantisation(model: GGUFModel, smollm2: Path) -> None:
+    pytest.importorskip("gguf")
+    pytest.importorskip("accelerate")
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    network = transformers.AutoModelForCausalLM.from_pretrained(
+        smollm2.parent, gguf_file=smollm2.name, dtype=torch.float32
+    ).eval()
+    numbers = []
+    for text in TEXTS:
+        tokens = model.scorer._tokenizer.prompts([render(PROMPT, text)])[0]
+        with torch.no_grad():
+            logits = network(torch.tensor([tokens])).logits[0, -1]
+        numbers.append(float(torch.log_softmax(logits, dim=-1)[model.scorer._weights.tokens("Number")[0]]))
+    # Activations are rounded to eight bits on the way: a few tenths of a nat.
+    assert model.label_scores([PROMPT], TEXTS)[:, 0, 0] == pytest.approx(np.array(numbers), abs=0.5)
+
+
+def test_what_is_no_model_is_refused_in_one_line(smollm2: Path, tmp_path: Path) -> None:
+    pytest.importorskip("xllamacpp")
+    (tmp_path / "text.gguf").write_text("hello")
+    with pytest.raises(InputError, match="there is no file"):
+        GGUFModel(tmp_path / "none.gguf")
+    with pytest.raises(InputError, match=r"is a folder: give a \.gguf file: it holds text\.gguf"):
+        GGUFModel(tmp_path)
+    with pytest.raises(InputError, match="is no GGUF file: it begins with b'hell'"):
+        GGUFModel(tmp_path / "text.gguf")
+
+
+def test_a_truncated_file_and_an_unknown_architecture_are_refused_when_they_are_loaded(
+    smollm2: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("xllamacpp")
+    whole = smollm2.read_bytes()
+    truncated = tmp_path / "truncated.gguf"
+    truncated.write_bytes(whole[:5_000_000])
+    unknown = tmp_path / "unknown.gguf"
+    head = whole[:200]
+    place = head.index(b"llama", head.index(b"general.architecture") + 20)
+    unknown.write_bytes(whole[:place] + b"lemma" + whole[place + 5 :])
+    for path, reason in ((truncated, "corrupted or incomplete|not within"), (unknown, "unknown model architecture")):
+        with pytest.raises(ModelError, match=reason) as refused:
+            GGUFModel(path).predict([PROMPT], TEXTS[:1])
+        assert "\n" not in str(refused.value)
+
+
+def test_a_prompt_longer_than_the_model_reads_is_refused(model: GGUFModel) -> None:
+    with pytest.raises(ModelError, match="exceed the 8192 tokens"):
+        model.predict([PROMPT], ["moon " * 9000])

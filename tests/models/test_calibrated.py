@@ -1,0 +1,140 @@
+"""Batch calibration: by hand on three texts and three labels, and what it leaves alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from psopt.errors import InputError
+from psopt.models import CalibratedModel, Capabilities, ModelProvider, predict_cells
+from psopt.models.chat import Budget, LMConfig
+from psopt.search_spaces import CALIBRATE, Calibration, Prompt, apply_edits
+from psopt.tasks import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+LABELS = ("A", "B", "C")
+PROMPT = Prompt("Say which.", LABELS)
+CALIBRATED = apply_edits(PROMPT, [CALIBRATE])
+# p(label | text): "A" is the likeliest answer to every text.
+ROWS = {"x": (0.6, 0.3, 0.1), "y": (0.8, 0.1, 0.1), "z": (0.5, 0.1, 0.4)}
+TEXTS = [f"{name}{number}" for number in range(4) for name in ROWS]  # twelve texts, four of each kind
+
+
+@dataclass
+class Biased:
+    """A model that prefers "A", with `n_a` of N/A."""
+
+    n_a: float = 0.0
+    name: str = "biased"
+    asked: list[str] = field(default_factory=list)
+    capabilities = Capabilities(has_probabilities=True, has_label_prior=True)
+
+    def predict(self, prompts: Sequence[Prompt], texts: Sequence[str], _: object = None) -> NDArray[np.int64]:
+        return np.asarray(self.predict_proba(prompts, texts).argmax(axis=2))
+
+    def predict_proba(self, prompts: Sequence[Prompt], texts: Sequence[str], _: object = None) -> NDArray[np.float64]:
+        self.asked += texts
+        rows = [[*((1 - self.n_a) * p for p in ROWS[text[0]]), self.n_a] for text in texts]
+        return np.array([[row] * len(prompts) for row in rows])
+
+
+def _task() -> Task:
+    return Task.from_records([{"text": text, "label": "ABC"[place % 3]} for place, text in enumerate(TEXTS * 3)])
+
+
+def test_the_mean_log_probability_of_each_label_is_subtracted() -> None:
+    # Means of logarithms: A (ln .6 + ln .8 + ln .5) / 3 = ln .24^(1/3), B ln .003^(1/3), C ln .004^(1/3).
+    a, b, c = (product ** (1 / 3) for product in (0.24, 0.003, 0.004))
+    model = CalibratedModel(Biased(), TEXTS, Budget())
+    x = [0.6 / a, 0.3 / b, 0.1 / c]  # .966, 2.080, .630: B has most left
+    assert model.predict_proba([CALIBRATED], ["x"])[0, 0] == pytest.approx([p / sum(x) for p in x] + [0.0])
+    assert model.predict([CALIBRATED], ["x", "y", "z"])[:, 0].tolist() == [1, 0, 2]
+    assert Biased().predict([PROMPT], ["x", "y", "z"])[:, 0].tolist() == [0, 0, 0]
+    prior = model.measured(CALIBRATED).calibration
+    assert prior is not None
+    assert prior.prior == pytest.approx((math.log(a), math.log(b), math.log(c)))
+    assert (prior.n_texts, prior.model, prior.prompt) == (12, "biased", CALIBRATED.id)
+
+
+def test_prompts_that_do_not_say_so_are_left_alone_in_the_same_grid() -> None:
+    model = CalibratedModel(Biased(), TEXTS, Budget())
+    assert model.predict([PROMPT, CALIBRATED], ["x", "z"]).tolist() == [[0, 1], [0, 2]]
+    cells = np.array([[True, False], [False, True]])
+    assert predict_cells(model, [PROMPT, CALIBRATED], ["x", "z"], cells).tolist() == [[0, -1], [-1, 2]]
+    assert predict_cells(model, [PROMPT, CALIBRATED], ["x", "z"], cells & [True, False]).tolist() == [[0, -1], [-1, -1]]
+    assert model.measured(PROMPT) is PROMPT
+
+
+def test_na_stays_as_probable_as_it_was() -> None:
+    model = CalibratedModel(Biased(n_a=0.7), TEXTS, Budget())
+    probabilities = model.predict_proba([CALIBRATED], ["x"])[0, 0]
+    assert probabilities[-1] == pytest.approx(0.7)
+    assert probabilities.sum() == pytest.approx(1)
+    assert model.predict([CALIBRATED], ["x"]).tolist() == [[3]]
+
+
+def test_a_prior_is_measured_once_and_counted() -> None:
+    budget = Budget()
+    inner = Biased()
+    model = CalibratedModel(inner, TEXTS, budget)
+    model.predict([CALIBRATED], ["x"])
+    model.predict([CALIBRATED], ["y"])
+    assert inner.asked == [*TEXTS, *"xy"] or inner.asked == ["x", *TEXTS, "y"]
+    assert budget.usage.made == len(TEXTS)
+
+
+def test_a_prompt_that_brings_its_prior_needs_no_texts() -> None:
+    measured = CalibratedModel(Biased(), TEXTS, Budget()).measured(CALIBRATED)
+    read = Prompt.from_dict(measured.to_dict())
+    assert read.id == CALIBRATED.id
+    elsewhere = CalibratedModel(Biased(), [], Budget())
+    assert elsewhere.predict([read], ["x", "y", "z"])[:, 0].tolist() == [1, 0, 2]
+    with pytest.raises(InputError, match="takes at least 10 texts, not 0"):  # under other words it is another prior
+        elsewhere.predict([read.described_as("Tell which.")], ["x"])
+    with pytest.raises(InputError, match="brings no label prior of other"):
+        CalibratedModel(Biased(name="other"), [], Budget()).predict([read], ["x"])
+
+
+def test_calibration_is_part_of_a_prompt_and_its_id_and_the_measured_prior_is_not() -> None:
+    assert CALIBRATED.id != PROMPT.id
+    assert "calibration" not in PROMPT.to_dict()
+    assert CALIBRATED.to_dict()["calibration"] == {"method": "batch"}
+    with_prior = Prompt.from_dict(
+        {
+            **CALIBRATED.to_dict(),
+            "calibration": {
+                "method": "batch",
+                "prior": {"A": -1, "B": -2, "C": -3},
+                "n_texts": 9,
+                "model": "m",
+                "prompt": "p",
+            },
+        }
+    )
+    assert with_prior.calibration == Calibration((-1.0, -2.0, -3.0), 9, "m", "p")
+    assert with_prior.id == CALIBRATED.id
+    with pytest.raises(InputError, match="calibration is 'batch', not 'magic'"):
+        Prompt.from_dict({**CALIBRATED.to_dict(), "calibration": {"method": "magic"}})
+    with pytest.raises(InputError, match="can't be read"):
+        Prompt.from_dict({**CALIBRATED.to_dict(), "calibration": {"method": "batch", "prior": {"A": 1}}})
+
+
+@pytest.mark.parametrize("calibration", ["auto", "off", "batch"])
+def test_models_with_label_probabilities_are_calibrated_as_asked(calibration: str) -> None:
+    model = ModelProvider(lm=LMConfig(calibration=calibration)).answering(Biased(), _task())
+    answers = model.predict([PROMPT, CALIBRATED], ["x"]).tolist()
+    assert answers == {"auto": [[0, 1]], "off": [[0, 0]], "batch": [[1, 1]]}[calibration]
+
+
+def test_a_model_without_probabilities_can_not_be_calibrated_by_force() -> None:
+    with pytest.raises(InputError, match="needs the probabilities of labels, and function/"):
+        ModelProvider(lm=LMConfig(calibration="batch")).answering(lambda messages: "A", _task())
+    with pytest.raises(InputError, match="calibration must be auto, off, batch, not 'yes'"):
+        LMConfig(calibration="yes")
