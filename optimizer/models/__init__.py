@@ -24,6 +24,7 @@ from psopt.models._capabilities import (
     has_probabilities,
     has_probability_cells,
     is_assessed,
+    n_computed,
 )
 from psopt.models._cells import NOT_ASKED, predict_cells, predict_proba_cells
 from psopt.models._provider import ModelProvider
@@ -57,6 +58,7 @@ __all__ = [
     "is_assessed",
     "load_model",
     "minilm_lm",
+    "n_computed",
     "name_of_model",
     "predict_cells",
     "predict_proba_cells",

@@ -98,6 +98,8 @@ class HFModel:
         check_is_causal(self._source)
         self._cache = AnswerCache(None) if cache is None else cache
         self._likelihood = likelihood
+        self.computed = 0
+        """How many answers were not in the cache."""
 
     @property
     def name(self) -> str:
@@ -167,6 +169,7 @@ class HFModel:
                 answered = {missing_keys[index]: row for index, row in zip(indices, rows, strict=True)}
                 self._cache.put_many(answered)
                 scores_of.update(answered)
+                self.computed += len(answered)
                 count(sum(times[key] for key in answered))
         return np.array([scores_of[key] for key in keys], dtype=np.float64).reshape(len(texts), len(prompt.labels))
 
