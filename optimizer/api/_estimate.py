@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.api._measure import MeasureOptions, grids
@@ -9,6 +10,7 @@ from psopt.api._planning import plan_run
 from psopt.api._prompts import own_prompt
 from psopt.api._rephrase import what_to_rephrase
 from psopt.api._setup import freeze_for, make_evaluator, rephrasing_again
+from psopt.api._timing import kept_pace
 from psopt.evaluation import Grid
 from psopt.models import ModelProvider
 from psopt.models.chat import LMConfig, grid_price, price_of
@@ -117,7 +119,8 @@ def estimate_run(
     rephrasings = freeze_for(task, baseline, settings, options.by_rule(), models)
     evaluator = make_evaluator(task, settings, models, rephrasings)
     n_done = n_evaluated(run / STUDY, settings.search.trials) if run else 0
-    return estimate_search(task, settings, baseline, evaluator, n_done)
+    counted = estimate_search(task, settings, baseline, evaluator, n_done)
+    return replace(counted, pace=counted.pace or kept_pace(evaluator.model, models))
 
 
 def estimate_measuring(

@@ -87,7 +87,8 @@ def optimize(
     effort : {"light", "medium", "heavy", "full"}, optional
         How large the run is, as far as its sizes are not given: at most about 5,000, 20,000 or 60,000 calls, the final
         test among them; or 40 trials of 500 samples under 10 wordings, in 3 rounds, and all of test. By default
-        ``full`` where a model answers at no cost, else as the limits in `lm` allow, else ``light``.
+        ``full`` with minilm and sim, else as the limits in `lm` allow, else ``light``. Of a model that answers here a
+        few answers are timed first, and `observer` is told how long the run will take.
     trials, rounds
         See `SearchOptions`; chosen by `effort` unless given.
     rephrasings, samples, train_samples, test_samples, heldout

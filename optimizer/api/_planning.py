@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from psopt.api._setup import freeze_for, make_evaluator
+from psopt.api._timing import kept_pace
 from psopt.models import ModelProvider, capabilities_of
 from psopt.rephrasings import read_file
 from psopt.runs import (
@@ -65,7 +66,10 @@ def plan_run(
         If an argument or the task can't be used.
     """
     models = ModelProvider(cache_dir, settings.lm)
-    return plan_with(task, settings, options, models, models.answering(model or settings.model, task))
+    answering = models.answering(model or settings.model, task)
+    plan = plan_with(task, settings, options, models, answering)
+    pace = plan.estimate.pace or kept_pace(answering, models)
+    return replace(plan, estimate=replace(plan.estimate, pace=pace))
 
 
 def plan_with(task: Task, settings: RunSettings, options: PlanOptions, models: ModelProvider, answering: Model) -> Plan:
@@ -80,6 +84,14 @@ def plan_with(task: Task, settings: RunSettings, options: PlanOptions, models: M
         return Plan(effort, sizes, limits_of_run, estimate, full_calls)
     sizes, estimate = _largest(planner, models, answering)
     return Plan(effort, sizes, limits_of_run, estimate, full_calls, planner.warnings(sizes))
+
+
+def least_estimate(
+    task: Task, settings: RunSettings, options: PlanOptions, models: ModelProvider, answering: Model
+) -> CostEstimate:
+    """Count what the smallest run takes that makes sense and has the sizes that the user has set."""
+    planner = _planner(task, settings, options, models, answering, Limits())
+    return planner.estimate(planner.least)
 
 
 def settings_for(

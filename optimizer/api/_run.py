@@ -6,14 +6,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.api._other_wordings import check_other_wordings
-from psopt.api._planning import settings_for
+from psopt.api._planning import least_estimate, settings_for
 from psopt.api._searching import SearchSetup, search_in
 from psopt.api._setup import freeze_for, make_evaluator, make_proposer, rephrasing_again
+from psopt.api._timing import kept_pace, timed_pace
 from psopt.errors import InputError
-from psopt.models import ModelProvider
-from psopt.models.chat import asks_in_chat
-from psopt.runs import FRONT, STUDY, check_same_prompt, estimate_search, free_folder, held, n_evaluated
-from psopt.search import check_limits
+from psopt.models import ModelProvider, capabilities_of
+from psopt.runs import (
+    FRONT,
+    STUDY,
+    check_same_prompt,
+    estimate_search,
+    free_folder,
+    held,
+    is_long,
+    n_evaluated,
+    shorter_line,
+    time_line,
+)
+from psopt.search import Observer, check_limits
 from psopt.tracking import tracked
 
 if TYPE_CHECKING:
@@ -22,7 +33,6 @@ if TYPE_CHECKING:
     from psopt.evaluation import Evaluator
     from psopt.models import Model
     from psopt.runs import CostEstimate, Plan, PlanOptions, Run, RunDirectory, RunSettings
-    from psopt.search import Observer
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
     from psopt.tracking import OptunaCallback, Tracker
@@ -52,8 +62,9 @@ def run(
     the settings stand as they are. `on_plan` is told of the plan, where there is one.
 
     To resume a run, its task, model, rephrasings and version of psopt must be what they were, unless `force`.
-    `on_estimate` is told, before anything is asked, what the run will take of a model that costs. `callbacks` record
-    the run beside the trackers that the settings name.
+    `on_estimate` is told, before anything is asked, what the run will take of a model that costs. Of one that answers
+    here a few answers are timed, and `observer` is told how long the run will take. `callbacks` record the run beside
+    the trackers that the settings name.
     """
     baseline = settings.baseline(task)
     check_other_wordings(baseline, settings)
@@ -75,6 +86,10 @@ def run(
         evaluator = _evaluator(task, settings, baseline, models, answering, directory, on_estimate, resume=resume)
         proposer = make_proposer(settings, models)
         setup = SearchSetup(task, settings, baseline, evaluator, proposer, plan=plan.to_dict() if plan else None)
+        if capabilities_of(answering).costs_time:
+            n_done = n_evaluated(directory.path / STUDY, settings.search.trials) if resume else 0
+            estimate = plan.estimate if plan else estimate_search(task, settings, baseline, evaluator, n_done)
+            _say_how_long(setup, estimate, models, options, observer or Observer(), resume=resume)
         return search_in(directory, setup, resume=resume, force=force, observer=tracking)
 
 
@@ -98,7 +113,10 @@ def _evaluator(
 ) -> Evaluator:
     """Put together what prompts are compared on; check first that the limits pay for the least of it."""
     options = rephrasing_again(settings.rephrasing, directory.path) if resume else settings.rephrasing
-    if not asks_in_chat(answering) or not (on_estimate or models.budget.is_limited):
+    can = capabilities_of(answering)
+    if can.costs_time and resume:  # nobody knows which of its answers a model has in a cache of its own
+        models.budget.max_calls = None
+    if not (can.asks_in_chat or can.costs_time) or not (on_estimate or models.budget.is_limited):
         return make_evaluator(task, settings, models, freeze_for(task, baseline, settings, options, models), answering)
     by_rule = freeze_for(task, baseline, settings, options.by_rule(), models)
     evaluator = make_evaluator(task, settings, models, by_rule, answering)
@@ -112,3 +130,27 @@ def _evaluator(
     if not options.is_written:
         return evaluator
     return make_evaluator(task, settings, models, freeze_for(task, baseline, settings, options, models), answering)
+
+
+def _say_how_long(
+    setup: SearchSetup,
+    estimate: CostEstimate,
+    models: ModelProvider,
+    options: PlanOptions | None,
+    observer: Observer,
+    *,
+    resume: bool,
+) -> None:
+    """Time a model that answers here, and say how long the run will take; where that is long, what takes less."""
+    model = setup.evaluator.model
+    if resume:
+        pace = kept_pace(model, models)
+    else:
+        observer.phase(f"timing a few answers of {model.name}")
+        pace = timed_pace(setup.evaluator, setup.baseline, models)
+    if pace is None:
+        return
+    observer.phase(time_line(estimate.calls_expected, pace.per_minute))
+    if options and not resume and is_long(estimate.calls_expected, pace.per_minute):
+        least = least_estimate(setup.task, setup.settings, options, models, model)
+        observer.phase(shorter_line(least, pace.per_minute, options.effort))

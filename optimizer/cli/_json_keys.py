@@ -200,7 +200,7 @@ _ESTIMATE: Shape = {
     "tokens_range": Key("integer[]", "[least, most]"),
     "cost_usd": Key("number|null", "expected; null without a price"),
     "cost_usd_range": Key("(number|null)[]|null", "[least, most]"),
-    "minutes_range": Key("(number|null)[]|null", "[least, most], by the server's rate"),
+    "minutes_range": Key("(number|null)[]|null", "[least, most], by the rate measured last"),
     "racing": Key("object|null", "what racing is expected to save"),
     "trials_within_limits": Key("integer|null", "how many trials the limits pay for"),
     "shows": Key("object|null", "what differences test can show"),

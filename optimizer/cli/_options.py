@@ -300,7 +300,7 @@ EffortOption = Annotated[
         "Search",
         "--effort",
         "How much to ask, as far as sizes are not given: about 5,000, 20,000 or 60,000 calls at most, or all",
-        show_default="as --max-calls, --max-cost or --max-tokens-total allow, else light; full where models are free",
+        show_default="as --max-calls, --max-cost or --max-tokens-total allow, else light; full with minilm and sim",
     ),
 ]
 Trials = Annotated[

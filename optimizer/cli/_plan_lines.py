@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from psopt.models.chat import CHAT_KINDS
+from psopt.runs.planning import duration, time_line
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -11,8 +14,7 @@ if TYPE_CHECKING:
     from psopt.runs import CostEstimate
     from psopt.runs.planning import DifferenceSpread, ShownDifferences
 
-_HOURS = 120  # minutes from which on hours are said
-_SECONDS = 1.0  # minutes below which it makes no difference how many
+UNKNOWN_MINUTES = "How long it takes is unknown until the first answers."
 
 
 def estimate_lines(
@@ -29,13 +31,18 @@ def estimate_lines(
     """
     test = shown_differences(estimate, spreads)
     shows = [shown_line(test)] if test and caveat else []
-    if model.partition("/")[0] in {"minilm", "hf", "sim"} and not any(phase.cost for phase in estimate.phases):
+    kind = model.partition("/")[0]
+    is_paid = any(phase.cost for phase in estimate.phases)
+    if kind in {"minilm", "sim"} and not is_paid:
         return ["This model costs nothing.", *shows, *_without_effect(model, lm)]
-    lines = [amount_line(estimate, model)]
+    is_local = kind not in CHAT_KINDS and not is_paid
+    lines = [f"It costs time, not money: {_calls_and_tokens(estimate)}." if is_local else amount_line(estimate, model)]
     if estimate.racing:
         lines.append(racing_line(estimate))
-    lines += [minutes_line(estimate, lm), *shows]
-    if caveat:
+    if caveat or not is_local:  # else the run times it, and says so
+        lines.append(_local_minutes_line(estimate) if is_local else minutes_line(estimate, lm))
+    lines += shows
+    if caveat and not is_local:
         lines.append(
             "Calls that fail and are sent again, and what a model thinks before it answers, are not counted here."
         )
@@ -54,14 +61,24 @@ def estimate_lines(
 
 def amount_line(estimate: CostEstimate, model: str) -> str:
     """Calls, tokens and money, few and many."""
-    few_calls, many_calls = estimate.calls_range
-    few_tokens, many_tokens = estimate.tokens_range
-    calls = f"{span(few_calls, many_calls)} calls"
-    amount = f"{calls}, {span(few_tokens, many_tokens)} tokens"
+    amount = _calls_and_tokens(estimate)
     if estimate.cost_range is None:
         return f"{amount}. No price is known for {model}: see the README on prices."
     low, high = estimate.cost_range
     return f"{dollars(low)} to {dollars(high)} USD: {amount}." if high else f"Nothing to pay: {amount}."
+
+
+def _calls_and_tokens(estimate: CostEstimate) -> str:
+    few_calls, many_calls = estimate.calls_range
+    few_tokens, many_tokens = estimate.tokens_range
+    return f"{span(few_calls, many_calls)} calls, {span(few_tokens, many_tokens)} tokens"
+
+
+def _local_minutes_line(estimate: CostEstimate) -> str:
+    if estimate.pace is None:
+        return UNKNOWN_MINUTES
+    line = time_line(estimate.calls_expected, estimate.pace.per_minute)
+    return f"{line[0].upper()}{line[1:]}, as measured on {estimate.pace.day}."
 
 
 def racing_line(estimate: CostEstimate) -> str:
@@ -81,7 +98,7 @@ def minutes_line(estimate: CostEstimate, lm: LMConfig) -> str:
     if lm.batch:
         return "How long batches take is the server's choice: within a day each, mostly sooner."
     if not estimate.minutes_range or not estimate.pace:
-        return "How long it takes is unknown until the first answers."
+        return UNKNOWN_MINUTES
     few, many = estimate.minutes_range
     if not estimate.pace.day:
         return f"At least {duration(few, many)}: --requests-per-minute {lm.requests_per_minute:g} allows no more."
@@ -146,21 +163,6 @@ def span(few: float, many: float) -> str:
     """
     low, high = rounded(few), rounded(many)
     return low if low == high else f"{low} to {high}"
-
-
-def duration(few: float, many: float) -> str:
-    """Minutes, or hours, between what and what.
-
-    >>> duration(3.2, 7.9), duration(0.2, 0.6), duration(190, 400), duration(0.4, 3)
-    ('3 to 8 minutes', 'a minute', '3 to 7 hours', '1 to 3 minutes')
-    """
-    if many <= _SECONDS:
-        return "a minute"
-    unit, size = ("hours", 60) if many >= _HOURS else ("minutes", 1)
-    low, high = max(1, round(few / size)), max(1, round(many / size))
-    if low == high:
-        return f"{low} {unit if low > 1 else unit.removesuffix('s')}"
-    return f"{low} to {high} {unit}"
 
 
 def dollars(amount: float) -> str:

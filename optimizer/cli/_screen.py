@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from psopt.answers import AnswerType
 from psopt.cli._expected import Expected
+from psopt.cli._plan_lines import UNKNOWN_MINUTES
 from psopt.cli._remaining import RemainingColumn
 from psopt.cli._spent import spent_line
 from psopt.evaluation import na_note
+from psopt.runs.planning import time_line
 from psopt.search import Observer
 from psopt.text import shell_line
 from rich.console import Console
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from psopt.models.chat import Budget
+    from psopt.models.chat import Budget, Usage
     from psopt.runs import CostEstimate, Plan
     from psopt.search import Candidate, StoppedCandidate
     from psopt.tasks import Task
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     """F1, S and C, where it is defined."""
 
 
+_ENOUGH = 50  # calls that tell how fast answers come; fewer are mostly the first ones, which go out one by one
 _WIDE = 120  # columns that scores, tokens, money and times take beside a bar
 
 
@@ -53,6 +57,7 @@ class Screen(Observer):
         self._best: Best = (0.0, 1.0, None)
         self._expected: Expected | None = None
         self._expectations: Sequence[str] = ()
+        self._begun: tuple[float, int] | None = None  # when answers began to be timed, and how many calls were made
         self._quality = "F1"
 
     def expect(self, estimate: CostEstimate, lines: Sequence[str]) -> None:
@@ -100,6 +105,8 @@ class Screen(Observer):
         self._say(f"Run directory: {folder}")
         for line in self._expectations:
             self._say(f"Expected: {line}", in_whole=False)
+        if UNKNOWN_MINUTES in self._expectations and self.budget is not None:
+            self._begun = (monotonic(), self.budget.usage.made)
 
     def phase(self, what: str) -> None:
         """Show what is being done."""
@@ -122,12 +129,24 @@ class Screen(Observer):
             surprise = self._expected.surprise(self.budget.usage)
             if surprise is not None:
                 self._say(f"Note: {surprise}", style="yellow")
+            self._say_minutes(self._expected, self.budget.usage)
 
     def stopped(self, candidate: StoppedCandidate, n_done: int, n_total: int) -> None:
         """Move the bar on; what is held counts by its estimates."""
         if candidate.is_held:
             self._best = self._better(candidate)
         self._move_on(n_done, n_total)
+
+    def _say_minutes(self, expected: Expected, usage: Usage) -> None:
+        """Say once how long the rest takes, where nobody knew that before the first answers."""
+        if self._begun is None:
+            return
+        began, made = self._begun
+        minutes = (monotonic() - began) / 60
+        if usage.made - made >= _ENOUGH and minutes > 0:
+            self._begun = None
+            rest = time_line(expected.calls_left(usage), (usage.made - made) / minutes)
+            self._say(f"The rest takes {rest}")
 
     def _work(self) -> tuple[float, float]:
         """Calls that are made, and about how many are left."""

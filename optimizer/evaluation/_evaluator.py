@@ -11,7 +11,7 @@ from psopt.evaluation._evaluate import ask_cells, predictions_of, rephrased_prom
 from psopt.evaluation._partial_answers import PartialAnswers
 from psopt.evaluation._predictions import Predictions
 from psopt.models import capabilities_of
-from psopt.models.chat import Budget
+from psopt.models.chat import Budget, Need
 from psopt.search_spaces import render_instructions
 
 if TYPE_CHECKING:
@@ -216,6 +216,9 @@ class Evaluator:
     def _ask(self, prompt: Prompt, split: Split, cells: NDArray[np.bool_]) -> PartialAnswers:
         if self._on_ask is not None:
             self._on_ask(prompt, split)
+        counts_calls = capabilities_of(self.model).counts_calls
+        if not counts_calls:
+            self.budget.check_room(Need(int(cells.sum())))
         answers = ask_cells(
             self.model,
             self.rephrased(prompt, split),
@@ -226,7 +229,7 @@ class Evaluator:
         )
         self._count_asked_ahead(prompt, split, cells)
         # Models that are asked over a client count by themselves: there an answer may be cached, or be asked for twice.
-        if not capabilities_of(self.model).counts_calls:
+        if not counts_calls:
             self.budget.usage.made += int(cells.sum())
         return answers
 

@@ -25,6 +25,7 @@ from psopt.models._capabilities import (
     has_probabilities,
     has_probability_cells,
     is_assessed,
+    n_computed,
 )
 from psopt.models._cells import NOT_ASKED, predict_cells, predict_proba_cells
 from psopt.models._provider import ModelProvider
@@ -61,6 +62,7 @@ __all__ = [
     "is_assessed",
     "load_model",
     "minilm_lm",
+    "n_computed",
     "name_of_model",
     "predict_cells",
     "predict_proba_cells",

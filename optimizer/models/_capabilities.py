@@ -79,6 +79,11 @@ class Capabilities:
         """Whether parts of a grid tell what the whole will: not where something else has the last word on answers."""
         return not self.has_metric_scores and not self.is_assessed
 
+    @property
+    def costs_time(self) -> bool:
+        """Whether answers are computed here, one after the other: neither at once, nor by somebody who is paid."""
+        return not self.is_free and not self.counts_calls
+
 
 def capabilities_of(model: Model) -> Capabilities:
     """Return what a model says that it can do; of a model of the user's own that says nothing, what it shows.
@@ -98,6 +103,11 @@ def capabilities_of(model: Model) -> Capabilities:
         has_cells=hasattr(model, "predict_cells")
         and hasattr(model, "predict_proba") == hasattr(model, "predict_proba_cells"),
     )
+
+
+def n_computed(model: Model) -> int | None:
+    """How many answers a model with a cache has computed so far; None where it does not say by `computed`."""
+    return getattr(model, "computed", None)
 
 
 class ProbabilisticModel(Model, Protocol):

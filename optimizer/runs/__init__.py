@@ -3,7 +3,7 @@
 from psopt.runs._answers_file import read_answers
 from psopt.runs._call_price import CallPrice, asked_about, price_line
 from psopt.runs._choice import limits_line, short_line
-from psopt.runs._cost_estimate import CostEstimate, Phase
+from psopt.runs._cost_estimate import CostEstimate, Pace, Phase
 from psopt.runs._data_options import DataOptions
 from psopt.runs._directory import (
     ARTIFACTS,
@@ -56,10 +56,13 @@ from psopt.runs.planning import (
     PlanOptions,
     Sizes,
     asked_for,
+    is_long,
     limits_of,
     resumed_from,
     samples_needed,
+    shorter_line,
     sized,
+    time_line,
     with_changed_limits,
 )
 
@@ -87,6 +90,7 @@ __all__ = [
     "Effort",
     "Limits",
     "Measured",
+    "Pace",
     "Phase",
     "Plan",
     "PlanOptions",
@@ -118,6 +122,7 @@ __all__ = [
     "has_found_nothing",
     "held",
     "inputs_named",
+    "is_long",
     "is_prompt_text",
     "judging_phases",
     "limits_line",
@@ -146,8 +151,10 @@ __all__ = [
     "resumed_from",
     "samples_needed",
     "short_line",
+    "shorter_line",
     "sized",
     "study_name",
+    "time_line",
     "whole_grids",
     "with_changed_limits",
     "write_prompt",

@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
-from psopt.models.chat import asks_in_chat
 from psopt.search._reserve import Reserve
 
 if TYPE_CHECKING:
@@ -34,9 +33,10 @@ def check_limits(evaluator: Evaluator, prompt: Prompt, *, has_val: bool = False,
     InputError
         Naming the limit and the least that works.
     """
-    if not asks_in_chat(evaluator.model):
+    reserve = Reserve(evaluator)
+    if not reserve.is_needed:
         return
-    least = Reserve(evaluator).least(prompt, ("test",) if has_val else ("val", "test"))
+    least = reserve.least(prompt, ("test",) if has_val else ("val", "test"))
     budget = evaluator.budget
     what = "the baseline's final test" if has_val else "the baseline on val and the final test"
     if budget.max_calls is not None and least.calls > budget.max_calls:

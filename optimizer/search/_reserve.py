@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+from psopt.models import capabilities_of
 from psopt.models.chat import Need, TokenRange, asks_in_chat, most_tokens_in, tokens_of_query
 from psopt.search._final_test import scoring_order
 from psopt.search._front import knee
@@ -14,7 +16,6 @@ from psopt.search_spaces import KINDS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
     from psopt.evaluation import Evaluator, Split
     from psopt.search._search import Search
@@ -30,7 +31,7 @@ _FAILURES_TO_COME = 1.5  # times the share of attempts that have failed so far; 
 
 @dataclass(frozen=True, slots=True)
 class PromptNeed:
-    """What a chat model is still to be asked for a prompt on a split.
+    """What a model is still to be asked for a prompt on a split.
 
     Attributes
     ----------
@@ -57,13 +58,15 @@ class PromptNeed:
         *,
         ignoring_cache: bool = False,
     ) -> PromptNeed:
-        """Count it, of an evaluator with a chat model: of the whole grid, or where `cells`, (N, Q), is True.
+        """Count it: of the whole grid, or where `cells`, (N, Q), is True. Only chat models take tokens.
 
         `ignoring_cache` is for another prompt of the same length.
         """
         model = evaluator.model
         if not asks_in_chat(model):
-            raise TypeError(f"{model.name} is no chat model")
+            answered = evaluator.partial_answers(prompt, split).is_answered
+            unasked = np.ones_like(answered) if ignoring_cache else ~answered
+            return cls(int((unasked if cells is None else unasked & cells).sum()), TokenRange(), 0, 0.0)
         all_queries = model.queries(evaluator.rephrased(prompt, split), evaluator.texts(split), cells)
         queries = all_queries if ignoring_cache else model.engine.missing(all_queries)
         expected = TokenRange()
@@ -98,8 +101,9 @@ class Reserve:
 
     @property
     def is_needed(self) -> bool:
-        """Whether anything is limited, and test is asked of a model that costs."""
-        return self._evaluator.budget.is_limited and asks_in_chat(self._evaluator.model)
+        """Whether anything is limited, and test is asked of a model that costs money or time."""
+        can = capabilities_of(self._evaluator.model)
+        return self._evaluator.budget.is_limited and (can.asks_in_chat or can.costs_time)
 
     def watch(self, search: Search) -> None:
         """Hold back from now on what this search needs."""
@@ -203,7 +207,8 @@ class Reserve:
 
     def _priced(self, asked: PromptNeed) -> Need:
         """What that comes to, by what the server has counted so far, failures among it."""
-        assert asks_in_chat(self._evaluator.model)  # noqa: S101  # is_needed
+        if not asks_in_chat(self._evaluator.model):
+            return Need(asked.calls)
         usage = self._evaluator.budget.usage
         most = self._evaluator.model.engine.meter.needs_of(asked.calls, asked.expected)[1]
         failing = _FAILURES_TO_COME * usage.failed / max(1, usage.made + usage.failed)

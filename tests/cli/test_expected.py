@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from psopt import Task
 from psopt.cli._expected import Expected
+from psopt.cli._plan_lines import UNKNOWN_MINUTES
 from psopt.cli._remaining import RemainingColumn
+from psopt.cli._screen import Screen
 from psopt.cli._spent import spent_line
-from psopt.models.chat import Need, Price, Usage
+from psopt.models.chat import Budget, Need, Price, Usage
 from psopt.runs import CostEstimate, Phase
 from rich.progress import Progress
 
@@ -101,3 +106,26 @@ def test_the_time_left_goes_by_calls_where_a_bar_has_them() -> None:
     now[0], work[:] = 5.0, [100.0, 500.0]
     bar.update(task, completed=1)
     assert str(column.render(bar.tasks[0])) == "0:00:25"  # not nine times five seconds
+
+
+@pytest.mark.parametrize("lines", [[UNKNOWN_MINUTES], ["About 6 minutes at 200 calls a minute."]])
+def test_minutes_that_nobody_knew_are_said_once_after_the_first_answers(
+    lines: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr("psopt.cli._screen.monotonic", lambda: now[0])
+    screen = Screen()
+    screen.budget = Budget()
+    screen.expect(racing_run().estimate, lines)
+    screen.started(
+        Task.from_records([{"text": f"what is {i} ?", "label": "ab"[i % 2]} for i in range(30)]), Path("run")
+    )
+    val = SimpleNamespace(f1=0.5, sensitivity=0.1, consistency=None)
+    candidate: Any = SimpleNamespace(edits=("note",), val=val)
+    for n_done, made, seconds in ((1, 49, 10.0), (2, 100, 30.0), (3, 200, 60.0)):
+        now[0] = seconds
+        screen.budget.usage.made = made
+        screen.trial(candidate, n_done, 9)
+    said = [line for line in capsys.readouterr().err.splitlines() if "The rest" in line]
+    # 100 calls in half a minute; 7 candidates of 80, 7 of 9 parts of 60, and 500 are left: 1,107 of them.
+    assert said == (["The rest takes about 6 minutes at 3.3 answers a second"] if lines == [UNKNOWN_MINUTES] else [])

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from psopt.cli._dry_run import show_estimate
-from psopt.cli._plan_lines import estimate_lines, minutes_line, shown_line
+from psopt.cli._plan_lines import UNKNOWN_MINUTES, estimate_lines, minutes_line, shown_line
 from psopt.models.chat import AnswerRate, LMConfig, Need, Price
 from psopt.runs import CostEstimate, Phase
 from psopt.runs._cost_estimate import FinalTestSize, Pace
 from psopt.runs._racing_estimate import RacingEstimate
-from psopt.runs.planning import DifferenceSpread, ShownDifferences
+from psopt.runs.planning import DifferenceSpread, ShownDifferences, shorter_line
 
 LM = LMConfig()
 VAL = Phase("seed prompt on val", 5000, 1000, 400_000, "", Need(4000, 0, 0.1), Need(4000, 0, 0.1), 0.1)
@@ -90,3 +90,23 @@ def test_without_racing_and_without_a_price_neither_is_said() -> None:
     assert "No price is known for openai/mine" in lines[0]
     free = replace(PLAN, phases=(replace(VAL, cost=0.0),), price=None, racing=None)
     assert estimate_lines(free, "minilm", LM)[0] == "This model costs nothing."
+
+
+def test_a_local_model_costs_time_and_not_money() -> None:
+    free = replace(PLAN, phases=(replace(VAL, cost=0.0), replace(MANY, calls=3560, cost=0.0)), price=None, test=None)
+    known = estimate_lines(replace(free, pace=Pace(840.0, "2026-11-22")), "hf/model", LM.changed(max_calls=10**6))
+    assert known[0].startswith("It costs time, not money: ")
+    # 4,000 and 3,560 answers are to be computed.
+    assert known[-1] == "About 9 minutes at 14 answers a second, as measured on 2026-11-22."
+    assert UNKNOWN_MINUTES in estimate_lines(replace(free, pace=None), "hf/model", LM)
+    assert not any("minutes" in line for line in estimate_lines(free, "hf/model", LM, caveat=False))
+
+
+def test_what_fits_in_five_minutes_is_what_a_plan_of_that_size_pays_for() -> None:
+    least = replace(PLAN, phases=(replace(VAL, calls=700, cached=0, cost=0.0),), price=None)
+    assert shorter_line(least, 840.0) == "within five minutes: --max-calls 4200"
+    assert shorter_line(least, 840.0, "full") == "within five minutes: --max-calls 4200 and no --effort"
+    # 300 answers are no run; with room for more than is expected the smallest takes 700 / .92.
+    assert shorter_line(least, 60.0) == (
+        "the smallest run takes about 13 minutes at 60 answers a minute: --max-calls 761"
+    )

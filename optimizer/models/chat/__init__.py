@@ -2,7 +2,7 @@
 
 from psopt.models.chat._address import public_address
 from psopt.models.chat._answer_monitor import FIRST, spread
-from psopt.models.chat._answer_rate import AnswerRate
+from psopt.models.chat._answer_rate import AnswerRate, keep_rate, kept_rate
 from psopt.models.chat._answer_tokens import tokens_of_answer
 from psopt.models.chat._budget import Budget, Need, Usage
 from psopt.models.chat._call_watcher import CallEnd, CallStart, CallWatcher, OnCallEnd
@@ -52,6 +52,8 @@ __all__ = [
     "function_name",
     "grid_price",
     "is_secret",
+    "keep_rate",
+    "kept_rate",
     "load_writer",
     "most_tokens_in",
     "name_hint",

@@ -90,6 +90,8 @@ class ScoringModel:
         self._version = version
         self._cache = AnswerCache(None) if cache is None else cache
         self._likelihood = likelihood
+        self.computed = 0
+        """How many answers were not in the cache."""
 
     @property
     def precision(self) -> str:
@@ -170,6 +172,7 @@ class ScoringModel:
                 answered = {missing_keys[index]: row for index, row in zip(indices, rows, strict=True)}
                 self._cache.put_many(answered)
                 scores_of.update(answered)
+                self.computed += len(answered)
                 count(sum(times[key] for key in answered))
         return np.array([scores_of[key] for key in keys], dtype=np.float64).reshape(len(texts), len(prompt.labels))
 

@@ -1,6 +1,7 @@
 """Planning: how large a run may be, so that a limit pays for all of it, its final test included."""
 
 from psopt.runs.planning._effort import BY_LIMITS, EFFORT_CALLS, Effort, Limits, PlanOptions
+from psopt.runs.planning._minutes import duration, is_long, rate_in_words, shorter_line, time_line
 from psopt.runs.planning._plan import Plan, asked_for, sized
 from psopt.runs.planning._planner import Planner, limits_of
 from psopt.runs.planning._power import (
@@ -30,14 +31,19 @@ __all__ = [
     "ShownDifferences",
     "Sizes",
     "asked_for",
+    "duration",
+    "is_long",
     "limits_of",
     "measured_spread",
     "path",
     "plausible_spread",
+    "rate_in_words",
     "resumed_from",
     "samples_needed",
+    "shorter_line",
     "sized",
     "smallest_difference",
     "spread_of_run",
+    "time_line",
     "with_changed_limits",
 ]

@@ -30,7 +30,8 @@ class PlanOptions:
     Attributes
     ----------
     effort : str or None
-        None for ``light`` where answers cost something and nothing limits them, and for ``full`` where they don't.
+        None for ``full`` where a further answer costs next to nothing, as with minilm and sim; else, be it money or
+        time, for ``light`` where nothing limits them.
     sizes : AskedSizes
         What is not to be planned.
 

@@ -1,0 +1,87 @@
+"""How long a run takes, in words, and what fits in five minutes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from psopt.runs.planning._effort import Limits
+
+if TYPE_CHECKING:
+    from psopt.runs._cost_estimate import CostEstimate
+
+_FEW = 5  # minutes that somebody waits for: of a run that takes longer it is said what would fit in
+_HOURS = 120  # minutes from which on hours are said
+
+
+def time_line(calls: float, per_minute: float) -> str:
+    """How long so many answers take.
+
+    >>> time_line(7560, 840), time_line(300, 30.0)
+    ('about 9 minutes at 14 answers a second', 'about 10 minutes at 30 answers a minute')
+    """
+    minutes = calls / per_minute
+    return f"about {duration(minutes, minutes)} at {rate_in_words(per_minute)}"
+
+
+def is_long(calls: float, per_minute: float) -> bool:
+    """Whether so many answers are said to take more than five minutes.
+
+    >>> is_long(5 * 840 + 400, 840), is_long(6 * 840, 840)
+    (False, True)
+    """
+    return round(calls / per_minute) > _FEW
+
+
+def shorter_line(least: CostEstimate, per_minute: float, effort: str | None = None) -> str:
+    """What to give for a run of five minutes, or else for the smallest.
+
+    Parameters
+    ----------
+    least : CostEstimate
+        Of the smallest run that makes sense.
+    per_minute : float
+        Answers.
+    effort : str, optional
+        The one that was asked for by name: with ``full`` a limit would end a run that is as large as before.
+    """
+    within = _rounded_down(_FEW * per_minute)
+    if not Limits(calls=within).pay(least, with_room=True):
+        smallest = Limits(calls=0).least_for(least).calls or 0
+        return f"the smallest run takes {time_line(smallest, per_minute)}: --max-calls {smallest}"
+    return f"within five minutes: --max-calls {within}{' and no --effort' if effort == 'full' else ''}"
+
+
+def duration(few: float, many: float) -> str:
+    """Minutes, or hours, between what and what.
+
+    >>> duration(3.2, 7.9), duration(0.2, 0.6), duration(190, 400), duration(0.4, 3)
+    ('3 to 8 minutes', 'a minute', '3 to 7 hours', '1 to 3 minutes')
+    """
+    if many <= 1:  # below that it makes no difference how many
+        return "a minute"
+    unit, size = ("hours", 60) if many >= _HOURS else ("minutes", 1)
+    low, high = max(1, round(few / size)), max(1, round(many / size))
+    if low == high:
+        return f"{low} {unit if low > 1 else unit.removesuffix('s')}"
+    return f"{low} to {high} {unit}"
+
+
+def rate_in_words(per_minute: float) -> str:
+    """Answers a second, or a minute where that is less than two a second, to two digits.
+
+    >>> rate_in_words(840), rate_in_words(12_345), rate_in_words(95.4)
+    ('14 answers a second', '210 answers a second', '95 answers a minute')
+    """
+    number, unit = (per_minute / 60, "second") if per_minute >= 120 else (per_minute, "minute")
+    return f"{float(f'{number:.2g}'):,.12g} answers a {unit}"
+
+
+def _rounded_down(number: float) -> int:
+    """To two digits, so that it still fits.
+
+    >>> _rounded_down(4269.4), _rounded_down(4199.9999999), _rounded_down(87.9)
+    (4200, 4200, 87)
+    """
+    whole = int(number + 1e-6)  # a measured rate is no exact number
+    unit: int = 10 ** max(0, len(str(whole)) - 2)
+    return whole // unit * unit

@@ -1,0 +1,170 @@
+"""A model that answers here costs time: runs are light, a few answers are timed, and limits hold."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import psopt
+import pytest
+from psopt import LMConfig, Task
+from psopt.api import plan_run
+from psopt.errors import BudgetReachedError, InputError
+from psopt.models import Capabilities
+from psopt.models.minilm import MiniLM
+from psopt.models.sim import SimulatedModel
+from psopt.runs import DataOptions, PlanOptions, RunSettings
+from psopt.search import Observer
+
+from tests.cli.limited_runs import own_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+N = 60
+TASK = Task.from_records(
+    [
+        {"text": f"what is {own_words(place * N + i)} called ?", "label": "ab"[i % 2] * 3, "split": split}
+        for place, split in enumerate(("train", "val", "test"))
+        for i in range(N)
+    ]
+)
+
+
+class Stopped(Exception):  # noqa: N818  # no error
+    """What there is to see has been seen."""
+
+
+class Listener(Observer):
+    """Keeps what it is told, and on request ends the run once that has begun."""
+
+    def __init__(self, *, stops: bool = True) -> None:
+        self.told: list[str] = []
+        self.stops = stops
+
+    def started(self, task: Task, folder: Path) -> None:  # `Observer`'s
+        if self.stops:
+            raise Stopped
+
+    def phase(self, what: str) -> None:
+        self.told.append(what)
+
+
+class LocalModel:
+    """Answers by a hash, at the pace of a clock that stands still otherwise; is loaded for its first answer."""
+
+    name = "mine/local"
+    capabilities = Capabilities()
+
+    def __init__(self, per_second: float = 14.0, loading: float = 40.0) -> None:
+        self.now = 0.0
+        self.asked: list[int] = []
+        self._each = 1 / per_second
+        self._loading = loading
+
+    def predict(self, prompts: Sequence[Any], texts: Sequence[str], on_progress: Any = None) -> Any:
+        n = len(prompts) * len(texts)
+        self.now += n * self._each + (self._loading if not self.asked else 0)
+        self.asked.append(n)
+        rows = [[(len(text) + len(prompt.description)) % 3 == 0 for prompt in prompts] for text in texts]
+        return np.array(rows, dtype=np.int64).reshape(len(texts), len(prompts))
+
+
+class CachedModel(LocalModel):
+    """Has all its answers in a cache already."""
+
+    computed = 0
+
+
+def optimize(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, model: LocalModel, listener: Listener, **options: Any
+) -> Any:
+    (folder / "cache").mkdir(parents=True, exist_ok=True)
+    monkeypatch.setattr("psopt.api._timing.perf_counter", lambda: model.now)
+    options = {"out": folder / "run", **options}
+    return psopt.optimize(TASK, model=model, cache_dir=folder / "cache", observer=listener, **options)
+
+
+def timed(monkeypatch: pytest.MonkeyPatch, folder: Path, model: LocalModel, **options: Any) -> list[str]:
+    """What is told before the search begins."""
+    listener = Listener()
+    with pytest.raises(Stopped):
+        optimize(monkeypatch, folder, model, listener, **options)
+    return listener.told
+
+
+@pytest.mark.parametrize("model", [LocalModel(), lambda _: "aaa", "openai/test"])
+def test_what_costs_time_or_money_is_a_light_run(model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    settings = RunSettings(DataOptions("data.csv"), "openai/test")
+    plan = plan_run(TASK, settings, PlanOptions(), tmp_path, model=model)
+    assert (plan.effort, plan.limits.calls) == ("light", 5000)
+    if isinstance(model, LocalModel):
+        assert model.asked == []
+
+
+@pytest.mark.parametrize(
+    ("can", "effort"),
+    [
+        (MiniLM.capabilities, "full"),
+        (SimulatedModel.capabilities, "full"),
+        (Capabilities(has_probabilities=True), "light"),
+    ],
+)
+def test_the_embedded_ones_answer_everything(can: Capabilities, effort: str) -> None:
+    assert PlanOptions().effort_for(LMConfig(), is_free=can.is_free) == effort
+    assert can.costs_time == (effort == "light")
+
+
+def test_answers_that_the_run_asks_for_anyway_are_timed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    model = LocalModel(per_second=14.0)
+    told = timed(monkeypatch, tmp_path, model)
+    # One for which the model is loaded; 8 take .57 s, which is over too soon, and 16 take 1.14 s.
+    assert model.asked == [1, 8, 16]
+    plan = json.loads((tmp_path / "run" / "run.json").read_text())["plan"]
+    minutes = round(plan["calls"] / (14 * 60))
+    assert told == ["timing a few answers of mine/local", f"about {minutes} minutes at 14 answers a second"]
+    assert json.loads((tmp_path / "cache" / "rates.json").read_text())["mine/local"]["per_minute"] == pytest.approx(840)
+
+
+def test_of_a_long_run_it_is_said_what_fits_in_five_minutes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    *_, how_long, shorter = timed(monkeypatch, tmp_path, LocalModel(per_second=4.0))
+    assert how_long.endswith("minutes at 4 answers a second")
+    assert shorter == "within five minutes: --max-calls 1200"
+
+
+def test_a_run_that_is_asked_for_in_full_is_timed_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    *_, how_long, shorter = timed(monkeypatch, tmp_path, LocalModel(per_second=4.0), effort="full")
+    assert how_long.endswith("at 4 answers a second")
+    assert shorter == "within five minutes: --max-calls 1200 and no --effort"
+
+
+def test_of_cached_answers_the_rate_that_was_measured_before_is_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    cached = CachedModel(per_second=1e6)
+    assert timed(monkeypatch, tmp_path, cached, out=tmp_path / "1") == ["timing a few answers of mine/local"]
+    first = timed(monkeypatch, tmp_path, LocalModel(per_second=14.0), out=tmp_path / "2")
+    assert timed(monkeypatch, tmp_path, cached, out=tmp_path / "3") == first
+
+
+def test_a_limit_holds_and_pays_the_final_test(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    model = LocalModel()
+    few = {"samples": 20, "rephrasings": 2, "test_samples": 20, "heldout": 2, "rounds": 1, "race": "off"}
+    with pytest.raises(BudgetReachedError, match="--max-calls 400 is reached"):
+        optimize(monkeypatch, tmp_path, model, Listener(stops=False), trials=40, lm=LMConfig(max_calls=400), **few)
+    run = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert run["calls"]["made"] == sum(model.asked) <= 900
+    assert run["baseline"]["test"]
+
+
+def test_a_limit_that_pays_nothing_is_refused_before_the_first_answer(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    model = LocalModel()
+    with pytest.raises(InputError, match="--max-calls 50 can't pay the baseline on val and the final test: at least"):
+        optimize(monkeypatch, tmp_path, model, Listener(), lm=LMConfig(max_calls=50))
+    assert model.asked == []
+    assert not (tmp_path / "run").exists()
