@@ -20,7 +20,7 @@ FORCE:
 
 $(SETUP): pyproject.toml setup.cfg constraints.txt $(VENV)/.files
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local,dspy,figures,postgres,mlflow,wandb,otel,hub,docs,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local,gguf,dspy,figures,postgres,mlflow,wandb,otel,hub,docs,dev]'
 	@touch $@
 
 # A real language model for the tests: those that need it are skipped where it can't be had.

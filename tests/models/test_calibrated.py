@@ -46,7 +46,8 @@ class Biased:
 
 
 def _task() -> Task:
-    return Task.from_records([{"text": text, "label": "ABC"[place % 3]} for place, text in enumerate(TEXTS * 3)])
+    texts = [f"{name}{number}" for number in range(20) for name in ROWS]
+    return Task.from_records([{"text": text, "label": "ABC"[place % 3]} for place, text in enumerate(texts)])
 
 
 def test_the_mean_log_probability_of_each_label_is_subtracted() -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from psopt.models.gguf._weights import GGUFWeights, Tokens
 
 _BATCH = 512  # tokens read at once: llama.cpp's own default; larger ones are no faster on a CPU
+_FEWEST = 2  # a token alone is multiplied by other kernels, which round otherwise
 _FIRST_CONTEXT = 1024  # tokens; doubled as longer prompts come
 _WHOLE = -1  # "to the end", as llama.cpp says it
 
@@ -41,12 +42,15 @@ class Reader:
         ModelError
             If llama.cpp fails, or answers with what is no number.
         """
-        n_known = min(common_length([self._read, tokens]), len(tokens) - 1)
+        n_known = max(0, min(common_length([self._read, tokens]), len(tokens) - _FEWEST))
         self._make_room(len(tokens))
         self._forget_from(n_known)
         logits = np.empty(0)
-        for start in range(n_known, len(tokens), _BATCH):
-            logits = self._decode(tokens[start : start + _BATCH], start)
+        while n_known < len(tokens):
+            n_left = len(tokens) - n_known
+            n_read = _BATCH - _FEWEST if n_left == _BATCH + 1 else min(n_left, _BATCH)
+            logits = self._decode(tokens[n_known : n_known + n_read], n_known)
+            n_known += n_read
         self._read = list(tokens)
         if np.isnan(logits).any():
             raise ModelError(f"{self._weights.name} gives NaN for a probability: its weights are damaged")
