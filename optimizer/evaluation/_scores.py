@@ -203,7 +203,8 @@ class Scores:
         if self.posix is None:
             del data["posix"]
         data["ci"] = {name: list(bounds) for name, bounds in self.ci.items()}
-        return {**data, **(data.pop("shares") or {})}
+        shares = data.pop("shares") or {}
+        return {**data, **shares}
 
 
 def score(
