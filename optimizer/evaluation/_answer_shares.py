@@ -80,8 +80,8 @@ def lopsidedness(given: Mapping[str, float], of_class: Mapping[str, float]) -> f
 
     Its share less that of its class, by what is not of its class: it compares between rare and frequent classes.
 
-    >>> lopsidedness({"Number": 0.9, "Human": 0.1}, {"Number": 0.2, "Human": 0.8})
-    0.875
+    >>> lopsidedness({"Number": 0.75, "Human": 0.25}, {"Number": 0.5, "Human": 0.5})
+    0.5
     """
     label = most_answered(given)
     of_label = of_class.get(label, 0.0)
