@@ -50,7 +50,7 @@ def check(
     from psopt.cli._reading import reading_bar
     from psopt.cli._settings import load_data, measure_options
     from psopt.cli._step_summary import add_step_summary
-    from psopt.evaluation import beside_quality_line, note_size
+    from psopt.evaluation import beside_quality_line, note_size, shares_line
     from psopt.rephrasings import tame_note
 
     asked = bounds.keywords()
@@ -99,6 +99,8 @@ def check(
         return 0 if result.met else 1
     notes = [note_size(result.scores), *_na_notes(result)]
     if line := beside_quality_line(result.scores.to_dict()):
+        notes.append(line)
+    if line := shares_line(result.scores.to_dict()):
         notes.append(line)
     if note := tame_note(result.diversity):
         notes.insert(0, f"S: {note}")

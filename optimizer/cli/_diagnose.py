@@ -110,9 +110,16 @@ def diagnose(
 
 
 def _show(console: Console, report: PromptReport) -> None:
-    from psopt.cli._diagnosis_tables import clusters_table, families_table, scores_table, slices_table, weakest_table
+    from psopt.cli._diagnosis_tables import (
+        clusters_table,
+        families_table,
+        scores_table,
+        shares_table,
+        slices_table,
+        weakest_table,
+    )
     from psopt.cli._tables import is_wrapped, print_table
-    from psopt.evaluation import beside_quality_line, intervals_note, na_lines, sensitivity_limit
+    from psopt.evaluation import beside_quality_line, intervals_note, na_lines, sensitivity_limit, shares_line
     from psopt.rephrasings import tame_note
 
     n_samples, n_rephrasings = report.predictions.array.shape
@@ -128,8 +135,10 @@ def _show(console: Console, report: PromptReport) -> None:
         console.print(f"{line}.", markup=False)
     if note := tame_note(report.predictions.diversity):
         console.print(f"S: {note}.", style="yellow", markup=False, soft_wrap=True)
-    for line in na_lines(report.measured()):
+    for line in filter(None, [*na_lines(report.measured()), shares_line(report.measured())]):
         console.print(line, style="yellow", markup=False, soft_wrap=True)
+    if (shares := report.shares) is not None:
+        print_table(console, shares_table(shares))
     if report.scores and report.scores.per_family:
         print_table(console, families_table(report.scores))
     if report.diagnosis.slices:

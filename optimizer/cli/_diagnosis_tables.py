@@ -9,7 +9,7 @@ from psopt.evaluation import OBJECTIVES
 
 if TYPE_CHECKING:
     from psopt.diagnosis import Contrast, PromptReport
-    from psopt.evaluation import Scores
+    from psopt.evaluation import AnswerShares, Scores
     from rich.table import Table
 
 # By eye: two tables and their titles on one screen, a text in two or three lines of 80 columns, a UUID in three.
@@ -37,6 +37,24 @@ def scores_table(report: PromptReport) -> Table:
     for label, of_class in scores.per_class.items():
         numbers = (of_class.f1, of_class.sensitivity, of_class.consistency)
         table.add_row(label, str(of_class.n), *(_percent(number) for number in numbers))
+    return table
+
+
+def shares_table(shares: AnswerShares) -> Table:
+    """How often each label is answered, beside how often it is right; without labels the former alone."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title="What is answered, in percent", title_justify="left")
+    table.add_column("label", overflow="fold")
+    columns = [("of the answers", shares.answer_shares)]
+    if shares.class_shares:
+        columns.append(("of the samples", shares.class_shares))
+    for name, _ in columns:
+        table.add_column(name, justify="right", no_wrap=True)
+    for label in shares.answer_shares:
+        if any(of.get(label) for _, of in columns):
+            table.add_row(Text(label), *(_percent(of.get(label, 0.0)) for _, of in columns))
     return table
 
 

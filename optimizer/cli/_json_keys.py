@@ -59,6 +59,10 @@ _SCORES: Shape = {
     "sensitivity_readable": _maybe("number|null", "S among the answers that were read, where some are N/A"),
     "ordinal": _maybe("object", "of ordered labels: micro_f1, nominal_sensitivity, mean_distance, quadratic_kappa"),
     "open": _maybe("object", "of open answers: quality_name, measures"),
+    "answer_shares": _maybe("number{}", "of single labels: the share of the answers that each has, N/A among them"),
+    "class_shares": _maybe("number{}", "the share of the samples that each label has; empty without labels"),
+    "constant_f1": _maybe("number|null", "F1 of always answering the most frequent label"),
+    "near_constant": _maybe("string|null", "the label nearly always answered, for hardly more than constant_f1"),
     "posix": _maybe("number|null", "POSIX, of labels that are scored by their probabilities"),
 }
 _MEASURED_WITH: Shape = {

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from psopt.answers import AnswerType
 from psopt.cli._tables import print_sentences, print_table
-from psopt.evaluation import beside_quality_line, na_lines, na_note, objective_values
+from psopt.evaluation import beside_quality_line, na_lines, na_note, objective_values, shares_line
 from psopt.rephrasings import tame_note
 from psopt.runs import (
     MANIFEST,
@@ -169,7 +169,9 @@ def _notes(run: Run, found: Candidate) -> list[str]:
         note = na_note(scores.na_rate, scores.na_kinds)
         if note and candidate.id not in {run.baseline.id, found.id}:
             notes.append(f"{candidate.id}: {note}")
-    return notes
+    shown = {"The original prompt": run.baseline, f"The prompt {found.id}": found}
+    lines = [shares_line((of.test or of.val).to_dict(), name) for name, of in shown.items()]
+    return [*notes, *filter(None, lines[: len(chosen)])]
 
 
 def _on_test(candidate: Candidate) -> list[str]:

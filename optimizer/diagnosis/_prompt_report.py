@@ -9,7 +9,7 @@ import numpy as np
 from psopt.answers import answers_line
 from psopt.diagnosis._suspects import Suspects
 from psopt.errors import InputError
-from psopt.evaluation import na_examples, na_kinds, readable_sensitivity, sensitivity_limit
+from psopt.evaluation import answer_shares, na_examples, na_kinds, readable_sensitivity, sensitivity_limit
 from psopt.notebooks import card, data_frame, line, table
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     from psopt.diagnosis._diagnosis import Diagnosis
     from psopt.diagnosis._slices import FailureSlice
-    from psopt.evaluation import Predictions, Scores
+    from psopt.evaluation import AnswerShares, Predictions, Scores
     from psopt.search_spaces import Prompt
 
 # What fits on a screen of a notebook.
@@ -137,12 +137,19 @@ class PromptReport:
         found = {**self.measured(), **self.diagnosis.to_dict(), "suspects": self.suspects.to_dict()}
         return {"prompt": self.prompt.to_dict(), **size, **wordings, **found}
 
+    @property
+    def shares(self) -> AnswerShares | None:
+        """How often each label is answered and is right; None of other answers than single labels."""
+        return answer_shares(self.predictions) if self.scores is None else self.scores.shares
+
     def measured(self) -> dict[str, Any]:
         """Return the scores as plain JSON data, without labels those that need none."""
         if self.scores is not None:
             return self.scores.to_dict()
         readable = readable_sensitivity(self.predictions)
+        shares = {} if self.shares is None else {"answer_shares": self.shares.answer_shares}
         return {
+            **shares,
             "sensitivity": self.sensitivity,
             "sensitivity_limit": sensitivity_limit(self.predictions),
             **({} if readable is None else {"sensitivity_readable": readable}),

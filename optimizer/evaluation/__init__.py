@@ -1,6 +1,7 @@
 """What prompts are compared on, what was predicted there, and what that is worth."""
 
 from psopt.answers import embed_with
+from psopt.evaluation._answer_shares import AnswerShares, answer_shares, answered_phrase, lopsidedness, shares_line
 from psopt.evaluation._beside_quality import beside_quality_line
 from psopt.evaluation._evaluate import assessed, evaluate, no_labels, rephrased_prompts
 from psopt.evaluation._evaluator import Evaluator, Split
@@ -32,6 +33,7 @@ __all__ = [
     "MOST_NA",
     "NA",
     "OBJECTIVES",
+    "AnswerShares",
     "ClassScores",
     "Evaluator",
     "Grid",
@@ -43,6 +45,8 @@ __all__ = [
     "Predictions",
     "Scores",
     "Split",
+    "answer_shares",
+    "answered_phrase",
     "assessed",
     "beside_quality_line",
     "compare_paired",
@@ -52,6 +56,7 @@ __all__ = [
     "intervals_note",
     "kept_arrays",
     "kind_array",
+    "lopsidedness",
     "mean_influences",
     "na_examples",
     "na_kinds",
@@ -70,6 +75,7 @@ __all__ = [
     "score_objectives",
     "scores_from_dict",
     "sensitivity_limit",
+    "shares_line",
     "verdict",
 ]
 

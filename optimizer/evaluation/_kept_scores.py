@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from psopt.evaluation._answer_shares import AnswerShares
 from psopt.evaluation._na_kinds import NaExample
 from psopt.evaluation._open_scores import OpenScores
 from psopt.evaluation._ordinal import OrdinalScores
@@ -13,7 +14,7 @@ from psopt.evaluation._scores import ClassScores, FamilyScores, Scores
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-T = TypeVar("T", ClassScores, FamilyScores, OrdinalScores, OpenScores, Scores)
+T = TypeVar("T", AnswerShares, ClassScores, FamilyScores, OrdinalScores, OpenScores, Scores)
 
 
 def scores_from_dict(data: Mapping[str, Any]) -> Scores:
@@ -37,6 +38,7 @@ def scores_from_dict(data: Mapping[str, Any]) -> Scores:
         "na_examples": examples,
         "ordinal": _built(OrdinalScores, ordinal) if ordinal else None,
         "open": _built(OpenScores, answers) if answers else None,
+        "shares": _built(AnswerShares, data) if "answer_shares" in data else None,
     }
     return _built(Scores, {**_with_bounds(data), **built})
 

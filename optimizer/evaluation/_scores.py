@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.answers import CLOSENESS, F1
+from psopt.evaluation._answer_shares import AnswerShares, answer_shares, shares_line
 from psopt.evaluation._likelihood import posix_of
 from psopt.evaluation._na_kinds import NaExample, na_examples, na_kinds
 from psopt.evaluation._objectives import objective_gains
@@ -116,6 +117,8 @@ class Scores:
         are scored, not probabilities, and under one wording.
     per_family : dict of family to FamilyScores
         Where the rephrasings are of several families: what the model is sensitive to.
+    shares : AnswerShares or None
+        How often each label is answered and is right; None of other answers than single labels, and of earlier runs.
     """
 
     f1: float
@@ -137,6 +140,7 @@ class Scores:
     ordinal: OrdinalScores | None = None
     open: OpenScores | None = None
     posix: float | None = None
+    shares: AnswerShares | None = None
 
     def __repr__(self) -> str:
         """The measures and the size: classes and intervals would fill a screen."""
@@ -149,8 +153,9 @@ class Scores:
         measures = [(name, with_interval(value, self.ci.get(key))) for name, key, value in self._measures]
         classes = [(label, of.n, of.f1, of.sensitivity, of.consistency) for label, of in self.per_class.items()]
         constant = f"It always answers {self.constant}: S = 0 and C = 1 are worth nothing." if self.constant else ""
+        lopsided = "" if constant else shares_line(self.to_dict())
         of_classes = table(("label", "n", "F1", "S", "C"), classes) if classes else ""
-        return card(repr(self)[1:-1], line(constant), table(("measure", "value"), measures), of_classes)
+        return card(repr(self)[1:-1], line(constant or lopsided), table(("measure", "value"), measures), of_classes)
 
     @property
     def _measures(self) -> tuple[tuple[str, str, float | None], ...]:
@@ -170,8 +175,14 @@ class Scores:
 
     @property
     def is_hollow(self) -> bool:
-        """Whether there was one answer throughout that is near enough to many and worth nothing, with S = 0."""
-        return self.constant is not None and (self.ordinal is not None or self.open is not None)
+        """Whether S and C say nothing: one answer throughout that is near enough to many, or nearly throughout."""
+        is_near_many = self.constant is not None and (self.ordinal is not None or self.open is not None)
+        return is_near_many or self.near_constant is not None
+
+    @property
+    def near_constant(self) -> str | None:
+        """The label that is answered to nearly everything, for hardly more than always doing so (`AnswerShares`)."""
+        return None if self.shares is None else self.shares.near_constant
 
     @property
     def quality_name(self) -> str:
@@ -192,7 +203,8 @@ class Scores:
         if self.posix is None:
             del data["posix"]
         data["ci"] = {name: list(bounds) for name, bounds in self.ci.items()}
-        return data
+        shares = data.pop("shares") or {}
+        return {**data, **shares}
 
 
 def score(
@@ -233,6 +245,7 @@ def score(
         ordinal=ordinal_scores(predictions),
         open=open_scores(predictions),
         posix=posix_of(predictions),
+        shares=answer_shares(predictions),
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from psopt._version import __version__
 from psopt.answers import answers_line
-from psopt.evaluation import na_lines
+from psopt.evaluation import na_lines, shares_line
 from psopt.report._class_figures import class_figures
 from psopt.report._marked import PromptPanel
 from psopt.report._page import render_page
@@ -43,6 +43,7 @@ def diagnosis_page(report: PromptReport, name: str, model: str, split: str, note
         split=split,
         note=note,
         na_lines=na_lines(content),
+        lopsided=shares_line(content),
         suspects=report.suspects.line,
         quality=report.predictions.answers.quality_name,
         version=__version__,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.answers import AnswerType, answers_line
 from psopt.diagnosis import suspects_line
-from psopt.evaluation import beside_quality_line, compare_paired, na_lines, objective_values, verdict
+from psopt.evaluation import beside_quality_line, compare_paired, na_lines, objective_values, shares_line, verdict
 from psopt.rephrasings import tame_note
 from psopt.report._class_figures import class_figures
 from psopt.report._confusion_figure import confusion
@@ -67,6 +67,7 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         recommendation=_recommendation(contents.run),
         left=contents.left,
         headline=_headline(contents),
+        lopsided=_lopsided(contents),
         facts=[
             *_prompt_facts(contents.run),
             *_facts(contents.run),
@@ -221,6 +222,14 @@ def _headline(contents: Contents) -> list[dict[str, Any]]:
     return cards
 
 
+def _lopsided(contents: Contents) -> list[str]:
+    """Which of the prompts on the cards answer one label to most texts, on test."""
+    shown = {"The original prompt": contents.run["baseline"]}
+    if contents.chosen["id"] != contents.run["baseline"]["id"]:
+        shown[f"The {contents.name}"] = contents.chosen
+    return [line for name, of in shown.items() if (line := shares_line(of["test"], name))]
+
+
 def _p(value: float) -> str:
     return "< .001" if value < 0.001 else f"= {value:.3f}"
 
@@ -346,16 +355,28 @@ def _rows(contents: Contents) -> list[dict[str, Any]]:
 
 
 def _classes(contents: Contents) -> list[dict[str, Any]]:
-    """F1, S and C of each class on test, of the seed prompt and of what is shown; macro-F1 last."""
+    """How often each class is answered, and its F1, S and C on test, before and after; macro-F1 last."""
     before, after = contents.run["baseline"]["test"], contents.chosen["test"]
     rows = [
-        {"name": name, "n": scores["n"], "before": scores, "after": after["per_class"][name]}
+        {
+            "name": name,
+            "n": scores["n"],
+            "share": before.get("class_shares", {}).get(name),
+            "before": scores | _answered_share(before, name),
+            "after": after["per_class"][name] | _answered_share(after, name),
+        }
         for name, scores in before["per_class"].items()
     ]
     if rows and before.get("macro_f1") is not None:
         overall = [{"f1": scores["macro_f1"]} for scores in (before, after)]
         rows.append({"name": "mean of the classes (macro-F1)", "n": None, "before": overall[0], "after": overall[1]})
     return rows
+
+
+def _answered_share(scores: dict[str, Any], label: str) -> dict[str, float]:
+    """The share of the answers that a label has; nothing of runs that did not keep it."""
+    given = scores.get("answer_shares")
+    return {"answered": given[label]} if given else {}
 
 
 def _answered(contents: Contents) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.answers import AnswerType
 from psopt.runs._call_price import CallPrice, more_line
+from psopt.search import F1_ALONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,6 +82,8 @@ def recommendation_lines(data: Mapping[str, Any], quality: str = "F1") -> list[s
     """
     tests = data["tests"]
     lines = [_sentence(data, tests, quality)]
+    if tests and data.get("reason"):
+        lines.append(f"{data['reason']}.")
     if tests:
         names = ", ".join(["the baseline", *(test["id"] for test in tests)])
         lines.append(
@@ -121,14 +124,17 @@ def _of_chosen(data: Mapping[str, Any], test: Mapping[str, Any], quality: str) -
         before, after = (CallPrice.from_dict(call[when]) for when in ("before", "after"))
         differences = f"{differences}, {more_line(before, after)}"
     total = f"{quality} - S" if test.get("consistency") is None else f"{quality} - S + C"
+    is_f1_alone = test.get("decisive") == list(F1_ALONE)
     if data["mode"] == "off":
         return f"Not tested (--gate off): {test['id']} is the knee as val has it; on test {differences}."
     if data["mode"] == "likely":
-        estimate = _by_estimate(test)
+        why = f"{quality} is higher" if is_f1_alone else f"{quality} is no lower and {total} is higher"
         return (
-            f"Likely better: {test['id']}, {differences}. {quality} is no lower and {total} is higher {estimate}: "
+            f"Likely better: {test['id']}, {differences}. {why} {_by_estimate(test)}: "
             "no test stands behind it (--gate likely)."
         )
+    if is_f1_alone:
+        return f"Use prompt {test['id']}: {differences}. Tested at {100 * data['alpha']:g} %: {quality} is higher."
     return (
         f"Use prompt {test['id']}: {differences}. Tested at {100 * data['alpha']:g} %: {quality} is not lower by "
         f"{100 * data['margin']:g} and S not higher by 1, and at least one of them is better."
@@ -154,4 +160,5 @@ def _difference(measure: Mapping[str, float | None]) -> str:
 
 
 def _looks_better(test: Mapping[str, Any]) -> bool:
-    return bool(test["f1"]["difference"] > 0 or test["sensitivity"]["difference"] < 0)
+    is_steadier = test.get("decisive") != list(F1_ALONE) and test["sensitivity"]["difference"] < 0
+    return bool(test["f1"]["difference"] > 0 or is_steadier)

@@ -30,6 +30,7 @@ from psopt.search.distributed import (
     write_metadata,
 )
 from psopt.search.gating import (
+    F1_ALONE,
     MARGIN,
     MARGIN_OF_S,
     GateMode,
@@ -47,6 +48,7 @@ from psopt.search.growing import DiagnosisSize, TrainDiagnoses
 from psopt.search.racing import RaceCounts, StoppedCandidate, check_wordings, racing_line
 
 __all__ = [
+    "F1_ALONE",
     "MARGIN",
     "MARGIN_OF_S",
     "PROMPT_ID",

@@ -62,7 +62,7 @@ class RankedScores(Objectives, Protocol):
 
     @property
     def is_hollow(self) -> bool:
-        """Whether one answer to everything gets all of this."""
+        """Whether one answer to everything gets all of this, or nearly so: S and C are worth nothing."""
 
 
 class Ranked(Protocol):
@@ -95,6 +95,7 @@ class Ranked(Protocol):
 
 # What would be best, as gains: F1, -S and, where it is defined, C.
 UTOPIA = np.array([1.0, 0.0, 1.0])
+_WORST_STEADINESS = -1.0  # S = 1
 
 R = TypeVar("R", bound=Ranked)
 
@@ -103,8 +104,9 @@ def pareto_front(candidates: Sequence[R], least_f1: float) -> tuple[R, ...]:
     """Return the feasible candidates that no feasible one beats in every objective, by falling F1.
 
     Of candidates with equal scores the one with fewest edits stands for all. One that gives ordered labels a single
-    answer is left out: the middle of a scale is near everything, with S = 0 and C = 1 for nothing. One that exceeds
-    limits on what is handed back beats only such as do too, so that the best within the limits are on the front.
+    answer is left out: the middle of a scale is near everything, with S = 0 and C = 1 for nothing. So is one that gives
+    nearly everything one label, for hardly more than always (`psopt.evaluation.AnswerShares`). One that exceeds limits
+    on what is handed back beats only such as do too, so that the best within the limits are on the front.
     """
     unique: dict[tuple[float, ...], R] = {}
     in_order = sorted(
@@ -133,7 +135,15 @@ def knee(front: Sequence[R], baseline: Ranked) -> R:
     """
     eligible = within_limits(front)
     gains = np.array([gains_of(candidate) for candidate in eligible])
-    return eligible[nearest_to_utopia(gains, gains_of(baseline))]
+    return eligible[nearest_to_utopia(gains, least_gains(baseline))]
+
+
+def least_gains(baseline: Ranked) -> NDArray[np.float64]:
+    """Return the gains that a candidate must not be behind: the baseline's, but any S where it is hollow."""
+    gains = gains_of(baseline)
+    if baseline.val.is_hollow:
+        gains[1] = _WORST_STEADINESS
+    return gains
 
 
 def within_limits(front: Sequence[R]) -> list[R]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from psopt.search._front import feasible_of, gains_of, is_no_worse, knee, pareto_front
+from psopt.search._front import feasible_of, gains_of, is_no_worse, knee, least_gains, pareto_front
 from psopt.search._influences import is_surely_better
 
 if TYPE_CHECKING:
@@ -75,4 +75,4 @@ def _better(tier: Sequence[Candidate], baseline: Candidate) -> Candidate | None:
     if not tier:
         return None
     best = knee(tier, baseline)  # as good as the baseline if any is
-    return best if is_no_worse(gains_of(best), gains_of(baseline)) else None
+    return best if is_no_worse(gains_of(best), least_gains(baseline)) else None

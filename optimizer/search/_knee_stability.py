@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
-from psopt.search._front import nearest_to_utopia, within_limits
+from psopt.search._front import least_gains, nearest_to_utopia, within_limits
 from psopt.search._influences import Influences
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ def knee_shares(
     samples = _draws(rng, n_samples)
     wordings = _draws(rng, n_wordings)
     gains = np.array([influence.resampled(samples, wordings) for influence in influences])
+    if baseline.val.is_hollow:
+        gains[0, :, 1] = least_gains(baseline)[1]
     knees = [
         nearest_to_utopia(of_front, start) for start, of_front in zip(gains[0], gains[1:].swapaxes(0, 1), strict=True)
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from psopt.search._edit_worths import LEAST_WORTH, expected_gain
-from psopt.search._front import distance_to_utopia, gains_of, is_no_worse, knee
+from psopt.search._front import distance_to_utopia, gains_of, is_no_worse, knee, least_gains
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +46,7 @@ def best_founded(best: Candidate, search: Search) -> Candidate:
     is best on val. Of those worse than the baseline in F1 or S none is chosen, unless the knee is worse too; nor of
     those longer than the knee by more than a quarter, for val sees nothing of what the tokens buy.
     """
-    start = gains_of(search.baseline)
+    start = least_gains(search.baseline)
     may_be_worse = not is_no_worse(gains_of(best), start)
     rivals = [rival for rival in search.handed_back.eligible if may_be_worse or is_no_worse(gains_of(rival), start)]
     most_tokens = _MOST_LONGER * search.tokens(best)

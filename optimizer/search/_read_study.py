@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from optuna.trial import TrialState
 from psopt.errors import InputError
-from psopt.evaluation import ClassScores, Scores
+from psopt.evaluation import AnswerShares, ClassScores, Scores
 from psopt.search._front import Candidate
 from psopt.search._sampler import make_sampler
 from psopt.search._study import study_storage
@@ -83,4 +83,5 @@ def _scores(study: optuna.Study, trial: FrozenTrial) -> Scores:
         per_class={label: ClassScores(**scores) for label, scores in attributes["per_class"].items()},
         ci={},
         constant=constant.removeprefix(_CONSTANT) if constant else None,
+        shares=AnswerShares(**attributes["shares"]) if "shares" in attributes else None,
     )

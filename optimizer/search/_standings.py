@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from psopt.search._front import Candidate, knee, pareto_front
+from psopt.search._front import Candidate, feasible_of, knee, pareto_front
 from psopt.search._shorten import is_as_good, shortest
 from psopt.search.racing import StoppedCandidate
 
@@ -70,7 +70,7 @@ class Standings:
 
     def shortest_like(self, best: Candidate) -> Candidate:
         """Return the one with fewest edits that is as good as a candidate, of those whose whole grids are known."""
-        feasible = [candidate for candidate in self._history.candidates if candidate.val.f1 >= self.least_f1]
+        feasible = feasible_of(self._history.candidates, self.least_f1)
         return shortest(feasible, best, self.on_val, self._problem.options.seed)
 
     @property
@@ -78,8 +78,7 @@ class Standings:
         """All that may come to stand on the front, by trial: those held among them."""
         held = [stopped for stopped in self._history.stopped if stopped.is_held]
         tried: list[Raced] = [*self._history.candidates, *held]
-        feasible = [prompt for prompt in tried if prompt.val.f1 >= self.least_f1]
-        return sorted(feasible, key=lambda prompt: prompt.trial)
+        return sorted(feasible_of(tried, self.least_f1), key=lambda prompt: prompt.trial)
 
     def rivals(self, candidate: Sized) -> list[Raced]:
         """Return those that a prompt races against: one within the limits on what is handed back against such alone.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import optuna
-from psopt.evaluation import kept_arrays
+from psopt.evaluation import kept_arrays, shares_line
 from psopt.search._trial_plot import class_plot
 from psopt.search.distributed._study_keys import AUDIT, PROMPT_ID, RACED
 from psopt.search_spaces import render_instructions, render_shown
@@ -78,6 +78,8 @@ def record_trial(
     }
     if scores.constant is not None:
         attributes["constant"] = f"always answers {scores.constant}"
+    if scores.near_constant is not None and scores.shares is not None:
+        attributes["shares"] = asdict(scores.shares)
     if candidate.audit:
         attributes[AUDIT] = candidate.audit
     for name, value in attributes.items():
@@ -111,6 +113,8 @@ def note(candidate: Candidate, baseline: Candidate, predictions: Predictions) ->
         parts.append(
             f"**It always answers {escaped_markdown(candidate.val.constant)}**: S = 0 and C = 1 are worth nothing."
         )
+    elif lopsided := shares_line(candidate.val.to_dict(), "It"):
+        parts.append(escaped_markdown(lopsided))
     added = [f"- {edit.kind}: {escaped_markdown(str(edit))}" for edit in candidate.edits]
     parts += ["## Added to the seed prompt", "\n".join(added) or "Nothing: this is the seed prompt."]
     parts += ["## Where it is weak", _classes(candidate), _weak_samples(predictions)]

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from psopt.runs.planning._power import smallest_difference, spread_of_predictions
-from psopt.search import MARGIN_OF_S
+from psopt.search import F1_ALONE, MARGIN_OF_S
 
 if TYPE_CHECKING:
     from psopt.evaluation import Predictions
@@ -64,6 +64,8 @@ def _passes(
         return difference >= smallest_difference(spreads[measure], n_samples, n_wordings, level=2 * level)
 
     gain, loss = test.f1.difference, test.sensitivity.difference
+    if test.decisive == F1_ALONE:
+        return sees("f1", gain, test.level)
     is_no_worse = sees("f1", gain + margin, test.level) and sees("sensitivity", MARGIN_OF_S - loss, test.level)
     return is_no_worse and (sees("f1", gain, test.level / 2) or sees("sensitivity", -loss, test.level / 2))
 

@@ -2,10 +2,11 @@
 
 from psopt.search.gating._gate import ALPHA, MARGIN, GateMode, Verdict, check_gate, check_pinned, gate, untested
 from psopt.search.gating._measured_gain import MeasuredGain
-from psopt.search.gating._nominee_test import MARGIN_OF_S, NomineeTest, OneSided, compare_nominee
+from psopt.search.gating._nominee_test import F1_ALONE, MARGIN_OF_S, NomineeTest, OneSided, compare_nominee
 
 __all__ = [
     "ALPHA",
+    "F1_ALONE",
     "MARGIN",
     "MARGIN_OF_S",
     "GateMode",

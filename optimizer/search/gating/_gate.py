@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from psopt.errors import InputError, UnknownNameError, nearest
+from psopt.evaluation import answer_shares, answered_phrase
 from psopt.search.gating._holm import holm
-from psopt.search.gating._nominee_test import NomineeTest, compare_nominee
+from psopt.search.gating._nominee_test import BOTH, F1_ALONE, NomineeTest, compare_nominee
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -39,7 +40,7 @@ class Verdict:
         One a nominee, in their order.
     margin, alpha : float
     reason : str
-        Why nothing was tested; empty where nominees were.
+        Why nothing was tested, or F1 alone; empty where nominees were, in F1 and in S.
     n_samples, n_wordings : int
         What was tested on.
     """
@@ -92,6 +93,10 @@ def gate(
     knee alone kept 20, 44, 71 and 92 % of the true gain with 50, 100, 200 and 500 samples of val and of test, the knee
     and the shortest together 17, 43, 71 and 94 %.
 
+    Where the baseline answers one label to nearly everything (`psopt.evaluation.AnswerShares`) its S and C are worth
+    nothing, and no useful prompt has a better S. Then a nominee passes ``sure`` if its F1 is better: one test at 5 %,
+    so that one whose F1 is no better is handed back no more often than else.
+
     A nominee passes ``likely`` if its F1 is no lower and F1 - S + C is higher, by an estimate from test and, where it
     is given, from val, of which a sample counts half (see `MeasuredGain`): that is no test.
 
@@ -117,11 +122,14 @@ def gate(
     """
     check_gate(mode, margin)
     of_val = on_val or {}
+    reason = _f1_alone(baseline, mode)
+    decisive = F1_ALONE if reason else BOTH
     tests = [
-        compare_nominee(name, baseline, answers, margin, pinned, of_val.get(name)) for name, answers in nominees.items()
+        compare_nominee(name, baseline, answers, margin, pinned, of_val.get(name), decisive)
+        for name, answers in nominees.items()
     ]
     judged = tuple(_judged(tests, mode, alpha))
-    verdict = Verdict("keep", None, mode, judged, margin, alpha, "", len(baseline.samples), baseline.n_rephrasings)
+    verdict = Verdict("keep", None, mode, judged, margin, alpha, reason, len(baseline.samples), baseline.n_rephrasings)
     if not judged:
         return replace(verdict, reason="nothing on val was a better compromise")
     if mode == "off":
@@ -161,6 +169,15 @@ def check_pinned(pinned: Collection[str], samples: Collection[Sample]) -> None:
         if name not in ids:
             hint = nearest(name, ids) or f": their ids are such as {', '.join(sorted(ids)[:3])}"
             raise InputError(f"the pinned sample {name!r} is none of the {len(ids)} test samples{hint}")
+
+
+def _f1_alone(baseline: Predictions, mode: GateMode) -> str:
+    """Why F1 alone decides; empty where S does too."""
+    shares = answer_shares(baseline)
+    if mode == "off" or shares is None or shares.near_constant is None:
+        return ""
+    counted = "was tested" if mode == "sure" else "counted"
+    return f"The original prompt {answered_phrase(asdict(shares))}, so its S and C say nothing: only F1 {counted}"
 
 
 def _judged(tests: list[NomineeTest], mode: GateMode, alpha: float) -> list[NomineeTest]:

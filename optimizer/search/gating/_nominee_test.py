@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from psopt.metrics import PairedDifference
 
 MARGIN_OF_S = 0.01  # as that of F1 by default: a point of either is what nobody would notice. Chosen, not measured
+BOTH = ("f1", "sensitivity")
+F1_ALONE = ("f1",)
 _N_CHANCES = 2  # better in F1 or in S: either is enough, so each is held against half of the level (Bonferroni)
 
 
@@ -85,6 +87,8 @@ class NomineeTest:
     passed : bool
     level : float
         What `p_value` was held against.
+    decisive : tuple of str
+        The measures that were tested: F1 and S, or F1 alone where S of the baseline says nothing.
     """
 
     id: str
@@ -95,20 +99,30 @@ class NomineeTest:
     passed: bool = False
     level: float = 0.0
     estimate: MeasuredGain | None = None
+    decisive: tuple[str, ...] = BOTH
 
     @property
     def p_value(self) -> float:
         """Of "worse by a margin in F1 or in S, or better in neither": the largest of the three, uncorrected.
 
-        All three must pass (an intersection-union test: Berger, Technometrics 1982).
+        All three must pass (an intersection-union test: Berger, Technometrics 1982). Of "no better in F1" where F1
+        alone is tested.
         """
+        if self.decisive == F1_ALONE:
+            return self.f1.better
         better = min(1.0, _N_CHANCES * min(self.f1.better, self.sensitivity.better))
         return max(self.f1.not_worse, self.sensitivity.not_worse, better)
 
     @property
     def is_likely(self) -> bool:
-        """Whether F1 is no lower and F1 - S + C higher, by the estimate alone, and nothing pinned is lost."""
-        return self.estimate is not None and self.estimate.f1 >= 0 and self.estimate.total > 0 and not self.lost
+        """Whether F1 is no lower and F1 - S + C higher, by the estimate alone, and nothing pinned is lost.
+
+        Whether F1 is higher, where it alone decides.
+        """
+        if self.estimate is None or self.lost:
+            return False
+        gain = self.estimate.f1 if self.decisive == F1_ALONE else self.estimate.total
+        return self.estimate.f1 >= 0 and gain > 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON data."""
@@ -122,6 +136,7 @@ class NomineeTest:
             "consistency": self.consistency,
             "lost": list(self.lost),
             "estimate": None if self.estimate is None else self.estimate.to_dict(),
+            "decisive": list(self.decisive),
         }
 
     @classmethod
@@ -131,7 +146,8 @@ class NomineeTest:
         measured = {name: OneSided(**data[name]) for name in ("f1", "sensitivity")}
         kept = data.get("estimate")
         estimate = None if kept is None else MeasuredGain.from_dict(kept)
-        return cls(**{**rest, **measured, "lost": tuple(data.get("lost", ())), "estimate": estimate})
+        listed = {"lost": tuple(data.get("lost", ())), "decisive": tuple(data.get("decisive", BOTH))}
+        return cls(**{**rest, **measured, **listed, "estimate": estimate})
 
 
 def compare_nominee(
@@ -141,6 +157,7 @@ def compare_nominee(
     margin: float,
     pinned: Collection[str] = (),
     on_val: MeasuredGain | None = None,
+    decisive: tuple[str, ...] = BOTH,
 ) -> NomineeTest:
     """Compare a nominee with the baseline on the same samples and wordings."""
     paired = compare_paired(baseline, nominee)
@@ -157,6 +174,7 @@ def compare_nominee(
         consistency,
         _lost(baseline, nominee, pinned),
         estimate=on_test if on_val is None else on_test.with_val(on_val),
+        decisive=decisive,
     )
 
 

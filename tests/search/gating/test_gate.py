@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from psopt.errors import InputError
 from psopt.evaluation import Predictions
-from psopt.search import MeasuredGain, check_pinned, gate, untested
+from psopt.search import MeasuredGain, NomineeTest, Verdict, check_pinned, gate, untested
 from psopt.search.gating._holm import holm
 from psopt.tasks import Sample
 
@@ -91,6 +91,42 @@ def test_a_pinned_sample_must_stay_right() -> None:
     assert verdict.id == "short"
     assert [test.lost for test in verdict.tests] == [(f"s{place}",), ()]
     assert verdict.tests[1].level == 0.025  # who is refused has taken up a part of the level all the same
+
+
+def nearly_always(label: int, n: int = N) -> Predictions:
+    """One label to all texts but every sixteenth, which is answered rightly: steadily, under all wordings."""
+    rows = np.where(np.arange(n) % 16 == 0, TRUTH[:n], label)
+    return Predictions(np.repeat(rows[:, None], Q, axis=1), SAMPLES[:n], LABELS)
+
+
+def test_beside_a_prompt_that_nearly_always_answers_the_same_f1_alone_is_tested() -> None:
+    shaky = answers(0.6, 0.2)
+    assert shaky.sensitivities.mean() > 0 == nearly_always(0).sensitivities.mean()
+    verdict = gate(nearly_always(0), {"knee": shaky})
+    (test,) = verdict.tests
+    assert (verdict.verdict, verdict.id, test.decisive) == ("better", "knee", ("f1",))
+    assert test.p_value == test.f1.better <= test.level == 0.05
+    assert test.sensitivity.low > 0.05, "reported as it is"
+    # 384 of 400: every sixteenth is answered rightly, and of these 25 another 9 are of the label itself
+    assert verdict.reason == (
+        "The original prompt answers a to 96 % of the texts, so its S and C say nothing: only F1 was tested"
+    )
+    assert Verdict.from_dict(verdict.to_dict()) == verdict
+    assert verdict.to_dict()["tests"][0]["decisive"] == ["f1"]
+
+
+def test_what_is_no_better_in_f1_is_not_handed_back_beside_it_however_steady() -> None:
+    assert gate(nearly_always(0), {"knee": nearly_always(1)}).verdict == "keep"
+    assert gate(nearly_always(0), {"knee": nearly_always(1)}, mode="likely").verdict == "keep"
+    assert gate(nearly_always(0), {"knee": answers(0.6, 0.2)}, mode="likely").verdict == "better"
+
+
+def test_beside_every_other_prompt_both_are_tested() -> None:
+    verdict = gate(BASELINE, {"knee": BETTER})
+    assert (verdict.tests[0].decisive, verdict.reason) == (("f1", "sensitivity"), "")
+    of_earlier = verdict.tests[0].to_dict()
+    del of_earlier["decisive"]
+    assert NomineeTest.from_dict(of_earlier) == verdict.tests[0]
 
 
 def test_likely_goes_by_the_estimates_and_off_by_nothing() -> None:

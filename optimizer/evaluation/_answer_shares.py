@@ -1,0 +1,133 @@
+"""How often each label is answered and how often it is right, and whether one is answered to nearly everything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from psopt.metrics import mean_difference
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from psopt.evaluation._predictions import Predictions
+
+# Of `lopsidedness`. From half on, a bias towards a label raises C by .12 or more on real models, and lowers S
+# of one that shakes by more than the gate's point (docs/decisions.md, "A prompt that always says the same").
+LOPSIDED = 0.5
+# Of what a constant answer leaves to be gained; chosen. Beside it the few answers that differ and are right are sure at
+# once, however few they are; and whoever surely finds more than this of a rare class does not answer all alike.
+_LEAST_GAINED = 0.25
+_MOST_UNLABELLED = 0.9  # chosen: nobody knows how many texts are of the label, and nine in ten may well be
+_LEVEL = 0.05  # one-sided, as the gate's: Fisher's convention
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerShares:
+    """What a prompt answers at all, beside what is right; of single labels without an order, scored by F1.
+
+    Attributes
+    ----------
+    answer_shares : dict of label to float
+        The share of the answers that each label has, N/A last.
+    class_shares : dict of label to float
+        The share of the samples that each label has; empty where samples have no labels.
+    constant_f1 : float or None
+        F1 of always answering the most frequent label; None without labels.
+    near_constant : str or None
+        The label that is answered to nearly everything, for hardly more than `constant_f1`: S and C of such a prompt
+        say nothing.
+    """
+
+    answer_shares: dict[str, float] = field(default_factory=dict)
+    class_shares: dict[str, float] = field(default_factory=dict)
+    constant_f1: float | None = None
+    near_constant: str | None = None
+
+
+def answer_shares(predictions: Predictions) -> AnswerShares | None:
+    """Return the shares of answers and classes; None of open answers, ordered labels and what a metric scores.
+
+    A prompt is near-constant if both hold:
+
+    - one label is answered so often that `lopsidedness` is half or more. A guess in the data's own shares has 0;
+    - its F1 does not surely gain a quarter of what always answering the most frequent label leaves: paired over samples
+      and wordings, one-sided at 5 %. So a prompt that finds much of a rare class is none.
+    """
+    answers = predictions.answers
+    if answers.open is not None or answers.worth is not None or predictions.metric_scores is not None:
+        return None
+    counts = predictions.counts.sum(axis=0)
+    given = dict(zip(predictions.class_names, (counts / counts.sum()).tolist(), strict=True))
+    if not predictions.is_labelled:
+        return AnswerShares(given)
+    truth = predictions.truth
+    n_of_class = np.bincount(truth, minlength=len(predictions.labels))
+    of_class = dict(zip(predictions.labels, (n_of_class / len(truth)).tolist(), strict=True))
+    top = most_answered(given)
+    is_near = lopsidedness(given, of_class) >= LOPSIDED and not _gains_much(predictions, int(n_of_class.argmax()))
+    return AnswerShares(given, of_class, float(n_of_class.max() / len(truth)), top if is_near else None)
+
+
+def most_answered(given: Mapping[str, float]) -> str:
+    """Return the label with the largest share; of equal ones the first."""
+    return max(given, key=lambda label: given[label])
+
+
+def lopsidedness(given: Mapping[str, float], of_class: Mapping[str, float]) -> float:
+    """Return how far the most answered label exceeds its class: 0 if answered as often as it is right, 1 if always.
+
+    Its share less that of its class, by what is not of its class: it compares between rare and frequent classes.
+
+    >>> lopsidedness({"Number": 0.75, "Human": 0.25}, {"Number": 0.5, "Human": 0.5})
+    0.5
+    """
+    label = most_answered(given)
+    of_label = of_class.get(label, 0.0)
+    return (given[label] - of_label) / (1 - of_label) if of_label < 1 else 0.0
+
+
+def _gains_much(predictions: Predictions, most_frequent: int) -> bool:
+    constant = np.broadcast_to(predictions.truth[:, None] == most_frequent, predictions.array.shape)
+    left = 1 - float(constant.mean())
+    return mean_difference(constant, predictions.right).p_above(_LEAST_GAINED * left) <= _LEVEL
+
+
+def shares_line(scores: Mapping[str, Any], name: str = "The prompt") -> str:
+    """Say which label is answered to most texts, and where S and C say nothing; empty where neither is so.
+
+    Parameters
+    ----------
+    scores : mapping
+        As `Scores.to_dict` has them; without labels the shares of the answers alone.
+    name : str
+        Whose answers they are.
+
+    Examples
+    --------
+    >>> given, of_class = {"Number": 0.94, "Human": 0.06}, {"Number": 0.17, "Human": 0.83}
+    >>> shares_line({"answer_shares": given, "class_shares": of_class, "constant_f1": 0.83, "near_constant": None})
+    'The prompt answers Number to 94 % of the texts; 17 % are.'
+    """
+    given, of_class = scores.get("answer_shares"), scores.get("class_shares")
+    if not given or (lopsidedness(given, of_class) < LOPSIDED if of_class else max(given.values()) < _MOST_UNLABELLED):
+        return ""
+    line = f"{name} {answered_phrase(scores)}"
+    if not of_class:
+        return f"{line}."
+    line = f"{line}; {100 * of_class.get(most_answered(given), 0.0):.0f} % are."
+    if scores["near_constant"] is None:
+        return line
+    reached = f"Its F1 is {100 * scores['f1']:.1f}, and {100 * scores['constant_f1']:.1f} for always answering"
+    return f"{line} {reached} {most_answered(of_class)}: its S and C say nothing."
+
+
+def answered_phrase(scores: Mapping[str, Any]) -> str:
+    """Say what is answered most, and how often.
+
+    >>> answered_phrase({"answer_shares": {"Number": 0.94, "Human": 0.06}})
+    'answers Number to 94 % of the texts'
+    """
+    label = most_answered(scores["answer_shares"])
+    return f"answers {label} to {100 * scores['answer_shares'][label]:.0f} % of the texts"
