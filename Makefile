@@ -20,7 +20,7 @@ FORCE:
 
 $(SETUP): pyproject.toml setup.cfg constraints.txt $(VENV)/.files
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local,dspy,figures,postgres,mlflow,wandb,otel,hub,docs,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local,gguf,dspy,figures,postgres,mlflow,wandb,otel,hub,docs,dev]'
 	@touch $@
 
 setup: $(SETUP)  ## Make the virtual environment with everything in it
@@ -38,7 +38,7 @@ $(SERVERS)/.set-up: tests/servers/requirements.txt scripts/server-packages | $(S
 	scripts/server-packages $(VENV) $(SERVERS)
 	@touch $@
 
-test-servers: $(SERVERS)/.set-up  ## Run every verb against real servers: transformers serve, llama-cpp-python, LiteLLM's proxy
+test-servers: $(SERVERS)/.set-up  ## Run every verb against real servers: transformers serve, llama.cpp, LiteLLM's proxy
 	PSOPT_TEST_SERVERS=$(SERVERS) $(BIN)/pytest -n 2 --dist loadgroup tests/servers
 
 lint: $(SETUP)  ## Check format and style
