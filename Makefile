@@ -42,7 +42,7 @@ $(SERVERS)/.set-up: tests/servers/requirements.txt scripts/server-packages | $(S
 	scripts/server-packages $(VENV) $(SERVERS)
 	@touch $@
 
-test-servers: $(SERVERS)/.set-up  ## Run every verb against real servers: transformers serve, llama-cpp-python, LiteLLM's proxy
+test-servers: $(SERVERS)/.set-up  ## Run every verb against real servers: transformers serve, llama.cpp, LiteLLM's proxy
 	PSOPT_TEST_SERVERS=$(SERVERS) $(BIN)/pytest -n 2 --dist loadgroup tests/servers
 
 lint: $(SETUP)  ## Check format and style

@@ -17,11 +17,11 @@ NO_MATCH = "no match"
 REFUSED = "refused"
 _SAY_HOW = "say by --answer where in an answer the label stands"
 NO_LABEL_CURES = {
-    UNKNOWN: "say in the prompt to answer with a label only, or leave --plain out",
-    SEVERAL: "say in the prompt to answer with one label only, or leave --plain out",
+    UNKNOWN: "say in the prompt to answer with a label only",
+    SEVERAL: "say in the prompt to answer with one label only",
     NO_NUMBER: "say in the prompt to answer with a number only",
     SEVERAL_NUMBERS: "say in the prompt to answer with one number only, or say by --answer where it stands",
-    EMPTY: "raise --max-tokens if the model thinks before it answers, else try --plain",
+    EMPTY: "raise --max-tokens if the model thinks before it answers, else look at the server's log",
     CUT_OFF: "raise --max-tokens",
     "context length": "shorten the texts or the prompt",
     "invalid JSON": "try --plain",

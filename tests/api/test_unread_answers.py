@@ -26,6 +26,7 @@ class FixedClient:
     name = "openai/fixed"
     endpoint = "memory"
     requested_pause = 0.0
+    slots = None
     features: tuple[str, ...] = ()
 
     def __init__(self, answer: str) -> None:

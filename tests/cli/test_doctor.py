@@ -32,12 +32,12 @@ def test_it_says_what_works_and_what_will_be_used(doctor: Any) -> None:
     with FakeServer(provider="vllm", structured="yes") as server:
         code, said, error = doctor("--model", "openai/test", "--api-base", server.url)
         assert (code, error) == (0, "")
-        assert server.counts()["statuses"] == {"200": 4, "400": 1}
+        assert server.counts()["statuses"] == {"200": 4, "400": 2}
     lines = {line[:18].strip(): line[19:] for line in said.splitlines()}
     assert lines["chat"].split(maxsplit=1) == ["yes", "temperature 0, max_tokens 256, system message"]
     assert lines["structured output"].split() == ["yes", "json_schema"]
     assert lines["seed"].split(maxsplit=1) == ["yes", "seed; the same answer twice"]
-    assert lines["log-probabilities"].split(maxsplit=1) == ["yes", "--logprobs, top_logprobs 5"]
+    assert lines["log-probabilities"].split(maxsplit=1) == ["yes", "--logprobs, structured answers, top_logprobs 5"]
     assert "no header says any" in lines["limits"]
     assert lines["batches"].split(maxsplit=1)[0] == "yes"
     assert "4 calls" in lines["speed"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from psopt.models import AnswerCache
 from psopt.models.chat import LMConfig, chat_model
@@ -146,8 +147,48 @@ def test_log_probabilities_are_asked_for_as_many_as_the_server_gives(tmp_path: P
     with FakeServer(provider="vllm") as server:
         model = model_at(server, tmp_path, logprobs=True)
         assert model.predict_proba(PROMPTS[:1], TEXTS).shape == (60, 1, 4)
-        assert refused(server) == 1
+        assert refused(server) == 2  # of 128 and of 20
         assert server.last_request()["body"]["top_logprobs"] == 5
+
+
+def test_log_probabilities_are_asked_for_with_structure(tmp_path: Path) -> None:
+    with FakeServer(structured="yes") as server:
+        found = model_at(server, tmp_path, logprobs=True).predict_proba(PROMPTS[:1], TEXTS)
+        body = server.last_request()["body"]
+        plain = model_at(server, tmp_path, logprobs=True, structured=False).predict_proba(PROMPTS[:1], TEXTS)
+        free = server.last_request()["body"]
+    assert (body["response_format"]["type"], body["top_logprobs"]) == ("json_schema", 128)
+    assert ("response_format" in free, free["top_logprobs"]) == (False, 20)
+    np.testing.assert_allclose(found, plain, atol=1e-12)  # the fake server's shares are those of the labels
+
+
+def test_of_a_structured_answer_only_what_is_read_is_kept(tmp_path: Path) -> None:
+    with FakeServer(structured="yes") as server:
+        model = model_at(server, tmp_path, logprobs=True)
+        model.predict_proba(PROMPTS[:1], TEXTS[:1])
+        kept = model.engine.kept(model.queries(PROMPTS[:1], TEXTS[:1]))[0]
+    assert kept.logprobs[0] == ['{"label": "', []]
+    assert all(alternatives for _, alternatives in kept.logprobs[1:-1])
+
+
+@pytest.mark.parametrize("refusing", [{"provider": "one-of-two"}, {"logprobs": "free"}])
+def test_a_server_that_cannot_do_both_is_asked_for_free_answers_and_keeps_its_form_elsewhere(
+    tmp_path: Path, refusing: dict[str, str]
+) -> None:
+    with FakeServer(structured="yes", **refusing) as server:
+        found = model_at(server, tmp_path, logprobs=True).predict_proba(PROMPTS[:1], TEXTS)
+        n_asked = server.counts()["requests"]
+        assert "response_format" not in server.last_request()["body"]
+        model_at(server, tmp_path).predict(PROMPTS[:1], TEXTS)
+        assert "response_format" in server.last_request()["body"]
+    assert n_asked - len(TEXTS) <= 2  # 128 alternatives without a form are not asked for
+    np.testing.assert_allclose(found.max(axis=2), 0.7)
+
+
+def test_a_known_service_is_not_asked_for_more_than_it_gives(tmp_path: Path) -> None:
+    with FakeServer(structured="yes") as server:
+        model_at(server, tmp_path, "gpt-4o-mini", logprobs=True).predict_proba(PROMPTS[:1], TEXTS[:1])
+        assert server.last_request()["body"]["top_logprobs"] == 20
 
 
 @pytest.mark.parametrize("provider", ["gemini", "mistral"])

@@ -1,15 +1,17 @@
 """Servers of other people's, started for a test: each is a process on a free port of 127.0.0.1 and ends with its block.
 
-`scripts/server-packages` installs them into an environment of their own, which PSOPT_TEST_SERVERS names.
+`scripts/server-packages` installs them into an environment of their own, which PSOPT_TEST_SERVERS names; llama.cpp's
+comes with the extra gguf.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
-import shutil
 import socket
 import subprocess
+import sys
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 KEY = "sk-0123456789abcdef-for-the-proxy"  # LiteLLM refuses to start with a short one
-CONTEXT = "2048"
 _PATIENCE = 180  # seconds until a server must be up: importing torch and litellm on a busy machine
 _DIRECTLY = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
@@ -51,26 +52,14 @@ def serve_transformers(folder: Path, log: Path) -> Iterator[Server]:
 
 
 @contextmanager
-def serve_llama_cpp_python(file: Path, log: Path) -> Iterator[Server]:
-    """The server that comes with llama-cpp-python."""
-    _require("llama_cpp")
-    port = _free_port()
-    command = [_program("python"), "-m", "llama_cpp.server", "--model", str(file), "--model_alias", "label"]
-    command += ["--n_ctx", CONTEXT, "--n_threads", "1", "--host", "127.0.0.1", "--port", str(port)]
-    with _running(command, port, "/v1/models", log):
-        yield Server(f"http://127.0.0.1:{port}/v1", "label", log)
-
-
-@contextmanager
 def serve_llama_cpp(file: Path, log: Path) -> Iterator[Server]:
-    """llama.cpp's own server, where somebody has put one on the PATH: no package that carries it is used."""
-    program = shutil.which("llama-server")
-    if program is None:
-        raise NotInstalledError("no llama-server on the PATH: build llama.cpp to test its own server")
+    """llama.cpp's own server, which xllamacpp carries; `python` of this process has it, with the extra gguf."""
+    if importlib.util.find_spec("xllamacpp") is None:
+        raise NotInstalledError("psopt[gguf] is not installed")
     port = _free_port()
-    command = [program, "--model", str(file), "--alias", "label", "--ctx-size", CONTEXT, "--threads", "1"]
-    with _running([*command, "--parallel", "1", "--host", "127.0.0.1", "--port", str(port)], port, "/health", log):
-        yield Server(f"http://127.0.0.1:{port}/v1", "label", log)
+    program = Path(__file__).with_name("llama_cpp_server.py")
+    with _running([sys.executable, str(program), str(file), str(port)], port, "/health", log):
+        yield Server(f"http://127.0.0.1:{port}/v1", file.stem, log)
 
 
 @contextmanager
@@ -105,12 +94,6 @@ def _program(name: str) -> str:
     if not program.exists():
         raise NotInstalledError(f"{name} is not in {folder}: scripts/server-packages says why")
     return str(program)
-
-
-def _require(module: str) -> None:
-    asked = subprocess.run([python(), "-c", f"import {module}"], capture_output=True, text=True, check=False)
-    if asked.returncode:
-        raise NotInstalledError(f"{module} is not installed: {asked.stderr.strip().splitlines()[-1]}")
 
 
 def _free_port() -> int:

@@ -171,12 +171,12 @@ class AnswerMonitor(Generic[Key]):
                 f"say by --answer where the label stands ({', '.join(ANSWER_FORMS)}), or look whether the labels are"
                 " those that the prompt asks for"
             )
-        return cure(kind, self._options)
+        return cure(kind, is_held=self._options.structured and not self._is_own_prompt)
 
 
-def cure(kind: str, options: LMConfig) -> str:
-    """Say what most likely helps against a kind of N/A."""
-    plain = "try --plain, " if options.structured and not options.logprobs else ""
+def cure(kind: str, *, is_held: bool) -> str:
+    """Say what most likely helps against a kind of N/A, where answers are held to the labels or are not."""
+    plain = "try --plain, " if is_held else ""
     if kind == EMPTY:
         return (
             f"{plain}or raise --max-tokens if the model thinks before it answers" if plain else "see its server's log"

@@ -105,6 +105,8 @@ class Query(NamedTuple):
         Most tokens of the answer, in place of the options'.
     has_confidence : bool
         Whether the answer should say how probable its tokens were; without alternatives to them.
+    is_own : bool
+        Whether the messages are the user's own, to which nothing of psopt's is added.
     """
 
     messages: Messages
@@ -114,6 +116,7 @@ class Query(NamedTuple):
     response_format: str = ""
     max_tokens: int | None = None
     has_confidence: bool = False
+    is_own: bool = False
 
 
 class ChatClient(Protocol):
@@ -134,6 +137,9 @@ class ChatClient(Protocol):
 
     requested_pause: float
     """Seconds that the last answers asked to wait before more is sent; the engine sets it back to 0."""
+
+    slots: int | None
+    """How many requests the server works on at once, where it was heard to say so; more would only queue."""
 
     @property
     def features(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from psopt.models.chat._event_stream import merged_stream
 from psopt.models.chat._refusals import CONTENT_FILTER, REFUSED
 from psopt.models.chat._usage_report import TokenUsage, read_usage
 
-_LARGEST_ANSWER = 4_000_000  # bytes: log-probabilities of 20 alternatives for thousands of tokens fit; more is a fault
+_LARGEST_ANSWER = 16_000_000  # bytes: log-probabilities of 128 alternatives for 1,500 tokens fit; more is a fault
 # DeepSeek, vLLM and llama.cpp say reasoning_content, OpenRouter and newer vLLM reasoning.
 _REASONING = ("reasoning_content", "reasoning")
 # Types of parts: Mistral's "thinking", "reasoning" of others.
@@ -143,7 +143,11 @@ def _alternatives(logprobs: Any) -> list[tuple[str, list[tuple[str, float]]]] | 
         return None
     if all("top_logprobs" not in place for place in logprobs["content"]):  # where no alternatives were asked for
         return None
-    return [
-        (place["token"], [(likely["token"], float(likely["logprob"])) for likely in place["top_logprobs"]])
-        for place in logprobs["content"]
-    ]
+    return [(place["token"], _listed(place)) for place in logprobs["content"]]
+
+
+def _listed(place: dict[str, Any]) -> list[tuple[str, float]]:
+    """The alternatives at a place, and what was written: a grammar may hold a model to what is not likely."""
+    listed = [(likely["token"], float(likely["logprob"])) for likely in place["top_logprobs"]]
+    is_listed = place.get("logprob") is None or any(token == place["token"] for token, _ in listed)
+    return listed if is_listed else [*listed, (place["token"], float(place["logprob"]))]

@@ -53,6 +53,11 @@ class ConcurrencyLimit:
         """Whether the refusals of this round are too many to be chance: then waiting is for all."""
         return self._n_refused > max(1.0, _TOLERATED * max(self._value, _SMALLEST_ROUND))
 
+    def hold(self, most: int) -> None:
+        """Allow no more from now on: the server has said how many it works on at once."""
+        self.most = min(self.most, most)
+        self._value = min(self._value, float(self.most))
+
     def answered(self, sent_at: float, now: float, *, late: bool = False) -> None:
         """A request was answered; a late answer does not ask for more requests."""
         if sent_at <= self._since:

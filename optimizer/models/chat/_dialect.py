@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 from psopt.models.chat._errors import ModelRefusedError
 from psopt.models.chat._features import (
     ALTERNATIVES,
+    BOTH,
     FEWER_ALTERNATIVES,
     LEAST_TEMPERATURE,
+    MOST_ALTERNATIVES,
     OLDER_LESSONS,
     TOKENS_ALONE,
     alternating,
@@ -80,12 +82,14 @@ class Dialect:
         if query.response_format:
             body["response_format"], canonical = _own_form(query.response_format)
             self._own_forms.add(canonical)
-        if self._options.logprobs and query.labels:
-            body |= {"logprobs": True, "top_logprobs": self._n_alternatives()}
-        elif query.has_confidence:
+        has_logprobs = self._options.logprobs and bool(query.labels)
+        if query.has_confidence:
             body["logprobs"] = self._tokens_alone()
-        elif self._options.structured and query.labels and not query.response_format:
+        elif query.labels and self._is_held(query, has_logprobs=has_logprobs):
             self._add_form(body, query.labels)
+        if has_logprobs:
+            n_alternatives = self._n_alternatives(is_held=bool(labels_asked_for(body)))
+            body |= {"logprobs": True, "top_logprobs": n_alternatives}
         body["messages"] = self._messages(body["messages"])
         if self._extra:
             body |= self._extra
@@ -109,10 +113,17 @@ class Dialect:
         if name is not None:
             body[name] = (wanted or self._options.max_tokens) + self._profile.room
 
-    def _n_alternatives(self) -> int:
+    def _is_held(self, query: Query, *, has_logprobs: bool) -> bool:
+        """Whether an answer is held to a form of psopt's: never one to the user's own messages."""
+        wanted = self._options.structured and not query.is_own
+        return wanted and not (has_logprobs and self._lacks(BOTH))
+
+    def _n_alternatives(self, *, is_held: bool) -> int:
         if self._lacks("logprobs"):
             raise self._no_logprobs()
-        return FEWER_ALTERNATIVES if self._lacks("many logprobs") else ALTERNATIVES
+        if self._lacks("many logprobs"):
+            return FEWER_ALTERNATIVES
+        return MOST_ALTERNATIVES if is_held and not self._lacks("most logprobs") else ALTERNATIVES
 
     def _tokens_alone(self) -> bool:
         if TOKENS_ALONE in self._refused or "logprobs" in self._profile.lacks:
@@ -134,6 +145,13 @@ class Dialect:
         if self._lacks("system role"):
             messages = without_system(messages)
         return alternating(messages) if self._lacks("consecutive roles") else messages
+
+
+def labels_asked_for(body: Body) -> Sequence[str]:
+    """Return the labels that a request of psopt's holds the answer to; none where it names none."""
+    schema = ((body.get("response_format") or {}).get("json_schema") or {}).get("schema") or {}
+    labels: Sequence[str] = ((schema.get("properties") or {}).get("label") or {}).get("enum") or ()
+    return labels
 
 
 def _one_of(labels: Sequence[str]) -> dict[str, Any]:

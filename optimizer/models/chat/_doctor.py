@@ -200,7 +200,10 @@ async def _logprobs(likely: _ExaminedClient) -> Finding:
         return Finding("log-probabilities", _NO, "leave --logprobs out")
     if "top_logprobs" not in call.request or not call.answer.logprobs:
         return Finding("log-probabilities", _NO, "none were sent: leave --logprobs out")
-    return Finding("log-probabilities", _YES, f"--logprobs, top_logprobs {call.request['top_logprobs']}")
+    form = "structured" if "response_format" in call.request else "free"
+    return Finding(
+        "log-probabilities", _YES, f"--logprobs, {form} answers, top_logprobs {call.request['top_logprobs']}"
+    )
 
 
 def _limits(calls: list[_Call]) -> Finding:

@@ -67,6 +67,7 @@ class DspyClient:
         self._options = options
         self.endpoint = _place(lm)
         self.requested_pause = 0.0
+        self.slots: int | None = None
 
     def prepare(self) -> None:
         """Do nothing: DSPy is imported."""

@@ -302,6 +302,8 @@ class Engine:
         finally:
             self._scheduler.leave()
         self._pause_if_asked()
+        if self.client.slots:
+            self._scheduler.hold(self.client.slots)
         self._empty.answered(answer.text, tries.empty)
         self.budget.usage.made += 1
         self._pay(answer, self._price)

@@ -17,6 +17,10 @@ Body = dict[str, Any]
 # versions of vLLM.
 ALTERNATIVES = 20
 FEWER_ALTERNATIVES = 5
+# Of answers that are held to a form: llama.cpp sends what was likely before its grammar. Of SmolLM2's six labels for
+# TREC (25 questions) half stood behind the likeliest 20 there, one in 37 behind the likeliest 128.
+MOST_ALTERNATIVES = 128
+BOTH = "structure with logprobs"  # a name of its own: who refuses the two together may take each
 TOKENS_ALONE = "logprobs of tokens"  # a name of its own: who refuses alternatives may take these
 LEAST_TEMPERATURE = 0.01  # where 0 is refused: nearest to it that TGI and others accept
 
@@ -58,6 +62,7 @@ class Feature:
 
 
 _STRUCTURED = r"response_?format|json_schema|\bstructured|\bguided|\bgrammar|json.?(mode|object)"
+_FORMS = frozenset({"json_schema", "json_object"})
 _LOGPROBS = r"log_?prob(abilitie)?s"
 _LENGTH = r"\bmax_(completion_)?tokens\b"
 _ROLES = r"\balternat\w+|\bconsecutive\b|same role"
@@ -65,6 +70,21 @@ _SYSTEM = rf"\broles?\b|\bsystem (message|prompt|instruction)|\bdeveloper (messa
 
 # In the order in which they are given up where a refusal does not say what it is about: the most dispensable first.
 FEATURES = (
+    Feature(
+        "most logprobs",
+        lambda body: body.get("top_logprobs", 0) > ALTERNATIVES,
+        "top_logprobs",
+        _LOGPROBS,
+        f"top_logprobs {ALTERNATIVES}",
+    ),
+    Feature(
+        BOTH,
+        lambda body: _form(body) in _FORMS and bool(body.get("top_logprobs")),
+        "response_format",
+        f"{_STRUCTURED}|{_LOGPROBS}",
+        "free answers",
+        rf"(?s)(?=.*({_STRUCTURED}))(?=.*{_LOGPROBS})",
+    ),
     Feature("json_schema", lambda body: _form(body) == "json_schema", "response_format", _STRUCTURED, "json_object"),
     Feature("json_object", lambda body: _form(body) == "json_object", "response_format", _STRUCTURED, "free answers"),
     Feature("seed", lambda body: "seed" in body, "seed", r"\bseed\b", "no seed"),

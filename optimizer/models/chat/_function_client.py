@@ -54,6 +54,7 @@ class FunctionClient:
         self.name = function_name(function)
         self.endpoint = _place(function)
         self.requested_pause = 0.0
+        self.slots: int | None = None
 
     def prepare(self) -> None:
         """Do nothing: the function is there."""

@@ -1,14 +1,19 @@
-"""From the likeliest tokens of an answer to the probabilities of the labels."""
+"""From the likeliest tokens of an answer to the probabilities of the labels, bare or behind the lead of JSON."""
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from psopt.models.chat._client import Alternatives
+
+_LEAD = re.compile(r'"label"\s*:\s*"')
+_QUOTE = '"'
 
 
 def label_probabilities(answer: Alternatives, labels: Sequence[str]) -> list[float]:
@@ -19,11 +24,81 @@ def label_probabilities(answer: Alternatives, labels: Sequence[str]) -> list[flo
     between them where it did not. What fits no label, and what the server did not list, is N/A. Case and white space
     before the answer don't count.
 
+    Of an answer in JSON what stands behind ``"label": "`` is followed, up to the closing quote. Where that is one of
+    the labels the labels share all of the probability, and N/A has none: llama.cpp's server (seen with xllamacpp
+    2026.10) sends the log-probabilities from *before* its grammar, which may leave labels a tenth and give the rest to
+    words that could not be written. So this is p(label | it is one of the labels), which servers send that mask first.
+
     >>> answer = [("Num", [("Num", -0.1), ("Ent", -2.5)]), ("ber", [("ber", -0.01)])]
     >>> [round(p, 3) for p in label_probabilities(answer, ["Number", "Entity"])]
     [0.905, 0.082, 0.013]
+    >>> answer = [('{"label": "', []), ("Num", [("Question", -0.7), ("Num", -1.6), ("Ent", -3.0)]), ('ber"}', [])]
+    >>> [round(p, 3) for p in label_probabilities(answer, ["Number", "Entity"])]
+    [0.802, 0.198, 0.0]
     """
-    names = [label.casefold() for label in labels]
+    written = _behind_lead(answer)
+    if written is None:
+        return _followed(answer, [label.casefold() for label in labels], _bare)
+    names = _json_names(labels)
+    probabilities = _followed(written, names, _in_json)
+    text = _in_json("".join(token for token, _ in written))
+    named = next((index for index, name in enumerate(names) if text.startswith(name)), None)
+    if named is None:
+        return probabilities
+    among = probabilities[:-1]
+    total = sum(among)
+    if not total:  # servers give -9999 for what is masked, and so may those that mask after they compute it
+        among[named] = total = 1.0
+    return [*(p / total for p in among), 0.0]
+
+
+def kept_places(answer: Alternatives, labels: Sequence[str]) -> Alternatives:
+    """Return of an answer in JSON what `label_probabilities` reads, so that a cache need not hold the rest.
+
+    The lead becomes one token without alternatives; behind it stay, up to the closing quote, the alternatives that
+    begin a label (all, where no labels are known). Of other answers everything stays.
+    """
+    written = _behind_lead(answer)
+    if written is None:
+        return answer
+    names = _json_names(labels)
+    text = "".join(token for token, _ in answer)
+    kept: Alternatives = [(text[: len(text) - sum(len(token) for token, _ in written)], [])]
+    read = ""
+    for token, alternatives in written:
+        kept.append((token, [pair for pair in alternatives if not names or _open(_in_json(read + pair[0]), names)]))
+        read += token
+        if _QUOTE in token:
+            break
+    return kept
+
+
+def _behind_lead(answer: Alternatives) -> Alternatives | None:
+    """What an answer writes behind the lead of its JSON; None where there is no lead.
+
+    A token may end the lead and begin the label: it and its alternatives are cut where the lead ends. Alternatives to
+    the first that have said nothing by then are left out.
+    """
+    lead = _LEAD.search("".join(token for token, _ in answer))
+    if lead is None:
+        return None
+    read = ""
+    for number, (token, alternatives) in enumerate(answer):
+        if len(read) + len(token) > lead.end():
+            begun = [(_LEAD.search(read + text), read + text, logprob) for text, logprob in alternatives]
+            cut = [(text[end.end() :], logprob) for end, text, logprob in begun if end]
+            first = (read + token)[lead.end() :]
+            return [(first, [pair for pair in cut if pair[0].strip() or pair[0] == first]), *answer[number + 1 :]]
+        read += token
+    return []
+
+
+def _json_names(labels: Sequence[str]) -> list[str]:
+    """The labels as JSON holds them, and the quote that ends them: so "Number" is not the beginning of "Numbers"."""
+    return [json.dumps(label, ensure_ascii=False)[1:].casefold() for label in labels]
+
+
+def _followed(answer: Alternatives, names: Sequence[str], clean: Callable[[str], str]) -> list[float]:
     probabilities = [0.0] * len(names)
     read = ""
     reached = 1.0  # the probability of what was read
@@ -32,7 +107,7 @@ def label_probabilities(answer: Alternatives, labels: Sequence[str]) -> list[flo
             break
         followed = 0.0
         for text, logprob in alternatives:
-            open_labels = _open(read + text, names)
+            open_labels = _open(clean(read + text), names)
             probability = reached * math.exp(logprob)
             if text == token and len(open_labels) > 1:
                 followed = probability
@@ -43,7 +118,8 @@ def label_probabilities(answer: Alternatives, labels: Sequence[str]) -> list[flo
         if not followed:
             return [*probabilities, max(0.0, 1.0 - sum(probabilities))]
         reached = followed
-    named = [names.index(_clean(read))] if _clean(read) in names else _open(read, names)
+    said = clean(read)
+    named = [names.index(said)] if said in names else _open(said, names)
     for index in named:
         probabilities[index] += reached / len(named)
     return [*probabilities, max(0.0, 1.0 - sum(probabilities))]
@@ -51,13 +127,16 @@ def label_probabilities(answer: Alternatives, labels: Sequence[str]) -> list[flo
 
 def _open(beginning: str, names: Sequence[str]) -> list[int]:
     """Which labels an answer may still become: those it begins, or, if it is complete, the longest that it contains."""
-    text = _clean(beginning)
-    possible = [index for index, name in enumerate(names) if name.startswith(text)]
+    possible = [index for index, name in enumerate(names) if name.startswith(beginning)]
     if possible:
         return possible
-    ended = [index for index, name in enumerate(names) if text.startswith(name)]
+    ended = [index for index, name in enumerate(names) if beginning.startswith(name)]
     return sorted(ended, key=lambda index: -len(names[index]))[:1]
 
 
-def _clean(text: str) -> str:
+def _bare(text: str) -> str:
     return text.lstrip(" \t\n\"'*`").casefold()
+
+
+def _in_json(text: str) -> str:
+    return text.lstrip().casefold()

@@ -168,6 +168,7 @@ class ChatModel:
             response_format=read_response_format(form) if form else "",
             max_tokens=options.most_tokens(prompt.answer),
             has_confidence=has_confidence,
+            is_own=True,
         )
 
     def no_labels(

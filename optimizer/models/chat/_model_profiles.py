@@ -55,6 +55,11 @@ PROFILES = (
         source="platform.openai.com/docs/guides/latest-model: temperature, top_p and logprobs raise an error",
     ),
     Profile(
+        r"(gpt-(3\.5|4)|chatgpt)",
+        frozenset({"most logprobs"}),
+        source="platform.openai.com/docs/api-reference/chat: top_logprobs is between 0 and 20",
+    ),
+    Profile(
         r"deepseek-chat$",
         frozenset({"json_schema"}),
         source="api-docs.deepseek.com/guides/json_mode: json_object alone, with the word json in the prompt",

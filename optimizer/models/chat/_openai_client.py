@@ -13,7 +13,7 @@ from psopt.errors import nearest
 from psopt.models.chat._address import openai_address
 from psopt.models.chat._client import Answer
 from psopt.models.chat._completion import ErrorInAnswerError, read_completion
-from psopt.models.chat._dialect import Dialect
+from psopt.models.chat._dialect import Dialect, labels_asked_for
 from psopt.models.chat._error_bodies import error_of
 from psopt.models.chat._errors import (
     ModelRefusedError,
@@ -22,7 +22,8 @@ from psopt.models.chat._errors import (
     UnclearRefusalError,
     UnsupportedError,
 )
-from psopt.models.chat._features import FEATURES, about_the_form, asks_for_tokens_alone, own_form_refused
+from psopt.models.chat._features import BOTH, FEATURES, about_the_form, asks_for_tokens_alone, own_form_refused
+from psopt.models.chat._label_probabilities import kept_places
 from psopt.models.chat._reconnect_policy import is_unreachable
 from psopt.models.chat._refusals import read_refusal
 from psopt.models.chat._retry_after import requested_pause, retry_after
@@ -89,6 +90,7 @@ class OpenAIClient:
         self._dialect = Dialect(model, options)
         self._transport: Transport | None = None
         self.requested_pause = 0.0
+        self.slots: int | None = None
 
     @property
     def name(self) -> str:
@@ -148,6 +150,8 @@ class OpenAIClient:
             refused = HTTPError(response.status_code, _json(response), response.text, response.headers)
             return await self._answer_of(refused, request), response.headers
         self.requested_pause = max(self.requested_pause, requested_pause(response.headers))
+        if self.slots is None and response.headers.get("server") == "llama.cpp":
+            self.slots = await self._slots()
         return await self._read(response.content, request), response.headers
 
     async def _read(self, content: bytes, request: dict[str, Any]) -> Answer:
@@ -156,8 +160,14 @@ class OpenAIClient:
             answer = read_completion(content)
         except ErrorInAnswerError as error:
             return await self._answer_of(HTTPError(error.status, error.body, "the answer is an error", {}), request)
-        # llama.cpp sends alternatives all the same: kept for each token they would take most of the cache
-        return replace(answer, logprobs=None) if asks_for_tokens_alone(request) else answer
+        if asks_for_tokens_alone(request):
+            # llama.cpp sends alternatives all the same: kept for each token they would take most of the cache
+            return replace(answer, logprobs=None)
+        if not answer.text or BOTH not in self.uses(request):
+            return answer
+        if answer.logprobs is None:
+            raise UnsupportedError(BOTH, "no log-probabilities came with a structured answer")
+        return replace(answer, logprobs=kept_places(answer.logprobs, labels_asked_for(request)))
 
     async def read_response(self, status: int, body: Any, request: dict[str, Any]) -> Answer:
         """Read a response that came in a batch, by its HTTP status and body; raises as `ChatClient.send`."""
@@ -207,6 +217,17 @@ class OpenAIClient:
             return []
         listed = body.get("data") if isinstance(body, dict) else None
         return [entry["id"] for entry in listed or () if isinstance(entry, dict) and isinstance(entry.get("id"), str)]
+
+    async def _slots(self) -> int:
+        """How many requests llama.cpp's server works on at once; 0 where it doesn't tell."""
+        import httpx2
+
+        try:
+            body = _json(await self._connected().props(_LISTING))
+        except (httpx2.HTTPError, OSError):
+            return 0
+        slots = body.get("total_slots") if isinstance(body, dict) else None
+        return slots if isinstance(slots, int) else 0
 
     async def close(self) -> None:
         """Close the connections."""

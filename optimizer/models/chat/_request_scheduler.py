@@ -125,6 +125,11 @@ class RequestScheduler:
         self._answered(call)
         return answer
 
+    def hold(self, most: int) -> None:
+        """Have no more under way from now on; that is no news that is worth a word."""
+        self.limit.hold(most)
+        self._places_said = min(self._places_said, self.limit.places)
+
     def pause(self, seconds: float, why: str) -> None:
         """Send nothing for a while."""
         now = asyncio.get_running_loop().time()

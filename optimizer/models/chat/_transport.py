@@ -43,6 +43,7 @@ class Transport:
         query = f"?{urlencode(address.query)}" if address.query else ""
         self._chat = httpx2.URL(f"{address.base}/chat/completions{query}")
         self._models = httpx2.URL(f"{address.base}/models{query}")
+        self._props = httpx2.URL(f"{address.base.removesuffix('/v1')}/props{query}")
         # Files and batches are the resource's at Azure, not the deployment's.
         self._beside = httpx2.URL(f"{address.base.partition('/deployments/')[0]}{query}")
 
@@ -59,6 +60,10 @@ class Transport:
     async def models(self, timeout: float) -> httpx2.Response:
         """Ask which models there are, for so many seconds at most; raises as `post`."""
         return await self._http.get(self._models, headers=self._headers, timeout=timeout)
+
+    async def props(self, timeout: float) -> httpx2.Response:
+        """Ask llama.cpp's server how it was started; raises as `post`."""
+        return await self._http.get(self._props, headers=self._headers, timeout=timeout)
 
     async def call(
         self, method: str, path: str, *, params: Mapping[str, str] | None = None, body: Any = None, upload: bytes = b""

@@ -34,28 +34,30 @@ class Reader:
         self._context: int | None = None
         self._read: Tokens = []
 
-    def log_probabilities(self, tokens: Tokens) -> NDArray[np.float64]:
-        """What may follow these tokens: (n_vocabulary,) log-probabilities.
+    def log_probabilities(self, tokens: Tokens, n_places: int = 1) -> NDArray[np.float64]:
+        """What may follow each of the last of these tokens: (n_places, n_vocabulary) log-probabilities.
 
         Raises
         ------
         ModelError
             If llama.cpp fails, or answers with what is no number.
         """
-        n_known = max(0, min(common_length([self._read, tokens]), len(tokens) - _FEWEST))
+        first_place = len(tokens) - n_places
+        n_known = max(0, min(common_length([self._read, tokens]), first_place, len(tokens) - _FEWEST))
         self._make_room(len(tokens))
         self._forget_from(n_known)
-        logits = np.empty(0)
+        rows = []
         while n_known < len(tokens):
             n_left = len(tokens) - n_known
             n_read = _BATCH - _FEWEST if n_left == _BATCH + 1 else min(n_left, _BATCH)
-            logits = self._decode(tokens[n_known : n_known + n_read], n_known)
+            rows += self._decode(tokens[n_known : n_known + n_read], n_known, first_place)
             n_known += n_read
         self._read = list(tokens)
+        logits = np.array(rows)
         if np.isnan(logits).any():
             raise ModelError(f"{self._weights.name} gives NaN for a probability: its weights are damaged")
-        shifted = logits - logits.max()
-        return np.asarray(shifted - np.log(np.exp(shifted).sum()))
+        logits -= logits.max(axis=1, keepdims=True)
+        return np.asarray(logits - np.log(np.exp(logits).sum(axis=1, keepdims=True)))
 
     def _make_room(self, n_tokens: int) -> None:
         """Make the context larger where it must be; what was read is then read again."""
@@ -84,24 +86,27 @@ class Reader:
                     f"{self._weights.name} keeps a state that can't be shared between texts: use hf/ or a server"
                 )
 
-    def _decode(self, tokens: Sequence[int], start: int) -> NDArray[np.float64]:
-        """Read tokens behind the first `start`; the logits behind the last one."""
+    def _decode(self, tokens: Sequence[int], start: int, first_place: int) -> list[NDArray[np.float64]]:
+        """Read tokens behind the first `start`; the logits behind each from number `first_place` on."""
         n = len(tokens)
         token = np.array(tokens, dtype=np.int32)
         position = np.arange(start, start + n, dtype=np.int32)
         ones = np.ones(n, dtype=np.int32)
         sequence = np.zeros(1, dtype=np.int32)
         sequences = np.full(n, sequence.ctypes.data, dtype=np.uintp)
-        is_wanted = np.zeros(n, dtype=np.int8)
-        is_wanted[-1] = 1
+        is_wanted = (position >= first_place).astype(np.int8)
         arrays = (token, position, ones, sequences, is_wanted)
         at = [array.ctypes.data for array in arrays]
         code = self._library.llama_decode(self._context, Batch(n, at[0], None, at[1], at[2], at[3], at[4]))
         if code != 0:
             self._read = []
             raise ModelError(f"{self._weights.name} can't answer: {self._library.reason() or f'llama.cpp says {code}'}")
-        values = self._library.llama_get_logits_ith(self._context, n - 1)
-        return np.ctypeslib.as_array(values, (self._weights.n_vocabulary,)).astype(np.float64)
+        get = self._library.llama_get_logits_ith
+        shape = (self._weights.n_vocabulary,)
+        return [
+            np.ctypeslib.as_array(get(self._context, int(place)), shape).astype(np.float64)
+            for place in np.flatnonzero(is_wanted)
+        ]
 
     def _free_context(self) -> None:
         if self._context is not None:

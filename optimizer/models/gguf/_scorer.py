@@ -59,8 +59,10 @@ class GGUFScorer:
     def _steps(self, prompt: Tokens, tree: LabelTree) -> list[float]:
         """The log-probability of each of the tree's steps behind a prompt."""
         reader = self._reader()
-        following = [reader.log_probabilities(prompt)]
-        following += [reader.log_probabilities([*prompt, *read]) for read in tree.beginnings()]
+        following: dict[int, NDArray[np.float64]] = {}
+        for nodes in tree.paths():
+            read = [*prompt, *(tree.tokens[node - 1] for node in nodes[1:])]  # node 0 is the prompt's end
+            following.update(zip(nodes, reader.log_probabilities(read, len(nodes)), strict=True))
         return [float(following[node][target]) for node, target in zip(tree.nodes, tree.targets, strict=True)]
 
     def _reader(self) -> Reader:

@@ -41,13 +41,6 @@ class LabelTree:
             depths.append(depths[parent] + 1)
         return depths
 
-    def beginnings(self) -> list[list[int]]:
-        """Return the tokens on the way to each node but the root, its own last."""
-        ways: list[list[int]] = [[]]
-        for token, parent in zip(self.tokens, self.parents, strict=True):
-            ways.append([*ways[parent], token])
-        return ways[1:]
-
     def sees(self) -> NDArray[np.bool_]:
         """Return which nodes lie on the way to each, itself included: (n_nodes, n_nodes) bool."""
         sees = np.eye(len(self.parents) + 1, dtype=bool)

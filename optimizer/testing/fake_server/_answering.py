@@ -69,7 +69,8 @@ class Answerer:
             answer = labels[int(digest(body["messages"])[:12], 16) % len(labels)]
         before, after = _frame(body, message, labels, options, model)
         places = None
-        if options.logprobs == "yes" and body.get("logprobs"):
+        is_told = options.logprobs == "yes" or (options.logprobs == "free" and "response_format" not in body)
+        if is_told and body.get("logprobs"):
             shares = shares or _shares(answer, labels)
             places = token_logprobs(before, answer, after, shares, body.get("top_logprobs") or 0)
         return self.completion(body, before + answer + after, places)

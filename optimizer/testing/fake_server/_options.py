@@ -48,7 +48,7 @@ class FakeServerOptions:
     slow_ms: float = _option(200.0, "before the first byte of a slow answer")
     rate_limit: int = _option(0, "429 whenever more requests than these are in flight; 0: never")
     structured: str = _option("ignore", "response_format: yes (answers in JSON), ignore, or no (answers 400)")
-    logprobs: str = _option("yes", "yes, or no: they are left out")
+    logprobs: str = _option("yes", "yes, no: they are left out, or free: only of answers in a form")
     drafts: str = _option("good", "good, bad or obedient: how it writes rephrasings and proposals")
     lacks: str = _option("", "parameters that are answered with 400, with commas between")
     provider: str = _option("", f"refuses what one of these does: {', '.join(PROVIDERS)}, azure")
@@ -81,7 +81,7 @@ class FakeServerOptions:
         _check_choice("provider", self.provider, ("", "azure", *PROVIDERS))
         _check_choice("shape", self.shape, tuple(SHAPES))
         _check_choice("structured", self.structured, _STRUCTURED)
-        _check_choice("logprobs", self.logprobs, ("yes", "no"))
+        _check_choice("logprobs", self.logprobs, ("yes", "no", "free"))
         _check_choice("batches", self.batches, ("yes", "no"))
         for ending in filter(None, self.batch_endings.split(",")):
             _check_choice("batch_endings", ending, tuple(ENDINGS))

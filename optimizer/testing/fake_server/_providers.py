@@ -116,6 +116,13 @@ def vllm(body: dict[str, Any]) -> Refusal:
     return None
 
 
+def one_of_two(body: dict[str, Any]) -> Refusal:
+    """A server that holds answers to a form or gives log-probabilities, each as it should, but not together."""
+    if "response_format" in body and body.get("logprobs"):
+        return _openai_error("logprobs are not supported together with response_format", param="logprobs")
+    return None
+
+
 def fastapi(body: dict[str, Any]) -> Refusal:
     """A server of pydantic models that forbid what they don't know, and repeat the whole request."""
     allowed = {"model", "messages", "max_tokens", "temperature"}
@@ -142,6 +149,7 @@ PROVIDERS: dict[str, Callable[[dict[str, Any]], Refusal]] = {
     "no-system-role": no_system_role,
     "alternating": alternating,
     "vllm": vllm,
+    "one-of-two": one_of_two,
     "fastapi": fastapi,
     "taciturn": taciturn,
 }

@@ -33,7 +33,7 @@ def _read_alone(model: GGUFModel, text: str, label: str) -> list[float]:
     found = []
     read = list(prompt)
     for token in weights.tokens(label):
-        found.append(float(Reader(weights).log_probabilities(read)[token]))
+        found.append(float(Reader(weights).log_probabilities(read)[0, token]))
         read.append(token)
     return found
 
