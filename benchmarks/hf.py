@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.models.hf._attention import describe_attention
 from psopt.models.hf._full_reading import score_in_full
-from psopt.models.scoring import LabelTree, label_tree
 from psopt.models.hf._network import Network
 from psopt.models.hf._shared_prefix import score_behind_prefix
 from psopt.models.hf._token_limit import TokenLimit
+from psopt.models.scoring import LabelTree, label_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -62,9 +62,9 @@ class CandidateQueue:
 
     def put_first(self) -> None:
         """Queue what comes before any diagnosis: the baseline, and each of the edits that a search begins with."""
-        self._study.enqueue_trial({})
-        for edit in self._problem.first_edits:
-            enqueue(self._study, parameter_names([edit]), self._history.pool)
+        first = self._problem.first_edits
+        for edits in ((), *((edit,) for edit in first)):
+            enqueue(self._study, parameter_names(edits), first)
 
     def put(self, edits: tuple[Edit, ...], like: Candidate | StoppedCandidate) -> None:
         """Queue the candidate with these edits, its examples in the order of another candidate's."""

@@ -84,8 +84,10 @@ class Standings:
         """Return those that a prompt races against: one within the limits on what is handed back against such alone.
 
         What is beyond the limits is often better, and then stays behind: the best within them must be known in whole.
+        Nobody loses to one that answers nearly always the same, since its S and C are worth nothing.
         """
-        return [rival for rival in self.standing if self.is_rival(rival, candidate)]
+        rivals = [rival for rival in self.standing if not rival.val.is_hollow]
+        return [rival for rival in rivals if self.is_rival(rival, candidate)]
 
     def is_rival(self, rival: Sized, candidate: Sized) -> bool:
         """Whether a prompt may lose to a rival: not if it is within the limits, and the rival beyond them."""

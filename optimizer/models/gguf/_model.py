@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from psopt.errors import InputError, import_extra
-from psopt.models.gguf._weights import check_is_gguf
 from psopt.models.gguf._scorer import GGUFScorer
+from psopt.models.gguf._weights import check_is_gguf
 from psopt.models.scoring import ScoringModel
 
 if TYPE_CHECKING:

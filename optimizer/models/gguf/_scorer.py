@@ -66,7 +66,7 @@ class GGUFScorer:
         return [float(following[node][target]) for node, target in zip(tree.nodes, tree.targets, strict=True)]
 
     def _reader(self) -> Reader:
-        """This thread's own."""
+        """The reader of the thread that asks."""
         if not hasattr(self._own, "reader"):
             self._own.reader = Reader(self._weights)
         return self._own.reader  # type: ignore[no-any-return]

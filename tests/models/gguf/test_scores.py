@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -10,6 +10,9 @@ from psopt.errors import InputError, ModelError
 from psopt.models import AnswerCache
 from psopt.models.gguf import GGUFModel
 from psopt.search_spaces import Example, Prompt, render
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LABELS = ("Number", "Human being", "Abbreviation")
 TEXTS = ["How many moons has Mars ?", "Who wrote Faust ?", "What does NASA stand for ?", "Who was the first pope ?"]
