@@ -123,6 +123,11 @@ def export(
 
 def _notes(prompt: Prompt, written: WrittenPrompt) -> tuple[str, ...]:
     notes = [written.note] if written.note else []
+    if prompt.calibration and written.format != "psopt":
+        notes.append(
+            "this prompt is calibrated, which its text can't carry: psopt classify takes the label prior out of the "
+            "answers, given --format json"
+        )
     if prompt.template is not None and prompt.template.response_format and written.format != "psopt":
         notes.append("the response format is no part of this file: send it along, as the run did")
     return tuple(notes)

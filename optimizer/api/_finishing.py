@@ -14,6 +14,7 @@ from psopt.models import calibrates, capabilities_of
 from psopt.report import write_report
 from psopt.runs import Run
 from psopt.search import knee, leave_one_out, nominees, score_on_test, scoring_order
+from psopt.search_spaces import CALIBRATE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +38,9 @@ def finish(
     order = scoring_order(search.baseline, on_val, shortest, nominated)
     if settings.program and settings.limited_by == "effort":  # so few calls are for those that the gate looks at
         order = [search.baseline, *nominated]
-    scored, unpaid = score_on_test(search, order, settings.seed)
+    alone = [candidate for candidate in search.candidates if candidate.edits == (CALIBRATE,)]
+    scored, unpaid = score_on_test(search, list(dict.fromkeys([*order, *alone])), settings.seed)
+    unpaid = [candidate for candidate in unpaid if candidate in order]  # what calibration does alone is no must
     scored = {name: _ready_for_use(candidate, search) for name, candidate in scored.items()}
     start = scored[search.baseline.id]
     front = tuple(scored.get(candidate.id, candidate) for candidate in on_val)
@@ -48,6 +51,7 @@ def finish(
     if chosen.test is None:
         raise stopped or BudgetReachedError("the limit does not pay the knee's test")
     _measure_elsewhere(recorder, search, start, chosen)
+    recorder.calibration = next((_apart(scored.get(of.id, of)) for of in alone), None)
     most = _most_left_out(recorder) if settings.leave_one_out or not stopped else 0  # if asked for, it is held back
     contributions = recorder.earlier_contributions(chosen, most)
     if contributions is None:
@@ -69,6 +73,11 @@ def _ready_for_use(candidate: Candidate, search: Search) -> Candidate:
     """A candidate whose prompt brings its label prior, where it is calibrated."""
     model = search.problem.evaluator.model
     return replace(candidate, prompt=model.measured(candidate.prompt)) if calibrates(model) else candidate
+
+
+def _apart(alone: Candidate) -> dict[str, Any]:
+    """What run.json says of the original prompt with its label prior taken out, and no edit."""
+    return {"id": alone.id, "val": alone.val.to_dict(), "test": alone.test.to_dict() if alone.test else None}
 
 
 def _measure_elsewhere(recorder: RunRecorder, search: Search, baseline: Candidate, chosen: Candidate) -> None:

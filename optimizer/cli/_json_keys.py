@@ -193,6 +193,7 @@ _RUN: Shape = {
     "race": _maybe("object", "what racing saved"),
     "plan": _maybe("object", "what was expected as the run began"),
     "diagnoses": _maybe("object[]", "how much of train was asked about"),
+    "calibration": _maybe("object", "the original prompt with its label prior taken out: id, val, test"),
     "other_wordings": _maybe("object", "test under wordings of another source: baseline, chosen, differences, .."),
 }
 _ESTIMATE: Shape = {

@@ -13,6 +13,7 @@ from psopt.runs import (
     CallPrice,
     RunDirectory,
     asked_about,
+    calibration_lines,
     limits_line,
     other_wordings_lines,
     price_line,
@@ -46,6 +47,7 @@ def show_result(run: Run, console: Console, spent: str = "") -> None:
         console.print(line, style="yellow", markup=False, soft_wrap=True)
     console.print()
     print_sentences(console, _recommended(run, quality), style="bold")
+    print_sentences(console, calibration_lines(manifest))
     print_sentences(console, other_wordings_lines(manifest))
     note = tame_note((manifest["rephrasings"].get("diversity") or {}).get("heldout"))
     if note:

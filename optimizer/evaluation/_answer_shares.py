@@ -89,9 +89,10 @@ def lopsidedness(given: Mapping[str, float], of_class: Mapping[str, float]) -> f
 
 
 def _gains_much(predictions: Predictions, most_frequent: int) -> bool:
-    constant = np.broadcast_to(predictions.truth[:, None] == most_frequent, predictions.array.shape)
+    right = predictions.right if predictions.is_whole else predictions.share_right[:, None]
+    constant = np.broadcast_to(predictions.truth[:, None] == most_frequent, right.shape)
     left = 1 - float(constant.mean())
-    return mean_difference(constant, predictions.right).p_above(_LEAST_GAINED * left) <= _LEVEL
+    return mean_difference(constant, right).p_above(_LEAST_GAINED * left) <= _LEVEL
 
 
 def shares_line(scores: Mapping[str, Any], name: str = "The prompt") -> str:

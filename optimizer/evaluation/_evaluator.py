@@ -10,7 +10,7 @@ from psopt.answers import ONE_LABEL
 from psopt.evaluation._evaluate import ask_cells, predictions_of, rephrased_prompts
 from psopt.evaluation._partial_answers import PartialAnswers
 from psopt.evaluation._predictions import Predictions
-from psopt.models import capabilities_of
+from psopt.models import calibrates, capabilities_of
 from psopt.models.chat import Budget, Need
 from psopt.search_spaces import render_instructions
 
@@ -218,7 +218,7 @@ class Evaluator:
             self._on_ask(prompt, split)
         counts_calls = capabilities_of(self.model).counts_calls
         if not counts_calls:
-            self.budget.check_room(Need(int(cells.sum())))
+            self.budget.check_room(Need(int(cells.sum()) + self.prior_calls(prompt, split, cells)))
         answers = ask_cells(
             self.model,
             self.rephrased(prompt, split),
@@ -232,6 +232,18 @@ class Evaluator:
         if not counts_calls:
             self.budget.usage.made += int(cells.sum())
         return answers
+
+    def prior_calls(self, prompt: Prompt, split: Split, cells: NDArray[np.bool_] | None = None) -> int:
+        """How many answers it still takes to measure a prompt's label priors, where it is calibrated.
+
+        Under all wordings of a split, or those with any of these cells, (N, Q).
+        """
+        if not calibrates(self.model):
+            return 0
+        rephrased = self.rephrased(prompt, split)
+        if cells is not None:
+            rephrased = [rephrased[column] for column in np.flatnonzero(cells.any(axis=0))]
+        return self.model.prior_calls(rephrased)
 
     def _count_recalled(self, prompt: Prompt, split: Split) -> None:
         """Count answers that were taken over, when they are first used."""

@@ -25,6 +25,7 @@ from psopt.runs import (
     SUSPECTS,
     CallPrice,
     asked_about,
+    calibration_lines,
     limits_line,
     other_wordings_lines,
     price_line,
@@ -238,7 +239,11 @@ def _recommendation(run: dict[str, Any]) -> list[str]:
     """What the gate has said; of a run without one, that there was none."""
     if not run.get("recommended"):
         return ["This run recommends no prompt, as those of psopt 0.1: no test has compared what is shown with yours."]
-    return [*recommendation_lines(run["recommended"], quality_name(run)), *other_wordings_lines(run)]
+    return [
+        *recommendation_lines(run["recommended"], quality_name(run)),
+        *calibration_lines(run),
+        *other_wordings_lines(run),
+    ]
 
 
 def _without_self_pairs(contents: Contents) -> str:

@@ -1,6 +1,7 @@
 """Run directories: what a run leaves on disk."""
 
 from psopt.runs._answers_file import read_answers
+from psopt.runs._calibration_line import calibration_lines
 from psopt.runs._call_price import CallPrice, asked_about, price_line
 from psopt.runs._choice import limits_line, short_line
 from psopt.runs._cost_estimate import CostEstimate, Pace, Phase
@@ -111,6 +112,7 @@ __all__ = [
     "asked_about",
     "asked_for",
     "asks_the_same",
+    "calibration_lines",
     "check_fits",
     "check_same_prompt",
     "difference",

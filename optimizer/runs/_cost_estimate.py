@@ -23,6 +23,7 @@ DIAGNOSES = "diagnoses on train"
 FIRST_DIAGNOSIS = "first diagnosis on train"
 LAST_DIAGNOSIS = "chosen prompt on train"
 LEFT_OUT = "edits left out, on val"
+PRIORS = "label priors of calibrated prompts"
 SEARCHING = {CANDIDATES, DIAGNOSES}
 """The phases of a search that take the longer the more trials there are."""
 

@@ -56,6 +56,7 @@ class RunRecorder:
     before: dict[str, Any] = field(default_factory=dict)
     plan: dict[str, Any] | None = None
     other_wordings: dict[str, Any] | None = None
+    calibration: dict[str, Any] | None = None
     # baseline, front, shortest, what is recommended: the end
     _tested: tuple[Candidate, tuple[Candidate, ...], Candidate, Recommendation | None] | None = None
     _chosen: tuple[tuple[tuple[str, bool], ...], dict[str, Any]] | None = None  # of which prompts, and how surely
@@ -173,12 +174,15 @@ class RunRecorder:
             content["recommended"] = {"sentence": sentence, **recommended}
         if self.other_wordings:
             content["other_wordings"] = self.other_wordings
+        if self.calibration:
+            content["calibration"] = self.calibration
         if baseline and shortest:
             content |= self._choice(baseline, front, shortest)
         if diagnoses:
             content["diagnoses"] = [size.to_dict() for size in diagnoses]
         if baseline is None:  # what an earlier part of the run found stays known
-            kept = ("baseline", "front", "short", *CHOICE, "race", "diagnoses", "recommended", "other_wordings")
+            found = ("baseline", "front", "short", *CHOICE, "race", "diagnoses", "recommended")
+            kept = (*found, "other_wordings", "calibration")
             content |= {name: self.before[name] for name in kept if self.before.get(name)}
         if plan := self.plan or self.before.get("plan"):
             content["plan"] = plan
@@ -319,8 +323,8 @@ def _as_kept(sample: Sample) -> dict[str, Any]:
 
 def _raced(stopped: StoppedCandidate) -> dict[str, Any]:
     """A candidate that stopped, as trials.json lists it: its scores are estimates."""
-    f1, sensitivity, consistency = stopped.estimates
-    estimates = {"f1": f1, "sensitivity": sensitivity, "consistency": consistency}
+    scores = stopped.estimates
+    estimates = {"f1": scores.f1, "sensitivity": scores.sensitivity, "consistency": scores.consistency}
     edits = [str(edit) for edit in stopped.edits]
     return {"trial": stopped.trial, "id": stopped.id, "edits": edits, "raced": stopped.raced, "estimates": estimates}
 

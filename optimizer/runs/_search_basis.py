@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from psopt.evaluation import Grid
+from psopt.models import PRIOR_TEXTS, calibrates
 from psopt.models.chat import TokenRange, asks_in_chat, grid_price, price_of
 from psopt.runs._cost_estimate import Pace
 from psopt.search import tokens_of_all_edits
@@ -42,6 +43,8 @@ class SearchBasis:
         Whether candidates race.
     pace : Pace or None
         How fast the model that is asked most will answer; nobody knows of batches.
+    prior_texts : int
+        On how many texts the label prior of a prompt is measured under each wording; 0 where nothing is calibrated.
     """
 
     grids: Mapping[Split, Grid]
@@ -51,6 +54,7 @@ class SearchBasis:
     single_price: Price | None
     races: bool
     pace: Pace | None = None
+    prior_texts: int = 0
 
     @classmethod
     def of(
@@ -78,6 +82,7 @@ class SearchBasis:
             price_of(model.name),
             racing_rule(settings.search.race, evaluator) is not None,
             _pace(evaluator, settings.lm),
+            PRIOR_TEXTS if calibrates(model) else 0,
         )
 
     def sized(self, sizes: Sizes) -> SearchBasis:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from psopt.models.chat import Need
 from psopt.runs._cost_estimate import (
     BASELINE,
     BASELINE_TEST,
@@ -14,6 +15,7 @@ from psopt.runs._cost_estimate import (
     FRONT_TEST,
     LAST_DIAGNOSIS,
     LEFT_OUT,
+    PRIORS,
     CostEstimate,
     FinalTestSize,
     Phase,
@@ -45,6 +47,7 @@ _MANY_TRIALS = 20
 _FEW_TRIALS = 10
 _GROWTH_OF_FRONT = (0.0, 0.3, 1.0)
 _AS_DIAGNOSES_GROW = (0.7, 1.0, 1.6)  # chosen: what is expected is already the most of three models
+_WORDINGS_OF_STOPPED = 2  # the first rungs of a race (psopt.search.racing)
 _FRONT = (0, 3, 8)  # prompts beside the seed prompt; the fewer samples, the more tie
 
 
@@ -100,6 +103,8 @@ def estimate_from(
     if left_out:
         times = (float(left_out + len(KINDS)),) * 3
         phases.append(unknown(LEFT_OUT, "val", times, _GROWTH_OF_FRONT, "at most"))
+    if basis.prior_texts:
+        phases.append(_priors(basis, n_more, (few, middle, many)))
     answering = phases[n_writing:]
     phases += judging_phases(task, answering, basis.shapes["val"][1], basis.single_price)
     test = FinalTestSize(*basis.shapes["test"], n_classes=len(task.labels) + 1)
@@ -126,6 +131,20 @@ def _first_diagnosis(grid: Grid, share: float, price: Price | None) -> Phase:
     )
     why = "" if calls == grid.calls else "more where little is clear"
     return Phase(FIRST_DIAGNOSIS, calls, cached, need.tokens, why, least, most, need.cost)
+
+
+def _priors(basis: SearchBasis, n_more: int, front: tuple[int, int, int]) -> Phase:
+    """What it takes to measure label priors: under each wording of val that a candidate meets, and then those of test.
+
+    Candidates that are stopped are asked under two wordings, and the least is that all are.
+    """
+    n_val, n_test = basis.shapes["val"][1], basis.shapes["test"][1]
+    n_least = min(n_val, _WORDINGS_OF_STOPPED) if basis.races else n_val
+    few, middle, many = (
+        Need(basis.prior_texts * (n_more * wordings + n_test * n_tested))
+        for wordings, n_tested in zip((n_least, (n_least + n_val) // 2, n_val), front, strict=True)
+    )
+    return Phase(PRIORS, middle.calls, 0, 0, "one a wording of each candidate", few, many)
 
 
 def _candidates(basis: SearchBasis, n_more: int, n_done: int) -> tuple[Span, str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from psopt.evaluation import answer_shares
 from psopt.search.racing import Schedule, StoppedCandidate, estimated_scores, sample_gains
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from psopt.evaluation import Evaluator
     from psopt.search._front import Candidate
     from psopt.search.racing import EstimatedScores
-    from psopt.search_spaces import Edit
+    from psopt.search_spaces import Edit, Prompt
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +82,13 @@ class Estimator:
     def scores(self, candidate: StoppedCandidate, baseline: Candidate) -> EstimatedScores:
         """Estimate a candidate's F1, S and C."""
         lead = self._lead(candidate, baseline, self._cells(candidate, baseline))
-        return estimated_scores(lead, baseline.val, self._evaluator.predictions(baseline.prompt, "val"))
+        scores = estimated_scores(lead, baseline.val, self._evaluator.predictions(baseline.prompt, "val"))
+        return self.marked(scores, candidate.prompt)
+
+    def marked(self, scores: EstimatedScores, prompt: Prompt) -> EstimatedScores:
+        """Say of scores whether a prompt's answers so far are nearly always the same."""
+        shares = answer_shares(self._evaluator.predictions_so_far(prompt, "val"))
+        return scores._replace(is_hollow=shares is not None and shares.near_constant is not None)
 
     def _lead(
         self, candidate: Candidate | StoppedCandidate, baseline: Candidate, cells: NDArray[np.bool_]

@@ -157,7 +157,9 @@ class History:
         if answers is not None:
             evaluator.remember(prompt, "val", *answers)
         if RACED in trial.user_attrs:
-            return self._promoted(StoppedCandidate.read(trial, prompt, edits, order))
+            stopped = StoppedCandidate.read(trial, prompt, edits, order)
+            estimates = self._estimator.marked(stopped.estimates, prompt)
+            return self._promoted(replace(stopped, estimates=estimates))
         scores = score(evaluator.predictions(prompt, "val"))
         audit = trial.user_attrs.get(AUDIT, "")
         return Candidate(trial.number, prompt, edits, scores, order=order, audit=audit)

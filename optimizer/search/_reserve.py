@@ -66,7 +66,8 @@ class PromptNeed:
         if not asks_in_chat(model):
             answered = evaluator.partial_answers(prompt, split).is_answered
             unasked = np.ones_like(answered) if ignoring_cache else ~answered
-            return cls(int((unasked if cells is None else unasked & cells).sum()), TokenRange(), 0, 0.0)
+            wanted = unasked if cells is None else unasked & cells
+            return cls(int(wanted.sum()) + evaluator.prior_calls(prompt, split), TokenRange(), 0, 0.0)
         all_queries = model.queries(evaluator.rephrased(prompt, split), evaluator.texts(split), cells)
         queries = all_queries if ignoring_cache else model.engine.missing(all_queries)
         expected = TokenRange()
@@ -178,7 +179,8 @@ class Reserve:
         evaluator = self._evaluator
         left = int((~evaluator.partial_answers(prompt, "val").is_answered).sum())
         cells = len(evaluator.samples["test"]) * len(evaluator.rephrasings.on("test")[0])
-        return replace(on_test, calls=left, expected=on_test.expected.times(left / max(1, cells)))
+        calls = left + evaluator.prior_calls(prompt, "val")
+        return replace(on_test, calls=calls, expected=on_test.expected.times(left / max(1, cells)))
 
     def _under_other_wordings(self, need: PromptNeed) -> PromptNeed:
         """What a prompt takes under wordings of another source, by what it takes under one's own."""

@@ -163,7 +163,7 @@ class OpenAIClient:
         if asks_for_tokens_alone(request):
             # llama.cpp sends alternatives all the same: kept for each token they would take most of the cache
             return replace(answer, logprobs=None)
-        if not answer.text or BOTH not in self.uses(request):
+        if not (answer.text and request.get("logprobs")) or BOTH not in self.uses(request):
             return answer
         if answer.logprobs is None:
             raise UnsupportedError(BOTH, "no log-probabilities came with a structured answer")

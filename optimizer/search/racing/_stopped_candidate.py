@@ -26,11 +26,15 @@ HELD = "held"
 
 
 class EstimatedScores(NamedTuple):
-    """F1, S and, where it is defined, C of a candidate of which a part of the grid is known."""
+    """F1, S and, where it is defined, C of a candidate of which a part of the grid is known.
+
+    `is_hollow` says whether what is known is nearly always the same answer (`Scores.is_hollow`).
+    """
 
     f1: float
     sensitivity: float
     consistency: float | None = None
+    is_hollow: bool = False
 
     @property
     def values(self) -> list[float]:
@@ -41,11 +45,6 @@ class EstimatedScores(NamedTuple):
     def gains(self) -> NDArray[np.float64]:
         """The objectives, all to be maximised."""
         return objective_gains(self)
-
-    @property
-    def is_hollow(self) -> bool:
-        """Not known before the whole grid is."""
-        return False
 
 
 NOT_ESTIMATED = EstimatedScores(math.nan, math.nan, math.nan)

@@ -1,0 +1,126 @@
+"""A small run on the real SmolLM2, through every verb: calibration is found, kept and used."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from psopt.search_spaces import Prompt
+
+from tests.commands import run_command
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from subprocess import CompletedProcess
+
+TEXTS = {
+    "food": ["bread and butter", "a bowl of soup", "fresh apples", "rice with beans", "an onion tart", "cold pizza"],
+    "sport": ["a football match", "running a marathon", "she won at tennis", "the swimming team", "a goal", "judo"],
+    "money": ["a bank account", "the price fell", "a loan at 5 percent", "taxes are due", "shares rose", "a cheque"],
+}
+SPLITS = {"train": "today", "val": "yesterday", "test": "tomorrow"}
+
+
+@dataclass
+class Commands:
+    """psopt in a folder that holds a run on the real model."""
+
+    folder: Path
+    environment: dict[str, str]
+
+    def __call__(self, *words: str, code: int = 0, texts: str = "") -> CompletedProcess[str]:
+        done = run_command(*words, cwd=self.folder, env=self.environment, texts=texts)
+        assert done.returncode == code, done.stderr
+        return done
+
+    def json(self, *words: str, code: int = 0, texts: str = "") -> Any:
+        return json.loads(self(*words, "--json", code=code, texts=texts).stdout)
+
+
+@pytest.fixture(scope="module")
+def psopt(smollm2: Path, tmp_path_factory: pytest.TempPathFactory) -> Commands:
+    pytest.importorskip("xllamacpp")
+    folder = tmp_path_factory.mktemp("verbs")
+    rows = [
+        f"{label}{place}{split},{text} {when},{label},{split}"
+        for split, when in SPLITS.items()
+        for label, texts in TEXTS.items()
+        for place, text in enumerate(texts)
+    ]
+    (folder / "data.csv").write_text("\n".join(["id,text,label,split", *rows]) + "\n")
+    models = folder / "cache" / "models"
+    models.mkdir(parents=True)
+    (models / smollm2.name).symlink_to(smollm2)
+    psopt = Commands(folder, {**os.environ, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "200"})
+    sizes = ["--samples", "12", "--trials", "3", "--rounds", "1", "--rephrasings", "2", "--max-calls", "500"]
+    psopt("optimize", "--dataset", "data.csv", "--model", "smollm2", *sizes, "--out", "run")
+    return psopt
+
+
+@pytest.fixture(scope="module")
+def calibrated(psopt: Commands) -> dict[str, Any]:
+    """The calibrated original prompt, as the run has written it."""
+    name = json.loads((psopt.folder / "run" / "run.json").read_text())["calibration"]["id"]
+    prompt: dict[str, Any] = json.loads((psopt.folder / "run" / "prompts" / f"{name}.json").read_text())
+    return prompt
+
+
+def test_a_run_tries_calibration_first_and_tells_it_apart(psopt: Commands) -> None:
+    manifest = json.loads((psopt.folder / "run" / "run.json").read_text())
+    trials = json.loads((psopt.folder / "run" / "trials.json").read_text())["trials"]
+    assert manifest["calibration"]["id"] == trials[1]["id"]
+    assert manifest["calibration"]["test"]["f1"] > manifest["baseline"]["test"]["f1"]
+    assert "Calibration alone, on test: F1 " in psopt("report", "run").stderr or "Calibration alone" in (
+        psopt.folder / "run" / "report.html"
+    ).read_text("utf-8")
+
+
+def test_a_calibrated_prompt_brings_its_label_prior(calibrated: dict[str, Any]) -> None:
+    prompt = Prompt.from_dict(calibrated)
+    assert prompt.calibration is not None
+    assert prompt.calibration.model == "smollm2"
+    assert prompt.calibration.prompt == prompt.id
+    assert set(calibrated["calibration"]["prior"]) == set(TEXTS)
+
+
+def test_texts_are_classified_by_the_prior_that_the_prompt_brings(psopt: Commands, calibrated: dict[str, Any]) -> None:
+    (psopt.folder / "prompt.json").write_text(json.dumps(calibrated))
+    words = ["classify", "--prompt", "prompt.json", "--model", "smollm2"]
+    texts = [(text, label) for label, texts in TEXTS.items() for text in texts[:3]]
+
+    def n_right(*more: str) -> int:
+        given = [psopt(*words, *more, texts=f"{text}\n").stdout.strip() for text, _ in texts]  # one alone
+        return sum(answer == label for answer, (_, label) in zip(given, texts, strict=True))
+
+    assert n_right() > n_right("--calibration", "off")
+    without = {**calibrated, "calibration": {"method": "batch"}}
+    (psopt.folder / "without.json").write_text(json.dumps(without))
+    refused = psopt("classify", "--prompt", "without.json", "--model", "smollm2", code=2, texts="a loan\n")
+    assert "takes at least 10 texts, not 1; give more, or --calibration off" in refused.stderr
+
+
+def test_diagnose_check_and_compare_measure_what_calibration_changes(psopt: Commands) -> None:
+    data = ["--dataset", "data.csv", "--model", "smollm2", "--rephrasings", "2"]
+    plain, calibrated = (psopt.json("diagnose", *data, "--calibration", how)["f1"] for how in ("off", "batch"))
+    assert calibrated > plain
+    psopt("check", *data, "--calibration", "batch", "--min-f1", "0.34")
+    psopt("check", *data, "--calibration", "off", "--min-f1", "0.99", code=1)
+    psopt("compare", *data, "--prompt", "prompt.json", "--prompt", "run")
+
+
+def test_text_says_that_it_can_not_carry_the_prior(psopt: Commands, calibrated: dict[str, Any]) -> None:
+    name = Prompt.from_dict(calibrated).id
+    exported = psopt("export", "run", "--pick", name, "--format", "text")
+    assert "calibrated, which its text can't carry" in exported.stderr
+    exported = psopt("export", "run", "--pick", name, "--format", "json")
+    assert "can't carry" not in exported.stderr
+    assert json.loads(exported.stdout)["calibration"] == calibrated["calibration"]
+
+
+def test_a_run_is_resumed_with_more_trials(psopt: Commands) -> None:
+    psopt("resume", "run", "--trials", "4")
+    trials = json.loads((psopt.folder / "run" / "trials.json").read_text())["trials"]
+    assert len(trials) >= 4
