@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import typer
 from psopt.cli._notices import hush
 
-MODELS = "minilm, openai/NAME, hf/PATH, dspy/NAME or sim/OPTIONS"
+MODELS = "minilm, smollm2, gguf/PATH, openai/NAME, hf/PATH, dspy/NAME or sim/OPTIONS"
 
 
 def option(panel: str, flags: str, meaning: str, metavar: str | None = None, **more: Any) -> Any:

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
 PRIOR_TEXTS = 30
-"""On how many unlabelled texts a prior is measured: SmolLM2 on TREC has F1 .428 with 30, .424 with 50 and .422 with 200,
-and which 30 they are moves it by .013 (standard deviation); with 10 by .025 (experiments/prior_texts.py)."""
+"""On how many unlabelled texts a prior is measured. SmolLM2 on TREC has F1 .428 with 30, .424 with 50 and .422 with 200;
+which 30 they are moves it by .013 (standard deviation), which 10 by .025 (150 questions, people's wordings).
+"""
 _FEWEST_TEXTS = 10  # under these a prior is mostly the noise of single texts
 _UNLISTED = 1e-6  # of a label that a server does not list among the likeliest tokens: nobody knows how improbable it is
 
@@ -119,6 +120,11 @@ class CalibratedModel:
         """Whether the label prior is taken out under a prompt."""
         return self._is_always or prompt.calibration is not None
 
+    @property
+    def can_measure(self) -> bool:
+        """Whether there are texts enough to measure a prior."""
+        return len(self._texts) >= _FEWEST_TEXTS
+
     def measured(self, prompt: Prompt) -> Prompt:
         """Return a prompt with its label prior, where it is taken out, so that it can be used without the task's texts.
 
@@ -158,7 +164,7 @@ class CalibratedModel:
         )
 
     def _measure(self, prompt: Prompt) -> NDArray[np.float64]:
-        if len(self._texts) < _FEWEST_TEXTS:
+        if not self.can_measure:
             raise InputError(
                 f"the prompt is calibrated, and brings no label prior of {self.name} for this wording: to measure one"
                 f" takes at least {_FEWEST_TEXTS} texts, not {len(self._texts)}; give more, or --calibration off"

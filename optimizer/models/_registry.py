@@ -29,6 +29,7 @@ NAMES = {
     "sim/OPTIONS": "a simulated classifier with known scores",
 }
 SMOLLM2 = "smollm2"
+_WHOLE_NAMES = ("minilm", SMOLLM2)
 _CHOOSING = frozenset({"minilm", "sim", "hf", "gguf", SMOLLM2})
 
 
@@ -117,11 +118,12 @@ def _chooses(model: str, task: Task) -> InputError:
 
 def _unknown(model: str) -> InputError:
     """A name without a kind is most often a chat model's; one with slashes may be a repository's."""
-    if difflib.get_close_matches(model.casefold(), ["minilm"], cutoff=0.5):
-        return UnknownNameError("model", model, ["minilm"], "or openai/NAME, hf/REPO-OR-PATH, dspy/NAME, sim/OPTIONS")
+    if difflib.get_close_matches(model.casefold(), _WHOLE_NAMES, cutoff=0.5):
+        kinds = "or gguf/PATH, openai/NAME, hf/REPO-OR-PATH, dspy/NAME, sim/OPTIONS"
+        return UnknownNameError("model", model, _WHOLE_NAMES, kinds)
     from psopt.models.chat import name_hint
 
-    kinds = "There are minilm, openai/NAME, azure/DEPLOYMENT, hf/REPO-OR-PATH, dspy/NAME and sim/OPTIONS"
+    kinds = "There are minilm, smollm2, gguf/PATH, openai/NAME, azure/NAME, hf/REPO-OR-PATH, dspy/NAME and sim/OPTIONS"
     if hint := name_hint(model):
         return InputError(f"unknown model {model!r}: {hint} {kinds}")
     local = f", or hf/{model} to run it here" if "/" in model else ""

@@ -82,7 +82,7 @@ class SearchBasis:
             price_of(model.name),
             racing_rule(settings.search.race, evaluator) is not None,
             _pace(evaluator, settings.lm),
-            PRIOR_TEXTS if calibrates(model) else 0,
+            PRIOR_TEXTS if calibrates(model) and model.can_measure else 0,
         )
 
     def sized(self, sizes: Sizes) -> SearchBasis:

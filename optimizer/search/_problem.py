@@ -71,7 +71,9 @@ class SearchProblem:
     def first_edits(self) -> tuple[Edit, ...]:
         """What a search has in its pool before anything is diagnosed, and tries first: calibration, where it can be."""
         model = self.evaluator.model
-        return (CALIBRATE,) if calibrates(model) and not model.calibrates(self.baseline_prompt) else ()
+        if not calibrates(model) or model.calibrates(self.baseline_prompt):
+            return ()
+        return (CALIBRATE,) if model.can_measure else ()
 
     @property
     def orders(self) -> tuple[str, ...]:

@@ -113,6 +113,7 @@ def everything(server: FakeServer) -> LMConfig:
         max_tokens_total=100000000,
         max_cost=1000,
         hf_likelihood="sum",
+        calibration="off",
         extra_body={"top_k": 5},
         headers={"X-Test": "yes"},
         api_version="2024-10-21",

@@ -32,6 +32,7 @@ VALUES = {
     "--max-tokens-total": "100000000",
     "--max-cost": "1000",
     "--hf-likelihood": "sum",
+    "--calibration": "off",
     "--extra-body": '{"top_k": 5}',
     "--header": "X-Test=yes",
     "--api-version": "2024-10-21",

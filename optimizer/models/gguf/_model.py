@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,8 +57,8 @@ class GGUFModel(ScoringModel):
 
     @property
     def precision(self) -> str:
-        """The file's own; what computes with it, since other kernels round otherwise."""
-        return "llama.cpp"
+        """What computes with the file: other versions may round otherwise."""
+        return f"llama.cpp of xllamacpp {version('xllamacpp')}"
 
     @cached_property
     def scorer(self) -> GGUFScorer:
