@@ -83,7 +83,7 @@ def load_model(
     if model == SMOLLM2:
         from psopt.models.gguf import GGUFModel, fetched_model
 
-        path = fetched_model(model, cache_dir)
+        path = fetched_model(model)  # beside all answers, whichever cache these are kept in
         likelihood = options.hf_likelihood if options else "mean"
         return GGUFModel(path, name=model, cache=AnswerCache(cache_dir), likelihood=likelihood)
     if kind not in {name.partition("/")[0] for name in NAMES if "/" in name}:

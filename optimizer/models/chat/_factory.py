@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 CHAT_KINDS = frozenset({"openai", "azure", "dspy"})
 """What names of models that are asked by chat messages begin with."""
+GGUF_KIND = "gguf"
+"""What such names begin with where the model writes in this process."""
 BATCH_KINDS = frozenset({"openai", "azure"})
 """Those among them that may be asked by batches."""
 
@@ -65,6 +67,10 @@ def chat_client(kind: str, model: Any, options: LMConfig) -> ChatClient:
         return OpenAIClient(model, options, azure_address(model, options), kind)
     if kind == KIND:
         return FunctionClient(model, options)
+    if kind == GGUF_KIND:
+        from psopt.models.chat._gguf_client import GGUFClient
+
+        return GGUFClient(f"{kind}/{model}", model, options)
     from psopt.models.chat._dspy_client import DspyClient
 
     return DspyClient(model, options)
@@ -112,7 +118,11 @@ def load_writer(
         If the model can't write.
     """
     kind, _, name = model.partition("/") if isinstance(model, str) else ("dspy", "", model)
-    if kind not in CHAT_KINDS or not name:
-        hint = name_hint(model) or "use openai/NAME, azure/DEPLOYMENT or dspy/NAME"
+    if model == "smollm2":
+        from psopt.models.gguf import fetched_model
+
+        kind, name = GGUF_KIND, str(fetched_model(model))
+    if kind not in {*CHAT_KINDS, GGUF_KIND} or not name:
+        hint = name_hint(model) or "use openai/NAME, azure/DEPLOYMENT, gguf/PATH or dspy/NAME"
         raise InputError(f"model {model!r} writes no text: {hint}")
     return Writer(chat_engine(kind, name, AnswerCache(cache_dir), options, budget))

@@ -2,5 +2,6 @@
 
 from psopt.models.gguf._fetching import KNOWN, KnownModel, fetched_model
 from psopt.models.gguf._model import GGUFModel
+from psopt.models.gguf._weights import check_is_gguf
 
-__all__ = ["KNOWN", "GGUFModel", "KnownModel", "fetched_model"]
+__all__ = ["KNOWN", "GGUFModel", "KnownModel", "check_is_gguf", "fetched_model"]

@@ -62,6 +62,8 @@ def find_source(repo_or_path: str, revision: str | None = None, prefix: str = HF
     """
     name = f"{prefix}{repo_or_path}"
     folder = Path(repo_or_path).expanduser()
+    if folder.suffix == ".gguf" and folder.is_file():
+        return _in_gguf_file(name, folder)
     if folder.exists():
         source = _in_folder(name, folder, revision)
     elif repo_or_path.startswith((".", "/", "~")) or "\\" in repo_or_path or repo_or_path.count("/") > 1:
@@ -83,6 +85,14 @@ def _in_folder(name: str, folder: Path, revision: str | None) -> Source:
         raise ModelError(f"{name} has no weights: there is no *.safetensors or *.bin in {folder}")
     options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
     return Source(name, str(folder), _digest(files), options, _config(name, str(folder), options))
+
+
+def _in_gguf_file(name: str, file: Path) -> Source:
+    """A GGUF file, which transformers turns into single precision: that takes the packages gguf and accelerate."""
+    place = str(file.parent)
+    options: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True, "trust_remote_code": False}
+    stat = file.stat()
+    return Source(name, place, f"{stat.st_size} {stat.st_mtime_ns}", options, _config(name, place, options))
 
 
 def _on_the_hub(name: str, repo: str, revision: str | None) -> Source:
