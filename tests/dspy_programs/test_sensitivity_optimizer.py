@@ -82,7 +82,10 @@ def test_a_better_program_of_the_same_kind_comes_back_and_lives_on_in_another_pr
     better = compiled(program, tmp_path, compile_with={"testset": TEST})
     assert type(better) is type(program)
     assert better.run.baseline.val.sensitivity > 0
-    assert better.run.pick().val.sensitivity < better.run.baseline.val.sensitivity
+    if make is two_steps:  # what lowers S there answers one label to nearly everything, and stands on no front
+        assert better.run.pick().id == better.run.baseline.id
+    else:
+        assert better.run.pick().val.sensitivity < better.run.baseline.val.sensitivity
     assert better.run.pick().val.f1 >= better.run.baseline.val.f1
     assert {one.id for one in better.pareto_front} == {one.id for one in better.run.front}
     better.save(tmp_path / "better.json")
