@@ -75,6 +75,7 @@ class Reader:
             self._context = None
             reason = self._library.reason() or "the memory may be too small"
             raise ModelError(f"{self._weights.name} can't read {n_tokens} tokens: {reason}")
+        self._weights.hold()
         self._library.llama_set_n_threads(self._context, 1, 1)
 
     def _forget_from(self, n_known: int) -> None:
@@ -111,6 +112,7 @@ class Reader:
     def _free_context(self) -> None:
         if self._context is not None:
             self._library.llama_free(self._context)
+            self._weights.release()
         self._context = None
         self._read = []
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import threading
 from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,8 +39,10 @@ class GGUFScorer:
     def __init__(self, name: str, path: Path) -> None:
         self._weights = GGUFWeights(name, path)
         self._tokenizer = PromptTokenizer(GGUFTokenizer(self._weights))
-        self._own = threading.local()
-        self._threads = ThreadPoolExecutor(_n_processors(), thread_name_prefix="psopt-gguf")
+        self._readers: SimpleQueue[Reader] = SimpleQueue()
+        self._n_readers = _n_processors()
+        for _ in range(self._n_readers):
+            self._readers.put(Reader(self._weights))
 
     def score(
         self, conversations: Sequence[Messages], labels: Sequence[str], *, per_token: bool, lead: str = ""
@@ -48,28 +50,25 @@ class GGUFScorer:
         """Score labels as answers to conversations; see `LabelScorer.score`."""
         prompts, tree = self._tokenizer.scored(conversations, labels, lead)
         check_length(self._weights.name, prompts, tree, self._weights.longest)
-        futures = [self._threads.submit(self._steps, prompt, tree) for prompt in prompts]
+        threads = ThreadPoolExecutor(self._n_readers)
         try:
+            futures = [threads.submit(self._steps, prompt, tree) for prompt in prompts]
             for index, future in enumerate(futures):
                 yield [index], tree.log_likelihoods(np.array([future.result()]), per_token=per_token)
-        finally:  # nobody wants the rest where one has failed, or Ctrl-C was pressed
-            for future in futures:
-                future.cancel()
+        finally:  # nobody wants the rest where one has failed, or Ctrl-C was pressed; and no thread is left behind
+            threads.shutdown(cancel_futures=True)
 
     def _steps(self, prompt: Tokens, tree: LabelTree) -> list[float]:
         """The log-probability of each of the tree's steps behind a prompt."""
-        reader = self._reader()
+        reader = self._readers.get()
         following: dict[int, NDArray[np.float64]] = {}
-        for nodes in tree.paths():
-            read = [*prompt, *(tree.tokens[node - 1] for node in nodes[1:])]  # node 0 is the prompt's end
-            following.update(zip(nodes, reader.log_probabilities(read, len(nodes)), strict=True))
+        try:
+            for nodes in tree.paths():
+                read = [*prompt, *(tree.tokens[node - 1] for node in nodes[1:])]  # node 0 is the prompt's end
+                following.update(zip(nodes, reader.log_probabilities(read, len(nodes)), strict=True))
+        finally:
+            self._readers.put(reader)
         return [float(following[node][target]) for node, target in zip(tree.nodes, tree.targets, strict=True)]
-
-    def _reader(self) -> Reader:
-        """The reader of the thread that asks."""
-        if not hasattr(self._own, "reader"):
-            self._own.reader = Reader(self._weights)
-        return self._own.reader  # type: ignore[no-any-return]
 
 
 def _n_processors() -> int:

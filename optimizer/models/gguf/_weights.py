@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,6 +59,8 @@ class GGUFWeights:
             raise ModelError(f"{name} does not generate text: give a causal language model")
         self._vocabulary = self._library.llama_model_get_vocab(self.model)
         self.n_vocabulary: int = self._library.llama_vocab_n_tokens(self._vocabulary)
+        self._n_holders = 1
+        self._lock = threading.Lock()
         self.longest: int = self._library.llama_model_n_ctx_train(self.model)
 
     @property
@@ -80,9 +83,21 @@ class GGUFWeights:
         )
         return [int(token) for token in tokens[:n]]
 
+    def hold(self) -> None:
+        """Keep the memory until `release`: a context reads from it, and the collector ends objects in any order."""
+        with self._lock:
+            self._n_holders += 1
+
+    def release(self) -> None:
+        """Free the memory, if nobody holds it any more."""
+        with self._lock:
+            self._n_holders -= 1
+            if self._n_holders == 0:
+                self._library.llama_model_free(self.model)
+
     def __del__(self) -> None:
-        if getattr(self, "model", None):
-            self._library.llama_model_free(self.model)
+        if getattr(self, "_n_holders", 0):
+            self.release()
 
 
 def check_is_gguf(name: str, path: Path) -> None:

@@ -89,13 +89,17 @@ def test_a_calibrated_prompt_brings_its_label_prior(calibrated: dict[str, Any]) 
 def test_texts_are_classified_by_the_prior_that_the_prompt_brings(psopt: Commands, calibrated: dict[str, Any]) -> None:
     (psopt.folder / "prompt.json").write_text(json.dumps(calibrated))
     words = ["classify", "--prompt", "prompt.json", "--model", "smollm2"]
-    texts = [(text, label) for label, texts in TEXTS.items() for text in texts[:3]]
-
-    def n_right(*more: str) -> int:
-        given = [psopt(*words, *more, texts=f"{text}\n").stdout.strip() for text, _ in texts]  # one alone
-        return sum(answer == label for answer, (_, label) in zip(given, texts, strict=True))
-
-    assert n_right() > n_right("--calibration", "off")
+    texts = [text for texts in TEXTS.values() for text in texts[:2]]
+    alone = [psopt(*words, texts=f"{text}\n").stdout.strip() for text in texts]
+    together = psopt(*words, texts="\n".join(texts) + "\n").stdout.split()
+    assert alone == together
+    prior = {**calibrated["calibration"]["prior"], "sport": -50.0}  # so improbable by itself that it always wins
+    (psopt.folder / "sport.json").write_text(
+        json.dumps({**calibrated, "calibration": {**calibrated["calibration"], "prior": prior}})
+    )
+    words[2] = "sport.json"
+    assert psopt(*words, texts=f"{texts[0]}\n").stdout.strip() == "sport"
+    assert psopt(*words, "--calibration", "off", texts=f"{texts[0]}\n").stdout.strip() != "sport"
     without = {**calibrated, "calibration": {"method": "batch"}}
     (psopt.folder / "without.json").write_text(json.dumps(without))
     refused = psopt("classify", "--prompt", "without.json", "--model", "smollm2", code=2, texts="a loan\n")
