@@ -80,11 +80,11 @@ def load_model(
 
         texts = [sample.text for sample in (task.train or task.val)]
         return MiniLM(texts, cache_dir=cache_dir)
+    likelihood = options.hf_likelihood if options else "mean"
     if model == SMOLLM2:
         from psopt.models.gguf import GGUFModel, fetched_model
 
         path = fetched_model(model)  # beside all answers, whichever cache these are kept in
-        likelihood = options.hf_likelihood if options else "mean"
         return GGUFModel(path, name=model, cache=AnswerCache(cache_dir), likelihood=likelihood)
     if kind not in {name.partition("/")[0] for name in NAMES if "/" in name}:
         raise _unknown(model)
@@ -94,7 +94,6 @@ def load_model(
         return SimulatedModel(rest, task)
     if not rest:
         raise InputError(f"model {model!r} lacks a name: {kind}/NAME")
-    likelihood = options.hf_likelihood if options else "mean"
     if kind == "gguf":
         from psopt.models.gguf import GGUFModel
 

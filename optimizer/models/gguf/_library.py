@@ -18,7 +18,6 @@ _BLOB = 1024  # bytes: longer than either struct of settings, so that it can be 
 _SIZES = np.array([512, 2048, 512, 1], dtype=np.uint32)  # llama.cpp's defaults of n_ctx, n_batch, n_ubatch, n_seq_max
 _AUTOMATIC = b"\xff" * 16  # -1, four times: kinds of rotary scaling, pooling, attention, and flash attention
 _ERROR = 4  # GGML_LOG_LEVEL_ERROR
-_CONTINUES = 5  # GGML_LOG_LEVEL_CONT: the message before goes on
 _LINES_KEPT = 20
 
 
