@@ -75,7 +75,7 @@ bench-metrics: $(SETUP)  ## Time the metrics
 bench-models: $(SETUP)  ## Time the engine around language models beside other clients, and local models
 	$(BIN)/python benchmarks/models.py
 	$(BIN)/python benchmarks/hf.py
-	$(BIN)/python benchmarks/gguf.py
+	$(BIN)/python benchmarks/gguf_files.py
 
 bench-estimates: $(SETUP)  ## Compare what runs take with what --dry-run has said of them
 	$(BIN)/python benchmarks/estimates.py

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from _claims import CLAIMS
+from _lm_edits_page import lm_edits
 from _promise_page import promise
 from _prosa_page import prosa_free
 from _racing_page import racing
@@ -226,6 +227,7 @@ SECTIONS = {
     "ablation": ("Ablation of the search", ablation),
     "transfer": ("Transfer of fronts", transfer),
     "racing": ("Racing: a front for fewer calls", racing),
+    "lm_edits": ("Kinds of edits on real language models", lm_edits),
 }
 
 

@@ -24,6 +24,7 @@ BESIDES = (
     "dspy_equal_calls.py",
     "dspy_peers.py",
     "groups_on_trec.py",
+    "lm_edits.py",
     "meaning_threshold.py",
     "minilm_constants.py",
     "promise.py",

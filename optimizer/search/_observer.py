@@ -33,7 +33,7 @@ class Observer:
         """All that was given can be used, and the run directory is ready."""
 
     def phase(self, what: str) -> None:
-        """A new part of the work begins, said in a few words."""
+        """A new part of the work begins, said in a few words; a local model is timed before the run has `started`."""
 
     def answers(self, done: int, total: int) -> None:
         """A long evaluation goes on: so many of so many new texts read."""

@@ -101,19 +101,20 @@ class Looker(Observer):
     def __init__(self) -> None:
         self.seen: list[psopt.Run] = []
         self.early = ""
-        self.folder = Path()
+        self.folder: Path | None = None
 
     def started(self, task: Task, folder: Path) -> None:
         self.folder = folder
 
     def phase(self, what: str) -> None:
-        if not self.early:
+        if self.folder and not self.early:
             try:
                 psopt.load_run(self.folder)
             except InputError as error:
                 self.early = str(error)
 
     def trial(self, candidate: Candidate, n_done: int, n_total: int) -> None:
+        assert self.folder is not None
         self.seen.append(psopt.load_run(self.folder))
 
 

@@ -100,7 +100,8 @@ def cut(wheel: Path) -> None:
 
 
 def psopt(*words: str) -> subprocess.CompletedProcess[str]:
-    return run_command("models", *words, cwd=Path.cwd(), env=dict(os.environ))
+    env = {name: value for name, value in os.environ.items() if name != "COLUMNS"}  # a row of a list is a line
+    return run_command("models", *words, cwd=Path.cwd(), env=env)
 
 
 def refused() -> str:

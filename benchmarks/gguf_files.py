@@ -1,6 +1,6 @@
 """Answers a second of a GGUF file: labels scored in process, beside llama.cpp's own server and transformers.
 
-    python benchmarks/gguf.py [FILE] [--texts 60]
+    python benchmarks/gguf_files.py [FILE] [--texts 60]
 
 All on the same texts under one prompt, in one run on a quiet machine; FILE is by default the fetched smollm2.
 

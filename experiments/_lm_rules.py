@@ -1,0 +1,82 @@
+"""From the log-probabilities of labels' tokens to answers: ways to score a label, and to take out the label prior.
+
+A label's score is the log-probability of all its tokens (*whole*), their mean (*mean*), or what a decoder that may
+write nothing but labels would give it (*decoded*): a token that no other label leaves open costs nothing.
+
+The prior is the mean score of each label over unlabelled texts (*batch*, Zhou et al. 2023), or its score behind texts
+without content (*content-free*, Zhao et al. 2021); *classes* is batch with the classes' shares among the same texts,
+which takes labels. None is as the model has it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+    from psopt.models.scoring import LabelTree
+
+    Floats = NDArray[np.float64]
+
+CONTENT_FREE = ("N/A", "[MASK]", "...")
+SCORES = ("mean", "whole", "decoded")
+PRIORS = ("none", "batch", "content-free", "classes")
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Scores under one wording: of texts to answer, of unlabelled texts, and of texts without content."""
+
+    texts: Floats
+    unlabelled: Floats
+    content_free: Floats
+
+
+def label_scores(tree: LabelTree, steps: Floats, kind: str) -> Floats:
+    """Labels' scores of one of the `SCORES`: (n_texts, n_steps) to (n_texts, n_labels)."""
+    if kind == "decoded":
+        steps = _among_labels(tree, steps)
+    return tree.log_likelihoods(steps, per_token=kind == "mean")
+
+
+def answers(scored: Scored, prior: str, class_shares: Floats) -> NDArray[np.int64]:
+    """Which label is answered to each text."""
+    if prior == "none":
+        return scored.texts.argmax(axis=1)
+    unlabelled = scored.content_free if prior == "content-free" else scored.unlabelled
+    left = _normalised(scored.texts) - _normalised(unlabelled).mean(axis=0)
+    if prior == "classes":
+        left += np.log(np.maximum(class_shares, 1e-3))
+    return left.argmax(axis=1)
+
+
+def _normalised(scores: Floats) -> Floats:
+    """Log-probabilities among the labels."""
+    return scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
+
+
+def _among_labels(tree: LabelTree, steps: Floats) -> Floats:
+    """Each step's log-probability among the tokens that labels leave open at its node."""
+    nodes, targets = np.array(tree.nodes), np.array(tree.targets)
+    among = np.zeros_like(steps)
+    for node in set(tree.nodes):
+        here = np.flatnonzero(nodes == node)
+        _, firsts = np.unique(targets[here], return_index=True)
+        open_here = steps[:, here[firsts]]
+        among[:, here] = steps[:, here] - np.logaddexp.reduce(open_here, axis=1, keepdims=True)
+    return among
+
+
+def as_letters(column: Sequence[int] | NDArray[np.int64]) -> str:
+    """Answers of one wording, a letter each."""
+    return "".join(chr(ord("a") + int(answer)) for answer in column)
+
+
+def from_letters(columns: Sequence[str]) -> NDArray[np.int64]:
+    """Answers of all wordings: (n_texts, n_wordings)."""
+    return np.array([[ord(letter) - ord("a") for letter in column] for column in columns]).T

@@ -1,0 +1,63 @@
+"""The seven data sets that edits are measured on with language models, each with its task said by people.
+
+TREC, CB, RTE and samples of DBpedia and of Web of Science lie in a folder that is given; messages to a shop and
+sentences on products are `_public_sets`'.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from _public_sets import SETS as PUBLIC
+from _public_sets import load_splits, wordings_by_hand
+from psopt.tasks import Task, load_task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+NAMES = ("trec", "messages", "cb", "products", "rte", "wos", "dbpedia")
+_SIZES = (120, 120, 120)  # train, val, test of the sets that are drawn here
+_SEED = 0
+# The sample's publisher names the fields otherwise than psopt's task of the whole data set.
+_FIELDS = {"medical": "Medical Science"}
+
+
+def lm_task(name: str, folder: Path) -> Task:
+    """One of `NAMES`; `folder` holds trec/ and, in more/, the others' files."""
+    if name in PUBLIC:
+        splits = load_splits(name, Path.home() / ".cache" / "psopt-experiments", _SIZES, _SEED)
+        chosen = PUBLIC[name]
+        rows = [row for split in splits for row in split]
+        return Task.from_records(rows, name=name, description=chosen.instructions, noun=chosen.field, seed=_SEED)
+    if name in ("trec", "cb", "rte"):
+        os.environ["PSOPT_DATA_DIR"] = str(folder if name == "trec" else folder / "more")
+        return load_task(name, seed=_SEED, strict_data=True)
+    whole = load_task(name)  # for its words
+    label_of = {label.lower(): label for label in whole.labels} | _FIELDS
+    lines = [
+        line for part in ("train", "test") for line in _lines(folder / "more" / f"{name}_sample" / f"{part}.jsonl")
+    ]
+    rows = [(row["text"], label_of[row["label"].lower()]) for row in map(json.loads, lines)]
+    return Task.from_records(
+        rows,
+        name=name,
+        description=whole.description,
+        noun=whole.noun,
+        labels=whole.labels,
+        definitions=whole.definitions,
+        seed=_SEED,
+    )
+
+
+def wordings_by_people(name: str, folder: Path, n: int) -> list[str]:
+    """Ways in which people say the task, spread over all that there are; no optimizer has seen them."""
+    path = folder / "more" / "wordings" / f"{name}.txt"
+    wordings = list(_lines(path)) if path.exists() else wordings_by_hand(name)
+    return wordings[:: max(1, len(wordings) // n)][:n]
+
+
+def _lines(path: Path) -> Iterable[str]:
+    return path.read_text("utf-8").splitlines()
