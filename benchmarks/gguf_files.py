@@ -2,7 +2,7 @@
 
     python benchmarks/gguf_files.py [FILE] [--texts 60]
 
-All on the same texts under one prompt, in one run on a quiet machine; FILE is by default the fetched smollm2.
+All on the same texts under one prompt, in one run on a quiet machine; FILE is by default what ``smollm2`` runs.
 
 - *scored*: `GGUFModel`, every label's probability;
 - *server*: llama.cpp's HTTP server in a process of its own, asked through ``openai/`` with a JSON schema: one label,
@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.models import ModelProvider
 from psopt.models.chat import LMConfig
-from psopt.models.gguf import GGUFModel, fetched_model
+from psopt.models.gguf import GGUFModel, fast_copy, fetched_model
 from psopt.models.gguf._reader import Reader
 from psopt.models.gguf._scorer import _n_processors
 from psopt.models.scoring import common_length
@@ -60,7 +60,7 @@ def main() -> None:
     parser.add_argument("file", nargs="?", type=Path)
     parser.add_argument("--texts", type=int, default=60)
     words = parser.parse_args()
-    file = words.file or fetched_model("smollm2")
+    file = words.file or fast_copy(fetched_model("smollm2"))
     task = load_task("trec")
     prompt = seed_prompt(task, "simple")
     texts = [sample.text for sample in task.test[: words.texts]]

@@ -82,9 +82,9 @@ def load_model(
         return MiniLM(texts, cache_dir=cache_dir)
     likelihood = options.hf_likelihood if options else "mean"
     if model == SMOLLM2:
-        from psopt.models.gguf import GGUFModel, fetched_model
+        from psopt.models.gguf import GGUFModel, fast_copy, fetched_model
 
-        path = fetched_model(model)  # beside all answers, whichever cache these are kept in
+        path = fast_copy(fetched_model(model))  # beside all answers, whichever cache these are kept in
         return GGUFModel(path, name=model, cache=AnswerCache(cache_dir), likelihood=likelihood)
     if kind not in {name.partition("/")[0] for name in NAMES if "/" in name}:
         raise _unknown(model)

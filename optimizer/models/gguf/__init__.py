@@ -1,7 +1,8 @@
 """Language models in GGUF files, by llama.cpp, in this process; and fetching those that are known by a name."""
 
+from psopt.models.gguf._fast_copy import fast_copy
 from psopt.models.gguf._fetching import KNOWN, KnownModel, fetched_model
 from psopt.models.gguf._model import GGUFModel
 from psopt.models.gguf._weights import check_is_gguf
 
-__all__ = ["KNOWN", "GGUFModel", "KnownModel", "check_is_gguf", "fetched_model"]
+__all__ = ["KNOWN", "GGUFModel", "KnownModel", "check_is_gguf", "fast_copy", "fetched_model"]
