@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from _claims import CLAIMS
 from _lm_edits_page import lm_edits
+from _lm_runs_page import lm_runs
 from _promise_page import promise
 from _prosa_page import prosa_free
 from _racing_page import racing
@@ -70,6 +71,23 @@ def _p(value: float) -> str:
 
 def _triple(scores: Results) -> str:
     return " / ".join(f"{scores[name]:.3f}" for name in MEASURES)
+
+
+def near_constant(results: Results) -> str:
+    """S, C and F1 by how lopsided answers are."""
+    head = ("model", "set", "texts", "lopsidedness", "biases", "S", "C", "F1")
+    rows = [
+        (
+            row["model"],
+            row["dataset"],
+            str(row["texts"]),
+            f"{row['from']} to {row['to']}",
+            str(row["biases"]),
+            *(f"{row[name]:.3f}" for name in MEASURES),
+        )
+        for row in results["rows"]
+    ]
+    return table(head, rows)
 
 
 def table1(results: Results) -> str:
@@ -227,6 +245,8 @@ SECTIONS = {
     "ablation": ("Ablation of the search", ablation),
     "transfer": ("Transfer of fronts", transfer),
     "racing": ("Racing: a front for fewer calls", racing),
+    "lm_runs": ("Whole runs on real language models", lm_runs),
+    "near_constant": ("From when on a label prior decides", near_constant),
     "lm_edits": ("Kinds of edits on real language models", lm_edits),
 }
 

@@ -1,0 +1,99 @@
+"""From which lopsidedness on does a label prior, and nothing else, decide S, C and F1?
+
+    python experiments/near_constant.py smollm2 [gguf/PATH ..] [--sets trec cb]
+
+Labels' log-probabilities with the label prior taken out, and towards each label in turn a bias of up to 12 nats: what
+falls in S then and rises in C is owed to the bias, since the model is the same. Expected: a prompt that answers one
+label far more often than its class comes up looks steadier the more it does so, and is worth less.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from _lm_sets import lm_task, wordings_by_people
+from psopt.evaluation import lopsidedness
+from psopt.metrics import consistency, micro_f1, prediction_counts, sensitivity
+from psopt.models import load_model
+from psopt.search_spaces import seed_prompt
+from psopt.tasks import subset
+
+BIASES = (0.0, *np.linspace(0.25, 4, 16), *np.linspace(4.5, 12, 16))  # nats
+EDGES = (0.0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+_N_TEXTS, _N_WORDINGS = 80, 4
+
+
+def main() -> None:
+    """Measure each model on each set."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("models", nargs="+")
+    parser.add_argument("--sets", nargs="+", default=["trec", "cb"])
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--results", type=Path, default=Path(__file__).parent / "results")
+    words = parser.parse_args()
+    words.results.mkdir(parents=True, exist_ok=True)
+    file = words.results / "near_constant.json"
+    results: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.exists() else {"rows": []}
+    results["setting"] = {
+        "words": f"At most {_N_TEXTS} val samples (of CB, test), {_N_WORDINGS} wordings by people; biases of 0 to 12 "
+        "nats towards each label, on scores with the label prior taken out."
+    }
+    done = {(row["model"], row["dataset"]) for row in results["rows"]}
+    for model in words.models:
+        for dataset in words.sets:
+            if (Path(model).stem, dataset) not in done:
+                results["rows"] += _biased(model, dataset, words.data)
+                file.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
+
+
+def _biased(model: str, dataset: str, data: Path) -> list[dict[str, Any]]:
+    """How S, C and F1 move with the bias: a row for each bin of lopsidedness."""
+    task = lm_task(dataset, data)
+    samples = subset(task.test if dataset == "cb" else task.val, _N_TEXTS, seed=0)
+    truth = np.array([task.labels.index(str(sample.label)) for sample in samples])
+    wordings = wordings_by_people(dataset, data, _N_WORDINGS)
+    prompts = [seed_prompt(task).described_as(wording) for wording in wordings]
+    scores = load_model(model, task).label_scores(prompts, [sample.text for sample in samples])
+    scores -= scores.mean(axis=0)  # batch calibration, under each wording
+    favours = np.eye(len(task.labels))
+    answers = [(scores + bias * favour).argmax(axis=2) for favour in favours for bias in BIASES]
+    rows = np.array([_measured(given, truth, task.labels) for given in answers])
+    bins = np.digitize(rows[:, 0], EDGES[1:-1])
+    return [
+        {
+            "model": Path(model).stem,
+            "dataset": dataset,
+            "texts": len(samples),
+            "from": EDGES[index],
+            "to": EDGES[index + 1],
+            "biases": int((bins == index).sum()),
+            **dict(
+                zip(("sensitivity", "consistency", "f1"), rows[bins == index, 1:].mean(axis=0).tolist(), strict=True)
+            ),
+        }
+        for index in np.unique(bins).tolist()
+    ]
+
+
+def _measured(answers: Any, truth: Any, labels: Any) -> tuple[float, float, float, float]:
+    """Lopsidedness, S, C and F1 of answers: (n_texts, n_wordings) int."""
+    n_classes = len(labels)
+    given, of_class = (
+        dict(zip(labels, np.bincount(numbers.ravel(), minlength=n_classes) / numbers.size, strict=True))
+        for numbers in (answers, truth)
+    )
+    counts = prediction_counts(answers, n_classes)
+    return (
+        lopsidedness(given, of_class),
+        sensitivity(counts),
+        float(consistency(counts, truth)),
+        micro_f1(answers, truth),
+    )
+
+
+if __name__ == "__main__":
+    main()
