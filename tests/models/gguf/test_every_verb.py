@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from psopt.models.gguf import fast_copy
 from psopt.search_spaces import Prompt
 
 from tests.commands import run_command
@@ -53,7 +54,8 @@ def psopt(smollm2: Path, tmp_path_factory: pytest.TempPathFactory) -> Commands:
     (folder / "data.csv").write_text("\n".join(["id,text,label,split", *rows]) + "\n")
     models = folder / "cache" / "models"
     models.mkdir(parents=True)
-    (models / smollm2.name).symlink_to(smollm2)
+    for file in (smollm2, fast_copy(smollm2)):
+        (models / file.name).symlink_to(file)
     psopt = Commands(folder, {**os.environ, "PSOPT_CACHE_DIR": str(folder / "cache"), "COLUMNS": "200"})
     sizes = ["--samples", "12", "--trials", "3", "--rounds", "1", "--rephrasings", "2", "--max-calls", "500"]
     psopt("optimize", "--dataset", "data.csv", "--model", "smollm2", *sizes, "--out", "run")

@@ -1,0 +1,64 @@
+"""The copy in Q8_0 that smollm2 runs from: the same model, whole or not there at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from psopt.errors import ModelError
+from psopt.models.gguf import fast_copy
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+gguf = pytest.importorskip("gguf")
+WEIGHTS = np.linspace(-1, 1, 128, dtype=np.float32).reshape(2, 64)
+NORMS = np.array([1.0, 2.0], dtype=np.float32)
+
+
+@pytest.fixture
+def published(tmp_path: Path) -> Path:
+    """A file as llama.cpp's tools write them, in 4 bits."""
+    path = tmp_path / "toy.Q4_1.gguf"
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_name("Toy")
+    writer.add_array("tokenizer.ggml.tokens", ["a", "b"])
+    kind = gguf.GGMLQuantizationType.Q4_1
+    writer.add_tensor("token_embd.weight", gguf.quants.quantize(WEIGHTS, kind), raw_dtype=kind)
+    writer.add_tensor("output_norm.weight", NORMS)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path
+
+
+def test_it_holds_the_same_weights_and_words(published: Path) -> None:
+    copy = gguf.GGUFReader(fast_copy(published))
+    tensors = {tensor.name: tensor for tensor in copy.tensors}
+    embedding = tensors["token_embd.weight"]
+    assert embedding.tensor_type == gguf.GGMLQuantizationType.Q8_0
+    assert gguf.quants.dequantize(embedding.data, embedding.tensor_type) == pytest.approx(WEIGHTS, abs=0.05)
+    assert (tensors["output_norm.weight"].data == NORMS).all()
+    assert copy.fields["general.name"].contents() == "Toy"
+    assert copy.fields["tokenizer.ggml.tokens"].contents() == ["a", "b"]
+
+
+def test_it_is_written_once(published: Path) -> None:
+    first = fast_copy(published)
+    written = first.stat().st_mtime_ns
+    assert fast_copy(published) == first
+    assert first.stat().st_mtime_ns == written
+
+
+def test_where_there_is_no_room_nothing_is_left_and_one_line_says_so(
+    published: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(gguf.GGUFWriter, "write_tensors_to_file", full)
+    with pytest.raises(ModelError, match=r"toy\.Q4_1\.as-Q8_0\.gguf can't be kept in .*: No space left on device"):
+        fast_copy(published)
+    assert [path.name for path in published.parent.iterdir()] == [published.name]
