@@ -15,7 +15,7 @@ from psopt.answers._book import (
 from psopt.answers._free_texts import BAND, FreeTexts, embed_with
 from psopt.answers._grouping import classes_by_pairs
 from psopt.answers._label_names import LabelNames, joined_key
-from psopt.answers._no_label import CUT_OFF, EMPTY, NO_LABEL_CURES, SEVERAL, UNKNOWN, NoLabel, shown
+from psopt.answers._no_label import CUT_OFF, EMPTY, MENTION, NO_LABEL_CURES, SEVERAL, UNKNOWN, NoLabel, shown
 from psopt.answers._open_answers import WHOLLY, OpenAnswers
 from psopt.answers._open_grid import distinct_answers, numbered, places_of, similarities_of, worths_of
 from psopt.answers._reader import ANSWER_FORMS, AnswerReader, check_spec, reader_for
@@ -31,6 +31,7 @@ __all__ = [
     "EMPTY",
     "F1",
     "FIRST_CODE",
+    "MENTION",
     "NO_LABEL_CURES",
     "ONE_LABEL",
     "SEVERAL",

@@ -56,6 +56,11 @@ class XMLTag:
             inner = text[start:]
         return Extract(None, NO_TAG) if inner is None else Extract(html.unescape(inner))
 
+    def is_closed(self, text: str) -> bool:
+        """Whether the last tag of a text that was cut off closes one."""
+        tags = list(self._tags.finditer(text))
+        return bool(tags) and bool(tags[-1][1])
+
 
 class Pattern:
     """Takes the last match of a regular expression: its first group that took part, or all of it if it has none.
@@ -79,6 +84,11 @@ class Pattern:
             if groups or not self._pattern.groups:
                 taken = groups[0] if groups else match.group()
         return Extract(None, NO_MATCH) if taken is None else Extract(taken)
+
+    def is_closed(self, text: str) -> bool:
+        """Whether a text that was cut off goes on behind the last match, so that this is whole."""
+        matches = list(self._pattern.finditer(text))
+        return bool(matches) and matches[-1].end() < len(text)
 
 
 def last_line(text: str) -> Extract:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.answers._extract import Extract
 from psopt.answers._no_label import NO_FIELD, NO_JSON, SEVERAL, UNKNOWN
+from psopt.answers._reading import unescaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -39,6 +40,11 @@ class JSONField:
 
     def __call__(self, text: str) -> Extract:
         """Return the member's text."""
+        extract = self._taken_from(text)
+        # JSON knows no escape such as \_, which models write that think in Markdown.
+        return self._taken_from(unescaped(text)) if extract.kind == NO_JSON and "\\" in text else extract
+
+    def _taken_from(self, text: str) -> Extract:
         value: Any = _MISSING
         has_object = False
         for decoded in itertools.chain(self._begun_in_the_prompt(text), _objects(text)):

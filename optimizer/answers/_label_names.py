@@ -28,6 +28,7 @@ _DENIED_AFTER = re.compile(
 )
 # How many characters a denial may span: some six words before a label (`{0,5}` above), "is incorrect" after it.
 _BEFORE = 80
+_SPACING = 3  # characters beside a label for each of a longer one's letters: room for what parts them
 _AFTER = 30
 
 
@@ -37,6 +38,10 @@ class Standing(NamedTuple):
     label: int
     start: int
     end: int
+
+    def moved(self, by: int) -> Standing:
+        """The same in a text that begins elsewhere."""
+        return Standing(self.label, self.start + by, self.end + by)
 
 
 class LabelNames:
@@ -48,7 +53,9 @@ class LabelNames:
       a sentence, where they are more likely words of English.
     - A part of a longer word is no label: not ``Identity``, ``non-fiction``, ``yes/no``, ``2.5`` for 2, ``C#`` for C.
       In scripts without spaces any place will do.
-    - A label inside a longer one that stands there does not count.
+    - "and" and "&" are the same.
+    - A label inside a longer one that stands there does not count, nor one that becomes a longer one by what stands
+      beside it, punctuation apart: not ``account`` in "account (closed)" where ``account_closed`` is a label.
     """
 
     def __init__(self, labels: Sequence[str]) -> None:
@@ -62,6 +69,17 @@ class LabelNames:
             for index in self._order
         )
         firsts = "".join({re.escape(label[0]) for label in labels if label})
+        keys = [re.sub(r"\W|_", "", joined_key(label)) for label in labels]
+        self._around = {
+            index: [
+                (longer[: match.start()], longer[match.end() :])
+                for longer in {*keys} - {key}
+                for match in re.finditer(re.escape(key), longer)
+            ]
+            for index, key in enumerate(keys)
+            if key and not key.isdigit()
+        }
+        self._reach = _SPACING * max(map(len, keys), default=0)
         # the first letter alone rules most places out; a lookahead finds labels that overlap
         self._pattern = re.compile(rf"(?i:(?=[{firsts}]))(?={'|'.join(each)})" if firsts else r"(?!)")
 
@@ -71,7 +89,9 @@ class LabelNames:
         for match in self._pattern.finditer(text, start):
             place = match.lastindex or 0
             standing = Standing(self._order[place - 1], *match.span(place))
-            if standing.end > end and not self._is_part_of_a_word(text, standing):
+            if standing.end <= end:
+                continue
+            if not self._is_part_of_a_word(text, standing) and not self._is_made_longer(text, standing):
                 end = standing.end
                 yield standing
 
@@ -83,6 +103,15 @@ class LabelNames:
                 return None
             only = standing.label
         return only
+
+    def _is_made_longer(self, text: str, standing: Standing) -> bool:
+        """Whether what stands beside a label makes a longer label of it, punctuation apart."""
+        around = self._around.get(standing.label)
+        if not around:
+            return False
+        before = _letters(text[max(0, standing.start - self._reach) : standing.start])
+        after = _letters(text[standing.end : standing.end + self._reach])
+        return any(before.endswith(head) and after.startswith(tail) for head, tail in around)
 
     def _is_part_of_a_word(self, text: str, standing: Standing) -> bool:
         """What a pattern can't tell: combining marks that go on with a word, articles."""
@@ -96,17 +125,22 @@ class LabelNames:
 
 
 def joined_key(label: str) -> str:
-    """Return what is left of a label without case and separators.
+    """Return what is left of a label without case and separators, and with "and" for "&".
 
-    >>> joined_key("Human being") == joined_key("human_being")
-    True
+    >>> joined_key("Human being") == joined_key("human_being"), joined_key("R & D")
+    (True, 'randd')
     """
-    return _SEPARATORS.sub("", label.casefold())
+    return _SEPARATORS.sub("", label.casefold().replace("&", "and"))
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"\W|_", "", joined_key(text))
 
 
 def _pattern(label: str, case_tells: bool, separators_tell: bool) -> str:
     """The pattern of one label, as a group of its own, with what may not stand beside it."""
-    words = [re.escape(word) for word in re.split(r"\s+" if separators_tell else _SEPARATORS, label) if word]
+    parts = re.split(r"\s+" if separators_tell else _SEPARATORS, label)
+    words = ["(?:and|&)" if part.casefold() in ("and", "&") else re.escape(part) for part in parts if part]
     name = (r"\s+" if separators_tell else r"[\s_\-\u2010\u2011]+").join(words)
     if not re.search(r"\w", label) or re.search(r"\A[\s_\-]|[\s_\-]\Z", label):
         name = re.escape(label)

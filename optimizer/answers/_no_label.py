@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 UNKNOWN = "unknown label"
 SEVERAL = "several labels"
+MENTION = "mention"
 EMPTY = "empty"
 CUT_OFF = "cut off"
 NO_NUMBER = "no number"
@@ -19,6 +20,7 @@ _SAY_HOW = "say by --answer where in an answer the label stands"
 NO_LABEL_CURES = {
     UNKNOWN: "say in the prompt to answer with a label only",
     SEVERAL: "say in the prompt to answer with one label only",
+    MENTION: f"say in the prompt to answer with a label only, or {_SAY_HOW}",
     NO_NUMBER: "say in the prompt to answer with a number only",
     SEVERAL_NUMBERS: "say in the prompt to answer with one number only, or say by --answer where it stands",
     EMPTY: "raise --max-tokens if the model thinks before it answers, else look at the server's log",
@@ -43,7 +45,8 @@ class NoLabel:
     sample, rephrasing : int
         Its place in an (N, Q) array of predictions.
     kind : str
-        ``unknown label``, ``several labels``, ``empty``, ``cut off``, ``refused``, ``content filter``,
+        ``unknown label``, ``several labels``, ``mention`` (a sentence names one without asserting it), ``empty``,
+        ``cut off``, ``refused``, ``content filter``,
         ``context length`` or ``invalid JSON``; of prompts whose answers are not read as bare labels also ``no JSON``,
         ``no field``, ``no tag`` or ``no match``.
     said : str

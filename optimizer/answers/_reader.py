@@ -12,9 +12,9 @@ from psopt.answers._extract import Extract, Pattern, XMLTag, last_line
 from psopt.answers._free_texts import read_free
 from psopt.answers._function import OwnFunction
 from psopt.answers._json_answer import JSONField
-from psopt.answers._no_label import CUT_OFF, EMPTY, REFUSED, SEVERAL, UNKNOWN
+from psopt.answers._no_label import CUT_OFF, EMPTY, MENTION, REFUSED, SEVERAL, UNKNOWN
 from psopt.answers._numbers import read_number
-from psopt.answers._reading import names_several, read_answer, whole_label
+from psopt.answers._reading import is_finished_label, json_part, names_one, names_several, read_answer, whole_label
 from psopt.answers._sets import read_set
 from psopt.answers._texts import read_json, read_text
 from psopt.answers._thoughts import has_thoughts, spoken_part
@@ -62,12 +62,13 @@ class AnswerReader:
     form: str
     _extract: Callable[[str], Extract] = field(repr=False, compare=False)
 
-    def read(self, answer: str | None) -> int:
+    def read(self, answer: str | None, *, is_cut: bool = False) -> int:
         """Return the index of the label that an answer names, or ``len(labels)`` (N/A); of open answers `code_of` it.
 
         Reasoning before the answer is read past. What ``json:``, ``xml:``, ``regex:`` and a function take out must be
         a label, white space, quotes, case and closing punctuation apart; the last line is read as `read_answer` reads
-        an answer.
+        an answer. An answer that was cut off (`is_cut`) counts where its form is closed, or where it is a label that no
+        other begins with.
 
         Raises
         ------
@@ -83,7 +84,7 @@ class AnswerReader:
         >>> [reader.kind(answer) for answer in answers[1:]]
         ['no JSON', 'unknown label']
         """
-        if not answer:
+        if not answer or (is_cut and not self._is_closed(answer)):
             return len(self.labels)
         if self.form != LABEL:
             read = self._open_answer(answer)[0]
@@ -106,7 +107,20 @@ class AnswerReader:
             return _or_refused(extract.kind, answer or "")
         if not extract.text.strip():
             return EMPTY
-        return SEVERAL if names_several(extract.text, self.labels) else UNKNOWN
+        if names_several(extract.text, self.labels):
+            return SEVERAL
+        is_sentence = self.spec in (LABEL, LAST_LINE) and names_one(extract.text, self.labels)
+        return MENTION if is_sentence else UNKNOWN
+
+    def _is_closed(self, answer: str) -> bool:
+        """Whether what an answer says would stay the same if it had not been cut off."""
+        if self.spec.startswith("json:"):
+            return True  # only complete objects are read
+        if json_part(spoken_part(answer) or "") is not None:
+            return True
+        if isinstance(self._extract, (XMLTag, Pattern)):
+            return self._extract.is_closed(answer)
+        return self.form == LABEL and is_finished_label(spoken_part(answer) or "", self.labels)
 
     def _open_answer(self, answer: str) -> tuple[str | None, str]:
         """What an answer that is no single label says, or None and the kind of N/A."""

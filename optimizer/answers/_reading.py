@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import html
 import json
 import re
 import unicodedata
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from psopt.answers._assertions import is_asserted
 from psopt.answers._label_names import LabelNames, joined_key
 from psopt.answers._thoughts import without_thoughts
 
@@ -21,12 +24,27 @@ _STOPS = _EDGES + ".,;:!?…。！？，、/"
 _MARGIN = 64  # how much longer than a label an answer may be that is nothing but the label
 _DEEPEST = 4  # levels of JSON within JSON: a bound on recursion, more than any answer needs
 _FIELDS = frozenset({"label", "answer", "class", "category", "classification", "prediction", "output", "result"})
+_LOOKED_AT = 20  # places of a label from either end of an answer
+_ENTITY = re.compile(r"&#?\w{1,31};")
+_ESCAPED = re.compile(r"\\([_*#\[\]()`~>+\-.!|&])")
+# What may stand between "Answer:" and the label.
+_BEGINS = re.compile(
+    r"(?:[\W_]|(?:it|this|that)(?:\s+is|['’]s)\b|(?:the|a|an|is|most|likely|probably|clearly|definitely)\b"
+    r"|(?:label|class|category|answer|text|boxed|mathrm)\b)*+",
+    re.IGNORECASE,
+)
+_NAMES = (
+    "answer|label|class|category|classification|prediction|output|antwort|kategorie|klasse|klassifikation|ergebnis"
+    "|réponse|catégorie|classe|étiquette|respuesta|categoría|clase|etiqueta|resposta|categoria|risposta|etichetta"
+    "|antwoord|categorie|klas|svar|kategori|odpowiedź|kategoria|etykieta|ответ|категория|класс|метка"
+    "|答案|类别|類別|标签|標籤|分类|分類|回答|ラベル|カテゴリー?|답|답변|라벨|레이블|분류|카테고리"
+)
 _DECLARED = re.compile(
-    r"""[\s"'*_`\#>•\-]*+
+    rf"""[\s"'*_`\#>•\-]*+
     (?:(?:so|therefore|thus|hence|overall|conclusion)\b[,:\s]*+)?
     (?:(?:the|my|its|final|correct|best|right|predicted|chosen|most|likely)\s++)*+
-    (?:answer|label|class|category|classification|prediction|output)\b[\s"'*_`]*+
-    (?:is\b|[:=]|->|→|\Z)[\s"'*_`:]*+""",
+    (?:{_NAMES})\b[\s"'*_`]*+
+    (?:is\b|(?:would|should|must)\s+be\b|[:=：]|->|→|\Z)[\s"'*_`:]*+""",
     re.IGNORECASE | re.VERBOSE,
 )
 
@@ -43,10 +61,12 @@ def read_answer(answer: str | None, labels: Sequence[str]) -> int:
     4. A last line such as ``Answer: X`` decides over reasoning before it. It must name one label, and neither an
        earlier such line nor a first line that is a label may say otherwise: then a model has gone on to invent
        questions.
-    5. The one label that stands in the answer as a whole word or phrase (`LabelNames` says what that is).
+    5. The one label that stands in the answer as a whole word or phrase (`LabelNames` says what that is), if the answer
+       asserts it (`is_asserted`): "It is X", a line or a sentence of its own, quoted. One that is only mentioned is
+       N/A, since what the sentence says of it is not known.
 
-    Two different labels are N/A, and so is a label that is denied: "not X", whatever else is named. So are refusals,
-    empty answers and None. Nothing is guessed from a part of a label.
+    Escapes of Markdown and HTML are undone first. Two different labels are N/A, and so is a label that is denied: "not
+    X", whatever else is named. So are refusals, empty answers and None. Nothing is guessed from a part of a label.
 
     Takes 0.2 µs where the answer is the label, and time linear in the answer's length otherwise.
 
@@ -73,8 +93,30 @@ def whole_label(text: str, labels: Sequence[str]) -> int:
     """
     reader = _reader(tuple(labels))
     exact = reader.exact.get(text)
-    label = reader.whole(unicodedata.normalize("NFC", text)) if exact is None else exact
+    label = reader.whole(text) if exact is None else exact
     return len(labels) if label is None else label
+
+
+def is_finished_label(answer: str, labels: Sequence[str]) -> bool:
+    r"""Whether an answer that was cut off holds a label in full: alone, or on a first line that ends.
+
+    A label that another begins with may have been cut off itself.
+
+    >>> labels = ["Number", "Number of people"]
+    >>> [is_finished_label(answer, labels) for answer in ("Number", "number of people", "Number\nIt asks how")]
+    [False, True, True]
+    """
+    first, newline, _ = answer.strip().partition("\n")
+    place = whole_label(first, labels)
+    if place == len(labels):
+        return False
+    key = joined_key(labels[place])
+    return bool(newline) or not any(joined_key(label).startswith(key) for label in labels if label != labels[place])
+
+
+def names_one(answer: str, labels: Sequence[str]) -> bool:
+    """Whether some label stands in an answer, reasoning apart."""
+    return _reader(tuple(labels)).names(answer) > 0
 
 
 def names_several(answer: str, labels: Sequence[str]) -> bool:
@@ -83,7 +125,7 @@ def names_several(answer: str, labels: Sequence[str]) -> bool:
     >>> names_several("Number? Entity?", ["Number", "Entity"]), names_several("Neither.", ["Number", "Entity"])
     (True, False)
     """
-    return _reader(tuple(labels)).names_several(answer)
+    return _reader(tuple(labels)).names(answer) > 1
 
 
 class _Reader:
@@ -106,24 +148,47 @@ class _Reader:
         spoken = without_thoughts(answer)
         if spoken is None:
             return None
-        text = unicodedata.normalize("NFC", spoken).strip()
-        value = json_part(text) if depth < _DEEPEST else None
+        value = json_part(spoken) if depth < _DEEPEST else None
         if value is not None:
             return self.read(value, depth + 1)
+        text = unescaped(spoken).strip()
         declared = _last_declaration(text)
         return self._label_named(text) if declared is None else self._declared(text, *declared)
 
-    def names_several(self, answer: str) -> bool:
-        """Whether more than one label stands in an answer, reasoning apart."""
-        return len({standing.label for standing in self._names.standing(without_thoughts(answer) or "")}) > 1
+    def names(self, answer: str) -> int:
+        """How many labels stand in an answer, reasoning apart."""
+        return len({standing.label for standing in self._names.standing(unescaped(without_thoughts(answer) or ""))})
 
-    def _label_named(self, text: str, start: int = 0) -> int | None:
-        """The label that a text names from some place on."""
-        whole = self.whole(text[start:])
-        return self._names.the_only_one(text, start) if whole is None else whole
+    def _label_named(self, text: str) -> int | None:
+        """The label that a text asserts."""
+        whole = self.whole(text)
+        if whole is not None:
+            return whole
+        only = self._names.the_only_one(text)
+        if only is None:
+            return None
+        places = list(self._names.standing(text))
+        looked_at = places if len(places) <= 2 * _LOOKED_AT else [*places[:_LOOKED_AT], *places[-_LOOKED_AT:]]
+        return only if any(is_asserted(text, standing) for standing in looked_at) else None
+
+    def _declared_label(self, text: str, start: int) -> int | None:
+        """The label with which a text goes on behind "Answer:", if nothing else stands there."""
+        rest = text[start:]
+        whole = self.whole(rest)
+        if whole is not None:
+            return whole
+        only = self._names.the_only_one(text, start)
+        first = next(self._names.standing(text, start), None)
+        if only is None or first is None:
+            return None
+        return only if _BEGINS.fullmatch(text, start, first.start) or is_asserted(rest, first.moved(-start)) else None
 
     def whole(self, text: str) -> int | None:
-        """The label that a text is, but for its edges."""
+        """The label that a text is, but for its edges, as it is written or without escapes."""
+        found = self._whole(unicodedata.normalize("NFC", text))
+        return self._whole(unescaped(text)) if found is None and ("\\" in text or "&" in text) else found
+
+    def _whole(self, text: str) -> int | None:
         text = text.strip(_QUOTES) if len(text) > self._longest else text.strip()
         if len(text) > self._longest:
             return None
@@ -140,12 +205,12 @@ class _Reader:
 
     def _declared(self, text: str, start: int, label_start: int) -> int | None:
         """The label that the last line declares, if no other line declares another."""
-        decided = self._label_named(text, label_start)
+        decided = self._declared_label(text, label_start)
         if decided is None and self._names.the_only_one(text[start:label_start]) is not None:
             return self._label_named(text)  # "Answer" is a label here
         lines = text.splitlines()
         declarations = ((line, match.end()) for line in lines if (match := _DECLARED.match(line)))
-        others = {self.whole(lines[0]), *(self._label_named(line, end) for line, end in declarations)}
+        others = {self.whole(lines[0]), *(self._declared_label(line, end) for line, end in declarations)}
         return decided if others <= {None, decided} else None
 
 
@@ -160,13 +225,23 @@ def _unambiguous(keys: Sequence[str]) -> dict[str, int]:
 
 def json_part(text: str) -> str | None:
     """Return what JSON in a text answers, the whole text or its last fenced block; None if there is none."""
+    text = text.strip()
     for block in [text, *reversed(_fenced(text))]:
         if block.lstrip()[:1] in {"{", "[", '"'}:
-            try:
-                return _text_in(json.loads(block))
-            except (ValueError, RecursionError):
-                continue
+            for form in (block, *([unescaped(block)] if "\\" in block else [])):  # JSON knows no escape such as \_
+                with contextlib.suppress(ValueError, RecursionError):
+                    return _text_in(json.loads(form))
     return None
+
+
+def unescaped(text: str) -> str:
+    r"""Return a text in Unicode's composed form, without the escapes of Markdown and HTML.
+
+    >>> unescaped(r"not\_spam"), unescaped("Q&amp;A")
+    ('not_spam', 'Q&A')
+    """
+    text = _ESCAPED.sub(r"\1", text) if "\\" in text else text
+    return unicodedata.normalize("NFC", _ENTITY.sub(lambda entity: html.unescape(entity[0]), text))
 
 
 def fenced_part(text: str) -> str | None:

@@ -8,9 +8,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from psopt.answers._label_names import LabelNames
 from psopt.answers._no_label import UNKNOWN
 from psopt.answers._open_answers import OpenAnswers
-from psopt.answers._reading import declared_part, fenced_part, whole_label
+from psopt.answers._reading import declared_part, fenced_part, unescaped, whole_label
 from psopt.tasks import set_written as _set_written
 from psopt.tasks import written_set
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 _PARTS = re.compile(r"\s*(?:[,;|\n/]|\band\b|(?:^|\n)\s*[-*•]\s)\s*", re.IGNORECASE)
 _NOTHING = frozenset({"", "none", "[]", "{}", "no label", "no labels", "none of them", "none of these", "n/a", "null"})
+_HEADING = re.compile(r"\A\W*[^\W\d]\w*(?:[ \t]+\w+){0,2}\W*:")  # "Labels: "
+_BETWEEN = re.compile(r"(?:[\W_]|\b(?:\d{1,3}(?=[.):])|and|und|et|y|e)\b)*", re.IGNORECASE)
+_names = functools.lru_cache(maxsize=64)(LabelNames)
 set_written = functools.lru_cache(maxsize=65536)(_set_written)
 _EDGES = " \t\r\n.\"'`*_-•[](){}"
 
@@ -83,8 +87,8 @@ class LabelSets(OpenAnswers):
 def read_set(answer: str, labels: Sequence[str]) -> tuple[str | None, str]:
     """Return the labels that an answer gives, written one way, and no kind; or None, and why.
 
-    A JSON list, bare or fenced, or labels parted by commas, semicolons, bars, "and" or lines. What names another label
-    than the task's is N/A: which labels were meant is not known then.
+    A JSON list, bare or fenced, or labels parted by commas, semicolons, bars, "and" or lines, perhaps numbered
+    or behind "Labels:". What names another label than the task's is N/A: which labels were meant is not known then.
 
     >>> read_set("Billing and sales.", ("billing", "sales")), read_set("[]", ("billing", "sales"))
     (('["billing", "sales"]', ''), ('[]', ''))
@@ -106,16 +110,30 @@ def read_set(answer: str, labels: Sequence[str]) -> tuple[str | None, str]:
         places = [whole_label(member, known) for member in members if member.strip(_EDGES)]
         if all(place < len(known) for place in places):
             return written_set([known[place] for place in places], known), ""
+        if (named := _nothing_but_labels(part, known)) is not None:
+            return written_set(named, known), ""
     return None, UNKNOWN
 
 
+def _nothing_but_labels(text: str, labels: tuple[str, ...]) -> list[str] | None:
+    """The labels that a text names, if it has no other word: a label may itself hold a comma or "and"."""
+    plain = unescaped(text)
+    standing = list(_names(labels).standing(plain))
+    ends = [0, *(place.end for place in standing)]
+    starts = [*(place.start for place in standing), len(plain)]
+    between = [plain[end:start] for end, start in zip(ends, starts, strict=True)]
+    between[0] = _HEADING.sub("", between[0])
+    is_list = standing and all(_BETWEEN.fullmatch(part) for part in between)
+    return [labels[place.label] for place in standing] if is_list else None
+
+
 def _listed(text: str) -> list[str] | None:
-    """The texts of a JSON list, of an object's only list, or of an object of truth values."""
+    """The texts of a JSON list, of an object's only list, or of an object of truth values, 0 and 1 among them."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    if isinstance(value, dict) and value and all(isinstance(is_said, bool) for is_said in value.values()):
+    if isinstance(value, dict) and value and all(is_said in (0, 1) for is_said in value.values()):
         return [label for label, is_said in value.items() if is_said]
     if isinstance(value, dict):
         lists = [member for member in value.values() if isinstance(member, list)]

@@ -6,28 +6,41 @@ import math
 import re
 import unicodedata
 
+# Words for powers of ten, in the languages that answers come in most. A billion is 1e9 as English has it.
 _SCALES = {
-    "k": 1e3,
-    "thousand": 1e3,
-    "mn": 1e6,
-    "million": 1e6,
-    "bn": 1e9,
-    "billion": 1e9,
-    "trillion": 1e12,
+    **dict.fromkeys(("k", "tsd", "thousand", "thousands", "tausend", "mil", "mila", "mille", "тыс", "千", "천"), 1e3),
+    **dict.fromkeys(("lakh", "lakhs"), 1e5),
+    **dict.fromkeys(("mn", "mio", "mln", "million", "millions", "millionen", "millones", "milhões", "milioni"), 1e6),
+    **dict.fromkeys(("млн", "miljoen", "miljoner", "milionów"), 1e6),
+    **dict.fromkeys(("crore", "crores"), 1e7),
+    **dict.fromkeys(
+        ("bn", "mrd", "mld", "billion", "billions", "milliarde", "milliarden", "milliard", "milliards"), 1e9
+    ),
+    **dict.fromkeys(("miliardi", "miljard", "miljarder", "bilhões", "млрд"), 1e9),
+    **dict.fromkeys(("tn", "trillion", "trillions", "billionen"), 1e12),
+    **dict.fromkeys(("万", "萬", "만"), 1e4),
+    **dict.fromkeys(("亿", "億", "억"), 1e8),
+    **dict.fromkeys(("mil millones", "mil milhões"), 1e9),
 }
+# Letters right behind the digits: beside a currency in any case, else large M and B alone, for 5 m are metres.
+_LETTERS = {"m": 1e6, "mm": 1e6, "b": 1e9, "t": 1e12}
+_LARGE = frozenset({"M", "B"})
 _MINUS = str.maketrans("\u2212\u2010\u2011\u2012\u2013", "-----")
 # The digits of a number with what may part them: a space, no break space or apostrophe parts thousands alone.
 _DIGITS = r"\d{1,3}(?:[\u00a0\u202f '\u2019_]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)*|[.,]\d+"
+_SCALE_WORDS = "|".join(sorted(_SCALES, key=len, reverse=True)).replace(" ", r"\s")
 _NUMBER = re.compile(
-    rf"""(?<![\w.,])(?P<sign>[-+])?\s?(?:[$€£¥₹]\s?)?(?P<inner>[-+])?
+    rf"""(?<![\w.,])(?P<sign>[-+])?\s?(?P<currency>[$€£¥₹]\s?)?(?P<inner>[-+])?
     (?P<digits>{_DIGITS})(?P<power>[eE][-+]?\d{{1,3}})?
     (?:\s?/\s?(?P<below>\d+(?![\d.,/]*\d)))?
-    (?:\s?(?P<scale>{"|".join(_SCALES)})\b)?""",
+    (?:\s?(?P<scale>{_SCALE_WORDS})(?:\.|\b|(?<=[^\x00-\u2fff]))|(?P<letter>mm|[mbt])\b)?""",
     re.VERBOSE | re.IGNORECASE,
 )
 # What may stand around a number that is all of an answer: words for a unit or a currency, and signs.
 _UNIT_SIGNS = r"[\s/·^²³°%‰$€£¥₹.*`\"'()\[\]=≈~\\{}-]*"
 _UNIT = re.compile(rf"[^\W\d_]{{0,20}}(?:{_UNIT_SIGNS}[^\W\d_]{{0,20}}){{0,3}}{_UNIT_SIGNS}")
+_CURRENCY = r"(?:[$€£¥₹]|[A-Z]{3})"
+_OWED = re.compile(rf"{_CURRENCY}\s?\([^()]+\)|\({_CURRENCY}\s?[^()]+\)|\([^()]+\)\s?{_CURRENCY}")
 _LONGEST = 400  # characters of what may be one number and its unit
 
 
@@ -47,6 +60,8 @@ def whole_number(text: str) -> float | None:
 
     >>> [whole_number(text) for text in ("1 250,5 kg", "EUR 12.50", "3/4", "12%", "12 or 13", "twelve", "A4")]
     [1250.5, 12.5, 0.75, 12.0, None, None, None]
+    >>> [whole_number(text) for text in ("$1.2M", "5k", "2 Mio. EUR", "1,5 Mrd.", "3 m", "$(50)")]
+    [1200000.0, 5000.0, 2000000.0, 1500000000.0, 3.0, -50.0]
     """
     plain = unicodedata.normalize("NFKC", text[:_LONGEST]).translate(_MINUS).strip()
     if len(text) > _LONGEST:
@@ -56,7 +71,10 @@ def whole_number(text: str) -> float | None:
         return None
     before, after = plain[: matches[0].start()], plain[matches[0].end() :]
     is_alone = all(_UNIT.fullmatch(part.strip()) for part in (before, after))
-    return _value(matches[0]) if is_alone else None
+    value = _value(matches[0]) if is_alone else None
+    # Accounts write what is owed in brackets, and the currency beside shows that it is an amount.
+    is_owed = value is not None and _OWED.fullmatch(plain) is not None
+    return -value if is_owed and value else value
 
 
 def _value(match: re.Match[str]) -> float | None:
@@ -67,10 +85,17 @@ def _value(match: re.Match[str]) -> float | None:
     if match["below"]:
         below = float(match["below"])
         value = value / below if below else math.nan
-    value *= _SCALES.get((match["scale"] or "").casefold(), 1.0)
+    value *= _scale(match)
     if "-" in (match["sign"], match["inner"]):
         value = -value
     return value if math.isfinite(value) else None
+
+
+def _scale(match: re.Match[str]) -> float:
+    if match["scale"]:
+        return _SCALES[" ".join(match["scale"].casefold().split())]
+    letter = match["letter"] or ""
+    return _LETTERS[letter.casefold()] if letter in _LARGE or (letter and match["currency"]) else 1.0
 
 
 def _plain(digits: str) -> str | None:

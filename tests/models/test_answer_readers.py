@@ -93,6 +93,8 @@ READ = [
     ("label", "The answer is billing.", "billing"),
     ("label", "billing, sales", "several labels"),
     ("label", "neither", "unknown label"),
+    ("label", "The writer mentions billing.", "mention"),
+    ("json:team", '{"team": "human\\_being"}', "human being"),
 ]
 
 
@@ -105,6 +107,35 @@ def test_the_label_or_why_there_is_none(spec: str, answer: str, expected: str) -
         assert reader.read(answer) == len(LABELS)
         assert reader.kind(answer) == expected
         assert expected in NO_LABEL_CURES
+
+
+CUT = [
+    ("label", "billing", True),
+    ("label", "human", False),
+    ("label", "billing\nSince the writer", True),
+    ("label", "The answer is billing, since the", False),
+    ("label", "The writer has a billing question and is asking", False),
+    ("label", '{"label": "billing"}', True),
+    ("label", '{"label": "billing", "why": "a', False),
+    ("json:team", '{"team": "billing"} and', True),
+    ("json:team", '{"team": "billing", "why": "a', False),
+    ("xml:answer", "<answer>billing</answer> si", True),
+    ("xml:answer", "<answer>billing", False),
+    (r"regex:team=(\w+)", "team=billing, as", True),
+    (r"regex:team=(\w+)", "team=billing", False),
+    ("last-line", "It could be sales.\nbilling", False),
+]
+
+
+@pytest.mark.parametrize(("spec", "answer", "is_read"), CUT)
+def test_an_answer_that_was_cut_off_counts_where_its_form_is_closed(spec: str, answer: str, is_read: bool) -> None:
+    reader = reader_for(spec, LABELS)
+    assert reader.read(answer, is_cut=True) == (LABELS.index("billing") if is_read else len(LABELS))
+
+
+def test_a_label_that_another_begins_with_may_have_been_cut_off() -> None:
+    reader = reader_for("label", ("sales", "sales abroad"))
+    assert [reader.read(answer, is_cut=True) for answer in ("sales", "sales abroad")] == [2, 1]
 
 
 def test_a_function_reads_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

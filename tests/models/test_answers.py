@@ -26,6 +26,10 @@ TWINS = ("human_being", "human being", "other")
 ACRONYMS = ("IT", "HR", "Sales")
 CUES = ("Question", "Answer")
 WORLD = ("数字", "人物", "Größe", "Café", "число", "हिन्द", "숫자")
+SPAM = ("spam", "ham")
+GERMAN = ("Rechnung", "Konto")
+UNDERSCORED = ("spam", "not_spam", "account", "account_closed")
+HOBBIES = ("Sports", "Sports & Leisure")
 BOOLEANS = ("true", "false")
 NA = None
 
@@ -68,19 +72,19 @@ ODD_ANSWERS = [
     ("label = number", TREC, "Number"),
     ("The answer is Number.", TREC, "Number"),
     ("The correct label is **Location**, because it asks for a place.", TREC, "Location"),
-    ("This question asks about a number of things.", TREC, "Number"),
+    ("This question asks about a number of things.", TREC, NA),
     ("Number (of days)", TREC, "Number"),
     ("Number—because it asks how many", TREC, "Number"),
     ("Number.The question asks for a count", TREC, "Number"),
     ("Category: Person (a human)", TREC, "Person"),
     ("Number, number and again number", TREC, "Number"),
     ("I think it's Entity", TREC, "Entity"),
-    ("This is the Person's name", TREC, "Person"),
+    ("This is the Person's name", TREC, NA),
     ("→ Person", TREC, "Person"),
     ("Person 👍", TREC, "Person"),
     ("Sure! Here you go:\n\nLocation", TREC, "Location"),
     ("Location\n\nExplanation: it asks where.", TREC, "Location"),
-    ("Number" + " blah" * 200, TREC, "Number"),
+    ("Number" + " blah" * 200, TREC, NA),
     # several labels
     ("Number or Entity", TREC, NA),
     ("Number/Entity", TREC, NA),
@@ -130,6 +134,42 @@ ODD_ANSWERS = [
     ("spam", NOT, "spam"),
     ("Not entailment", GLUE, "not_entailment"),
     ("The label is not_entailment.", GLUE, "not_entailment"),
+    # mentioned, whatever the sentence says of it, in any language
+    ("The email mentions spam.", SPAM, NA),
+    ("There is no sign of spam", SPAM, NA),
+    ("The message is free of spam.", SPAM, NA),
+    ("It is unlikely to be spam.", SPAM, NA),
+    ("I rule out spam.", SPAM, NA),
+    ("Emails such as spam are handled elsewhere", SPAM, NA),
+    ("There is spam in the folder", SPAM, NA),
+    ("spam: no", SPAM, NA),
+    ("Label: There is no spam", SPAM, NA),
+    ("Ce n'est pas du spam", SPAM, NA),
+    ("Esto no es spam", SPAM, NA),
+    ("Das ist keine Rechnung, sondern eine Anfrage", GERMAN, NA),
+    ("Es handelt sich um eine Rechnung", GERMAN, NA),
+    ('Das ist keine "Rechnung"', GERMAN, NA),
+    ("これはスパムではありません", ("スパム", "通常"), NA),
+    # asserted
+    ("I would classify this as spam.", SPAM, "spam"),
+    ("I would not classify this as spam.", SPAM, NA),
+    ("The sentiment of the review is ham.", SPAM, "ham"),
+    ("This message belongs to spam because of its links.", SPAM, "spam"),
+    ("My answer would be: spam", SPAM, "spam"),
+    ('It is clearly "spam".', SPAM, "spam"),
+    ("Team: spam", SPAM, "spam"),
+    ("Kategorie: Rechnung", GERMAN, "Rechnung"),
+    ("Das ist eine Rechnung.\n\nRechnung", GERMAN, "Rechnung"),
+    ("**spam**\n\nThe sender asks for money.", SPAM, "spam"),
+    # a longer label in another spelling
+    ("not\\_spam", UNDERSCORED, "not_spam"),
+    ('{"label": "not\\_spam"}', UNDERSCORED, "not_spam"),
+    ("Label: not&#95;spam", UNDERSCORED, "not_spam"),
+    ("account\\_closed", UNDERSCORED, "account_closed"),
+    ("The label is account (closed).", UNDERSCORED, NA),
+    ("Sports and Leisure", HOBBIES, "Sports & Leisure"),
+    ("Label: Sports &amp; Leisure", HOBBIES, "Sports & Leisure"),
+    ("It is Sports.", HOBBIES, "Sports"),
     # nothing
     ("", TREC, NA),
     (None, TREC, NA),
@@ -188,7 +228,7 @@ ODD_ANSWERS = [
     ("The number  of\npeople.", NUMBERS, "Number of people"),
     ("Number", NUMBERS, "Number"),
     ("It's Number, I think", NUMBERS, "Number"),
-    ("It's number of peoples", NUMBERS, "Number"),
+    ("It's number of peoples", NUMBERS, NA),
     ("Number of people, not Number", NUMBERS, NA),
     ("Number of people of note", NUMBERS, NA),
     ("contradiction/neutral", RTE, "contradiction/neutral"),
@@ -242,7 +282,7 @@ ODD_ANSWERS = [
     ("B)", LETTERS, "B"),
     ("B) because of that", LETTERS, "B"),
     ("Answer: C", LETTERS, "C"),
-    ("A question about a B", LETTERS, "B"),
+    ("A question about a B", LETTERS, NA),
     ("A question about a count", LETTERS, NA),
     ("I think it is B", LETTERS, "B"),
     ("I'm sure it is C.", LETTERS, "C"),
@@ -257,7 +297,7 @@ ODD_ANSWERS = [
     ("The label is 10.", DIGITS, "10"),
     ("2.5", DIGITS, NA),
     ("It scores -2 here", DIGITS, NA),
-    ("It scores -1 here", DIGITS, "-1"),
+    ("It scores -1 here", DIGITS, NA),
     ("1 or 2", DIGITS, NA),
     # yes and no
     ("Yes, it is.", YES_NO, "yes"),
@@ -270,13 +310,13 @@ ODD_ANSWERS = [
     ("数字，人物", WORLD, NA),
     ("답은 숫자입니다", WORLD, "숫자"),
     ("GRÖSSE", WORLD, "Größe"),
-    ("Die größe ist gefragt", WORLD, "Größe"),
+    ("Die größe ist gefragt", WORLD, NA),
     ("Cafe\u0301", WORLD, "Café"),
     ("It is a CAFÉ.", WORLD, "Café"),
-    ("Это число.", WORLD, "число"),
+    ("Это число.", WORLD, NA),
     ("числовой", WORLD, NA),
     ("हिन्दी", WORLD, NA),
-    ("यह हिन्द है", WORLD, "हिन्द"),
+    ("यह हिन्द है", WORLD, NA),
 ]
 
 
@@ -368,8 +408,9 @@ def test_the_order_of_labels_does_not_matter(order: Any, answer: Any) -> None:
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        ("x " * 500_000 + "Number", "Number"),
-        ("Number " * 150_000, "Number"),
+        ("x " * 500_000 + "Number", NA),
+        ("x " * 500_000 + "\nNumber", "Number"),
+        ("Number " * 30_000, NA),
         ("```" * 330_000 + "Number", "Number"),
         ("``` " + "a" * 1_000_000, NA),
         ("<think>" * 140_000, NA),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from psopt.answers import ANSWER_FORMS, CUT_OFF, EMPTY, UNKNOWN, shown
+from psopt.answers import ANSWER_FORMS, CUT_OFF, EMPTY, MENTION, UNKNOWN, shown
 from psopt.errors import ModelError, NoLabelsError, UnansweredError
 from psopt.models.chat._na_kinds import begins_with_thoughts, kind_of
 
@@ -122,7 +122,7 @@ class AnswerMonitor(Generic[Key]):
             return
         if self._options.logprobs and answer.text:
             self._check_probabilities(self._name, answer)
-        if self._reader.read(answer.text) != len(self._reader.labels):
+        if self._reader.read(answer.text, is_cut=answer.truncated) != len(self._reader.labels):
             self.is_trusted = True
             return
         kind = kind_of(answer, self._reader)
@@ -181,7 +181,7 @@ def cure(kind: str, *, is_held: bool) -> str:
         return (
             f"{plain}or raise --max-tokens if the model thinks before it answers" if plain else "see its server's log"
         )
-    if kind == UNKNOWN:
+    if kind in (UNKNOWN, MENTION):
         return f"{plain}another prompt that says to answer with a label only, or look whether the labels are right"
     return f"{plain}another model, or texts that it answers"
 

@@ -97,9 +97,25 @@ def _text(message: dict[str, Any]) -> tuple[str | None, str, bool]:
     text, thought, refusal = _parts(message.get("content"))
     thought = thought or next((field for name in _REASONING if isinstance(field := message.get(name), str)), "")
     refusal = refusal or str(message.get("refusal") or "")
+    text = text or _called(message)
     if text or refusal or not thought:
         return text, refusal, False
     return thought, "", True
+
+
+def _called(message: dict[str, Any]) -> str | None:
+    """What a message answers by calling tools, a line a call: the arguments as JSON, without any the tool's name.
+
+    ``function_call`` is what servers sent before there were tools.
+    """
+    calls = [call.get("function") for call in message.get("tool_calls") or ()] or [message.get("function_call")]
+    lines = []
+    for function in filter(None, calls):
+        arguments = function.get("arguments") or ""
+        if not isinstance(arguments, str):  # Ollama's own interface sends an object
+            arguments = json.dumps(arguments)
+        lines.append(function.get("name") or "" if arguments.strip() in ("", "{}", "null") else arguments)
+    return "\n".join(lines) or None
 
 
 def _parts(content: Any) -> tuple[str | None, str, str]:

@@ -92,7 +92,9 @@ class ChatModel:
         for column, prompt in enumerate(prompts):
             reader = reader_for(prompt.answer, prompt.labels, prompt.asks)
             rows = np.flatnonzero(cells[:, column])
-            array[rows, column] = [reader.read(answer.text) for answer in itertools.islice(answers, len(rows))]
+            array[rows, column] = [
+                reader.read(answer.text, is_cut=answer.truncated) for answer in itertools.islice(answers, len(rows))
+            ]
         return array
 
     def predict_proba(

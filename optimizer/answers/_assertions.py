@@ -1,0 +1,95 @@
+"""Where a label stands as the answer, and not as a word that a sentence happens to have."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from psopt.answers._label_names import Standing
+
+_WINDOW = 200  # characters on either side of a label that are looked at: a long sentence
+_WRAPPING = r"\"'`*_~“”„‘’‚«»‹›「」『』"
+# What says before a label that it is the answer. "There is", "such as" name it in passing.
+_LEAD = re.compile(
+    rf"""(?:
+      \b(?<!\bthere\s)(?:is|be|was)\s+ | (?<=\w)['’]s\s+
+    | \b(?:classif|categori|label|tag|mark|rat|regard|consider|treat)\w*\s+
+      (?:(?:it|this|that|them)\s+|(?:the|this|that)\s+\w+\s+)?(?:as|into|under)\s+
+    | \b(?:belongs?|goes|go|went|sent|routed?|assigned?|forwarded|falls?|fits?)\s+(?:to|in|into|under|within)\s+
+    | \b(?:choose|chose|pick|select|say|go\s+with)\s+
+    | (?:->|→|⇒)\s*
+    | (?:答案|类别|類別|标签|標籤|分类|分類|回答|ラベル|カテゴリー?)\s*(?:是|为|為|は)\s*
+    | (?:답|답변|라벨|레이블|분류)\s*(?:은|는)\s*
+    )
+    (?:(?:a|an|the|that|of|most|more|very|likely|probably|clearly|definitely|certainly|best|correct|right|labell?ed
+        |classified|categori[sz]ed|as|class|category|label|answer)\s+){{0,5}}
+    [{_WRAPPING}(\[<\\$\s]*\Z""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# What may come behind it: the end, punctuation, a reason. Another word may make something else of the label.
+_END = re.compile(
+    rf"""[{_WRAPPING})\]>}}\s]*(?:\Z|[^\w\s'’&+/\\-]|_|[-–—]|입니다|です|
+    (?<=\s)(?:because|since|as|for|due|given|based|with|which|where|so|and\s+not|not|rather|but|here)\b)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_OPENS = re.compile(rf"[{_WRAPPING}]\Z")
+_CLOSES = re.compile(rf"[.,]?[{_WRAPPING}]")
+_SENTENCE = re.compile(r"[.!?\n。！？](?=\s|\Z)|\n|[。！？]")
+# Words that deny, in the languages that answers come in most. In any other a label must stand alone, or be quoted.
+_DENIAL = re.compile(
+    r"""\b(?:not(?!\s+(?:sure|certain|only)\b)|never|neither|nor|cannot|none|no|without|unlikely|hardly|scarcely|barely
+    |lacks?|lacking|absen\w+|exclud\w+|rul\w*\s+(?:\w+\s+)?out|instead|except|than|isn|aren|wasn|doesn|free\s+of
+    |nicht|kein\w*|ohne|weder|niemals|kaum|ausgeschlossen|pas|aucune?|sans|jamais|ni|non|sin|ning[uú]n\w*|nunca|tampoco
+    |não|nenhum\w*|sem|senza|nessun\w*|niet|geen|zonder|nooit|ikke|ingen|uden|uten|inte|utan|ej|nie|nigdy|bez|żad\w+
+    |не|нет|без|ни|нельзя|değil|yok|nem|nincs|ei|eivät|ilman)\b
+    |n['’]t\b|\bkhông\b|[不没沒非无無]|ない|ません|아니|않""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_NO = re.compile(r"\s*[:?–—-]\W*(?:no|not|none|false|nein|kein\w*|nicht|non|pas|unlikely|absent|0)\b", re.IGNORECASE)
+_WORD = re.compile(r"[^\W_]")
+_MARKUP = re.compile(r"</?\w+>?|\\(?:boxed|text\w*|math\w*)\b")
+_BEFORE_ALONE = re.compile(r"[\W_]*(?:\d{1,3}[.)\-:][\W_]*)?(?:(?:the|a|an)\b)?[\W_]*", re.IGNORECASE)
+_HEADED = re.compile(r"\W*[^\W\d]\w*(?:[ \t]+\w+){0,2}\W*:\W*")  # "Team: ", a heading of up to three words
+_CONCLUDES = re.compile(r"\b(?:but|so|hence|thus|therefore)\b\W*\Z", re.IGNORECASE)
+
+
+def is_asserted(text: str, standing: Standing) -> bool:
+    """Whether a label that stands in a text is what the text answers.
+
+    It is where it is a line or a sentence of its own, begins the text and is parted from what follows, is quoted or
+    emphasised, or where words say so: "the answer is X", "it's X", "belongs to X", "Team: X". A sentence that
+    denies anything before it asserts nothing.
+    """
+    before = text[max(0, standing.start - _WINDOW) : standing.start]
+    after = text[standing.end : standing.end + _WINDOW]
+    begins = standing.start <= _WINDOW and not _WORD.search(_MARKUP.sub("", before))
+    sentence_before = before[_last_end(before) :]
+    end = _SENTENCE.search(after)
+    sentence_after = after[: end.start()] if end else after
+    if _is_alone(sentence_before, sentence_after, is_cut=end is None and len(after) == _WINDOW):
+        return True
+    if begins and (parted := _END.match(after)):
+        return "?" not in parted[0] and not _NO.match(after)
+    if _DENIAL.search(sentence_before):
+        return False
+    if _OPENS.search(before) and _CLOSES.match(after):
+        return True
+    if _HEADED.fullmatch(sentence_before) and not _WORD.search(sentence_after):
+        return True
+    has_end = _END.match(after) is not None
+    if has_end and _LEAD.search(sentence_before):
+        return True
+    return has_end and not _WORD.search(sentence_after) and _CONCLUDES.search(sentence_before) is not None
+
+
+def _last_end(before: str) -> int:
+    """Where the sentence begins that a text ends in."""
+    ends = [match.end() for match in _SENTENCE.finditer(before)]
+    return ends[-1] if ends else 0
+
+
+def _is_alone(before: str, after: str, *, is_cut: bool) -> bool:
+    """Whether a label has its sentence for itself, markup, numbers of lists and articles apart."""
+    bare_before, bare_after = _MARKUP.sub("", before), _MARKUP.sub("", after)
+    return not is_cut and _BEFORE_ALONE.fullmatch(bare_before) is not None and not _WORD.search(bare_after)
