@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, nearest
@@ -13,12 +14,36 @@ if TYPE_CHECKING:
     from psopt.templates._document import Node
 
 
+# What else requests hold, and psopt decides by options of its own.
+_SENT_BY = {
+    "model": "--model names it",
+    "max_tokens": "--max-tokens sets it",
+    "max_completion_tokens": "--max-tokens sets it",
+    "stream": "answers are read whole",
+    "n": "one answer is asked for",
+    "response_format": "--response-format sends a JSON schema",
+}
+
+
 def message_list(node: Node) -> Node | None:
     """The list of messages in a document: the document itself, or its member ``messages``; None where there is none."""
     if isinstance(node.value, dict):
         inner = node.value.get("messages")
         return inner if inner is not None and isinstance(inner.value, list) else None
     return node if isinstance(node.value, list) else None
+
+
+def request_members(node: Node) -> tuple[str, tuple[str, ...]]:
+    """What a file holds beside its messages, as whole requests do: a response format, and what is not sent by it."""
+    if not isinstance(node.value, dict):
+        return "", ()
+    members = {name: member.plain() for name, member in node.value.items() if name != "messages"}
+    form = members.get("response_format")
+    is_schema = isinstance(form, dict) and form.get("type") == "json_schema"
+    if is_schema:
+        del members["response_format"]
+    left_out = tuple(f"{name} ({_SENT_BY.get(name, '--extra-body sends it')})" for name in members)
+    return (json.dumps(form) if is_schema else ""), left_out
 
 
 def looks_like_chat(node: Node) -> bool:
@@ -71,10 +96,11 @@ def _message(where: str, data: Any) -> DraftMessage:
     if "content" not in data:
         raise InputError(f"{where} has no content")
     content = data["content"]
+    name = str(data.get("name") or "")
     if isinstance(content, str):
-        return DraftMessage(role, content)
+        return DraftMessage(role, content, name=name)
     if isinstance(content, list) and content:
-        return DraftMessage.of_parts(role, [_text(where, part) for part in content])
+        return DraftMessage.of_parts(role, [_text(where, part) for part in content], name)
     raise InputError(f"{where} has content that is no text: {content!r:.60}")
 
 

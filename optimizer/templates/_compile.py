@@ -107,7 +107,10 @@ def compile_draft(
     if appended:
         notes.insert(0, f"the prompt names no field: {', '.join(inputs) or 'the text'} goes to its end")
     answer_tag = form.spec.removeprefix("xml:") if form.spec.startswith("xml:") else ""
-    return Template(_messages(reading, answer_tag), form.spec, example, origin=draft.origin), description, notes
+    if draft.left_out:
+        notes.append(f"not sent of the request in the file: {', '.join(draft.left_out)}")
+    template = Template(_messages(reading, answer_tag), form.spec, example, draft.response_format, draft.origin)
+    return template, description, notes
 
 
 def _fields(draft: Draft, index: int, columns: Sequence[str], label_column: str) -> tuple[Span, ...]:
@@ -135,7 +138,7 @@ def _messages(reading: _Reading, answer_tag: str) -> tuple[Message, ...]:
     if has_user:
         spans[last].append(_end(reading, last))
     compiled = [
-        Message(message.role, pieces_of(message.text, stretch))
+        Message(message.role, pieces_of(message.text, stretch), message.name)
         for message, stretch in zip(messages, spans, strict=True)
     ]
     if reading.appended and not has_user:

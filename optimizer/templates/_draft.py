@@ -43,6 +43,8 @@ class DraftMessage:
         What the author marked for rephrasing.
     slots : tuple of Span
         Where the author wants edits.
+    name : str
+        Whose message it is, as OpenAI's few-shot turns say (``example_user``); mostly empty.
     """
 
     role: str
@@ -51,9 +53,10 @@ class DraftMessage:
     fields: tuple[Span, ...] | None = None
     marked: tuple[tuple[int, int], ...] = ()
     slots: tuple[Span, ...] = ()
+    name: str = ""
 
     @classmethod
-    def of_parts(cls, role: str, parts: Sequence[str]) -> DraftMessage:
+    def of_parts(cls, role: str, parts: Sequence[str], name: str = "") -> DraftMessage:
         """Make a message of its text parts."""
         seams = []
         position = 0
@@ -61,7 +64,7 @@ class DraftMessage:
             position += len(part)
             seams.append(Span(position, position + len(BETWEEN_TEXT_PARTS), (Unwritten(BETWEEN_TEXT_PARTS),)))
             position += len(BETWEEN_TEXT_PARTS)
-        return cls(role, BETWEEN_TEXT_PARTS.join(parts), tuple(seams))
+        return cls(role, BETWEEN_TEXT_PARTS.join(parts), tuple(seams), name=name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +77,17 @@ class Draft:
     origin : Origin
     double_braces : bool
         Whether only ``{{ body }}`` is a field, and ``{body}`` text.
+    response_format : str
+        What the file asks answers to be, as JSON; empty where it does not.
+    left_out : tuple of str
+        Members of a whole request that are not sent by it, each with the option that sends it.
     """
 
     messages: tuple[DraftMessage, ...]
     origin: Origin
     double_braces: bool = False
+    response_format: str = ""
+    left_out: tuple[str, ...] = ()
 
     @property
     def last_user(self) -> int:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 _BRACES = re.compile(r"\{\{[ \t]*(?P<double>[^{}\n]*?[^{}\s])[ \t]*\}\}|\{(?P<single>[^{}\n]+)\}")
 _NAME = re.compile(r"[^\W\d]\w*")
-_EXPRESSION = re.compile(r"(?P<name>[^\W\d]\w*)\s*[|.\[(]")
 OWN = "psopt."
 """Begins the names of the places for edits, such as ``{{psopt.notes}}``."""
 
@@ -81,11 +80,6 @@ def _names(text: str, double_braces: bool) -> Iterator[tuple[re.Match[str], str]
 
 
 def _check_literal(spelled: str, name: str, columns: Collection[str], label_column: str) -> None:
-    expression = _EXPRESSION.match(name) if spelled.startswith("{{") else None
-    if expression and expression["name"] in columns:
-        raise InputError(
-            f"the prompt holds {spelled}: psopt fills in {{{{ {expression['name']} }}}} and no expressions"
-        )
     if not _NAME.fullmatch(name):
         return
     if name == label_column:

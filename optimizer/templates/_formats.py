@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from psopt.errors import InputError, UnknownNameError
-from psopt.templates._chat import draft_messages, looks_like_chat, message_list
+from psopt.templates._chat import draft_messages, looks_like_chat, message_list, request_members
 from psopt.templates._document import Node, read_json, read_yaml
 from psopt.templates._draft import Draft, DraftMessage
 from psopt.templates._fields import has_expressions, names_in
 from psopt.templates._function import draft_of_function
 from psopt.templates._marks import has_marks
-from psopt.templates._promptfoo import check_fields_only, check_one_prompt, is_config, named_file, only_prompt
+from psopt.templates._promptfoo import check_one_prompt, is_config, named_file, only_prompt
 from psopt.templates._source import Source, check_size, is_function, read_source_text
 from psopt.templates._template import Origin
 from psopt.text import names_label
@@ -132,7 +132,9 @@ def _openai(source: Source, *, text: str | None = None) -> Draft:
         raise InputError(f"prompt {source.path} holds no list of messages with role and content")
     drafts = draft_messages(f"prompt {source.path}", messages.plain())
     details = {"source": text or source.text, "bom": source.has_bom}
-    return Draft(drafts, Origin("openai", source.suffix, details))
+    response_format, left_out = request_members(node) if node is not None else ("", ())
+    origin = Origin("openai", source.suffix, details)
+    return Draft(drafts, origin, response_format=response_format, left_out=left_out)
 
 
 def _promptfoo(source: Source) -> Draft:
@@ -146,7 +148,7 @@ def _promptfoo(source: Source) -> Draft:
     draft = _openai(source) if node is not None else _text(source)
     if node is None:
         check_one_prompt(source.path, source.text)
-    return _checked(source, draft)
+    return _of_promptfoo(draft)
 
 
 def _inline(source: Source, entry: Node) -> Draft:
@@ -156,12 +158,10 @@ def _inline(source: Source, entry: Node) -> Draft:
     path = source.path.with_suffix(".json" if is_chat else ".txt")
     draft = _openai(replace(inner, path=path)) if is_chat else _text(replace(inner, path=path))
     details = {"source": source.text, "bom": source.has_bom, "inline": ".json" if is_chat else ".txt"}
-    return _checked(source, replace(draft, origin=Origin("promptfoo", source.suffix, details)))
+    return _of_promptfoo(replace(draft, origin=Origin("promptfoo", source.suffix, details)))
 
 
-def _checked(source: Source, draft: Draft) -> Draft:
-    for message in draft.messages:
-        check_fields_only(source.path, message.text)
+def _of_promptfoo(draft: Draft) -> Draft:
     return replace(draft, origin=replace(draft.origin, format="promptfoo"), double_braces=True)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, import_own
@@ -118,4 +119,4 @@ def _with_fields(message: DraftMessage, marks: dict[str, str]) -> DraftMessage:
         for seam in message.seams
         for moved in [shift[max(place for place in shift if place <= seam.start)]]
     )
-    return DraftMessage(message.role, text + message.text[end:], seams, tuple(fields))
+    return replace(message, text=text + message.text[end:], seams=seams, fields=tuple(fields))

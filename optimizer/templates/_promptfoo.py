@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from psopt.templates._document import Node
 
 _SEPARATOR = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
-_STATEMENT = re.compile(r"\{%.*?%\}|\{#.*?#\}", re.DOTALL)
-_EXPRESSION = re.compile(r"\{\{[^{}\n]*[|(][^{}\n]*\}\}")
 _PROGRAMS = (".js", ".cjs", ".mjs", ".ts", ".py", ".sh", ".rb", ".exe")
 
 
@@ -33,23 +31,6 @@ def check_one_prompt(where: Path, text: str) -> None:
     parts = [part for part in _SEPARATOR.split(text) if part.strip()]
     if len(parts) > 1:
         raise InputError(f"prompt {where} holds {len(parts)} prompts, parted by ---: keep one in a file of its own")
-
-
-def check_fields_only(where: Path, text: str) -> None:
-    """Refuse a text that is a program of the template language.
-
-    Raises
-    ------
-    InputError
-        If it holds statements, comments or filters.
-    """
-    match = _STATEMENT.search(text) or _EXPRESSION.search(text)
-    if match:
-        line = text.count("\n", 0, match.start()) + 1
-        raise InputError(
-            f"prompt {where}, line {line}: {' '.join(match.group().split())} is a program; psopt fills in names alone, "
-            "such as {{body}}"
-        )
 
 
 def only_prompt(where: Path, config: Node) -> Node:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from psopt.errors import InputError
 from psopt.templates._compile import compile_draft
 from psopt.templates._fields import names_in
+from psopt.templates._foreign import check_is_ours
 from psopt.templates._formats import detect_format, read_draft
 from psopt.templates._function import names_asked
 
@@ -78,6 +79,7 @@ def read_template(
     if detected == "psopt":
         raise InputError(f"prompt {source} is psopt's own JSON and no template of chat messages")
     draft = read_draft(source, detected, columns)
+    check_is_ours(source, draft, columns)
     how = "" if prompt_format else "; --prompt-format overrules"
     if detected == "description":
         note = f"prompt {source} names no field and not all labels: taken for the task's description{how}"

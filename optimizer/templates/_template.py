@@ -93,6 +93,7 @@ class Message:
 
     role: str
     pieces: tuple[Piece, ...]
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +180,11 @@ class Template:
     def to_dict(self) -> dict[str, Any]:
         """Return the template as plain JSON data: literal text as strings, everything else as objects."""
         messages = [
-            {"role": message.role, "content": [_piece_data(piece) for piece in message.pieces]}
+            {
+                "role": message.role,
+                **({"name": message.name} if message.name else {}),
+                "content": [_piece_data(piece) for piece in message.pieces],
+            }
             for message in self.messages
         ]
         data: dict[str, Any] = {"messages": messages}
@@ -214,7 +219,7 @@ class Template:
         """
         try:
             messages = tuple(
-                Message(message["role"], tuple(_piece(piece) for piece in message["content"]))
+                Message(message["role"], tuple(_piece(piece) for piece in message["content"]), message.get("name", ""))
                 for message in data["messages"]
             )
             form = dict(data.get("example", {}))

@@ -18,7 +18,7 @@ IMAGE = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": 
 FAULTS = {
     "unknown field": ("p.txt", "Sort this mail: {boddy}", r"names \{boddy\}.*did you mean 'body'\?.*columns: id, body"),
     "unknown field, nothing near": ("p.txt", "Sort it: {zzz}", r"no such column; columns: id, body, text"),
-    "expression": ("p.txt", "Sort it: {{ body | upper }}", r"fills in \{\{ body \}\} and no expressions"),
+    "expression": ("p.txt", "Sort it: {{ body | upper }}", r"line 1: \{\{ body \| upper \}\} is an expression"),
     "label": ("p.txt", "Sort this mail: {body} {team}", "would tell the answer"),
     "open mark": ("p.txt", "<rephrase>Sort it.\n{body}", "<rephrase> in line 1 of the text is never closed"),
     "closed mark": ("p.txt", "Sort it.\n{body}</rephrase>", "line 2 of the text closes a <rephrase> that is not open"),
@@ -66,7 +66,7 @@ FAULTS = {
     "statement": (
         "promptfooconfig.yaml",
         "prompts: 'Sort {% if a %}it{% endif %}'",
-        r"line 1: \{% if a %\} is a program",
+        r"line 1: \{% if a %\} is a statement of Jinja",
     ),
 }
 
