@@ -139,6 +139,7 @@ SHAPES: dict[str, Shape] = {
         "cost_usd": Key("number", "US dollars"),
         "reasoning_tokens": _maybe("integer", "of those, what a model thought"),
         "cached_input_tokens": _maybe("integer", "of those, what a server knew"),
+        "models": _maybe("object", "answers by the model that gave them, where several did"),
     },
     "Wording": {
         "text": Key("string", "the instructions in other words"),

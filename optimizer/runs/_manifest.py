@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt._version import __version__
 from psopt.models import capabilities_of
-from psopt.models.chat import tokens_of_text, without_header_values
+from psopt.models.chat import asks_in_chat, tokens_of_text, without_header_values
 from psopt.rephrasings import diversity_of
 from psopt.runs._call_price import CallPrice
 from psopt.runs._front_file import SCHEMA_VERSION, front_entry, scores_of
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from psopt.evaluation import Evaluator
+    from psopt.models import Model
     from psopt.models.chat import Usage
     from psopt.runs._settings import RunSettings
     from psopt.search import Candidate, RaceCounts
@@ -78,7 +79,7 @@ def manifest(
         "baseline": {"id": baseline.id, **scores_of(baseline), "call": call(baseline)} if baseline else None,
         "front": [{**front_entry(candidate, knee_id), "call": call(candidate)} for candidate in front],
         "short": {**front_entry(shortest, knee_id), "call": call(shortest)} if shortest else None,
-        "calls": calls(evaluator.budget.usage, before),
+        "calls": {**calls(evaluator.budget.usage, before), **_models_of(evaluator.model)},
         "finish_reason": finish_reason,
         "seconds": round(seconds + before.get("seconds", 0.0), 3),
         **own_prompt,
@@ -98,6 +99,12 @@ def _prompt_source(prompt: Prompt, file: str) -> dict[str, Any]:
     if prompt.template is None:
         return {"format": "psopt", "file": file, "fields": []}
     return {"format": prompt.template.origin.format, "file": file, "fields": list(prompt.template.fields)}
+
+
+def _models_of(model: Model) -> dict[str, Any]:
+    """How many answers each model gave, where responses name several."""
+    answered_by = model.answered_by if asks_in_chat(model) else {}
+    return {"models": dict(answered_by.most_common())} if len(answered_by) > 1 else {}
 
 
 def calls(usage: Usage, before: Mapping[str, Any]) -> dict[str, Any]:

@@ -38,6 +38,8 @@ class Answer:
         Whether the text is what the server sent as reasoning, having sent nothing else.
     confidence : float or None
         The mean probability of the answer's tokens, in [0, 1], where log-probabilities were asked for.
+    model : str
+        The model that the server names as the one that answered; empty where it names none.
     """
 
     text: str | None
@@ -51,6 +53,7 @@ class Answer:
     cached_in: int = 0
     is_thought: bool = False
     confidence: float | None = None
+    model: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as the cache keeps it."""
@@ -68,6 +71,8 @@ class Answer:
             data["thought"] = True
         if self.confidence is not None:
             data["confidence"] = self.confidence
+        if self.model:
+            data["model"] = self.model
         return data
 
     @classmethod
@@ -84,6 +89,7 @@ class Answer:
             data.get("reasoning", 0),
             is_thought=data.get("thought", False),
             confidence=data.get("confidence"),
+            model=data.get("model", ""),
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from psopt.models.chat._client import Answer
@@ -55,7 +56,8 @@ def read_completion(content: bytes) -> Answer:
         _raise_error(body)
         choice = body["choices"][0]
         _raise_error(choice)
-        return _read(choice, read_usage(body.get("usage")))
+        answer = _read(choice, read_usage(body.get("usage")))
+        return replace(answer, model=str(body.get("model") or ""))
     except (ValueError, LookupError, TypeError, AttributeError):
         shown = content[:_SHOWN].decode("utf-8", "replace")
         raise TransientError(f"no chat completion: {shown!r}", unreadable=True) from None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import logging
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Prompt
     from typing_extensions import TypeIs
 
+_LOGGER = logging.getLogger("psopt.waiting")  # the command line shows what it says
+
 
 class ChatModel:
     """Classifies by asking a chat model, prompt by prompt, the text last, so that servers can keep common beginnings.
@@ -46,6 +50,8 @@ class ChatModel:
     ----------
     few_may_fail : bool
         Whether fewer than the first twenty answers may all name no label: so where a prompt is used, not measured.
+    answered_by : Counter of str
+        How many answers each model gave, as responses name it; empty where they name none.
     """
 
     capabilities = Capabilities(
@@ -61,6 +67,7 @@ class ChatModel:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.few_may_fail = False
+        self.answered_by: Counter[str] = Counter()
         self._readable: set[str] = set()  # ways of reading answers that have read a label
 
     @property
@@ -219,9 +226,21 @@ class ChatModel:
             check=check_probabilities if first.asks == LABEL else check_confidence,
         )
         answers = self.engine.answers(self.queries(prompts, texts, cells), on_progress, monitor)
+        self._note_models(answers)
         if monitor.is_trusted:
             self._readable.add(first.answer)
         return answers
+
+    def _note_models(self, answers: Sequence[Answer]) -> None:
+        """Count which models have answered, and say so when a second one does: proxies fall back to others."""
+        n_before = len(self.answered_by)
+        self.answered_by.update(answer.model for answer in answers if answer.model)
+        if len(self.answered_by) > max(1, n_before):
+            shares = [f"{model} {n}" for model, n in self.answered_by.most_common()]
+            _LOGGER.warning(
+                f"{self.name}: several models have answered ({', '.join(shares)} answers): S counts their differences "
+                "too; switch the server's fall-back off, or name one of them by --model"
+            )
 
     def _probabilities(self, answer: Answer, labels: Sequence[str]) -> list[float]:
         if not answer.text:
