@@ -41,7 +41,7 @@ class Scribe:
         self.note = note
         self.requests: list[str] = []
 
-    def write(self, conversations: Sequence[Any], *, temperature: float = 0.0, sample: int = 0) -> list[str]:
+    def write(self, conversations: Sequence[Any], **_: object) -> list[str]:
         self.requests += [messages[-1]["content"] for messages in conversations]
         return [json.dumps({"label": "Number", "note": self.note}) for _ in conversations]
 
