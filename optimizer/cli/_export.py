@@ -51,7 +51,12 @@ Why = Annotated[
 ]
 WithoutEdits = Annotated[
     list[str] | None,
-    option("Prompt", "--without", "Leave an edit out, by its id (see --why); what is left was not measured.", "EDIT"),
+    option(
+        "Prompt",
+        "--without",
+        "Leave an edit out, by its id (see --why); may be repeated. What is left was not measured.",
+        "EDIT",
+    ),
 ]
 Json = Annotated[bool, option("Output", "--json", "Print the prompt with its edits and scores as JSON.")]
 _MOST_SHOWN = 3  # answers that differ; the number of all is said

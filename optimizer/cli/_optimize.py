@@ -75,7 +75,12 @@ HeldoutFrom = Annotated[
 ]
 Without = Annotated[
     list[str] | None,
-    option("Search", "--without", "Never use an edit, by its id (psopt export RUN --why lists them).", "EDIT"),
+    option(
+        "Search",
+        "--without",
+        "Never use an edit, by its id (psopt export RUN --why lists them); may be repeated.",
+        "EDIT",
+    ),
 ]
 NoVerbatim = Annotated[
     bool,

@@ -29,7 +29,7 @@ _SYSTEM = (
 # seconds on two cores. Chosen for that, not measured.
 _MOST_SAMPLES = 5
 _MOST_NEAR = 3
-_OF_EACH_LABEL = 2
+_MOST_OF_ALL_LABELS = 16  # two of each of up to eight labels, one of each of more
 _MOST_REPHRASINGS = 2
 _MOST_CHARACTERS = 200
 _MOST_ANSWERS = 4  # different ones to a sample
@@ -123,10 +123,11 @@ def ask_for_all_definitions(
 ) -> Messages:
     """Ask what each label covers, all in one style; `confusions` are labels and what each is most often taken for."""
     right = predictions.share_right
+    n_each = max(1, min(2, _MOST_OF_ALL_LABELS // len(prompt.labels)))
     shown = [
         index
         for label in prompt.labels
-        for index in sorted(_of_label(label, predictions), key=lambda index: -right[index])[:_OF_EACH_LABEL]
+        for index in sorted(_of_label(label, predictions), key=lambda index: -right[index])[:n_each]
     ]
     confused = "; ".join(f"{label} is taken for {other}" for label, other in confusions)
     form = json.dumps({"definitions": dict.fromkeys(prompt.labels, "...")}, ensure_ascii=False)
