@@ -237,7 +237,7 @@ def test_an_instruction_in_a_sample_stays_data_and_changes_nothing(
     predictions = replace(predictions, samples=train)
     diagnosis = diagnose_predictions(predictions)
     groups = [group for group in diagnosis.slices if group.label]
-    message = ask_for_note(prompt, groups[0], predictions, WORDINGS)[1]["content"]
+    message = ask_for_note(prompt, groups[0], predictions)[1]["content"]
     assert message.count("</samples>") == message.count("<samples>\n") == 2
     edits, refused = propose(task, (prompt, predictions), tmp_path, drafts="obedient")
     assert not [edit for edit in edits if "everything there is" in edit.text]

@@ -70,7 +70,6 @@ def test_the_model_reads_the_users_prompt_and_hears_of_its_fields(task: Task, ma
         assert "Its fields are subject, body." in request
         assert '{"fields": {"subject": "mail' in request
         assert "Answer with exactly one of these labels" not in request
-    assert any("- Do sort the mail." in request for request in scribe.requests)
 
 
 @pytest.mark.parametrize("mark", ["{body}", "{{ body }}", "{{psopt.notes}}", "<rephrase>"])

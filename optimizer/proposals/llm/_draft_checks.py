@@ -131,8 +131,10 @@ class DraftChecks:
         return text
 
     def _tells(self, boundary: str) -> bool:
-        """Whether a sentence says more than the names of labels, and what it was asked for."""
-        return bool(_topics(boundary) - _topics(" ".join(self.labels)) - _topics(_ASKED_FOR)) and "(" not in boundary
+        """Whether a sentence names a label, and says more than that and what it was asked for."""
+        names_one = any(names_label(boundary, label) for label in self.labels)
+        own = _topics(" ".join(self.labels)) | _topics(_ASKED_FOR)
+        return names_one and bool(_topics(boundary) - own) and "(" not in boundary
 
     def _check_label(self, answered: object, label: str) -> None:
         if answered not in self.labels:

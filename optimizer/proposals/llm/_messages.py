@@ -36,9 +36,7 @@ _MOST_ANSWERS = 4  # different ones to a sample
 _ASKED_WORDS = 30  # models count badly: what they are asked for is less than what they may write
 
 
-def ask_for_note(
-    prompt: Prompt, failing: FailureSlice, predictions: Predictions, rephrasings: Sequence[str]
-) -> Messages:
+def ask_for_note(prompt: Prompt, failing: FailureSlice, predictions: Predictions) -> Messages:
     """Ask for one general sentence that would improve the answers to a group of weak samples."""
     members = [index for index, sample in enumerate(predictions.samples) if sample.id in set(failing.samples)]
     taken_for = f" They are mostly taken for {failing.predicted}." if failing.predicted else ""
@@ -50,7 +48,6 @@ def ask_for_note(
         f"These {prompt.noun}s belong to {failing.label}, but the model often answers otherwise.{taken_for} "
         "Beside each stands how often it was given which answer:",
         _samples(_seen(prompt, index, predictions) for index in members[:_MOST_SAMPLES]),
-        _worst_rephrasings(prompt, members, predictions, rephrasings),
         f"These {prompt.noun}s look alike and have their own labels:",
         _samples(_seen(prompt, index, predictions) for index in _nearest(members, near, predictions)),
         f"Write one general sentence to add to the prompt, so that such {prompt.noun}s are given {failing.label} and "

@@ -103,9 +103,7 @@ class LLMProposer:
             topics = topics_of(diagnosis.slices)[: max(0, self.most_slices - N_WITHOUT_TOPIC)]
             return open_note_requests(prompt, predictions, rephrasings, topics)
         requests = definition_requests(prompt, predictions, self.most_slices, _MOST_LABELS)
-        return requests + [
-            note_request(prompt, failing, predictions, rephrasings) for failing in self._slices(diagnosis)
-        ]
+        return requests + [note_request(prompt, failing, predictions) for failing in self._slices(diagnosis)]
 
     def refuse(self, objections: Mapping[Edit, str]) -> None:
         """Take down why edits that it has drafted are not used after all; others are not its own."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 N_WITHOUT_TOPIC = 2
 """How many notes on open answers are asked for whatever their topic: of the most severe samples by each view."""
+_MOST_CHARACTERS = 320  # of a draft that a grammar holds: more than its checks let pass, and no endless text
 _MOST_FAILING = 24  # samples that a note is drawn from; the first of them are shown. Chosen, not measured
 
 
@@ -58,7 +59,7 @@ class DraftRequest:
     @property
     def schema(self) -> str:
         """The form of the answer as a JSON schema, for models that can be held to one."""
-        text = {"type": "string"}
+        text: dict[str, object] = {"type": "string", "maxLength": _MOST_CHARACTERS}
         if self.labels:
             fields = {"definitions": _object(dict.fromkeys(self.labels, text))}
         else:
@@ -67,19 +68,17 @@ class DraftRequest:
         return json.dumps(_object(fields))
 
 
-def _object(fields: dict[str, dict[str, object]] | dict[str, dict[str, str]]) -> dict[str, object]:
+def _object(fields: dict[str, dict[str, object]]) -> dict[str, object]:
     return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
 
-def note_request(
-    prompt: Prompt, failing: FailureSlice, predictions: Predictions, rephrasings: Sequence[str]
-) -> DraftRequest:
+def note_request(prompt: Prompt, failing: FailureSlice, predictions: Predictions) -> DraftRequest:
     """Ask for a note on a group of weak samples; what is to gain is their share of wrong answers."""
     members = set(failing.samples)
     wrong = predictions.share_wrong
     at_stake = [wrong[index] for index, sample in enumerate(predictions.samples) if sample.id in members]
     gain = float(np.sum(at_stake) / len(wrong))
-    messages = ask_for_note(prompt, failing, predictions, rephrasings)
+    messages = ask_for_note(prompt, failing, predictions)
     return DraftRequest("note", str(failing.label), failing.topic, failing.view, failing.samples, gain, messages)
 
 
