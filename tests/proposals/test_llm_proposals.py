@@ -209,6 +209,29 @@ def test_good_drafts_pass_in_a_fence_and_behind_a_sentence_too(text: str) -> Non
 
 
 @pytest.mark.parametrize(
+    ("boundary", "is_kept"),
+    [
+        ("Questions about rulers are Person, not Number.", True),
+        ("Dates and years.", False),  # said already
+        ("Similar questions are Person, not Number.", False),  # says nothing
+        ("Rulers and kings.", False),  # names no label
+        ("When did the old bridge fall is Person.", False),  # a sample
+    ],
+)
+def test_a_boundary_is_kept_where_it_tells_something(boundary: str, is_kept: bool) -> None:
+    written = json.dumps({"label": "Number", "definition": "Dates and years.", "boundary": boundary})
+    checks = replace(CHECKS, noun="question")
+    wanted = f"Dates and years. {boundary}" if is_kept else "Dates and years."
+    assert checks.read(written, "definition", "Number", []) == wanted
+
+
+def test_a_definition_that_names_all_labels_tells_none_apart() -> None:
+    checks = replace(CHECKS, labels=("a1", "b2", "c3", "d4"))
+    with pytest.raises(DraftError, match="too many labels"):
+        checks.read(json.dumps({"definition": "Texts on b2, c3 or d4 and dates."}), "definition", "a1", [])
+
+
+@pytest.mark.parametrize(
     ("field", "written", "text"),
     [
         ("note", "Whatever asks for dates.", "Number: Whatever asks for dates."),

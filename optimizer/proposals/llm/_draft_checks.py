@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # Chosen by judgement, not measured. Forty words are a long sentence; one or two words tell nothing.
 MOST_WORDS = 40
 _LEAST_WORDS = 3
+_MOST_OTHERS = 2  # labels that a sentence names beside its own
 # A run of eight words is somebody's sentence. One of five is a way of asking ("what is the name of"), unless fewer than
 # three texts show it.
 _LONG = 8
@@ -37,7 +38,7 @@ _NOT_ANOTHER = re.compile(r"\b(?:is|are|belongs?\s+to|goes?\s+to)\s+((?:[A-Z][\w
 _WITH_EXAMPLES = re.compile(
     r",?\s*\(?\b(?:such as|for example|for instance|e\.g\.|including|like)\b[^.;)]*[?]?\)?", re.I
 )
-_ASKED_FOR = "similar text question mail ticket sentence boundary"
+_ASKED_FOR = "similar sentence boundary"
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
@@ -59,18 +60,25 @@ class DraftChecks:
         Whether drafts are for a template of the user's own, in whose file a name in braces would be read as a field.
     of_every_edit : ProposalChecks or None
         What must be true of edits by rule too; None where no train tells it.
+    noun : str
+        What a sample is called.
     """
 
     labels: tuple[str, ...]
     texts: tuple[str, ...]
     in_template: bool = False
     of_every_edit: ProposalChecks | None = None
+    noun: str = ""
 
     @classmethod
     def of(cls, task: Task, *, in_template: bool = False) -> DraftChecks:
         """The checks for a task's labels and its texts of train."""
         return cls(
-            tuple(task.labels), tuple(sample.text for sample in task.train), in_template, ProposalChecks.of(task)
+            tuple(task.labels),
+            tuple(sample.text for sample in task.train),
+            in_template,
+            ProposalChecks.of(task),
+            task.noun,
         )
 
     def read(self, written: str, field: str, label: str, taken: Iterable[str]) -> str:
@@ -97,7 +105,7 @@ class DraftChecks:
             self._check_label(draft.get("label", label), label)
         said = str(draft[field])
         boundary = draft.get("boundary")
-        if isinstance(boundary, str) and self._tells(boundary):
+        if isinstance(boundary, str) and self._tells(boundary) and boundary.strip() not in said:
             with contextlib.suppress(DraftError):  # a definition is of use without its boundary
                 return self.check(f"{_ended(said)} {boundary}", field, label, taken)
         return self.check(said, field, label, taken)
@@ -124,7 +132,9 @@ class DraftChecks:
             raise DraftError(f"copies a sample: {copied!r}")
         if self.of_every_edit and (objection := self.of_every_edit.against_statement(field, label, text)):
             raise DraftError(objection)
-        if label and not quoted_cues(text) and _topics(text) <= _topics(label):
+        if label and sum(names_label(text, other) for other in self.labels if other != label) > _MOST_OTHERS:
+            raise DraftError("names too many labels to tell one apart")
+        if label and not quoted_cues(text) and _topics(text) <= _topics(f"{label} {self.noun}"):
             raise DraftError(f"says nothing of {label} but its name")
         if words_of(text) in [words_of(other) for other in taken]:
             raise DraftError("a duplicate")
@@ -133,7 +143,7 @@ class DraftChecks:
     def _tells(self, boundary: str) -> bool:
         """Whether a sentence names a label, and says more than that and what it was asked for."""
         names_one = any(names_label(boundary, label) for label in self.labels)
-        own = _topics(" ".join(self.labels)) | _topics(_ASKED_FOR)
+        own = _topics(f"{' '.join(self.labels)} {self.noun} {_ASKED_FOR}")
         return names_one and bool(_topics(boundary) - own) and "(" not in boundary
 
     def _check_label(self, answered: object, label: str) -> None:
