@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 _DIAGNOSED = (60, 3)  # train samples and rephrasings
 _FEWEST = 40  # val samples
 _MOST_OF_A_KIND = 6  # notes or definitions at once: about as many as a search of a small model's prompt hands back
-_WRITTEN = (4, 1)  # slices and drafts of each that the writer is asked for
+_WRITTEN = 4  # groups and labels that the writer is asked for
 
 
 def main() -> None:
@@ -168,13 +168,10 @@ def _edits_by_kind(task: Task, model: Any, models: ModelProvider, writer: str) -
     diagnosis = diagnose_predictions(train, labelled=task.train)
     proposed = propose_edits(task, prompt, train, diagnosis)
     of_task, of_subclasses = definitions_from_task(task, train), definitions_from_subclasses(task, train)
-    worded = {edit.id for edit in (*of_task, *of_subclasses)}
-    definitions = [edit for edit in proposed if edit.kind == "definition" and edit.id not in worded]
     notes = [edit for edit in proposed if edit.kind == "note"]
     kinds: dict[str, list[Edit]] = {"no edit": [], "labels in another order": []}
     kinds["definitions of the task"] = _all_definitions(task, of_task)
     kinds["definitions of subclasses"] = of_subclasses[:_MOST_OF_A_KIND]
-    kinds["definitions by rule"] = definitions[:_MOST_OF_A_KIND]
     kinds["notes by rule"] = notes[:_MOST_OF_A_KIND]
     kinds |= _examples(task, train)
     if writer:
@@ -216,8 +213,7 @@ def _written(
     models: ModelProvider,
     writer: str,
 ) -> dict[str, list[Edit]]:
-    most, n_drafts = _WRITTEN
-    proposer = LLMProposer(models.writer(writer), n_drafts, most)
+    proposer = LLMProposer(models.writer(writer), _WRITTEN)
     edits = proposer.propose(task, prompt, train, diagnosis, rephrasings)
     refused = [f"{draft.kind}: {draft.reason}" for draft in proposer.refused]
     print(f"{writer} on {task.name}: {len(edits)} drafts passed; refused {refused}", flush=True)

@@ -13,12 +13,10 @@ import psopt
 from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import evaluate, score
 from psopt.models import ModelProvider
-from psopt.proposals import PhraseEvidence, _phrase_evidence, propose_edits
+from psopt.proposals import _phrase_evidence, propose_edits
 from psopt.proposals.rules import (
     _definitions,
     _examples,
-    definitions_from_clusters,
-    definitions_from_phrases,
     definitions_from_subclasses,
     examples_from_train,
 )
@@ -47,26 +45,15 @@ def main() -> None:
     bare = seed_prompt(task)
     on_train = evaluate(model, bare, rephrasings, train)
     diagnosis = diagnose_predictions(on_train, labelled=task.train)
-    clusters = diagnosis.clusters
-    evidence = PhraseEvidence.of(task)
 
     def show(name: str, edits: list[Edit]) -> None:
         scores = score(evaluate(model, apply_edits(bare, edits), rephrasings, val))
         figures = f"{scores.f1:.3f} {scores.sensitivity:.3f} {scores.consistency:.3f}"
         print(f"{name:50s} {len(edits):3d} edits  {figures}")
 
-    phrases = partial(definitions_from_phrases, task, on_train, evidence)
     subclasses = partial(definitions_from_subclasses, task, on_train)
     constants: tuple[Constant, ...] = (
-        (_definitions, "_MOST_PHRASES", (2, 4, 6, 8, 12), phrases),
-        (_definitions, "_LEAST_PURITY", (0.6, 0.7, 0.8, 0.9), phrases),
         (_definitions, "_MOST_SUBCLASSES", (5, 10, 20, 40), subclasses),
-        (
-            _definitions,
-            "_MOST_CLUSTERS",
-            (1, 2, 4, 8, 12),
-            partial(definitions_from_clusters, on_train, clusters, evidence),
-        ),
         (_examples, "_DIVERSITY", (0.0, 0.25, 0.5, 0.75, 1.0), partial(examples_from_train, on_train)),
         (_examples, "_LONGEST_EXAMPLE", (50, 100, 400), partial(examples_from_train, on_train)),
     )

@@ -30,13 +30,17 @@ class Provenance:
     """What an edit was drawn from.
 
     `author` is ``rules`` or a model's name; `view` is the diagnosis it answers (``sensitivity``, ``consistency``) or
-    ``task`` where the task's own words were used; `samples` are ids of *train* samples, never of val or test.
+    ``task`` where the task's own words were used; `samples` are ids of *train* samples, never of val or test. Where an
+    edit quotes phrases as signs of a label, `support` says how many texts of train show one and have that label (of
+    several notes in one: their sum), and `counter` are the ids of those that show one and have another.
     """
 
     author: str
     view: str
     topic: str = ""
     samples: tuple[str, ...] = ()
+    support: int = 0
+    counter: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +95,10 @@ class Edit:
     def to_dict(self) -> dict[str, Any]:
         """Return the edit as plain JSON data, its id among them."""
         data = {"id": self.id, **json.loads(json.dumps(asdict(self)))}
-        for optional in ("fields", "title"):
-            if not data[optional]:
-                del data[optional]
+        origin = data["provenance"]
+        for holder, optional in ((data, "fields"), (data, "title"), (origin, "support"), (origin, "counter")):
+            if not holder[optional]:
+                del holder[optional]
         return data
 
     @classmethod
@@ -104,7 +109,14 @@ class Edit:
             kind=data["kind"],
             label=data["label"],
             text=data["text"],
-            provenance=Provenance(origin["author"], origin["view"], origin["topic"], tuple(origin["samples"])),
+            provenance=Provenance(
+                origin["author"],
+                origin["view"],
+                origin["topic"],
+                tuple(origin["samples"]),
+                int(origin.get("support", 0)),
+                tuple(origin.get("counter", ())),
+            ),
             gain=float(data["gain"]),
             bundle=data.get("bundle", ""),
             step=data.get("step", ""),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 View = Literal["sensitivity", "consistency", "accuracy"]
 VIEWS: tuple[View, ...] = get_args(View)
 _LIMITS = ("max_prompt_edits", "max_prompt_tokens")
-_ONLY_WHEN_SET = (*_LIMITS, "no_verbatim", "examples_allowed")
+_ONLY_WHEN_SET = (*_LIMITS, "no_verbatim", "examples_allowed", "without")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,8 @@ class SearchRestriction:
         For how many examples of mean length there is room beside what else a prompt may have: so many count among
         neither its edits nor its tokens. Where there is any, a prompt with nothing but examples is among the first that
         are tried.
+    without : tuple of str
+        Ids of edits that are left out.
 
     Raises
     ------
@@ -61,6 +63,7 @@ class SearchRestriction:
     max_prompt_tokens: int | None = None
     no_verbatim: bool = False
     examples_allowed: int = 0
+    without: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""
@@ -82,7 +85,7 @@ class SearchRestriction:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> SearchRestriction:
         """Read a restriction back from run.json."""
-        named: dict[str, Any] = {name: tuple(data[name]) for name in ("views", "kinds") if name in data}
+        named: dict[str, Any] = {name: tuple(data[name]) for name in ("views", "kinds", "without") if name in data}
         return cls(**{**data, **named})
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,7 +95,13 @@ class SearchRestriction:
 
     def allowed(self, edits: Iterable[Edit]) -> list[Edit]:
         """Return the edits that are of these kinds and views."""
-        return [edit for edit in edits if edit.kind in self.kinds and self._allows_source(edit)]
+        return [
+            edit
+            for edit in edits
+            if edit.kind in self.kinds
+            and self._allows_source(edit)
+            and not {edit.id, edit.parameter_name}.intersection(self.without)
+        ]
 
     def _allows_source(self, edit: Edit) -> bool:
         """Whether an edit is drawn from a view that may be used; of examples weak spots alone are from one."""

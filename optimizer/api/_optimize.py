@@ -55,6 +55,7 @@ def optimize(
     parts: SearchRestriction | None = None,
     max_prompt_tokens: int | None = None,
     no_verbatim: bool = False,
+    without: Sequence[str] = (),
     leave_one_out: int | None = None,
     gate: GateMode = "sure",
     gate_margin: float = MARGIN,
@@ -114,6 +115,8 @@ def optimize(
     no_verbatim : bool
         Let no text of a sample into a prompt (see `psopt.proposals.NoVerbatim`): short for
         ``parts=SearchRestriction(no_verbatim=True)``.
+    without : sequence of str
+        Ids of edits that are never used: short for ``parts=SearchRestriction(without=..)``.
     lm : LMConfig, optional
         How language models are asked, and what they may cost.
     out : path, optional
@@ -148,6 +151,8 @@ def optimize(
         restriction = replace(restriction, max_prompt_tokens=max_prompt_tokens)
     if no_verbatim:
         restriction = replace(restriction, no_verbatim=True)
+    if without:
+        restriction = replace(restriction, without=tuple(without))
     sizes = AskedSizes.of(samples, train_samples, test_samples, rephrasings, heldout, trials, rounds)
     wordings, wordings_name = given_wordings(heldout_from)
     settings = RunSettings(

@@ -55,7 +55,7 @@ def make_evaluator(
 
 def make_proposer(settings: RunSettings, models: ModelProvider) -> LLMProposer | None:
     """Make what drafts edits beside the rules, where there is a model for that."""
-    return LLMProposer(models.writer(settings.proposer)) if settings.has_proposer else None
+    return LLMProposer(models.writer(settings.writer)) if settings.writer else None
 
 
 def _split_samples(task: Task, settings: RunSettings) -> dict[Split, tuple[Sample, ...]]:

@@ -45,6 +45,19 @@ ApiBase = Annotated[
     str | None,
     option("Model", "--api-base", "With --verify: where the server is now", "URL", show_default="where it was"),
 ]
+Why = Annotated[
+    bool,
+    option("Output", "--why", "List the prompt's edits instead: what each was drawn from, and what speaks against."),
+]
+WithoutEdits = Annotated[
+    list[str] | None,
+    option(
+        "Prompt",
+        "--without",
+        "Leave an edit out, by its id (see --why); may be repeated. What is left was not measured.",
+        "EDIT",
+    ),
+]
 Json = Annotated[bool, option("Output", "--json", "Print the prompt with its edits and scores as JSON.")]
 _MOST_SHOWN = 3  # answers that differ; the number of all is said
 
@@ -56,6 +69,8 @@ def export(
     pick: Pick = "recommended",
     form: Format = None,
     diff: Diff = False,
+    why: Why = False,
+    without: WithoutEdits = None,
     verify: Verify = None,
     out: Out = None,
     api_base: ApiBase = None,
@@ -84,6 +99,7 @@ def export(
         run,
         pick,
         form=own,
+        without=without or (),
         verify=verify or 0,
         cache_dir=cache_dir,
         api_base=api_base,
@@ -92,7 +108,9 @@ def export(
         max_cost=max_cost,
         **request_options(request),
     )
-    if as_json:
+    if why and not as_json:
+        _print("\n".join(_reasons(exported)) + "\n", ".txt")
+    elif as_json:
         print_json(_entry(run, exported, diff=diff))
     else:
         _show(run, exported, form, out, diff=diff)
@@ -108,13 +126,12 @@ def _check(form: str | None, *, diff: bool, verify: int | None) -> None:
 
 
 def _entry(run: Path, exported: Exported, *, diff: bool) -> dict[str, Any]:
-    from psopt.runs import read_entry
     from psopt.search_spaces import render_instructions
 
     is_own = exported.prompt.template is None
     data = {
         "run": str(run),
-        **read_entry(run, exported.id),
+        **_measured(run, exported),
         "notes": list(exported.notes),
         "text": render_instructions(exported.prompt) if is_own else exported.text,
         "call": {"before": exported.before.to_dict(), "after": exported.after.to_dict()},
@@ -124,6 +141,30 @@ def _entry(run: Path, exported: Exported, *, diff: bool) -> dict[str, Any]:
     if exported.verification is not None:
         data["verification"] = exported.verification.to_dict()
     return data
+
+
+def _measured(run: Path, exported: Exported) -> dict[str, Any]:
+    """The run's entry of the prompt; of one that is not the run's, since edits were left out, the prompt alone."""
+    from psopt.runs import read_entry
+
+    try:
+        return dict(read_entry(run, exported.id))
+    except InputError:
+        edits = [edit.to_dict() for edit in exported.edits]
+        return {"id": exported.id, "edits": edits, "prompt": exported.prompt.to_dict()}
+
+
+def _reasons(exported: Exported) -> list[str]:
+    """A paragraph an edit: its id, its text, where it comes from, and what of train is for and against it."""
+    lines = []
+    for edit in exported.edits:
+        origin = edit.provenance
+        lines += [f"{edit.id}  {edit.kind}{f' of {edit.label}' if edit.kind == 'example' else ''}: {edit.text}"]
+        drawn = f"by {origin.author}, drawn from {len(origin.samples)} texts of train"
+        counted = f"; {origin.support} texts of train have its phrases and its label, {len(origin.counter)} another"
+        against = f" ({', '.join(origin.counter[:_MOST_SHOWN])})" if origin.counter else ""
+        lines += [f"    {drawn}{f'{counted}{against}' if origin.support else ''}", ""]
+    return lines[:-1] or ["This prompt has no edits: it is the original."]
 
 
 def _show(run: Path, exported: Exported, form: str | None, out: Path | None, *, diff: bool) -> None:

@@ -39,9 +39,9 @@ Proposer = Annotated[
     option(
         "Search",
         "--proposer",
-        "A model that drafts edits, beside the rules",
+        "A model that writes definitions and notes, beside the rules; `rules` for none",
         "M",
-        show_default="rules alone",
+        show_default="the model that answers, if it can write",
     ),
 ]
 LeaveOneOut = Annotated[
@@ -71,6 +71,15 @@ HeldoutFrom = Annotated[
         "--heldout-from",
         "Wordings of another source (a text file, one a line, or JSON): test tells S under them too.",
         "FILE",
+    ),
+]
+Without = Annotated[
+    list[str] | None,
+    option(
+        "Search",
+        "--without",
+        "Never use an edit, by its id (psopt export RUN --why lists them); may be repeated.",
+        "EDIT",
     ),
 ]
 NoVerbatim = Annotated[
@@ -103,6 +112,7 @@ def optimize(
     pin: Pin = None,
     max_prompt_tokens: MaxPromptTokens = None,
     no_verbatim: NoVerbatim = False,
+    without: Without = None,
     out: Out = None,
     storage: Storage = None,
     study_name: StudyName = "",
@@ -155,6 +165,7 @@ def optimize(
         heldout_from_name=str(heldout_from or ""),
         max_prompt_tokens=max_prompt_tokens,
         no_verbatim=no_verbatim,
+        without=tuple(without or ()),
         storage=storage,
         study_name=study_name,
         proposer=proposer,

@@ -160,6 +160,7 @@ def run_settings(
     race: RaceName,
     max_prompt_tokens: int | None,
     no_verbatim: bool = False,
+    without: tuple[str, ...] = (),
     **run: Any,
 ) -> tuple[RunSettings, PlanOptions]:
     """The settings of a run, and what of it is to be planned; `run` holds options of `psopt optimize` alone."""
@@ -168,7 +169,7 @@ def run_settings(
     from psopt.search_spaces import SearchRestriction
     from psopt.text import shell_line
 
-    parts = SearchRestriction(max_prompt_tokens=max_prompt_tokens, no_verbatim=no_verbatim)
+    parts = SearchRestriction(max_prompt_tokens=max_prompt_tokens, no_verbatim=no_verbatim, without=without)
     settings = RunSettings(
         data=data_options(data, str(Path.cwd()), sources),
         strategy=planned.strategy,

@@ -29,7 +29,7 @@ from psopt.models._capabilities import (
 )
 from psopt.models._cells import NOT_ASKED, predict_cells, predict_proba_cells
 from psopt.models._provider import ModelProvider
-from psopt.models._registry import NAMES, load_model, name_of_model
+from psopt.models._registry import NAMES, can_write, load_model, name_of_model
 
 __all__ = [
     "NAMES",
@@ -52,6 +52,7 @@ __all__ = [
     "answer_key",
     "cache_folder",
     "calibrates",
+    "can_write",
     "capabilities_of",
     "has_cells",
     "has_confidences",

@@ -30,7 +30,19 @@ NAMES = {
 }
 SMOLLM2 = "smollm2"
 _WHOLE_NAMES = ("minilm", SMOLLM2)
+_WRITING = frozenset({"gguf", "openai", "azure", "dspy"})
 _CHOOSING = frozenset({"minilm", "sim", "hf", "gguf", SMOLLM2})
+
+
+def can_write(model: str) -> bool:
+    """Whether a model of this name can also write definitions and notes, and not only answer.
+
+    minilm, sim and hf write nothing; smollm2 does, but with 135 million parameters nothing that would be of use.
+
+    >>> [can_write(name) for name in ("openai/gpt-4o-mini", "gguf/qwen.gguf", "smollm2", "minilm", "hf/qwen")]
+    [True, True, False, False, False]
+    """
+    return model.partition("/")[0] in _WRITING
 
 
 def load_model(

@@ -1,16 +1,20 @@
-"""Notes that send nearly the same samples to the same label are one note: each further one would cost its trials."""
+"""What notes match of train: their support and counter-examples, and which of them are nearly equal.
+
+Notes that send nearly the same samples to the same label are one note: each further one would cost its trials.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 from psopt.diagnosis import PhraseIndex
 from psopt.text import label_mentions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
     from psopt.search_spaces import Edit
     from psopt.tasks import Task
@@ -46,6 +50,19 @@ def without_near_equals(edits: Sequence[Edit], pool: Sequence[Edit], task: Task)
         else:
             kept.append(edit)
     return [edit for edit in edits if edit.id not in left_out]
+
+
+def with_support(edits: Sequence[Edit], task: Task) -> list[Edit]:
+    """Let each note that quotes phrases bear how many texts of train show one, and which have another label."""
+    matches = _matches(edits, task)
+    train = task.train[:_MOST_TEXTS]
+    supported = []
+    for edit in edits:
+        shown = [train[row] for row in np.flatnonzero(matches.get(edit.id, ()))]
+        counter = tuple(sample.id for sample in shown if sample.label != edit.label)
+        origin = replace(edit.provenance, support=len(shown) - len(counter), counter=counter)
+        supported.append(replace(edit, provenance=origin) if shown else edit)
+    return supported
 
 
 def _are_near_equal(matched: NDArray[np.bool_], other: NDArray[np.bool_]) -> bool:

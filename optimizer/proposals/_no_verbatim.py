@@ -26,7 +26,7 @@ figures are usually given out (k-anonymity with k = 5: El Emam and Dankar, "Prot
 2008)."""
 _SENTENCE = 3  # words that are a piece of a text, however often they stand
 # What psopt's own notes and definitions are put together of, beside function words.
-_SCAFFOLD = frozenset(["begins", "contains", "belongs", "whose", "typical", "wordings", "also", "answer", "write"])
+_SCAFFOLD = frozenset(["begins", "contains", "usually", "belongs", "whose", "answer", "write"])
 _BORDERS = re.compile(r"[^\w\s'’-]+")
 
 

@@ -6,18 +6,16 @@ from typing import TYPE_CHECKING
 
 from psopt.diagnosis import find_slices
 from psopt.proposals._checks import ProposalChecks
+from psopt.proposals._near_equal import with_support
 from psopt.proposals._open_topics import topics_of
 from psopt.proposals._topics import NoteTopics, one_a_topic
 from psopt.proposals.rules import (
-    definitions_from_clusters,
-    definitions_from_phrases,
     definitions_from_subclasses,
     definitions_from_task,
     examples_from_train,
     examples_of_open_answers,
     notes_from_slices,
     notes_on_open_answers,
-    notes_on_short_questions,
     notes_on_topics,
 )
 from psopt.templates import template_marks
@@ -50,7 +48,7 @@ def propose_edits(
     new = [edit for edit in edits if not _holds(prompt, edit) and not _is_ambiguous(prompt, edit)]
     if not task.spec.is_open:  # notes on forms name no label, and are about different things
         new = one_a_topic(new, NoteTopics(task, pool, prompt.notes))
-    return sorted(new, key=lambda edit: (-edit.gain, edit.id))
+    return with_support(sorted(new, key=lambda edit: (-edit.gain, edit.id)), task)
 
 
 def _edits_of_open_answers(
@@ -72,13 +70,9 @@ def _edits_of_labels(
     notes = notes_from_slices(_slices_by_signs(predictions, diagnosis, evidence), task.noun)
     definitions = definitions_from_task(task, predictions)
     definitions += definitions_from_subclasses(task, predictions)
-    definitions += definitions_from_clusters(predictions, diagnosis.clusters, evidence)
-    definitions += definitions_from_phrases(task, predictions, evidence)
     edits = definitions + notes + examples_from_train(predictions, taken=shown, checks=checks)
     refused = checks.against_edits(edits)
-    # "What is" alone tells no topic and is no sign, so that the checks would refuse what is true of short questions.
-    on_short = notes_on_short_questions(task, predictions, evidence)
-    return [edit for edit in edits if edit.id not in refused] + on_short
+    return [edit for edit in edits if edit.id not in refused]
 
 
 def _shown_texts(prompt: Prompt, pool: Sequence[Edit]) -> set[str]:

@@ -111,5 +111,5 @@ def _growth(task: Task, settings: RunSettings, baseline: Prompt, evaluator: Eval
         evaluator.rephrasings,
         evaluator.samples["train"],
         settings.search.parts,
-        drafted=settings.has_proposer,
+        drafted=settings.writer is not None,
     )

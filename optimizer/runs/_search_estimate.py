@@ -80,7 +80,7 @@ def estimate_from(
     few, middle, many = (min(size, trials - 1) for size in _FRONT)
     phases = [
         *rephrasing_phases(baseline, settings.rephrasing, n_texts, basis.single_price),
-        *drafting_phases(task, settings.proposer, min(settings.search.rounds, trials - 1), basis.single_price),
+        *drafting_phases(task, settings.writer, min(settings.search.rounds, trials - 1), basis.single_price),
     ]
     n_writing = len(phases)
     if not n_done:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.errors import InputError
+from psopt.models import can_write
 from psopt.models.chat import LMConfig, without_header_values
 from psopt.rephrasings import RephrasingOptions, read_families
 from psopt.runs._data_options import DataOptions
@@ -71,7 +72,7 @@ class RunSettings:
     lm : LMConfig
         How language models are asked, and what they may cost.
     proposer : str or None
-        A model that drafts edits; None for rules.
+        A model that drafts edits beside the rules, or ``rules``; None for the model that answers, if it can write.
     leave_one_out : int or None
         How many of the chosen prompt's edits are left out at the end, to tell what they contribute; each takes val x Q
         answers. None: 8 where the model answers at no cost, else 0.
@@ -150,9 +151,11 @@ class RunSettings:
         return self.search.seed
 
     @property
-    def has_proposer(self) -> bool:
-        """Whether a model drafts edits beside the rules."""
-        return self.proposer not in {None, "rules"}
+    def writer(self) -> str | None:
+        """The model that drafts edits beside the rules; None where there is none."""
+        if self.proposer is None and can_write(self.model) and not (self.own_model or self.program):
+            return self.model
+        return None if self.proposer == "rules" else self.proposer
 
     def load_task(self) -> Task:
         """Load the run's data (see `DataOptions.load`)."""

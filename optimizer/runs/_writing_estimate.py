@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from psopt.models.chat import Need, price_of, tokens_of_text
-from psopt.proposals.llm import MOST_SLICES, N_DRAFTS
+from psopt.proposals.llm import MOST_SLICES
 from psopt.rephrasings import N_SHOWN, passages_of
 from psopt.runs._cost_estimate import Phase
 from psopt.tasks import JUDGE
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
-_TOKENS_OF_A_DRAFT = (700, 1500, 3000)
+_TOKENS_OF_A_DRAFT = (500, 1100, 2200)
+_ASKED_AGAIN = 1.3  # a draft that is refused is asked for once more
 # Of an answer, in both orders. Equal answers are rated once, and a rating that can't be read is asked for again; how
 # many are equal is not known before.
 _RATINGS = 2
@@ -54,12 +55,12 @@ def rephrasing_phases(
 
 def drafting_phases(task: Task, proposer: str | None, rounds: int, price: Price | None) -> list[Phase]:
     """What drafting edits takes in so many rounds."""
-    if proposer is None or proposer == "rules":
+    if proposer is None:
         return []
-    n_drafts = rounds * N_DRAFTS * (MOST_SLICES + min(MOST_SLICES, len(task.labels)))
+    n_drafts = round(_ASKED_AGAIN * rounds * (1 + MOST_SLICES + min(MOST_SLICES, len(task.labels))))
     few, middle, many = _TOKENS_OF_A_DRAFT
     span = (few / middle / rounds / 2 if rounds else 0.0, 1, many / middle)
-    why = "fewer where fewer groups shake"
+    why = "fewer where fewer groups are weak"
     return [_written("drafts of edits", n_drafts, middle, span, why, price_of(proposer) or price)]
 
 

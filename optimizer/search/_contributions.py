@@ -95,7 +95,7 @@ def _lost(contribution: Contribution) -> float:
 
 
 def _words(edits: Sequence[Edit]) -> str:
-    return str(edits[0]) if len(edits) == 1 else f"{edits[0].bundle or edits[0].kind} ({len(edits)} examples)"
+    return str(edits[0]) if len(edits) == 1 else f"{edits[0].bundle or edits[0].kind} ({len(edits)} {edits[0].kind}s)"
 
 
 def _without(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from psopt.proposals import merged_definitions, merged_notes, replace_merged
+from psopt.proposals import merged_notes, replace_merged
 from psopt.search._shorten import next_shorter
 from psopt.search.racing import StoppedCandidate
 
@@ -92,10 +92,9 @@ class ShorterCandidates:
         return replace_merged(merged, self._allowed(self._problem.proposer.merge(self._problem.task, merged)))
 
     def _merged_by_rule(self, edits: Sequence[Edit]) -> tuple[Edit, ...]:
-        """Edits with the notes and the definitions of each label in one, as far as rules have written them."""
+        """Edits with the notes of each label in one, as far as rules have written them."""
         task = self._problem.task
-        merged = merged_definitions(edits, task.labels) + merged_notes(edits, task.labels, task.noun)
-        return replace_merged(edits, self._allowed(merged))
+        return replace_merged(edits, self._allowed(merged_notes(edits, task.labels, task.noun)))
 
     def _allowed(self, merged: list[Edit]) -> list[Edit]:
         """Merged edits that hold no text of samples, where that is asked for."""

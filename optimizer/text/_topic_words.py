@@ -23,7 +23,10 @@ _LIGHT = (
     "use used using usually very via want wanted wants way ways well went whatever whenever whether while whoever "
     "within without yes yesterday yet yours"
 )
-LIGHT_WORDS = FUNCTION_WORDS.union(_LIGHT.split())
+# What is left and right of the apostrophe of a contraction.
+_STEMS = "ain aren couldn didn doesn don hadn hasn haven isn shouldn wasn weren wouldn"
+_TAILS = frozenset(["d", "ll", "m", "re", "s", "t", "ve"])
+LIGHT_WORDS = FUNCTION_WORDS.union(_LIGHT.split(), _STEMS.split(), _TAILS)
 
 
 def topic_words(phrase: str) -> frozenset[str]:
@@ -43,16 +46,21 @@ def topic_words(phrase: str) -> frozenset[str]:
 
 
 def tells_a_topic(phrase: str) -> bool:
-    """Tell whether at least half of a phrase's words tell a topic, or it is how a question begins.
+    """Tell whether a phrase begins and ends with a word that tells a topic, or is how a question begins.
 
-    >>> [tells_a_topic(phrase) for phrase in ("stand for", "^when did", "do people", "dollars nobody told", "when")]
-    [True, True, False, False, False]
+    What begins or ends with another word is a piece of a sentence, and what stands around it may have meant the class.
+
+    >>> [tells_a_topic(phrase) for phrase in ("capital of france", "what color", "^when did", "^what city")]
+    [True, True, True, True]
+    >>> [tells_a_topic(phrase) for phrase in ("stand for", "it twice", "do people", "don t work", "when")]
+    [False, False, False, False, False]
     """
-    topics = topic_words(phrase)
     words = field_and_phrase(phrase)[1].removeprefix("^").split()
+    topics = topic_words(phrase)
     if topics <= _ASKING:
         return bool(topics) and words != [_VAGUE_ALONE]
-    return 2 * len(topics) >= len(words)
+    ends = (words[0], words[-1])
+    return all(topic_words(word) for word in ends[words[0] in QUESTION_WORDS :]) and _TAILS.isdisjoint(words)
 
 
 def _is_word(word: str) -> bool:

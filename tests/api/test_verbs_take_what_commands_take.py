@@ -63,6 +63,7 @@ ELSEWHERE = {
     "rephrase.show": show_prompt,
     "export.out": psopt.export,  # returns the text
     "export.diff": psopt.Exported,  # has it
+    "export.why": psopt.Exported,  # has its edits
 }
 VERBS: dict[str, Callable[..., Any]] = {
     name: getattr(psopt, name)

@@ -78,6 +78,8 @@ OWN = {
     "--race",
     "--max-prompt-tokens",
     "--no-verbatim",
+    "--without",
+    "--why",
     "--out",
     "--storage",
     "--study-name",

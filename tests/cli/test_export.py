@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,8 +45,16 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, FakeS
     told = {"task": data.dataset, "inputs": "subject,body", "label_column": "team"}
     with FakeServer(answer="sim/accuracy=0.6,wobble=0.4", **told) as server:
         lm = LMConfig(api_base=server.url)
-        search = SearchOptions(trials=3, rounds=1)
-        settings = RunSettings(data, "openai/m", rephrasings=2, samples=8, search=search, lm=lm, prompt=prompt)
+        settings = RunSettings(
+            data,
+            "openai/m",
+            rephrasings=2,
+            samples=8,
+            search=SearchOptions(trials=6, rounds=1),
+            lm=lm,
+            prompt=prompt,
+            proposer="rules",
+        )
         run_settings(task, settings, out=folder / "run", cache_dir=folder / "cache")
         yield folder, server
     monkeypatch.undo()
@@ -169,9 +178,26 @@ def test_as_json_it_says_all_of_that(export: Any) -> None:
     assert said["call"]["after"]["tokens_a_call"] > said["call"]["before"]["tokens_a_call"]
 
 
+def test_each_edit_says_why_and_may_be_left_out(export: Any) -> None:
+    _, reasons, _ = export("--why")
+    first, *others = re.findall(r"^(\w{9})  (?:note|definition|example)", reasons, re.MULTILINE)
+    assert reasons.count("drawn from") == len([first, *others])
+    whole = json.loads(export("--json")[1])
+    code, text, _ = export("--without", first)
+    less = json.loads(export("--without", first, "--json")[1])
+    assert code == 0
+    assert less["text"] == text
+    assert less["id"] != whole["id"]
+    assert [edit["id"] for edit in less["edits"]] == [edit["id"] for edit in whole["edits"] if edit["id"] != first]
+    assert set(text.splitlines()) < set(whole["text"].splitlines())
+    _, original, _ = export(*(word for name in (first, *others) for word in ("--without", name)))
+    assert original == (OWN / "sections.md").read_text()
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["--without", "n00000000"], "has no edit 'n00000000'"),
         (["--pick", "zzzz"], "unknown prompt of the front 'zzzz'"),
         (["--format", "dspy", "--verify", "2"], "--verify is for a prompt's text"),
         (["--format", "dspy", "--diff"], "--diff is for a prompt's text"),

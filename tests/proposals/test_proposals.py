@@ -5,12 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from psopt.diagnosis import AnswerCluster, diagnose_predictions
+from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import Predictions, evaluate
 from psopt.proposals import note_text, propose_edits
-from psopt.proposals.rules._definitions import definitions_from_clusters
 from psopt.proposals.rules._examples import examples_from_train
-from psopt.search_spaces import Prompt, apply_edits, seed_prompt
+from psopt.search_spaces import Edit, Prompt, apply_edits, seed_prompt
 from psopt.tasks import Sample, Task
 
 REPHRASINGS = ["odd", "even", "odd again", "even too"]
@@ -27,8 +26,8 @@ def propose(task: Task, predictions: Any, prompt: Prompt | None = None) -> Any:
 
 def test_notes_send_the_shaking_questions_where_they_belong(task: Task, on_train: Any) -> None:
     notes = [edit for edit in propose(task, on_train) if edit.kind == "note"]
-    assert any('"when' in note.text and note.text.endswith("belongs to Number.") for note in notes)
-    assert any('"whose' in note.text and note.text.endswith("belongs to Person.") for note in notes)
+    assert any('"when' in note.text and note.text.endswith("usually belongs to Number.") for note in notes)
+    assert any('"whose' in note.text and note.text.endswith("usually belongs to Person.") for note in notes)
 
 
 def test_applying_the_notes_mends_the_keyword_model(task: Task, on_train: Any, keyword_model: Any) -> None:
@@ -53,14 +52,21 @@ def test_what_a_prompt_holds_is_not_proposed_again(task: Task, on_train: Any) ->
     assert {edit.id for edit in again}.isdisjoint(edit.id for edit in edits)
 
 
-def test_definitions_are_the_task_s_own_and_wordings_that_train_shows(task: Task, on_train: Any) -> None:
+def test_definitions_are_the_task_s_own_and_never_lists_of_words(task: Task, on_train: Any) -> None:
     definitions = [edit for edit in propose(task, on_train) if edit.kind == "definition"]
-    assert {(edit.provenance.author, edit.label) for edit in definitions} == {
-        (author, label) for author in ("task", "rules") for label in task.labels
+    assert {(edit.provenance.author, edit.label, edit.text) for edit in definitions} == {
+        ("task", label, text) for label, text in task.definitions.items()
     }
-    wordings = next(edit.text for edit in definitions if edit.provenance.author == "rules" and edit.label == "Number")
-    assert "when" in wordings
-    assert "how many" in wordings
+
+
+def test_a_note_bears_how_often_train_says_so_and_otherwise(task: Task, on_train: Any) -> None:
+    note = next(edit for edit in propose(task, on_train) if edit.kind == "note" and '"when' in edit.text)
+    of_label = [sample for sample in task.train if sample.text.startswith("when")]
+    assert note.provenance.support == sum(sample.label == "Number" for sample in of_label)
+    assert set(note.provenance.counter) == {sample.id for sample in of_label if sample.label != "Number"}
+    kept = note.to_dict()
+    assert Edit.from_dict(kept) == note
+    assert "counter" in kept["provenance"] or not note.provenance.counter
 
 
 def test_examples_come_in_layers_of_one_for_each_label(task: Task, on_train: Any) -> None:
@@ -90,7 +96,7 @@ def test_examples_of_a_label_are_unlike_each_other(on_train: Any) -> None:
     assert numbers[0].startswith("when did")
 
 
-def test_a_block_that_is_answered_alike_and_wrong_is_offered_as_part_of_the_definition(task: Task) -> None:
+def test_a_class_that_falls_apart_is_seen_as_two_blocks() -> None:
     """Questions of Number that say `date` are taken for Person under every rephrasing; the others are right."""
     samples = tuple(
         Sample(str(i), f"{'what date was' if i % 2 else 'how many were'} number {i}", "Number") for i in range(12)
@@ -104,26 +110,6 @@ def test_a_block_that_is_answered_alike_and_wrong_is_offered_as_part_of_the_defi
     ]
     assert diagnosis.clusters[0].within == 1
     assert diagnosis.clusters[0].across == 0
-    (edit,) = definitions_from_clusters(predictions, diagnosis.clusters)
-    assert edit.label == "Number"
-    assert "date" in edit.text
-    assert edit.gain == 0.5
-    assert set(edit.provenance.samples) == {str(i) for i in range(1, 12, 2)}
-
-
-def test_what_one_definition_says_of_a_label_the_next_one_does_not_say_again() -> None:
-    samples = tuple(Sample(str(number), f"how can one {number}", "Number") for number in range(6))
-    predictions = Predictions(np.array([[1]] * 6), samples, ("Number", "Person", "Place"))
-
-    def cluster(answered: str, n_named: int, *phrases: str) -> AnswerCluster:
-        ids = tuple(sample.id for sample in samples[:n_named])
-        return AnswerCluster("Number", answered, 1, 0, 1, (), phrases, ids, n_named)
-
-    edits = definitions_from_clusters(
-        predictions, [cluster("Place", 3, "how can i", "why"), cluster("Person", 5, "how can"), cluster("", 2, "why")]
-    )
-    assert [edit.text for edit in edits] == ["also how can", "also why"]
-    assert [edit.gain for edit in edits] == [pytest.approx(5 / 6), pytest.approx(3 / 6)]
 
 
 def test_a_class_that_is_answered_alike_throughout_has_no_blocks(task: Task) -> None:
@@ -139,14 +125,14 @@ def test_edits_with_most_to_gain_come_first(task: Task, on_train: Any) -> None:
 @pytest.mark.parametrize(
     ("noun", "phrases", "text"),
     [
-        ("question", ["^when"], 'A question that begins with "when" belongs to X.'),
+        ("question", ["^when"], 'A question that begins with "when" usually belongs to X.'),
         (
             "email",
             ["refund", "charge back"],
-            'An email that contains "refund" or "charge back" belongs to X.',
+            'An email that contains "refund" or "charge back" usually belongs to X.',
         ),
-        ("text", ["^a", "^b", "c"], 'A text that begins with "a" or "b" or contains "c" belongs to X.'),
-        ("text", ["a", "b", "c"], 'A text that contains "a", "b" or "c" belongs to X.'),
+        ("text", ["^a", "^b", "c"], 'A text that begins with "a" or "b" or contains "c" usually belongs to X.'),
+        ("text", ["a", "b", "c"], 'A text that contains "a", "b" or "c" usually belongs to X.'),
     ],
 )
 def test_notes_read_as_sentences(noun: str, phrases: list[str], text: str) -> None:

@@ -41,7 +41,7 @@ class Scribe:
         self.note = note
         self.requests: list[str] = []
 
-    def write(self, conversations: Sequence[Any], *, temperature: float = 0.0, sample: int = 0) -> list[str]:
+    def write(self, conversations: Sequence[Any], **_: object) -> list[str]:
         self.requests += [messages[-1]["content"] for messages in conversations]
         return [json.dumps({"label": "Number", "note": self.note}) for _ in conversations]
 
@@ -70,7 +70,6 @@ def test_the_model_reads_the_users_prompt_and_hears_of_its_fields(task: Task, ma
         assert "Its fields are subject, body." in request
         assert '{"fields": {"subject": "mail' in request
         assert "Answer with exactly one of these labels" not in request
-    assert any("- Do sort the mail." in request for request in scribe.requests)
 
 
 @pytest.mark.parametrize("mark", ["{body}", "{{ body }}", "{{psopt.notes}}", "<rephrase>"])

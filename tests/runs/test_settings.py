@@ -12,7 +12,7 @@ from psopt.errors import InputError
 from psopt.rephrasings import RephrasingOptions
 from psopt.runs import DataOptions, RunSettings
 from psopt.search import SearchOptions
-from psopt.search_spaces import SearchRestriction
+from psopt.search_spaces import Edit, Provenance, SearchRestriction
 
 # As a run.json of psopt 0.1 has them.
 OF_0_1: dict[str, Any] = {
@@ -94,3 +94,31 @@ def test_settings_survive_run_json() -> None:
 def test_settings_that_can_t_be_read_are_said(data: Any) -> None:
     with pytest.raises(InputError, match="settings can't be read"):
         RunSettings.from_dict(data)
+
+
+@pytest.mark.parametrize(
+    ("model", "proposer", "writer"),
+    [
+        ("openai/gpt-4o-mini", None, "openai/gpt-4o-mini"),
+        ("gguf/qwen.gguf", None, "gguf/qwen.gguf"),
+        ("openai/gpt-4o-mini", "rules", None),
+        ("openai/gpt-4o-mini", "azure/big", "azure/big"),
+        ("minilm", None, None),
+        ("hf/qwen", None, None),
+        ("smollm2", None, None),
+        ("smollm2", "gguf/qwen.gguf", "gguf/qwen.gguf"),
+    ],
+)
+def test_a_model_that_can_write_drafts_edits_unless_rules_are_asked_for(
+    model: str, proposer: str | None, writer: str | None
+) -> None:
+    settings = RunSettings(DataOptions("trec"), model, proposer=proposer)
+    assert settings.writer == writer
+    assert replace(settings, model=model, own_model=True).writer == (writer if proposer else None)
+
+
+def test_edits_that_are_left_out_are_kept_in_run_json() -> None:
+    parts = SearchRestriction(without=("n12345678",))
+    assert SearchRestriction.from_dict(parts.to_dict()) == parts
+    edits = [Edit("note", "a", text, Provenance("rules", "accuracy")) for text in ("One is a.", "Two is a.")]
+    assert SearchRestriction(without=(edits[0].id,)).allowed(edits) == edits[1:]

@@ -30,6 +30,8 @@ GGUF_KIND = "gguf"
 BATCH_KINDS = frozenset({"openai", "azure"})
 """Those among them that may be asked by batches."""
 
+_IN_PROCESS = 600.0  # seconds: what a model of a few billion parameters takes for a text on two cores, many times over
+
 
 def chat_engine(
     kind: str, model: Any, cache: AnswerCache, options: LMConfig | None = None, budget: Budget | None = None
@@ -40,6 +42,9 @@ def chat_engine(
     """
     options = options or LMConfig()
     client = chat_client(kind, model, options)
+    if kind == GGUF_KIND:
+        # Nobody is away whom a time limit would find out, and what is sent beyond the slots would only wait in a queue.
+        options = options.changed(timeout=max(options.timeout, _IN_PROCESS), concurrency=client.slots)
     engine = Engine(client, cache, budget or Budget.of(options), options)
     if options.batch and kind in BATCH_KINDS:
         engine.batches = _batches(engine, client, cache)

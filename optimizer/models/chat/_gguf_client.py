@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,15 +20,15 @@ if TYPE_CHECKING:
     from psopt.models.chat._client import Answer, Query
     from psopt.models.chat._config import LMConfig
 
-_SLOTS = 2  # texts written at once: two cores are what small machines have, and each slot takes a context
+_SLOTS = min(8, os.cpu_count() or 2)  # texts written at once: one a processor, as far as memory for contexts goes
 _CONTEXT = 4096  # tokens of a slot, what is written among them
 
 
 class GGUFClient:
     """A `ChatClient` of a GGUF file, which answers in this process.
 
-    Where a conversation ends by asking for JSON the answer is held to that form by a grammar: small models like to
-    write a sentence before it.
+    Where a conversation ends by asking for JSON the answer is held to that form by a grammar, and to a schema where
+    there is one: small models like to write a sentence before it.
 
     Raises
     ------
@@ -63,6 +64,9 @@ class GGUFClient:
             "seed": self._options.request_seed + query.sample,
             "max_tokens": query.max_tokens or self._options.most_tokens("text"),
         }
+        if query.response_format:
+            schema = {"name": "answer", "schema": json.loads(query.response_format)}
+            return {**body, "response_format": {"type": "json_schema", "json_schema": schema}}
         asks_for_json = "JSON" in query.messages[-1]["content"]
         return {**body, "response_format": {"type": "json_object"}} if asks_for_json else body
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from psopt.proposals._checks import ProposalChecks
 from psopt.templates import template_marks
-from psopt.text import names_label, words_of
+from psopt.text import names_label, quoted_cues, topic_words, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 # Chosen by judgement, not measured. Forty words are a long sentence; one or two words tell nothing.
 MOST_WORDS = 40
 _LEAST_WORDS = 3
+_MOST_OTHERS = 2  # labels that a sentence names beside its own
 # A run of eight words is somebody's sentence. One of five is a way of asking ("what is the name of"), unless fewer than
 # three texts show it.
 _LONG = 8
@@ -31,7 +33,13 @@ _AS_A_LABEL = re.compile(
     r"\s+(?:the\s+(?:label|class|category)\s+)?[\"'“`]([^\"'”`]+)[\"'”`]",
     re.IGNORECASE,
 )
-_FENCE = re.compile(r"\A```\w*\s*(.*?)\s*```\Z", re.DOTALL)
+# "Ordering more seats is Sales, not Billing": both must be labels.
+_NOT_ANOTHER = re.compile(r"\b(?:is|are|belongs?\s+to|goes?\s+to)\s+((?:[A-Z][\w/&+-]*\s?){1,4}),?\s+(?:and\s+)?not\b")
+_WITH_EXAMPLES = re.compile(
+    r",?\s*\(?\b(?:such as|for example|for instance|e\.g\.|including|like)\b[^.;)]*[?]?\)?", re.I
+)
+_ASKED_FOR = "similar sentence boundary"
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
 class DraftError(Exception):
@@ -52,18 +60,25 @@ class DraftChecks:
         Whether drafts are for a template of the user's own, in whose file a name in braces would be read as a field.
     of_every_edit : ProposalChecks or None
         What must be true of edits by rule too; None where no train tells it.
+    noun : str
+        What a sample is called.
     """
 
     labels: tuple[str, ...]
     texts: tuple[str, ...]
     in_template: bool = False
     of_every_edit: ProposalChecks | None = None
+    noun: str = ""
 
     @classmethod
     def of(cls, task: Task, *, in_template: bool = False) -> DraftChecks:
         """The checks for a task's labels and its texts of train."""
         return cls(
-            tuple(task.labels), tuple(sample.text for sample in task.train), in_template, ProposalChecks.of(task)
+            tuple(task.labels),
+            tuple(sample.text for sample in task.train),
+            in_template,
+            ProposalChecks.of(task),
+            task.noun,
         )
 
     def read(self, written: str, field: str, label: str, taken: Iterable[str]) -> str:
@@ -76,7 +91,7 @@ class DraftChecks:
         field : str
             ``note`` or ``definition``.
         label : str
-            What it is about; a note must name it. Empty where answers are no single labels.
+            What it is about. Empty where answers are no single labels.
         taken : iterable of str
             Texts that are in the pool already.
 
@@ -85,23 +100,51 @@ class DraftChecks:
         DraftError
             Saying what is wrong.
         """
-        draft = _parsed(written, field)
-        text = " ".join(str(draft[field]).split())
-        self._check_length(text, str(draft[field]))
+        draft = parsed(written, field, str)
         if label:
             self._check_label(draft.get("label", label), label)
-            if field == "note" and not names_label(text, label):
-                raise DraftError(f"does not name {label}")
+        said = str(draft[field])
+        boundary = draft.get("boundary")
+        if isinstance(boundary, str) and self._tells(boundary) and boundary.strip() not in said:
+            with contextlib.suppress(DraftError):  # a definition is of use without its boundary
+                return self.check(f"{_ended(said)} {boundary}", field, label, taken)
+        return self.check(said, field, label, taken)
+
+    def check(self, said: str, field: str, label: str, taken: Iterable[str]) -> str:
+        """Return a text that passes all checks; see `read`.
+
+        Sentences beyond `MOST_WORDS` are left out, and so are examples that are samples. A note that does not name its
+        label begins with it.
+        """
+        text = _fitted(" ".join(said.split()))
+        if self._copied(text):
+            text = _WITH_EXAMPLES.sub("", text)
+        _check_length(text, said)
+        if label:
             self._check_named(text)
+            if field == "definition":
+                text = re.sub(rf"\A[\"'*]*{re.escape(label)}[\"'*]*\s*:\s*", "", text)
+            elif not names_label(text, label):
+                text = f"{label}: {text}"
         if self.in_template and (marks := template_marks(text)):
             raise DraftError(f"holds {marks[0]}, which reads as a field")
         if copied := self._copied(text):
             raise DraftError(f"copies a sample: {copied!r}")
         if self.of_every_edit and (objection := self.of_every_edit.against_statement(field, label, text)):
             raise DraftError(objection)
+        if label and sum(names_label(text, other) for other in self.labels if other != label) > _MOST_OTHERS:
+            raise DraftError("names too many labels to tell one apart")
+        if label and not quoted_cues(text) and _topics(text) <= _topics(f"{label} {self.noun}"):
+            raise DraftError(f"says nothing of {label} but its name")
         if words_of(text) in [words_of(other) for other in taken]:
             raise DraftError("a duplicate")
         return text
+
+    def _tells(self, boundary: str) -> bool:
+        """Whether a sentence names a label, and says more than that and what it was asked for."""
+        names_one = any(names_label(boundary, label) for label in self.labels)
+        own = _topics(f"{' '.join(self.labels)} {self.noun} {_ASKED_FOR}")
+        return names_one and bool(_topics(boundary) - own) and "(" not in boundary
 
     def _check_label(self, answered: object, label: str) -> None:
         if answered not in self.labels:
@@ -111,18 +154,9 @@ class DraftChecks:
 
     def _check_named(self, text: str) -> None:
         labels = {label.casefold() for label in self.labels}
-        for name in _AS_A_LABEL.findall(text):
-            if name.casefold() not in labels:
-                raise DraftError(f"invents the label {name[:40]!r}")
-
-    def _check_length(self, text: str, as_written: str) -> None:
-        n_words = len(text.split())
-        if n_words < _LEAST_WORDS:
-            raise DraftError("empty" if not text else f"too short ({n_words} words)")
-        if n_words > MOST_WORDS:
-            raise DraftError(f"too long ({n_words} words; at most {MOST_WORDS})")
-        if len(as_written.strip().splitlines()) > 1:
-            raise DraftError("more than one paragraph")
+        for name in (*_AS_A_LABEL.findall(text), *_NOT_ANOTHER.findall(text)):
+            if name.strip().casefold() not in labels:
+                raise DraftError(f"invents the label {name.strip()[:40]!r}")
 
     def _copied(self, text: str) -> str | None:
         """The first run of words that comes from a sample."""
@@ -142,19 +176,58 @@ class DraftChecks:
         return shown
 
 
-def _parsed(written: str, field: str) -> dict[str, object]:
+def parsed(written: str, field: str, kind: type) -> dict[str, Any]:
+    """Read the JSON object of a draft, in a fence or behind a sentence too.
+
+    Raises
+    ------
+    DraftError
+        If there is none, or none whose `field` is of this kind.
+    """
     text = written.strip()
-    fenced = _FENCE.match(text)
-    text = fenced.group(1) if fenced else text
     if not text:
         raise DraftError("empty")
-    try:
-        draft = json.loads(text)
-    except ValueError:
-        raise DraftError(f"is no JSON: {text[:60]!r}") from None
-    if not isinstance(draft, dict) or not isinstance(draft.get(field), str):
+    for start in (0, max(0, text.find("{"))):
+        try:
+            draft, _ = json.JSONDecoder().raw_decode(text, start)
+            break
+        except ValueError:
+            continue
+    else:
+        raise DraftError(f"is no JSON: {text[:60]!r}")
+    if not isinstance(draft, dict) or not isinstance(draft.get(field), kind):
         raise DraftError(f"is JSON without a {field!r}")
     return draft
+
+
+def _fitted(text: str) -> str:
+    """The sentences at its beginning that are not too long together; the whole of one that is too long by itself."""
+    fitting: list[str] = []
+    for sentence in _SENTENCE_END.split(text):
+        if fitting and len(" ".join([*fitting, sentence]).split()) > MOST_WORDS:
+            break
+        fitting.append(sentence)
+    return " ".join(fitting)
+
+
+def _topics(text: str) -> frozenset[str]:
+    return topic_words(" ".join(words_of(text)))
+
+
+def _ended(sentence: str) -> str:
+    return sentence if sentence.rstrip().endswith((".", "!", "?")) else f"{sentence.rstrip()}."
+
+
+def _check_length(text: str, as_written: str) -> None:
+    n_words = len(text.split())
+    if n_words < _LEAST_WORDS:
+        raise DraftError("empty" if not text else f"too short ({n_words} words)")
+    if n_words > MOST_WORDS:
+        raise DraftError(f"too long ({n_words} words; at most {MOST_WORDS})")
+    if len(as_written.strip().splitlines()) > 1:
+        raise DraftError("more than one paragraph")
+    if "..." in text:
+        raise DraftError("leaves something open")
 
 
 def _runs(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:

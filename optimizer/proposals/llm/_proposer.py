@@ -1,20 +1,21 @@
-"""A language model as proposer: drafts for the biggest slices and the weakest classes, each checked."""
+"""A language model as proposer: drafts for the weakest groups and labels, each checked."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from psopt.proposals._near_equal import with_support
 from psopt.proposals._open_topics import topics_of
 from psopt.proposals._topics import NoteTopics
-from psopt.proposals.llm._draft_checks import DraftChecks, DraftError
+from psopt.proposals.llm._draft_checks import DraftChecks, DraftError, parsed
+from psopt.proposals.llm._messages import ask_again
 from psopt.proposals.llm._requests import (
     N_WITHOUT_TOPIC,
-    definition_request,
+    definition_requests,
     merge_request,
     note_request,
     open_note_requests,
-    subclass_request,
 )
 from psopt.proposals.rules._merging import merged_edit, notes_by_label
 from psopt.search_spaces import Edit, Provenance
@@ -23,18 +24,19 @@ from psopt.templates import template_marks
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from psopt.diagnosis import AnswerCluster, Diagnosis, FailureSlice
+    from psopt.diagnosis import Diagnosis, FailureSlice
     from psopt.evaluation import Predictions
     from psopt.models.chat import Writer
     from psopt.proposals.llm._requests import DraftRequest
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
 
-# What a round costs: at most 3 x 8 requests, two drafts each. Chosen for that, not measured.
-MOST_SLICES = 8
-N_DRAFTS = 2
+# What a round costs: at most 13 requests, each once more where its draft is refused. Chosen for that, not measured.
+MOST_SLICES = 6
+_MOST_LABELS = 20  # that are defined at once: more make a long answer, in which small models lose the form
+_ATTEMPTS = 2
 _KEPT = 1000  # characters of a refused draft, in proposals.json
-_LATER_TEMPERATURE = 0.8  # at 0 a second draft would be the first again
+_LATER_TEMPERATURE = 0.8  # at 0 a second draft would often be the first again
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,24 +53,21 @@ class RefusedDraft:
 
 @dataclass(eq=False)
 class LLMProposer:
-    """Lets a model write notes for slices of weak samples and definitions of weak classes.
+    """Lets a model write notes for groups of weak samples, and definitions of labels.
 
-    Several drafts are asked for each: the first at temperature 0, the others higher.
+    A draft that is refused is asked for once more, with what was wrong.
 
     Attributes
     ----------
     writer : Writer
-    n_drafts : int
-        Drafts for each slice and class.
     most_slices : int
-        How many slices and classes a round, those most in need first: what is common costs no more calls than what is
+        How many groups and labels a round, those most in need first: what is common costs no more calls than what is
         rare.
     refused : list of RefusedDraft
         Every draft that was not used.
     """
 
     writer: Writer
-    n_drafts: int = N_DRAFTS
     most_slices: int = MOST_SLICES
     refused: list[RefusedDraft] = field(default_factory=list)
 
@@ -83,17 +82,19 @@ class LLMProposer:
     ) -> list[Edit]:
         """Return edits that passed the checks; `predictions` are of train samples under `rephrasings`."""
         checks = DraftChecks.of(task, in_template=prompt.template is not None)
-        requests = self._requests(task, prompt, predictions, diagnosis, rephrasings)
-        edits: dict[str, Edit] = {edit.id: edit for edit in pool}
         topics = None if task.spec.is_open else NoteTopics(task, pool, prompt.notes)
+        requests = self._requests(task, prompt, predictions, diagnosis, rephrasings)
         new: list[Edit] = []
-        for number in range(self.n_drafts):
+        for number in range(_ATTEMPTS):
+            again = []
             for request, draft in zip(requests, self._drafts(requests, number), strict=True):
-                edit = self._checked(request, draft, checks, list(edits.values()), topics)
-                if edit is not None and edit.id not in edits:
-                    edits[edit.id] = edit
-                    new.append(edit)
-        return new
+                try:
+                    new += self._read(request, draft, checks, [*pool, *new], topics)
+                except DraftError as error:
+                    self._refuse(request, draft, str(error))
+                    again.append(replace(request, messages=ask_again(request.messages, draft, str(error))))
+            requests = again
+        return with_support(new, task)
 
     def _requests(
         self, task: Task, prompt: Prompt, predictions: Predictions, diagnosis: Diagnosis, rephrasings: Sequence[str]
@@ -101,10 +102,8 @@ class LLMProposer:
         if task.spec.is_open:
             topics = topics_of(diagnosis.slices)[: max(0, self.most_slices - N_WITHOUT_TOPIC)]
             return open_note_requests(prompt, predictions, rephrasings, topics)
-        requests = [note_request(prompt, failing, predictions, rephrasings) for failing in self._slices(diagnosis)]
-        requests += [definition_request(prompt, label, predictions) for label in self._weak_labels(predictions)]
-        requests += [subclass_request(prompt, cluster, predictions) for cluster in self._confused_clusters(diagnosis)]
-        return requests
+        requests = definition_requests(prompt, predictions, self.most_slices, _MOST_LABELS)
+        return requests + [note_request(prompt, failing, predictions) for failing in self._slices(diagnosis)]
 
     def refuse(self, objections: Mapping[Edit, str]) -> None:
         """Take down why edits that it has drafted are not used after all; others are not its own."""
@@ -123,58 +122,70 @@ class LLMProposer:
         requests = [merge_request(notes) for notes in several]
         merged = []
         for notes, request, draft in zip(several, requests, self._drafts(requests), strict=True):
-            edit = self._checked(request, draft, checks, edits)
-            if edit is not None and len(edit.text) < sum(len(note.text) for note in notes):
+            try:
+                (edit,) = self._read(request, draft, checks, edits)
+            except DraftError as error:
+                self._refuse(request, draft, str(error))
+                continue
+            if len(edit.text) < sum(len(note.text) for note in notes):
                 merged.append(merged_edit(notes, edit.text, self.writer.name))
         return merged
 
     def _drafts(self, requests: Sequence[DraftRequest], number: int = 0) -> list[str]:
         """What the model writes to each request, the first time or another one."""
-        conversations = [request.messages for request in requests]
-        temperature = _LATER_TEMPERATURE if number else 0.0
-        return self.writer.write(conversations, temperature=temperature, sample=number) if requests else []
+        if not requests:
+            return []
+        return self.writer.write(
+            [request.messages for request in requests],
+            temperature=_LATER_TEMPERATURE if number else 0.0,
+            sample=number,
+            schemas=[request.schema for request in requests],
+        )
 
-    def _checked(
+    def _read(
         self,
         request: DraftRequest,
         draft: str,
         checks: DraftChecks,
         pool: Sequence[Edit],
         topics: NoteTopics | None = None,
-    ) -> Edit | None:
-        """The edit of a draft; None, with the reason taken down, where it is refused."""
+    ) -> list[Edit]:
+        """The edit of a draft, or those of all labels; raises `DraftError` where it is refused."""
+        origin = Provenance(self.writer.name, request.view, request.topic, request.samples)
+        taken = [edit.text for edit in pool]
+        if request.labels:
+            return self._of_all_labels(request, draft, checks, taken)
+        text = checks.read(draft, request.kind, request.label, taken)
+        if topics and request.kind == "note":
+            if topics.is_taken(text):
+                raise DraftError("is about what another note is about")
+            topics.take(text)
+        return [Edit(request.kind, request.label, text, origin, request.gain)]
+
+    def _of_all_labels(
+        self, request: DraftRequest, draft: str, checks: DraftChecks, taken: Sequence[str]
+    ) -> list[Edit]:
+        """Definitions of one style, switched on together: those that pass the checks, where at least half do."""
+        written = parsed(draft, "definitions", dict)["definitions"]
+        origin = Provenance(self.writer.name, request.view, request.topic, request.samples)
+        gain = request.gain / len(request.labels)
+        edits, objections = [], []
+        for label in request.labels:
+            try:
+                text = checks.check(str(written.get(label, "")), "definition", label, taken)
+                edits.append(Edit("definition", label, text, origin, gain))
+            except DraftError as error:
+                objections.append(f"{label} {error}")
+        if 2 * len(edits) < max(len(request.labels), 4):
+            raise DraftError("; ".join(objections))
+        bundle = f"definitions of all labels ({'+'.join(edit.id for edit in edits)})"
+        return [replace(edit, bundle=bundle) for edit in edits]
+
+    def _refuse(self, request: DraftRequest, draft: str, reason: str) -> None:
         author = self.writer.name
-        try:
-            text = checks.read(draft, request.kind, request.label, [edit.text for edit in pool])
-            if topics and request.kind == "note":
-                _take_topic(text, topics)
-        except DraftError as error:
-            refused = RefusedDraft(request.kind, request.label, request.topic, author, draft[:_KEPT], str(error))
-            self.refused.append(refused)
-            return None
-        origin = Provenance(author, request.view, request.topic, request.samples)
-        return Edit(request.kind, request.label, text, origin, request.gain)
+        self.refused.append(RefusedDraft(request.kind, request.label, request.topic, author, draft[:_KEPT], reason))
 
     def _slices(self, diagnosis: Diagnosis) -> list[FailureSlice]:
         named = [failing for failing in diagnosis.slices if failing.label is not None]
         unique = {(failing.label, failing.topic): failing for failing in reversed(named)}
         return sorted(unique.values(), key=lambda failing: -failing.severity)[: self.most_slices]
-
-    def _confused_clusters(self, diagnosis: Diagnosis) -> list[AnswerCluster]:
-        """Clusters that are answered as another class."""
-        return [cluster for cluster in diagnosis.clusters if cluster.answered != cluster.label][: self.most_slices]
-
-    def _weak_labels(self, predictions: Predictions) -> list[str]:
-        """Labels by how many answers to their samples are wrong, those without a wrong one left out."""
-        wrong = predictions.n_rephrasings - predictions.n_right
-        n_wrong = {
-            label: int(wrong[predictions.truth == index].sum()) for index, label in enumerate(predictions.labels)
-        }
-        weak = [label for label, n in sorted(n_wrong.items(), key=lambda item: -item[1]) if n]
-        return weak[: self.most_slices]
-
-
-def _take_topic(text: str, topics: NoteTopics) -> None:
-    if topics.is_taken(text):
-        raise DraftError("is about what another note is about")
-    topics.take(text)

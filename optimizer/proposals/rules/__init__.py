@@ -1,8 +1,6 @@
-"""Proposals by rule, free of charge: one file for each kind of edit, and two for merging notes and definitions."""
+"""Proposals by rule, free of charge: one file for each kind of edit, and one for merging notes."""
 
 from psopt.proposals.rules._definitions import (
-    definitions_from_clusters,
-    definitions_from_phrases,
     definitions_from_subclasses,
     definitions_from_task,
 )
@@ -14,10 +12,8 @@ from psopt.proposals.rules._examples import (
     examples_of_open_answers,
 )
 from psopt.proposals.rules._merging import merged_edit, merged_notes, notes_by_label, replace_merged
-from psopt.proposals.rules._merging_definitions import merged_definitions
 from psopt.proposals.rules._notes import note_text, notes_from_slices
 from psopt.proposals.rules._open_notes import OPEN_NOTES, notes_on_open_answers
-from psopt.proposals.rules._short_questions import notes_on_short_questions
 from psopt.proposals.rules._topic_notes import notes_on_topics
 
 __all__ = [
@@ -25,20 +21,16 @@ __all__ = [
     "MOST_OPEN_EXAMPLES",
     "N_OPEN_EXAMPLES",
     "OPEN_NOTES",
-    "definitions_from_clusters",
-    "definitions_from_phrases",
     "definitions_from_subclasses",
     "definitions_from_task",
     "examples_from_train",
     "examples_of_open_answers",
-    "merged_definitions",
     "merged_edit",
     "merged_notes",
     "note_text",
     "notes_by_label",
     "notes_from_slices",
     "notes_on_open_answers",
-    "notes_on_short_questions",
     "notes_on_topics",
     "replace_merged",
 ]

@@ -24,7 +24,7 @@ def merged_notes(edits: Iterable[Edit], labels: Sequence[str], noun: str) -> lis
     >>> origin = Provenance("rules", "accuracy", "", ("train-1",))
     >>> (merged,) = merged_notes([Edit("note", "Number", text, origin) for text in notes], ["Number"], "question")
     >>> merged.text
-    'A question that begins with "when" or contains "what year" or "when did" belongs to Number.'
+    'A question that begins with "when" or contains "what year" or "when did" usually belongs to Number.'
     """
     merged = []
     for label in labels:
@@ -41,7 +41,9 @@ def merged_edit(edits: Sequence[Edit], text: str, author: str) -> Edit:
     """The edit that stands in place of several notes, or several definitions, of one label."""
     first = edits[0]
     samples = tuple(dict.fromkeys(sample for edit in edits for sample in edit.provenance.samples))
-    origin = Provenance(author, first.provenance.view, f"{len(edits)} {first.kind}s in one", samples)
+    support = sum(edit.provenance.support for edit in edits)
+    counter = tuple(dict.fromkeys(sample for edit in edits for sample in edit.provenance.counter))
+    origin = Provenance(author, first.provenance.view, f"{len(edits)} {first.kind}s in one", samples, support, counter)
     names = tuple(name for edit in edits for name in edit.stands_for)
     gains = [edit.gain for edit in edits]
     gain = sum(gains) if first.kind == "note" else max(gains)  # definitions of a label are about the same samples

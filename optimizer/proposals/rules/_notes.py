@@ -30,15 +30,15 @@ def notes_from_slices(slices: Iterable[FailureSlice], noun: str) -> list[Edit]:
 
 
 def note_text(noun: str, phrases: Sequence[str], label: str) -> str:
-    """Say in a sentence that what shows these phrases belongs to a label.
+    """Say in a sentence that what shows these phrases usually belongs to a label: a phrase is no proof.
 
     >>> note_text("question", ["^when", "what year"], "Number")
-    'A question that begins with "when" or contains "what year" belongs to Number.'
+    'A question that begins with "when" or contains "what year" usually belongs to Number.'
     >>> note_text("mail", ["subject: ^bill", "body: refund"], "billing")
-    'A mail whose subject begins with "bill" or whose body contains "refund" belongs to billing.'
+    'A mail whose subject begins with "bill" or whose body contains "refund" usually belongs to billing.'
     """
     said = described(noun, phrases)
-    return f"{said[0].upper()}{said[1:]} belongs to {label}."
+    return f"{said[0].upper()}{said[1:]} usually belongs to {label}."
 
 
 def described(noun: str, phrases: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 _DESCRIPTION = re.compile(r"<description>\n(.*?)\n</description>\n\nSay this in other words", re.DOTALL)
 _SAMPLES = re.compile(r"<samples>\n(.*?)\n</samples>", re.DOTALL)
 _WANTED = re.compile(r'Answer with JSON alone: \{"label": ("(?:[^"\\]|\\.)*"), "(note|definition)"')
+_ALL_WANTED = re.compile(r'Answer with JSON alone: (\{"definitions": .*\})')
 _NOTES = re.compile(r"<notes>\n(.*?)\n</notes>", re.DOTALL)
 _JUDGED = re.compile(r"<first>\n(.*?)\n</first>\n\n<second>\n(.*?)\n</second>", re.DOTALL)
 
@@ -37,6 +38,12 @@ def written(message: str, temperature: float, drafts: str) -> str | None:
         return "no" if "French" in judged.group(2) else "Yes."
     if description := _DESCRIPTION.search(message):
         return _rephrased(description.group(1), message.count("\n- "), temperature, drafts)
+    if wanted := _ALL_WANTED.search(message):
+        labels = json.loads(wanted.group(1))["definitions"]
+        if drafts != "good":
+            return ""
+        texts = {label: f"{message.count(label)} kinds of questions like those above" for label in labels}
+        return json.dumps({"definitions": texts})
     if wanted := _WANTED.search(message):
         label = json.loads(wanted.group(1))
         if notes := _NOTES.search(message):
