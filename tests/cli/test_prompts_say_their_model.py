@@ -9,10 +9,10 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from psopt.testing import FakeServer
 
 from tests.cli.guarding import Guard
 from tests.commands import run_command
+from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -11,8 +11,8 @@ from psopt.models import AnswerCache
 from psopt.models.chat import LMConfig, chat_model
 from psopt.models.chat._errors import ModelRefusedError
 from psopt.search_spaces import Prompt
-from psopt.testing import FakeServer
-from psopt.testing.fake_server import PROVIDERS
+
+from tests.fake_server import PROVIDERS, FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path

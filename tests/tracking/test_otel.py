@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import psopt
 import pytest
 from psopt.cli import main
-from psopt.testing import FakeServer
 from psopt.tracking import OTelTracker
 
 from tests.cli.limited_runs import write_questions
 from tests.cli.test_signals import PROGRAM
+from tests.fake_server import FakeServer
 from tests.tracking.small_runs import arguments, optimize
 
 if TYPE_CHECKING:
