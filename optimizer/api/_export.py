@@ -106,7 +106,7 @@ def export(
     prompt = Prompt.from_dict(entry["prompt"])
     baseline = read_baseline(directory, prompt)
     settings = directory.read_json(MANIFEST)["settings"]
-    written = write_prompt(prompt, form, entry["measured"])
+    written = write_prompt(prompt, form, entry.get("measured"))
     model, around = asked_about(directory)
     return Exported(
         entry["id"],
