@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT))  # where `tests` is
 
-from psopt.testing import FakeServer  # noqa: E402
+from tests.fake_server import FakeServer  # noqa: E402
 
 PRICES = '"openai/cheap" = { in = 0.15, out = 0.6 }\n"openai/dear" = { in = 2.5, out = 10.0 }\n'
 LEAST_INSIDE = 0.9

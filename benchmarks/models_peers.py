@@ -20,11 +20,15 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from multiprocessing import get_context
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from psopt.search_spaces import Messages, Prompt, render
-from psopt.testing import FakeServer
+
+sys.path.append(str(Path(__file__).resolve().parent.parent))  # where `tests` is
+
+from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator

@@ -22,7 +22,10 @@ from typing import TYPE_CHECKING, Any
 from models_peers import DELAY_MS, IN_FLIGHT, PROMPT, texts
 from psopt.models._answer_cache import AnswerCache
 from psopt.models.chat import ChatModel, LMConfig, chat_model
-from psopt.testing import FakeServer
+
+sys.path.append(str(Path(__file__).resolve().parent.parent))  # where `tests` is
+
+from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,9 +17,13 @@ import sys
 import tempfile
 import time
 import uuid
+from pathlib import Path
 
 import optuna
-from psopt.testing import FakeServer
+
+sys.path.append(str(Path(__file__).resolve().parent.parent))  # where `tests` is
+
+from tests.fake_server import FakeServer
 
 SIZES = ["--samples", "72", "--rephrasings", "10", "--concurrency", "8", "--quiet"]
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from _setting import Setting, panels
-from psopt.metrics import correctness, sample_prompt_sensi_score
+from psopt.metrics import sample_prompt_sensi_score
 from psopt.models import has_probabilities
 from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
 from psopt.search_spaces import seed_prompt
@@ -63,7 +63,7 @@ def main(setting: Setting) -> None:
         for shots in SHOTS:
             prompt = with_shots(task, shots, seed)
             predictions = setting.predictions(task, prompt, model, seed)
-            scores = sample_prompt_sensi_score(correctness(predictions.array, predictions.truth))
+            scores = sample_prompt_sensi_score(predictions.array == predictions.truth[:, None])
             f1 = float(predictions.right.mean())
             by_shots.append({**about, "shots": shots, "pss": scores.mean(), "f1": f1, "samples": scores})
             if shots == 0 and (measured := confidence(setting, task, prompt, model, seed, predictions.samples)):

@@ -37,7 +37,7 @@ from _prosa_sets import FREE, LABEL, SETS
 from _setting import HERE, rounded
 from psopt.errors import InputError, PsoptError
 from psopt.evaluation import evaluate, score
-from psopt.metrics import correctness, sample_prompt_sensi_score
+from psopt.metrics import sample_prompt_sensi_score
 from psopt.models import ModelProvider
 from psopt.models.chat import LMConfig
 from scipy.stats import spearmanr
@@ -74,7 +74,7 @@ def measure(case: Case, model: str, shots: int, provider: ModelProvider) -> dict
 def sample_pss(predictions: Predictions) -> NDArray[np.float64]:
     """Each question's PSS, (N,): of what its answers are worth, or of whether they are right."""
     quality = predictions.quality
-    return sample_prompt_sensi_score(correctness(predictions.array, predictions.truth) if quality is None else quality)
+    return sample_prompt_sensi_score(predictions.array == predictions.truth[:, None] if quality is None else quality)
 
 
 def by_confidence(case: Case, model: str, provider: ModelProvider) -> dict[str, Any]:

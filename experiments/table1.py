@@ -16,7 +16,7 @@ from typing import Any
 
 from _setting import HERE, Setting, panels
 from psopt.evaluation import compare_paired, score
-from psopt.metrics import accuracy_std, sample_consistency
+from psopt.metrics import prompt_f1, sample_consistency
 from psopt.search_spaces import STRATEGIES, seed_prompt
 from psopt.tasks import list_datasets
 
@@ -33,7 +33,7 @@ def rows_of(setting: Setting, dataset: str, model: str, seed: int) -> list[dict[
         std = {
             "sensitivity": predictions.sensitivities.std(),
             "consistency": sample_consistency(predictions.p_tau, predictions.truth).std(),
-            "f1": accuracy_std(predictions.array, predictions.truth),
+            "f1": float(prompt_f1(predictions.array, predictions.truth).std()),
         }
         row = {"dataset": dataset, "source": task.info.source, "model": model, "strategy": strategy, "seed": seed}
         row |= {"samples": len(predictions.samples), "na_rate": scores.na_rate, "ci": scores.ci, "std": std}

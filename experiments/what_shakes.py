@@ -15,7 +15,7 @@ from typing import Any, get_args
 from _setting import Setting, panels
 from psopt.errors import InputError
 from psopt.evaluation import score
-from psopt.metrics import accuracy_std, spread
+from psopt.metrics import prompt_f1, spread
 from psopt.search_spaces import Family, seed_prompt
 
 
@@ -32,7 +32,7 @@ def row_of(setting: Setting, dataset: str, model: str, seed: int, family: Any) -
     row |= {"sensitivity": scores.sensitivity, "f1": scores.f1, "ci": scores.ci}
     row["moved"] = bool((predictions.array != predictions.array[:, :1]).any())
     row["spread"] = spread(predictions.array, predictions.truth)
-    return {**row, "f1_std": accuracy_std(predictions.array, predictions.truth)}
+    return {**row, "f1_std": float(prompt_f1(predictions.array, predictions.truth).std())}
 
 
 def main(setting: Setting) -> None:

@@ -8,8 +8,6 @@ prediction_distribution    How probable is each class over the rephrasings?
 hard_predictions           Which class is most probable in each answer?
 sensitivity                How much do answers change when the task is rephrased?
 sample_sensitivity         Which samples change?
-sensitive_samples          Which samples change at all?
-sensitivity_moments        Do many samples shake a little, or a few much?
 uncertainty                How undecided is the model under one wording?
 consistency                Are the members of a class answered alike?
 sample_consistency         Which samples are unlike their class?
@@ -17,20 +15,12 @@ pairwise_consistency       Which two samples of a class are answered alike?
 micro_f1                   How many answers are right?
 macro_f1                   How right are the answers, each label counting the same?
 class_f1                   Which labels are answered right?
-confusion_matrix           Which label is taken for which?
-na_rate                    How many answers name no class?
 joint_scores               Where does the prompt stand in F1, S and C_y?
 flip_pairs                 Which two labels do samples change between?
 sample_flips               Which two labels does each sample change between?
 rephrasing_damage          Which rephrasing loses right answers?
-rephrasing_disagreement    Which rephrasing contradicts the others?
 prompt_f1                  How good is each rephrasing?
-worst_prompt_f1            What does an unlucky wording get?
 spread                     How far apart are the best and the worst rephrasing?
-accuracy_std               How much does accuracy scatter over rephrasings?
-performance_drop_rate      What does rewording cost against the first prompt?
-consistency_rate           How often do two rephrasings agree?
-correctness                Which answers are right?
 prompt_sensi_score         How much does correctness, or a judge's score, change?
 sample_prompt_sensi_score  Which samples' scores change?
 posix                      How much does an answer's likelihood change?
@@ -66,19 +56,17 @@ from ._consistency import consistency, pairwise_consistency, sample_consistency
 from ._counts import hard_predictions, prediction_counts, prediction_distribution
 from ._curve import RephrasingCurve, rephrasing_curve
 from ._differences import PairedDifference, compare_scores, mean_difference
-from ._disagreement import consistency_rate, rephrasing_damage, rephrasing_disagreement
-from ._f1 import class_f1, confusion_matrix, macro_f1, micro_f1, na_rate
+from ._f1 import class_f1, macro_f1, micro_f1
 from ._flips import FlipPair, flip_pairs, sample_flips
 from ._intervals import Interval, class_intervals, macro_f1_interval, mean_interval, score_intervals
 from ._joint import joint_scores
-from ._moments import SensitivityMoments, sensitivity_moments
 from ._paired import paired_test
 from ._posix import posix, sample_posix
-from ._prompt_f1 import accuracy_std, performance_drop_rate, prompt_f1, spread, worst_prompt_f1
-from ._prosa import correctness, prompt_sensi_score, sample_prompt_sensi_score
+from ._prompt_f1 import prompt_f1, rephrasing_damage, spread
+from ._prosa import prompt_sensi_score, sample_prompt_sensi_score
 from ._references import Reference, noised_predictions, reference_scores
 from ._registry import MEASURES, Measure
-from ._sensitivity import sample_sensitivity, sensitive_samples, sensitivity
+from ._sensitivity import sample_sensitivity, sensitivity
 from ._uncertainty import uncertainty
 
 __all__ = [
@@ -89,16 +77,11 @@ __all__ = [
     "PairedDifference",
     "Reference",
     "RephrasingCurve",
-    "SensitivityMoments",
-    "accuracy_std",
     "bootstrap_ci",
     "class_f1",
     "class_intervals",
     "compare_scores",
-    "confusion_matrix",
     "consistency",
-    "consistency_rate",
-    "correctness",
     "flip_pairs",
     "hard_predictions",
     "joint_scores",
@@ -107,11 +90,9 @@ __all__ = [
     "mean_difference",
     "mean_interval",
     "micro_f1",
-    "na_rate",
     "noised_predictions",
     "paired_test",
     "pairwise_consistency",
-    "performance_drop_rate",
     "posix",
     "prediction_counts",
     "prediction_distribution",
@@ -120,17 +101,13 @@ __all__ = [
     "reference_scores",
     "rephrasing_curve",
     "rephrasing_damage",
-    "rephrasing_disagreement",
     "sample_consistency",
     "sample_flips",
     "sample_posix",
     "sample_prompt_sensi_score",
     "sample_sensitivity",
     "score_intervals",
-    "sensitive_samples",
     "sensitivity",
-    "sensitivity_moments",
     "spread",
     "uncertainty",
-    "worst_prompt_f1",
 ]

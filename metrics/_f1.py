@@ -1,4 +1,4 @@
-"""F1 over all answers, and where they go wrong: the yardstick without which S and C_y can be gamed."""
+"""F1 over all answers: the yardstick without which S and C_y can be gamed."""
 
 from __future__ import annotations
 
@@ -6,48 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._inputs import read_counts, read_label_list, read_labels, read_n_classes, read_predictions
-from ._numerics import ratio, row_blocks
+from ._inputs import read_label_list, read_labels, read_predictions
+from ._numerics import ratio
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
-
-
-def confusion_matrix(predictions: ArrayLike, y: ArrayLike, n_classes: int) -> NDArray[np.int64]:
-    """Count the answers by true and by predicted label, over all rephrasings.
-
-    Parameters
-    ----------
-    predictions : (n_samples, n_rephrasings) int
-        Class numbers in [0, n_classes), N/A last.
-    y : (n_samples,) int
-        True labels in [0, n_classes).
-    n_classes : int
-        Number of classes C, N/A included.
-
-    Returns
-    -------
-    (n_classes, n_classes) int64
-        Row: true label, column: predicted label. Sums to N Q.
-
-    Examples
-    --------
-    >>> confusion_matrix([[0, 0], [1, 2]], [0, 1], n_classes=3)
-    array([[2, 0, 0],
-           [0, 1, 1],
-           [0, 0, 0]])
-    """
-    n_classes = read_n_classes(n_classes)
-    predictions = read_predictions(predictions, n_classes)
-    y = read_labels(y, len(predictions), n_classes)
-    matrix = np.zeros(n_classes * n_classes, dtype=np.int64)
-    for rows in row_blocks(*predictions.shape):
-        first_cell = y[rows].astype(np.intp)[:, None] * n_classes
-        cells = np.add(predictions[rows], first_cell, dtype=np.intp, casting="unsafe")
-        matrix += np.bincount(cells.ravel(), minlength=matrix.size)
-    return matrix.reshape(n_classes, n_classes)
 
 
 def micro_f1(predictions: ArrayLike, y: ArrayLike, labels: Sequence[int] | None = None) -> float:
@@ -139,28 +104,6 @@ def macro_f1(predictions: ArrayLike, y: ArrayLike, labels: Sequence[int] | None 
     values = class_f1(predictions, y, labels)
     defined = values[np.isfinite(values)]
     return float(defined.mean()) if len(defined) else float("nan")
-
-
-def na_rate(counts: ArrayLike) -> float:
-    """Share of the answers that name no class: the mean mass of the last column.
-
-    Parameters
-    ----------
-    counts : (n_samples, n_classes) int or float
-        Integers: counts. Floats: p_tau. The last class is N/A.
-
-    Returns
-    -------
-    float
-        In [0, 1], lower is better.
-
-    Examples
-    --------
-    >>> na_rate([[4, 0, 0], [2, 1, 1]])
-    0.125
-    """
-    table, n_rephrasings = read_counts(counts)
-    return float(table[:, -1].mean() / (n_rephrasings or 1))
 
 
 def _read_both(predictions: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:

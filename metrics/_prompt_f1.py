@@ -1,4 +1,4 @@
-"""F1 of each rephrasing on its own, how far apart they lie, and what rewording costs."""
+"""F1 of each rephrasing on its own, how far apart they lie, and which of them loses right answers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ._f1 import macro_f1, micro_f1
-from ._inputs import read_choice, read_labels, read_predictions, read_size
+from ._inputs import read_choice, read_labels, read_predictions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,37 +52,6 @@ def prompt_f1(
     return np.array([score(answers[:, None], y, labels) for answers in predictions.T])
 
 
-def worst_prompt_f1(
-    predictions: ArrayLike,
-    y: ArrayLike,
-    *,
-    average: Literal["micro", "macro"] = "micro",
-    labels: Sequence[int] | None = None,
-) -> float:
-    """F1 of the rephrasing that does worst: what an unlucky user gets. Higher is better.
-
-    Parameters
-    ----------
-    predictions : (n_samples, n_rephrasings) int
-        Class numbers.
-    y : (n_samples,) int
-        True labels.
-    average, labels
-        The F1 to take: `micro_f1` or `macro_f1`, and their labels.
-
-    Returns
-    -------
-    float
-        In [0, 1]. NaN if some rephrasing has no F1, which a list of labels can bring about.
-
-    Examples
-    --------
-    >>> worst_prompt_f1([[0, 0], [1, 0]], [0, 1])
-    0.5
-    """
-    return float(prompt_f1(predictions, y, average=average, labels=labels).min())
-
-
 def spread(predictions: ArrayLike, y: ArrayLike) -> float:
     """Accuracy of the best rephrasing minus that of the worst. Lower is better.
 
@@ -113,62 +82,28 @@ def spread(predictions: ArrayLike, y: ArrayLike) -> float:
     return float(accuracies.max() - accuracies.min())
 
 
-def accuracy_std(predictions: ArrayLike, y: ArrayLike, *, ddof: int = 0) -> float:
-    """Standard deviation of accuracy over the rephrasings. Lower is better.
+def rephrasing_damage(predictions: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
+    """Accuracy that each rephrasing loses against the mean of the others.
 
     Parameters
     ----------
     predictions : (n_samples, n_rephrasings) int
-        Class numbers.
+        Class numbers. Two rephrasings or more.
     y : (n_samples,) int
         True labels.
-    ddof : int
-        0: of these rephrasings. 1: estimates that of all rephrasings they were drawn from.
 
     Returns
     -------
-    float
-        NaN if there are not more than ddof rephrasings.
+    (n_rephrasings,) float64
+        In [-1, 1]; they sum to 0. The largest does most damage: ``argmax`` names it.
 
     Examples
     --------
-    >>> accuracy_std([[0, 0], [1, 0]], [0, 1])
-    0.25
+    >>> rephrasing_damage([[0, 0, 1], [1, 1, 1]], [0, 1])
+    array([-0.25, -0.25,  0.5 ])
     """
-    ddof = read_size(ddof, "ddof", least=0)
     accuracies = prompt_f1(predictions, y)
-    return float(accuracies.std(ddof=ddof)) if len(accuracies) > ddof else float("nan")
-
-
-def performance_drop_rate(predictions: ArrayLike, y: ArrayLike) -> float:
-    """Relative loss of accuracy from the first prompt to the others. Lower is better.
-
-        PDR = 1 - (1/(Q - 1) sum_{q > 1} acc(rho_q)) / acc(rho_1)
-
-    Parameters
-    ----------
-    predictions : (n_samples, n_rephrasings) int
-        Class numbers; the first rephrasing is the original prompt.
-    y : (n_samples,) int
-        True labels.
-
-    Returns
-    -------
-    float
-        At most 1; negative if the others do better. NaN without other rephrasings, or if the first prompt is
-        never right.
-
-    References
-    ----------
-    Zhu et al., *PromptRobust (PromptBench)*, 2023: there against an attacked prompt, here against the mean of
-    the rephrasings.
-
-    Examples
-    --------
-    >>> performance_drop_rate([[0, 0, 1], [1, 0, 0]], [0, 1])
-    0.75
-    """
-    first, *others = prompt_f1(predictions, y).tolist()
-    if not others or first == 0:
-        return float("nan")
-    return float(1 - sum(others) / len(others) / first)
+    n = len(accuracies)
+    if n < 2:
+        raise ValueError("predictions has one rephrasing; none to compare it with: give 2 or more")
+    return np.asarray((accuracies.mean() - accuracies) * n / (n - 1))

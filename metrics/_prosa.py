@@ -6,34 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._inputs import read_labels, read_predictions, read_scores
+from ._inputs import read_scores
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-
-
-def correctness(predictions: ArrayLike, y: ArrayLike) -> NDArray[np.bool_]:
-    """Mark the right answers: the scores that PSS reads where no judge gives others.
-
-    Parameters
-    ----------
-    predictions : (n_samples, n_rephrasings) int
-        Class numbers.
-    y : (n_samples,) int
-        True labels.
-
-    Returns
-    -------
-    (n_samples, n_rephrasings) bool
-
-    Examples
-    --------
-    >>> correctness([[0, 1], [1, 1]], [0, 1])
-    array([[ True, False],
-           [ True,  True]])
-    """
-    predictions = read_predictions(predictions)
-    return np.asarray(predictions == read_labels(y, len(predictions))[:, None])
 
 
 def sample_prompt_sensi_score(scores: ArrayLike) -> NDArray[np.float64]:
@@ -46,12 +22,12 @@ def sample_prompt_sensi_score(scores: ArrayLike) -> NDArray[np.float64]:
     Parameters
     ----------
     scores : (n_samples, n_rephrasings) float or bool
-        A score in [0, 1] of each answer, or its `correctness`. Two rephrasings or more.
+        A score in [0, 1] of each answer, or whether it is right. Two rephrasings or more.
 
     Returns
     -------
     (n_samples,) float64
-        In [0, 1]. Of correctness the most is Q / (2 (Q - 1)), for even Q: half right, half wrong.
+        In [0, 1]. Of right and wrong the most is Q / (2 (Q - 1)), for even Q: half right, half wrong.
 
     References
     ----------
@@ -79,7 +55,7 @@ def prompt_sensi_score(scores: ArrayLike) -> float:
     Parameters
     ----------
     scores : (n_samples, n_rephrasings) float or bool
-        A score in [0, 1] of each answer, or its `correctness`. Two rephrasings or more.
+        A score in [0, 1] of each answer, or whether it is right. Two rephrasings or more.
 
     Returns
     -------
@@ -92,7 +68,7 @@ def prompt_sensi_score(scores: ArrayLike) -> float:
 
     Examples
     --------
-    >>> prompt_sensi_score(correctness([[0, 1], [1, 1]], [0, 1]))
+    >>> prompt_sensi_score([[True, False], [True, True]])
     0.5
     """
     return float(sample_prompt_sensi_score(scores).mean())

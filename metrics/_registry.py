@@ -10,18 +10,16 @@ from ._consistency import consistency, pairwise_consistency, sample_consistency
 from ._counts import hard_predictions, prediction_counts, prediction_distribution
 from ._curve import rephrasing_curve
 from ._differences import compare_scores, mean_difference
-from ._disagreement import consistency_rate, rephrasing_damage, rephrasing_disagreement
-from ._f1 import class_f1, confusion_matrix, macro_f1, micro_f1, na_rate
+from ._f1 import class_f1, macro_f1, micro_f1
 from ._flips import flip_pairs, sample_flips
 from ._intervals import class_intervals, macro_f1_interval, mean_interval, score_intervals
 from ._joint import joint_scores
-from ._moments import sensitivity_moments
 from ._paired import paired_test
 from ._posix import posix, sample_posix
-from ._prompt_f1 import accuracy_std, performance_drop_rate, prompt_f1, spread, worst_prompt_f1
-from ._prosa import correctness, prompt_sensi_score, sample_prompt_sensi_score
+from ._prompt_f1 import prompt_f1, rephrasing_damage, spread
+from ._prosa import prompt_sensi_score, sample_prompt_sensi_score
 from ._references import noised_predictions, reference_scores
-from ._sensitivity import sample_sensitivity, sensitive_samples, sensitivity
+from ._sensitivity import sample_sensitivity, sensitivity
 from ._uncertainty import uncertainty
 
 if TYPE_CHECKING:
@@ -58,8 +56,6 @@ _ALL = (
     Measure(hard_predictions, "Which class is most probable in each answer?", "answers"),
     Measure(sensitivity, "How much do answers change when the task is rephrased?", "score", "lower"),
     Measure(sample_sensitivity, "Which samples change?", "samples", "lower"),
-    Measure(sensitive_samples, "Which samples change at all?", "samples"),
-    Measure(sensitivity_moments, "Do many samples shake a little, or a few much?", "report"),
     Measure(uncertainty, "How undecided is the model under one wording?", "answers"),
     Measure(consistency, "Are the members of a class answered alike?", "score", "higher"),
     Measure(sample_consistency, "Which samples are unlike their class?", "samples", "higher"),
@@ -67,20 +63,12 @@ _ALL = (
     Measure(micro_f1, "How many answers are right?", "score", "higher"),
     Measure(macro_f1, "How right are the answers, each label counting the same?", "score", "higher"),
     Measure(class_f1, "Which labels are answered right?", "classes", "higher"),
-    Measure(confusion_matrix, "Which label is taken for which?", "classes"),
-    Measure(na_rate, "How many answers name no class?", "score", "lower"),
     Measure(joint_scores, "Where does the prompt stand in F1, S and C_y?", "report"),
     Measure(flip_pairs, "Which two labels do samples change between?", "report"),
     Measure(sample_flips, "Which two labels does each sample change between?", "samples"),
     Measure(rephrasing_damage, "Which rephrasing loses right answers?", "rephrasings", "lower"),
-    Measure(rephrasing_disagreement, "Which rephrasing contradicts the others?", "rephrasings", "lower"),
     Measure(prompt_f1, "How good is each rephrasing?", "rephrasings", "higher"),
-    Measure(worst_prompt_f1, "What does an unlucky wording get?", "score", "higher"),
     Measure(spread, "How far apart are the best and the worst rephrasing?", "score", "lower"),
-    Measure(accuracy_std, "How much does accuracy scatter over rephrasings?", "score", "lower"),
-    Measure(performance_drop_rate, "What does rewording cost against the first prompt?", "score", "lower"),
-    Measure(consistency_rate, "How often do two rephrasings agree?", "score", "higher"),
-    Measure(correctness, "Which answers are right?", "answers"),
     Measure(prompt_sensi_score, "How much does correctness, or a judge's score, change?", "score", "lower"),
     Measure(sample_prompt_sensi_score, "Which samples' scores change?", "samples", "lower"),
     Measure(posix, "How much does an answer's likelihood change?", "score", "lower"),

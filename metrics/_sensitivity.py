@@ -130,36 +130,3 @@ def sensitivity(
     0.5
     """
     return float(sample_sensitivity(counts, normalize=normalize, correction=correction, similarity=similarity).mean())
-
-
-def sensitive_samples(counts: ArrayLike, *, above: float = 0.0) -> NDArray[np.bool_]:
-    """Mark the samples whose sensitivity lies above a threshold: by default all that ever change.
-
-    At S = 0 consistency only counts mismatches between members of a class, so E25 leaves those samples out
-    where it looks for weak spots.
-
-    Parameters
-    ----------
-    counts : (n_samples, n_classes) int or float
-        Integers: counts. Floats: p_tau.
-    above : float
-        The normalised sensitivity to pass, itself excluded.
-
-    Returns
-    -------
-    (n_samples,) bool
-
-    References
-    ----------
-    E25, appendix C ("keep S > 0").
-
-    Examples
-    --------
-    >>> sensitive_samples([[4, 0], [2, 2], [3, 1]])
-    array([False,  True,  True])
-    >>> sensitive_samples([[4, 0], [2, 2], [3, 1]], above=0.9)
-    array([False,  True, False])
-    """
-    if not np.isfinite(above):
-        raise ValueError(f"above is {above!r}; it must be a number")
-    return np.asarray(sample_sensitivity(counts) > above)

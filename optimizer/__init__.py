@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     )
     from psopt.diagnosis import PromptReport
     from psopt.dspy_programs import ProgramCandidate, SensitivityOptimizer
-    from psopt.models.chat import LMConfig, LmOptions
+    from psopt.models.chat import LMConfig
     from psopt.rephrasings import RephrasingOptions
     from psopt.runs import CostEstimate, PromptOptions, Run
-    from psopt.search_spaces import Edit, Prompt, SearchParts, SearchRestriction
+    from psopt.search_spaces import Edit, Prompt, SearchRestriction
     from psopt.tasks import Sample, Task, load_task
 
 _HOMES = {
@@ -47,7 +47,6 @@ _HOMES = {
     "Edit": "psopt.search_spaces",
     "Exported": "psopt.api",
     "LMConfig": "psopt.models.chat",
-    "LmOptions": "psopt.models.chat",
     "MeasureOptions": "psopt.api",
     "ProgramCandidate": "psopt.dspy_programs",
     "Prompt": "psopt.search_spaces",
@@ -56,7 +55,6 @@ _HOMES = {
     "RephrasingOptions": "psopt.rephrasings",
     "Run": "psopt.runs",
     "Sample": "psopt.tasks",
-    "SearchParts": "psopt.search_spaces",
     "SearchRestriction": "psopt.search_spaces",
     "SensitivityOptimizer": "psopt.dspy_programs",
     "Task": "psopt.tasks",
@@ -84,7 +82,6 @@ __all__ = [
     "Edit",
     "Exported",
     "LMConfig",
-    "LmOptions",
     "MeasureOptions",
     "ProgramCandidate",
     "Prompt",
@@ -93,7 +90,6 @@ __all__ = [
     "RephrasingOptions",
     "Run",
     "Sample",
-    "SearchParts",
     "SearchRestriction",
     "SensitivityOptimizer",
     "Task",

@@ -23,7 +23,7 @@ from psopt.search_spaces._prompt_format import (
 )
 from psopt.search_spaces._prompt_parts import Definition, Example
 from psopt.search_spaces._render import additions_of, render, render_additions
-from psopt.search_spaces._restriction import VIEWS, SearchParts, SearchRestriction, View
+from psopt.search_spaces._restriction import VIEWS, SearchRestriction, View
 from psopt.search_spaces._said import with_statements
 from psopt.search_spaces._shown import (
     ShownLine,
@@ -64,7 +64,6 @@ __all__ = [
     "Prompt",
     "PromptFormat",
     "Provenance",
-    "SearchParts",
     "SearchRestriction",
     "ShownLine",
     "ShownMessage",

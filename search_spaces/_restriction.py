@@ -115,7 +115,3 @@ def _check_names(kind: str, names: Iterable[str], allowed: tuple[str, ...]) -> N
     for name in names:
         if name not in allowed:
             raise UnknownNameError(kind, name, allowed)
-
-
-SearchParts = SearchRestriction
-"""The name until 0.1."""

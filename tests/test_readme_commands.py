@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from psopt.testing import FakeServer
 
 from tests import open_tasks
 from tests.commands import run_command
 from tests.docs.pages import DOCS, ROOT, all_commands
+from tests.fake_server import FakeServer
 
 COMMANDS = all_commands()
 SMALL = "--trials 3 --samples 24 --rephrasings 3 --rounds 1"

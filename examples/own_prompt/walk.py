@@ -1,7 +1,7 @@
 """Five prompts of one's own, each in another style: measured, mended, and handed back as the file that it was.
 
-Asks `psopt.testing.FakeServer`, which reads prompts as a small model would; no key, no network. With a server of your
-own give its address and a model: ``python walk.py http://localhost:8000/v1 openai/my-model``.
+Asks psopt's simulated model, which reads prompts as a small model would; no key, no network. With a server of your own
+give its address and a model: ``python walk.py http://localhost:8000/v1 openai/my-model``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import psopt
-from psopt.testing import FakeServer
 
 HERE = Path(__file__).resolve().parent
 MAIL = HERE / "mail.csv"
@@ -24,7 +23,7 @@ SMALL: dict[str, Any] = {"trials": 6, "rounds": 1, "rephrasings": 5}
 def mend(name: str, folder: Path, url: str, model: str, **options: Any) -> psopt.Run:
     """Search for additions to a prompt of this folder; the run lies in `folder`."""
     task = psopt.Task.from_csv(MAIL, **COLUMNS)
-    lm = psopt.LMConfig(api_base=url)
+    lm = psopt.LMConfig(api_base=url or None)
     out = folder / Path(name).stem
     return psopt.optimize(task, prompt=HERE / name, model=model, lm=lm, out=out, **options)
 
@@ -44,12 +43,9 @@ def walk(url: str, model: str) -> None:
 
 
 def main() -> None:
-    """Ask the server that is named, or the one for tests."""
-    if sys.argv[1:]:
-        walk(sys.argv[1], sys.argv[2])
-        return
-    with FakeServer(answer="sim/accuracy=0.6,wobble=0.5", task=MAIL, **COLUMNS) as server:
-        walk(server.url, "openai/small")
+    """Ask the server that is named, or the simulated model."""
+    url, model = sys.argv[1:] or ("", "sim/accuracy=0.6,wobble=0.5")
+    walk(url, model)
 
 
 if __name__ == "__main__":

@@ -122,7 +122,7 @@ def export(
         edits = _without(edits, without)
         prompt = _of_edits(baseline, prompt, edits)
     settings = directory.read_json(MANIFEST)["settings"]
-    written = write_prompt(prompt, form, entry["measured"])
+    written = write_prompt(prompt, form, entry.get("measured"))
     model, around = asked_about(directory)
     return Exported(
         prompt.id if without else entry["id"],

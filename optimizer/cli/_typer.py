@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import importlib
 import os
-import sys
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, cast
 
-import typer
 from psopt.cli._help import draw_help
 from psopt.cli._nearest import did_you_mean
 from typer._click.core import Command as ClickCommand
 from typer._click.core import ParameterSource
 from typer._click.exceptions import BadParameter, NoSuchOption, UsageError
 from typer._click.globals import get_current_context
-from typer._click.shell_completion import get_completion_class
 from typer._completion_classes import completion_init
 from typer._completion_shared import get_completion_script
 from typer.core import TyperCommand, TyperGroup
@@ -118,8 +115,6 @@ class Group(_DrawnHelp, TyperGroup):
     ) -> None:
         """Answer a shell that asks what could be completed; else do nothing."""
         instruction = os.environ.get(COMPLETE, "")
-        if instruction.endswith("_complete"):
-            _complete_as_before(self, instruction.removesuffix("_complete"), ctx_args, prog_name)
         if instruction:
             completion_init()
         super()._main_shell_completion(ctx_args, prog_name, COMPLETE)
@@ -142,17 +137,6 @@ def context_of(group: Group, *words: str) -> Any:
         command = cast("Group", context.command).load(word)
         context = command.context_class(command, info_name=word, parent=context)
     return context
-
-
-def _complete_as_before(group: Group, shell: str, ctx_args: MutableMapping[str, Any], prog_name: str) -> NoReturn:
-    """Answer the scripts that psopt 0.1 printed for bash and zsh, which stand in people's start-up files."""
-    completion_init()
-    completer = get_completion_class("bash")
-    if completer is not None and shell in {"bash", "zsh"}:
-        asked = completer(group, ctx_args, prog_name, COMPLETE)
-        for item in asked.get_completions(*asked.get_completion_args()):
-            typer.echo(f"plain,{item.value}" if shell == "bash" else f"plain\n{item.value}\n{item.help or '_'}")
-    sys.exit(0)
 
 
 def is_given(name: str) -> bool:

@@ -80,7 +80,7 @@ def make_room(folder: Path, now: Mapping[str, str]) -> str:
     moved = sorted(found, key=lambda file: file.name == MANIFEST)
     for file in moved:  # run.json last: until then the folder is that run's
         shutil.move(file, target / file.name)
-    what = ", ".join(changed) if before else "what the program was (an earlier psopt did not write it down)"
+    what = ", ".join(changed) if before else "what the program was"
     return f"{folder} was of a run that differs in {what}: it is evaluated anew, and the earlier run is in {target}"
 
 

@@ -1,4 +1,4 @@
-"""Scores read back from run.json and front.json, those of earlier versions too."""
+"""Scores read back from run.json and front.json."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T", AnswerShares, ClassScores, FamilyScores, OrdinalScores, OpenSco
 
 
 def scores_from_dict(data: Mapping[str, Any]) -> Scores:
-    """Build scores from `Scores.to_dict`'s data; what an earlier version did not keep is as if it were not asked.
+    """Build scores from `Scores.to_dict`'s data.
 
     Raises
     ------

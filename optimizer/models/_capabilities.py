@@ -86,15 +86,12 @@ class Capabilities:
 
 
 def capabilities_of(model: Model) -> Capabilities:
-    """Return what a model says that it can do; of a model of the user's own that says nothing, what it shows.
-
-    `is_quick`, `reads_order` and `counts_calls` as attributes of their own are what psopt 0.1 looked for.
-    """
+    """Return what a model says that it can do; of a model of the user's own that says nothing, what it shows."""
     stated = getattr(model, "capabilities", None)
     if isinstance(stated, Capabilities):
         return stated
     return Capabilities(
-        is_free=bool(getattr(model, "is_free", getattr(model, "is_quick", False))),
+        is_free=bool(getattr(model, "is_free", False)),
         reads_order=bool(getattr(model, "reads_order", True)),
         counts_calls=bool(getattr(model, "counts_calls", False)),
         has_probabilities=hasattr(model, "predict_proba"),

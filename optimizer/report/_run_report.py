@@ -238,7 +238,7 @@ def _p(value: float) -> str:
 def _recommendation(run: dict[str, Any]) -> list[str]:
     """What the gate has said; of a run without one, that there was none."""
     if not run.get("recommended"):
-        return ["This run recommends no prompt, as those of psopt 0.1: no test has compared what is shown with yours."]
+        return ["This run recommends no prompt yet: no test has compared what is shown with yours."]
     return [
         *recommendation_lines(run["recommended"], quality_name(run)),
         *calibration_lines(run),
@@ -247,7 +247,7 @@ def _recommendation(run: dict[str, Any]) -> list[str]:
 
 
 def _without_self_pairs(contents: Contents) -> str:
-    """C without the pairs of a sample with itself, where val and test have different N; none in runs of 0.1."""
+    """C without the pairs of a sample with itself, where val and test have different N."""
     evaluated = contents.run["dataset"]["evaluated"]
     if evaluated["val"] == evaluated["test"]:
         return ""

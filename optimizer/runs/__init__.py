@@ -27,7 +27,7 @@ from psopt.runs._directory import (
 from psopt.runs._front_file import front_entry, front_file, pick_entry, pick_note, picked_prompt, read_entry
 from psopt.runs._holding import has_found_nothing, held
 from psopt.runs._manifest import manifest
-from psopt.runs._measured import Measured, measured, measured_in
+from psopt.runs._measured import Measured, measured
 from psopt.runs._other_wordings import other_wordings_lines
 from psopt.runs._prompt_files import is_prompt_text, read_prompt, read_source
 from psopt.runs._prompt_fit import check_fits
@@ -131,7 +131,6 @@ __all__ = [
     "limits_of",
     "manifest",
     "measured",
-    "measured_in",
     "messages_of",
     "n_evaluated",
     "n_looks",

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
 from psopt.runs._directory import FRONT, MANIFEST, RunDirectory
-from psopt.runs._measured import measured_in
 from psopt.runs._recommendation import quality_name, recommendation_lines
 from psopt.search import pick_one
 
@@ -67,9 +66,7 @@ def scores_of(candidate: Candidate) -> dict[str, Any]:
 def read_entry(run: Path, which: str) -> Mapping[str, Any]:
     """Read one of a run's prompts: ``recommended``, ``knee``, ``short``, the best of a measure, an id, or by a query.
 
-    Where a run recommends none, as those of psopt 0.1, the knee stands for it (see `pick_note`).
-
-    The entry says how it was ``measured``, also in a run of psopt 0.1.
+    Where a run recommends none yet, the knee stands for it (see `pick_note`).
 
     Raises
     ------
@@ -80,10 +77,7 @@ def read_entry(run: Path, which: str) -> Mapping[str, Any]:
     if not (directory.path / FRONT).exists():
         raise InputError(f"{run} has no front yet: go on with `psopt resume {run}`")
     front = directory.read_json(FRONT)
-    entry = pick_entry(front["prompts"], which, front.get("short"), front.get("recommended"))
-    if "measured" in entry:
-        return entry
-    return {**entry, "measured": measured_in(directory.read_json(MANIFEST), entry["id"]).to_dict()}
+    return pick_entry(front["prompts"], which, front.get("short"), front.get("recommended"))
 
 
 def picked_prompt(run: Path, which: str = "recommended") -> Path:
@@ -97,7 +91,7 @@ def pick_note(run: Path, which: str) -> list[str]:
     if which != "recommended" or not (directory.path / FRONT).exists():
         return []
     if directory.read_json(FRONT).get("recommended") is None:
-        return ["the run recommends no prompt, as those of psopt 0.1: this is its knee, which no test has compared"]
+        return ["the run recommends no prompt yet: this is its knee, which no test has compared"]
     manifest = directory.read_json(MANIFEST)
     return recommendation_lines(manifest["recommended"], quality_name(manifest))[:1]
 

@@ -12,8 +12,6 @@ from psopt.models.chat import LMConfig, is_secret, public_address
 from psopt.tasks import ORDINAL
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from psopt.evaluation import Evaluator, Scores
     from psopt.runs._settings import RunSettings
     from psopt.search import Candidate
@@ -137,34 +135,3 @@ def client_options(lm: LMConfig) -> dict[str, Any]:
 def _part(which: str, n_samples: int, n_rephrasings: int, scores: Scores) -> dict[str, Any]:
     values = {name: getattr(scores, name) for name in _SCORES}
     return {"rephrasings": which, "n_samples": n_samples, "n_rephrasings": n_rephrasings, **values}
-
-
-def measured_in(manifest: Mapping[str, Any], prompt_id: str) -> Measured:
-    """How a prompt was measured, by the run.json of a run whose prompts don't say it themselves (psopt 0.1)."""
-    settings = manifest["settings"]
-    rephrasings = manifest["rephrasings"]
-    lm = LMConfig.from_dict(settings.get("lm", {}))
-    entries = [manifest.get("baseline"), *manifest.get("front", ()), manifest.get("short")]
-    entry: dict[str, Any] = next((entry for entry in entries if entry and entry["id"] == prompt_id), {})
-    evaluated = manifest["dataset"].get("evaluated", {})
-    sizes = {"search": len(rephrasings["search"]), "heldout": len(rephrasings["heldout"])}
-    parts = {
-        split: {
-            "rephrasings": which,
-            "n_samples": evaluated.get(split),
-            "n_rephrasings": sizes[which],
-            **{name: entry[split][name] for name in _SCORES},
-        }
-        for split, which in (("val", "search"), ("test", "heldout"))
-        if entry.get(split)
-    }
-    return Measured(
-        model=manifest["model"],
-        by_name=not settings.get("own_model", False),
-        program=settings.get("program"),
-        server=public_address(lm.api_base),
-        client=client_options(lm),
-        dataset={name: manifest["dataset"][name] for name in _OF_DATA if name in manifest["dataset"]},
-        rephrasings={"sha256": rephrasings["sha256"], "n_search": sizes["search"], "n_heldout": sizes["heldout"]},
-        **parts,
-    )

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import InputError
 from psopt.runs._directory import MANIFEST
 from psopt.runs._front_file import picked_prompt
-from psopt.runs._measured import Measured, measured_in
+from psopt.runs._measured import Measured
 from psopt.runs._prompt_options import PromptOptions
-from psopt.runs._prompt_source import PromptSource, manifest_of
+from psopt.runs._prompt_source import PromptSource
 from psopt.search_spaces import Prompt
 from psopt.templates import PromptText, detect_format
 
@@ -76,8 +76,6 @@ def _own_prompt(path: Path, options: PromptOptions) -> PromptSource:
         measured = Measured.from_dict(data["measured"]) if "measured" in data else None
     except InputError as error:
         raise InputError(f"prompt {path}: {error}") from error
-    if measured is None and run is not None:
-        measured = measured_in(manifest_of(run), prompt.id)
     return PromptSource(path, prompt, prompt.description, run, measured, options)
 
 

@@ -94,7 +94,7 @@ def _baseline(directory: RunDirectory, entry: Mapping[str, Any]) -> Candidate:
 
 
 def _recommendation(data: Mapping[str, Any] | None, candidates: Mapping[str, Candidate]) -> Recommendation | None:
-    """What the gate has decided, by run.json's `recommended`; None of a run of psopt 0.1."""
+    """What the gate has decided, by run.json's `recommended`; None before its end."""
     if not data or data["id"] not in candidates:
         return None
     calls = {when: CallPrice.from_dict(call) for when, call in data.get("call", {}).items()}

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from psopt.errors import DataError
+from psopt.errors import DataError, import_extra
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -91,9 +91,8 @@ def json_rows(path: Path | str, text: str) -> Iterator[Record]:
 
 def parquet_rows(path: Path) -> Iterator[Record]:
     """Rows of a .parquet file."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+    pa = import_extra("pyarrow", f"reading {path.name}", "parquet")
+    pq = import_extra("pyarrow.parquet", f"reading {path.name}", "parquet")
     try:
         with pq.ParquetFile(path) as file:
             records = file.read().to_pylist()

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
+
+from psopt.testing._fake_server import FakeServer
 
 if TYPE_CHECKING:
     from psopt.testing._assert_robust import assert_robust
-    from psopt.testing.fake_server import FakeServer
 
 __all__ = ["FakeServer", "assert_robust"]
 
-# The server's process imports this package too: what it does not need would only make it slow to start.
-_HOMES = {"FakeServer": "psopt.testing.fake_server", "assert_robust": "psopt.testing._assert_robust"}
-
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
+    # pytest imports this package, with the plugin, in every session: what is heavy waits until it is asked for.
+    if name == "assert_robust":
+        from psopt.testing._assert_robust import assert_robust
+
+        return assert_robust
     raise AttributeError(f"module 'psopt.testing' has no attribute {name!r}")

@@ -3,8 +3,7 @@
 No tracker's package is imported before a run asks for it.
 """
 
-from psopt.tracking._base import Ending, Tracker
-from psopt.tracking._callback import CallbackTracker, OptunaCallback
+from psopt.tracking._base import CallbackTracker, Ending, OptunaCallback, Tracker
 from psopt.tracking._choosing import Callback, make_trackers, split_callbacks, tracker_names
 from psopt.tracking._mlflow import MLflowTracker
 from psopt.tracking._otel import OTelTracker

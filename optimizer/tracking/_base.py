@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
+
+from optuna.study import Study
+from optuna.trial import FrozenTrial
 
 if TYPE_CHECKING:
     from psopt.models.chat import CallWatcher
@@ -12,20 +16,19 @@ if TYPE_CHECKING:
 
 Ending = Literal["finished", "failed", "killed"]
 """How a run has ended: with a result, also one that a limit has cut short; by an error; by Ctrl-C."""
+OptunaCallback = Callable[[Study, FrozenTrial], None]
+"""``callback(study, trial)``, called after each trial, as `optuna.study.Study.optimize` calls its callbacks."""
 
 
 class Tracker:
     """Is told of a run by `Tracking`, in the process that optimizes.
 
-    Every method may be overridden, and does nothing here.
+    Every method may be overridden, and does nothing here. They are called in this order.
 
-    They are called in this order.
-
-    1. `check`, before anything is asked: it raises a `PsoptError` where the tracker can't do its work.
+    1. `check`, before anything is asked: it raises where the tracker can't do its work.
     2. `start`, when the run directory stands and the study is open.
     3. `begin_trial` and `trial`, for each candidate; `trial` alone for those that other workers have evaluated, and
-       for those of an earlier part of the run that this tracker was not told of. A trial comes again where more is
-       known of it.
+       for those of an earlier part of the run that this tracker was not told of.
     4. `end`, whatever ends the run, once everything is written; then `close`.
 
     Whatever `start` and those after it raise is said once, in a line; the tracker is told nothing more, and the run
@@ -37,19 +40,16 @@ class Tracker:
         By which the run directory knows the tracker again, such as ``mlflow:EXPERIMENT``.
     place : str
         Where what it records can be seen, for the screen; known once it has started. Empty for nothing to say.
+    call_watcher : callable or None
+        Is told of each call to a language model.
     """
 
     name: str = "tracker"
     place: str = ""
+    call_watcher: CallWatcher | None = None
 
     def check(self) -> None:
-        """Refuse to begin where the tracker can't do its work: import its package, reach its server.
-
-        Raises
-        ------
-        PsoptError
-            Saying how to mend it.
-        """
+        """Refuse to begin where the tracker can't do its work: import its package, reach its server."""
 
     def start(self, run: RunRecord, kept: dict[str, Any]) -> None:
         """Begin to record a run, or go on with what an earlier part of it has begun.
@@ -64,16 +64,22 @@ class Tracker:
     def trial(self, trial: TrialRecord) -> None:
         """Record a candidate that was evaluated, or stopped in its race."""
 
-    def phase(self, what: str) -> None:
-        """Take note of a new part of the work, said in a few words."""
-
     def end(self, run: RunRecord, ending: Ending) -> None:
         """Record what came out."""
 
     def close(self) -> None:
         """Let go of everything: the last call, also where the run never began, or the tracker has failed."""
 
-    @property
-    def call_watcher(self) -> CallWatcher | None:
-        """Who is told of each call to a language model; None where the tracker does not care."""
-        return None
+
+class CallbackTracker(Tracker):
+    """Calls a function with the study and each trial of this process, or of its workers."""
+
+    def __init__(self, callback: OptunaCallback, study: Callable[[], Study | None]) -> None:
+        self._callback = callback
+        self._study = study
+        self.name = getattr(callback, "__qualname__", type(callback).__qualname__)
+
+    def trial(self, trial: TrialRecord) -> None:
+        """Call the function."""
+        if (study := self._study()) is not None and trial.frozen is not None:
+            self._callback(study, trial.frozen)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from psopt.errors import InputError, UnknownNameError
-from psopt.tracking._base import Tracker
-from psopt.tracking._callback import CallbackTracker, OptunaCallback
+from psopt.tracking._base import CallbackTracker, OptunaCallback, Tracker
 from psopt.tracking._mlflow import MLflowTracker
 from psopt.tracking._otel import OTelTracker
 from psopt.tracking._wandb import WandbTracker
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
 Callback = str | Tracker | OptunaCallback
 """What `psopt.optimize` takes as a callback: a tracker by its name, a tracker, or a function of Optuna's form."""
 
-OFF = "off"
-"""In place of names: no tracker."""
+OFF = "off"  # in place of names: no tracker
 _TRACKERS: dict[str, Callable[[str], Tracker]] = {
     "mlflow": MLflowTracker,
     "wandb": WandbTracker,
@@ -77,11 +75,5 @@ def make_trackers(
     study: Callable[[], optuna.Study | None],
 ) -> list[Tracker]:
     """Make the trackers of these names, and of callbacks; those that are trackers are taken as they are."""
-    trackers: list[Tracker] = []
-    for name in names:
-        kind, _, place = name.partition(":")
-        trackers.append(_TRACKERS[kind](place))
-    trackers += [
-        callback if isinstance(callback, Tracker) else CallbackTracker(callback, study) for callback in callbacks
-    ]
-    return trackers
+    named = [_TRACKERS[kind](place) for kind, _, place in (name.partition(":") for name in names)]
+    return named + [each if isinstance(each, Tracker) else CallbackTracker(each, study) for each in callbacks]

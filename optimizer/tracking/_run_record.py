@@ -7,14 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.models.chat import public_address
 from psopt.runs import FRONT, MANIFEST, PROPOSALS, REPORT, TRIALS, RunDirectory, quality_name, recommendation_lines
-from psopt.search_spaces import Prompt, filled_template, render
-from psopt.templates import Field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
-
-    from psopt.templates import Messages, Piece
 
 _MEASURES = ("f1", "macro_f1", "sensitivity", "consistency", "na_rate")
 # What says nothing of how the run was made, or may hold what is nobody else's: a password in an address.
@@ -90,12 +86,8 @@ class RunRecord:
         scores = dict(_scores("baseline", self.manifest.get("baseline")))
         scores |= dict(_scores("recommended", self.recommended))
         calls = {f"calls/{name}": float(value) for name, value in self.manifest["calls"].items()}
-        return {**scores, **calls, "seconds": float(self.manifest["seconds"]), "front/prompts": float(self.n_front)}
-
-    @property
-    def n_front(self) -> int:
-        """How many prompts are on the front."""
-        return len(self.manifest.get("front") or ())
+        n_front = float(len(self.manifest.get("front") or ()))
+        return {**scores, **calls, "seconds": float(self.manifest["seconds"]), "front/prompts": n_front}
 
     @property
     def note(self) -> str:
@@ -111,21 +103,6 @@ class RunRecord:
         beside = self.front.get("recommended")
         listed = (beside, baseline, short, *(self.manifest.get("front") or ()))
         return next((entry for entry in listed if entry and entry["id"] == chosen), None)
-
-    @property
-    def recommended_messages(self) -> Messages | None:
-        """The recommended prompt as chat messages, its fields as ``{{name}}``; None before the end.
-
-        Neither is there one of a DSPy program, which writes its messages itself.
-        """
-        entry = self.front.get("recommended")
-        if not entry or self.manifest["settings"].get("program"):
-            return None
-        prompt = Prompt.from_dict(entry["prompt"])
-        if prompt.template is None:
-            return render(prompt, "{{text}}")
-        messages = filled_template(prompt).messages
-        return [{"role": message.role, "content": "".join(map(_open, message.pieces))} for message in messages]
 
     @property
     def files(self) -> list[Path]:
@@ -161,7 +138,3 @@ def _scores(role: str, entry: Mapping[str, Any] | None) -> Iterator[tuple[str, f
             if low is not None and high is not None:
                 yield f"{role}/{split}/{measure}_low", float(low)
                 yield f"{role}/{split}/{measure}_high", float(high)
-
-
-def _open(piece: Piece) -> str:
-    return f"{{{{{piece.name}}}}}" if isinstance(piece, Field) else str(piece)

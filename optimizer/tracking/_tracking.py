@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from optuna.trial import TrialState
 from psopt.errors import BudgetReachedError, InputError, PsoptError
-from psopt.runs import TRACKING, TRIALS, RunDirectory
+from psopt.runs import TRACKING, RunDirectory
 from psopt.search import PROMPT_ID, Observer
 from psopt.tracking._choosing import make_trackers
 from psopt.tracking._run_record import RunRecord
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from psopt.search import Candidate, StoppedCandidate
     from psopt.search_spaces import Prompt
     from psopt.tasks import Task
-    from psopt.tracking._base import Ending, Tracker
-    from psopt.tracking._callback import OptunaCallback
+    from psopt.tracking._base import Ending, OptunaCallback, Tracker
 
 _LONGEST_REASON = 300  # characters of what a tracker has failed with
 LOGGER = logging.getLogger("psopt.tracking")
@@ -81,7 +80,6 @@ class Tracking(Observer):
         self._directory: RunDirectory | None = None
         self._record: RunRecord | None = None
         self._kept: dict[str, dict[str, Any]] = {}
-        self._estimated: dict[int, TrialRecord] = {}
 
     def add(self, tracker: Tracker) -> None:
         """Tell a tracker too, from now on."""
@@ -101,8 +99,6 @@ class Tracking(Observer):
                 tracker.close()
 
     def _end(self, error: BaseException | None) -> None:
-        if error is None or isinstance(error, BudgetReachedError):
-            self._tell_what_became_whole()
         record, ending = self._read_again(), _ending(error)
         self._each(lambda tracker: tracker.end(record, ending))
         self._save()
@@ -137,9 +133,8 @@ class Tracking(Observer):
                 self._tell(TrialRecord.of(trial))
 
     def phase(self, what: str) -> None:
-        """Tell all."""
+        """Tell the observer."""
         self._observer.phase(what)
-        self._each(lambda tracker: tracker.phase(what))
 
     def answers(self, done: int, total: int) -> None:
         """Tell the observer."""
@@ -197,27 +192,16 @@ class Tracking(Observer):
             self._tell(TrialRecord.of(self.study.read_trial(number)))
 
     def _tell(self, trial: TrialRecord) -> None:
-        """Tell of a trial those trackers that don't know as much of it yet."""
-        if trial.raced:
-            self._estimated[trial.number] = trial
+        """Tell of a trial those trackers that don't know of it yet."""
 
         def tell(tracker: Tracker) -> None:
             told = self._kept_of(tracker).setdefault("trials", {})
-            if told.get(str(trial.number)) not in {"whole", trial.kind}:
+            if str(trial.number) not in told:
                 tracker.trial(trial)
-                told[str(trial.number)] = trial.kind
+                told[str(trial.number)] = True
 
         self._each(tell)
         self._save()
-
-    def _tell_what_became_whole(self) -> None:
-        """Tell of candidates that stopped at first, and of which everything was asked for later."""
-        if not (self._directory and self._estimated and (self._directory.path / TRIALS).exists()):
-            return
-        with contextlib.suppress(InputError):
-            for scores in self._directory.read_json(TRIALS)["trials"]:
-                if scores["trial"] in self._estimated:
-                    self._tell(self._estimated[scores["trial"]].known_in_whole(scores))
 
     # What is kept in the run directory
 

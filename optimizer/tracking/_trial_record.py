@@ -9,9 +9,6 @@ from psopt.evaluation import OBJECTIVES
 from psopt.search import PROMPT_ID, RACED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
     from optuna.trial import FrozenTrial
 
 _EFFORT = ("calls", "tokens", "cost_usd", "seconds")
@@ -33,7 +30,6 @@ class TrialRecord:
         asked; and what it took in this process: ``calls``, ``tokens``, ``cost_usd``, ``seconds``.
     raced : str
         How far it came where it stopped in its race, and why: its metrics are estimates then. Else empty.
-    begun, done : datetime or None
     frozen : FrozenTrial or None
         Optuna's own.
     """
@@ -43,8 +39,6 @@ class TrialRecord:
     edits: tuple[str, ...]
     metrics: dict[str, float]
     raced: str = ""
-    begun: datetime | None = None
-    done: datetime | None = None
     frozen: FrozenTrial | None = None
 
     @classmethod
@@ -60,23 +54,10 @@ class TrialRecord:
             tuple(attributes.get("edits", ())),
             metrics,
             str(attributes.get(RACED, "")),
-            trial.datetime_start,
-            trial.datetime_complete,
             trial,
         )
-
-    @property
-    def kind(self) -> str:
-        """``whole``, or ``estimated`` where it stopped in its race."""
-        return "estimated" if self.raced else "whole"
 
     @property
     def params(self) -> dict[str, Any]:
         """What was tried."""
         return {"prompt_id": self.prompt_id, "n_edits": len(self.edits), "edits": "\n".join(self.edits)}
-
-    def known_in_whole(self, scores: Mapping[str, Any]) -> TrialRecord:
-        """The same with the scores of its whole grid, as trials.json lists them."""
-        measured = {name: float(scores[name]) for name in OBJECTIVES if scores.get(name) is not None}
-        metrics = {**self.metrics, **measured}
-        return TrialRecord(self.number, self.prompt_id, self.edits, metrics, "", self.begun, self.done, self.frozen)

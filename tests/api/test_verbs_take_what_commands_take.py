@@ -16,9 +16,9 @@ from psopt import LMConfig, PromptOptions, RephrasingOptions
 from psopt.api import show_prompt
 from psopt.rephrasings import to_file
 from psopt.search_spaces import Prompt
-from psopt.testing import FakeServer
 
 from tests.cli.test_every_option_arrives import LM, check_all, command, engines, folder
+from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable

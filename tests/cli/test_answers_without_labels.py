@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from psopt.testing import FakeServer
 
 from tests.commands import run_command
+from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     import subprocess

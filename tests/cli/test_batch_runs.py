@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from psopt.cli import main
 from psopt.models.chat.batches import BatchRunner
-from psopt.testing import FakeServer
 
 from tests.cli.test_signals import folder
+from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

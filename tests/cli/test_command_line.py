@@ -137,13 +137,6 @@ def test_shells_complete_commands_options_and_choices(shell: str) -> None:
         assert expected in psopt(**asked).stdout.decode()
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
-def test_completion_scripts_of_psopt_0_1_still_work(shell: str) -> None:
-    asked = {"COMP_WORDS": "psopt opt", "COMP_CWORD": "1", "_PSOPT_COMPLETE": f"{shell}_complete"}
-    answer = psopt(**asked).stdout.decode().splitlines()
-    assert answer[:2] == (["plain,optimize"] if shell == "bash" else ["plain", "optimize"])
-
-
 def pages(folder: Path) -> Iterator[tuple[str, str]]:
     """The pages of a folder by name."""
     for page in sorted(folder.glob("*.md")):

@@ -7,9 +7,9 @@ import re
 from typing import Any
 
 import pytest
-from psopt.testing import FakeServer
 
 from tests.cli.limited_runs import optimize, psopt, read
+from tests.fake_server import FakeServer
 
 
 def planned(done: Any) -> Any:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from psopt.cli import main
 from psopt.runs.planning import EFFORT_CALLS
-from psopt.testing import FakeServer
 
 from tests.cli.limited_runs import write_questions
+from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from psopt.cli import command_line, main
 from psopt.models.chat import Engine, LMConfig
-from psopt.testing import FakeServer
+
+from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -21,7 +21,8 @@ from psopt.search import SearchOptions
 from psopt.search_spaces import Prompt
 from psopt.tasks import fields_of
 from psopt.templates import read_template
-from psopt.testing import FakeServer
+
+from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

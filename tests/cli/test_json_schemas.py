@@ -14,9 +14,9 @@ import pytest
 from psopt.cli import command_line
 from psopt.cli._json_keys import OUTPUTS, SHAPES
 from psopt.cli._json_schemas import schema_of
-from psopt.testing import FakeServer
 
 from tests.commands import run_command
+from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path

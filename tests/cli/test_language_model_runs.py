@@ -11,9 +11,9 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.testing import FakeServer
 
 from tests.commands import run_command
+from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,9 +8,9 @@ import sqlite3
 from typing import Any
 
 import pytest
-from psopt.testing import FakeServer
 
 from tests.cli.limited_runs import optimize, psopt, read
+from tests.fake_server import FakeServer
 
 N_VAL = N_TRAIN = 30 * 3
 N_TEST = 30 * 10

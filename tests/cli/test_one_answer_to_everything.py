@@ -7,9 +7,9 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from psopt.testing import FakeServer
 
 from tests.commands import run_command
+from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     import subprocess

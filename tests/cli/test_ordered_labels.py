@@ -7,10 +7,10 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from psopt.testing import FakeServer
 
 from tests.cli.limited_runs import own_words
 from tests.commands import run_command
+from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     import subprocess

@@ -11,10 +11,10 @@ import pytest
 from psopt.cli import main
 from psopt.errors import InputError
 from psopt.tasks import load_task
-from psopt.testing import FakeServer
 
 from tests.cli.limited_runs import make_data
 from tests.cli.limited_runs import optimize as optimize_limited
+from tests.fake_server import FakeServer
 from tests.tracking.small_runs import arguments, optimize
 
 if TYPE_CHECKING:

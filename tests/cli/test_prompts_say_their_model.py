@@ -9,10 +9,10 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from psopt.testing import FakeServer
 
 from tests.cli.guarding import Guard
 from tests.commands import run_command
+from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -194,30 +194,6 @@ def test_prompts_of_different_models_are_not_compared_unsaid(folder: Any, server
     assert "were measured differently" in done.stderr
     assert "with model openai/run" in done.stderr
     assert len(done.stderr.splitlines()) == 1
-
-
-def test_a_run_of_an_earlier_version_says_it_by_its_settings(folder: Any, server: FakeServer, tmp_path: Path) -> None:
-    import shutil
-
-    old = tmp_path / "old"
-    shutil.copytree(folder / "run", old)
-    for file in (old / "prompts").glob("*.json"):
-        data = json.loads(file.read_text())
-        del data["measured"]
-        file.write_text(json.dumps(data))
-    front = json.loads((old / "front.json").read_text())
-    for one in (*front["prompts"], front["short"]):
-        del one["measured"]
-    (old / "front.json").write_text(json.dumps(front))
-    run = json.loads((old / "run.json").read_text())
-    del run["settings"]["own_model"]
-    (old / "run.json").write_text(json.dumps(run))
-    done = psopt(folder, server, "classify", "--prompt", str(prompt_of(tmp_path, "old")), texts=TEXTS)
-    assert done.returncode == 0, done.stderr
-    assert f"model openai/run at {server.url}, as in {old}" in done.stderr
-    exported = json.loads(psopt(folder, server, "export", str(old), "--format", "json").stdout)
-    kept = json.loads(psopt(folder, server, "export", "run", "--format", "json").stdout)
-    assert exported == kept
 
 
 def test_a_prompt_that_was_measured_with_an_object_says_so(

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.cli import main
-from psopt.testing import FakeServer
-from psopt.testing.fake_server import PROVIDERS
 
 from tests.cli.limited_runs import write_questions
 from tests.commands import run_command
+from tests.fake_server import PROVIDERS, FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.cli import main
-from psopt.testing import FakeServer
 
 from tests.cli.limited_runs import write_questions
 from tests.commands import run_command
+from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path

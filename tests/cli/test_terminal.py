@@ -190,7 +190,7 @@ def test_a_wish_that_can_t_be_met_is_one_clear_line(folder: Any, wish: str, said
 def test_completion_knows_the_commands(folder: Any, shell: str) -> None:
     script = psopt(folder, "completion", shell).stdout
     assert "_PSOPT_COMPLETE" in script
-    env = {**environment(folder), "_PSOPT_COMPLETE": "bash_complete", "COMP_WORDS": "psopt opt", "COMP_CWORD": "1"}
+    env = {**environment(folder), "_PSOPT_COMPLETE": "complete_bash", "COMP_WORDS": "psopt opt", "COMP_CWORD": "1"}
     binary = Path(sys.executable).parent / "psopt"
     done = subprocess.run([binary], env=env, capture_output=True, text=True, timeout=600)
     assert "optimize" in done.stdout

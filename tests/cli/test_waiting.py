@@ -9,8 +9,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from psopt.testing import FakeServer
 
+from tests.fake_server import FakeServer
 from tests.waiting import let_run
 
 if TYPE_CHECKING:

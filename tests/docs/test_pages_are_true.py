@@ -41,8 +41,7 @@ def test_every_page_is_in_the_navigation_and_in_llms_txt() -> None:
 def test_every_public_name_is_on_a_page() -> None:
     text = "\n".join(page.read_text("utf-8") for page in (DOCS / "python").glob("*.md"))
     shown = set(re.findall(r"^::: psopt\.([\w.]+)$", text, re.MULTILINE))
-    old = {"LmOptions", "SearchParts"}
-    assert set(psopt.__all__) - old - {"__version__"} <= shown
+    assert set(psopt.__all__) - {"__version__"} <= shown
     assert {f"metrics.{name}" for name in metrics.__all__} - {"metrics.MEASURES"} <= shown
 
 

@@ -13,10 +13,10 @@ from psopt import SensitivityOptimizer  # noqa: E402
 from psopt.dspy_programs._metric import judge, n_extra_arguments  # noqa: E402
 from psopt.errors import BudgetReachedError, InputError, ModelError  # noqa: E402
 from psopt.proposals.llm import _messages, _requests  # noqa: E402
-from psopt.testing import FakeServer  # noqa: E402
 
 from tests.dspy_programs.keyword_lm import keyword_lm  # noqa: E402
 from tests.dspy_programs.programs_to_mend import Sort, Topic, examples, predict  # noqa: E402
+from tests.fake_server import FakeServer  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path

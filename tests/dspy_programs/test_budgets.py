@@ -16,10 +16,10 @@ from psopt.dspy_programs._identity import code_of, function_identity  # noqa: E4
 from psopt.dspy_programs._sizing import AUTO_CALLS, calls_expected, sizes_within  # noqa: E402
 from psopt.errors import BudgetReachedError, InputError  # noqa: E402
 from psopt.search import Observer  # noqa: E402
-from psopt.testing import FakeServer  # noqa: E402
 
 from tests.dspy_programs.keyword_lm import keyword_lm  # noqa: E402
 from tests.dspy_programs.programs_to_mend import Sort, chain_of_thought, examples, predict, two_steps  # noqa: E402
+from tests.fake_server import FakeServer  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,8 @@ import sqlite3
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from psopt.testing import FakeServer
+
+from tests.fake_server import FakeServer
 
 dspy = pytest.importorskip("dspy", reason="the extra `dspy` is not installed")
 

@@ -22,10 +22,10 @@ from psopt.dspy_programs._instruction_variants import by_rules, rephrase_instruc
 from psopt.dspy_programs._model import ProgramModel  # noqa: E402
 from psopt.errors import InputError, ModelError  # noqa: E402
 from psopt.models.chat import Budget  # noqa: E402
-from psopt.testing import FakeServer  # noqa: E402
 
 from tests.dspy_programs.keyword_lm import keyword_lm  # noqa: E402
 from tests.dspy_programs.programs_to_mend import chain_of_thought, examples, predict, two_steps  # noqa: E402
+from tests.fake_server import FakeServer  # noqa: E402
 
 TRAIN, VAL, TEST = examples(0, 5), examples(5, 5), examples(10, 5)
 ROOT = Path(__file__).parent.parent.parent

@@ -15,9 +15,9 @@ from psopt.models import AnswerCache, Capabilities, load_model
 from psopt.models.chat import Budget, LMConfig, chat_model
 from psopt.rephrasings import RephrasingSet
 from psopt.search_spaces import seed_prompt
-from psopt.testing import FakeServer
 
 from tests.conftest import KeywordModel
+from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     from psopt.tasks import Task

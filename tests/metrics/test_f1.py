@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from psopt.metrics import class_f1, confusion_matrix, macro_f1, micro_f1, na_rate, prediction_counts
+from psopt.metrics import class_f1, macro_f1, micro_f1
 from sklearn import metrics as sklearn_metrics
 
 RNG = np.random.default_rng(0)
@@ -19,7 +19,6 @@ def test_hand_worked_values() -> None:
     assert class_f1(predictions, y) == pytest.approx([6 / 8, 4 / 7, 0])
     assert macro_f1(predictions, y) == pytest.approx((6 / 8 + 4 / 7) / 3)
     assert macro_f1(predictions, y, labels=[0, 1]) == pytest.approx((6 / 8 + 4 / 7) / 2)
-    assert confusion_matrix(predictions, y, 3).tolist() == [[3, 1, 0], [1, 2, 1], [0, 0, 0]]
 
 
 @pytest.mark.parametrize("labels", [None, [0, 1, 2, 3], [2], [3, 1]])
@@ -27,11 +26,6 @@ def test_scikit_learn_agrees(labels: list[int] | None) -> None:
     for average, ours in (("micro", micro_f1), ("macro", macro_f1), (None, class_f1)):
         theirs = sklearn_metrics.f1_score(*FLAT, labels=labels, average=average)
         assert ours(PREDICTIONS, Y, labels) == pytest.approx(theirs, abs=1e-14)
-
-
-def test_scikit_learn_agrees_on_the_confusion_matrix() -> None:
-    expected = sklearn_metrics.confusion_matrix(*FLAT, labels=range(6))
-    assert (confusion_matrix(PREDICTIONS, Y, 6) == expected).all()
 
 
 def test_an_absent_label_is_nan_and_leaves_the_mean_alone() -> None:
@@ -46,15 +40,3 @@ def test_an_absent_label_is_nan_and_leaves_the_mean_alone() -> None:
 def test_only_absent_labels_are_nan() -> None:
     assert np.isnan(micro_f1(PREDICTIONS, Y, labels=[9]))
     assert np.isnan(macro_f1(PREDICTIONS, Y, labels=[9]))
-
-
-def test_na_rate_is_the_mass_of_the_last_class() -> None:
-    # 1 of 8 answers
-    counts = prediction_counts([[0, 0, 0, 1], [1, 1, 0, 2]], 3)
-    assert na_rate(counts) == 1 / 8
-    assert na_rate(counts / 4) == 1 / 8
-
-
-def test_large_tables_are_counted_in_blocks() -> None:
-    predictions, y = np.tile(PREDICTIONS, (1000, 1)), np.tile(Y, 1000)
-    assert (confusion_matrix(predictions, y, 5) == 1000 * confusion_matrix(PREDICTIONS, Y, 5)).all()

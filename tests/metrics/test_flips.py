@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from psopt.metrics import (
     FlipPair,
-    consistency_rate,
     flip_pairs,
-    prediction_counts,
     rephrasing_damage,
-    rephrasing_disagreement,
     sample_flips,
 )
 
@@ -38,15 +33,6 @@ def test_damage_is_the_accuracy_lost_against_the_others() -> None:
     assert rephrasing_damage([[0, 0, 1], [1, 0, 0]], [0, 1]) == pytest.approx([-0.75, 0, 0.75])
 
 
-def test_disagreement_averages_to_one_minus_the_consistency_rate() -> None:
-    predictions = np.random.default_rng(0).integers(3, size=(20, 6))
-    expected = 1 - consistency_rate(prediction_counts(predictions, 3))
-    assert rephrasing_disagreement(predictions).mean() == pytest.approx(expected)
-    # by hand: the third contradicts both others on the first sample, and nobody on the second: (1 + 0) / 2
-    assert rephrasing_disagreement([[0, 0, 1], [1, 1, 1]]).tolist() == [0.25, 0.25, 0.5]
-
-
-@pytest.mark.parametrize("measure", [rephrasing_disagreement, lambda p: rephrasing_damage(p, [0, 1])])
-def test_a_single_rephrasing_has_nothing_to_compare_with(measure: Any) -> None:
+def test_a_single_rephrasing_has_nothing_to_compare_with() -> None:
     with pytest.raises(ValueError, match="predictions has one rephrasing"):
-        measure([[0], [1]])
+        rephrasing_damage([[0], [1]], [0, 1])

@@ -10,9 +10,7 @@ import pytest
 from psopt.metrics import (
     prediction_counts,
     sample_sensitivity,
-    sensitive_samples,
     sensitivity,
-    sensitivity_moments,
     uncertainty,
 )
 from scipy import stats
@@ -51,13 +49,6 @@ def test_the_papers_correct_answers_bound_its_sensitivities(correct: Any, publis
     assert least - 0.005 <= published <= greatest + 0.005
 
 
-def test_appendix_c_leaves_seven_of_ten_samples_without_sensitivity() -> None:
-    """Its correct answers after the fix are 30 of 30 for seven of the ten: "S to 0 for 70 % of them"."""
-    correct = np.array([22, 30, 30, 30, 29, 30, 30, 30, 30, 29])
-    counts = np.stack([correct, 30 - correct, *np.zeros((5, 10), dtype=int)], axis=1)
-    assert 1 - sensitive_samples(counts).mean() == pytest.approx(0.7)
-
-
 def test_the_papers_values_are_met_where_the_counts_leave_no_choice() -> None:
     # 30 right: 0.  29 right leaves one wrong answer: (29/30 ln 30/29 + 1/30 ln 30) / ln 7 = .1461 / 1.9459 = .0751
     assert sample_sensitivity([[30, 0, 0, 0, 0, 0, 0], [29, 1, 0, 0, 0, 0, 0]]).round(2).tolist() == [0, 0.08]
@@ -91,31 +82,9 @@ def test_miller_madow_needs_counts() -> None:
         sensitivity([[0.5, 0.5]], correction="miller-madow")
 
 
-def test_the_filter_keeps_what_changes() -> None:
-    assert sensitive_samples([[4, 0], [2, 2], [3, 1]]).tolist() == [False, True, True]
-    assert sensitive_samples([[1.0, 0.0], [0.9, 0.1]]).tolist() == [False, True]
-
-
 def test_no_negative_zero_is_shown() -> None:
     assert not np.signbit(sample_sensitivity([[4, 0]])).any()
     assert not np.signbit(sample_sensitivity([[1.0, 0.0]])).any()
-
-
-def test_moments_agree_with_scipy() -> None:
-    values = sample_sensitivity(COUNTS)
-    moments = sensitivity_moments(COUNTS, quantiles=[0.1, 0.5], tail=0.6)
-    assert moments.mean == pytest.approx(sensitivity(COUNTS))
-    assert moments.variance == pytest.approx(np.var(values))
-    assert moments.skew == pytest.approx(stats.skew(values))
-    assert moments.quantiles == pytest.approx({0.1: np.quantile(values, 0.1), 0.5: np.median(values)})
-    assert moments.tail_share == np.mean(values > 0.6)
-
-
-def test_equal_samples_have_no_skew() -> None:
-    """Their deviations from the mean may be rounding noise, which must not pass for a skew."""
-    moments = sensitivity_moments([[7, 2, 1]] * 10)
-    assert moments.variance == 0
-    assert math.isnan(moments.skew)
 
 
 def test_uncertainty_is_the_entropy_of_one_answer() -> None:

@@ -11,7 +11,8 @@ import pytest
 from psopt.errors import InputError
 from psopt.models import AnswerCache, answer_key
 from psopt.models.chat import LMConfig, load_writer
-from psopt.testing import FakeServer
+
+from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path

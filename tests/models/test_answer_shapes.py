@@ -16,7 +16,8 @@ from psopt.models.chat._error_bodies import error_of
 from psopt.models.chat._errors import ModelRefusedError, TransientError
 from psopt.models.chat._refusals import kind_of_refusal
 from psopt.search_spaces import Prompt
-from psopt.testing import FakeServer
+
+from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path

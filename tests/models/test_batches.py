@@ -21,7 +21,8 @@ from psopt.models.chat.batches._patience import Patience
 from psopt.models.chat.batches._runner import BatchRunner
 from psopt.models.chat.batches._service import BatchService
 from psopt.search_spaces import Prompt
-from psopt.testing import FakeServer
+
+from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

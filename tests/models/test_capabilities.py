@@ -48,8 +48,8 @@ def test_a_model_of_the_user_s_own_need_not_say_anything(keyword_model: KeywordM
     assert capabilities_of(keyword_model) == Capabilities()
 
 
-def test_what_models_of_0_1_said_is_understood() -> None:
-    model: Any = SimpleNamespace(is_quick=True, reads_order=False, predict_proba=lambda *_: None)
+def test_what_a_model_says_by_attributes_is_understood() -> None:
+    model: Any = SimpleNamespace(is_free=True, reads_order=False, predict_proba=lambda *_: None)
     assert capabilities_of(model) == Capabilities(is_free=True, reads_order=False, has_probabilities=True)
 
 
@@ -58,7 +58,3 @@ def test_a_simulated_model_is_described_by_either_spelling() -> None:
     assert SimOptions.parse("instability=0.5").name == "sim/wobble=0.5"
     with pytest.raises(psopt.errors.InputError, match="stands twice"):
         SimOptions.parse("instability=0.5,wobble=0.5")
-
-
-def test_options_of_language_models_keep_their_older_name() -> None:
-    assert psopt.LmOptions is psopt.LMConfig

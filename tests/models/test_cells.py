@@ -12,9 +12,9 @@ from psopt.errors import NoLabelsError, UnansweredError
 from psopt.models import NOT_ASKED, AnswerCache, load_model, predict_cells, predict_proba_cells
 from psopt.models.chat import LMConfig, chat_model
 from psopt.search_spaces import Prompt
-from psopt.testing import FakeServer
 
 from tests.conftest import KeywordModel
+from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,8 @@ from psopt.models import AnswerCache
 from psopt.models.chat import Budget, LMConfig, chat_model
 from psopt.models.chat._errors import ModelRefusedError
 from psopt.search_spaces import Prompt
-from psopt.testing import FakeServer
+
+from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -21,8 +21,8 @@ from psopt.models.chat._confidence import confidence_of
 from psopt.models.chat._errors import ModelRefusedError
 from psopt.search_spaces import Prompt
 from psopt.tasks import Task
-from psopt.testing import FakeServer
 
+from tests.fake_server import FakeServer
 from tests.open_tasks import RuleServer
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from psopt.models import load_model
 from psopt.models.chat import LMConfig
 from psopt.models.chat._errors import ModelRefusedError
 from psopt.search_spaces import Prompt
-from psopt.testing import FakeServer
+
+from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,7 +17,8 @@ from psopt.models.chat._errors import ModelRefusedError
 from psopt.search_spaces import Prompt
 from psopt.tasks import Row
 from psopt.templates import ExampleForm, Field, Message, Part, Template
-from psopt.testing import FakeServer
+
+from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

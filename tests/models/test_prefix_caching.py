@@ -13,9 +13,10 @@ from psopt.models.chat._prices import Price, price_of
 from psopt.report._run_report import _facts
 from psopt.runs._manifest import calls
 from psopt.search_spaces import Prompt
-from psopt.testing import FakeServer
-from psopt.testing.fake_server._answering import digest
-from psopt.testing.fake_server._prefix_cache import PrefixCache
+
+from tests.fake_server import FakeServer
+from tests.fake_server._answering import digest
+from tests.fake_server._prefix_cache import PrefixCache
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,8 +11,8 @@ from psopt.models import AnswerCache
 from psopt.models.chat import LMConfig, chat_model
 from psopt.models.chat._errors import ModelRefusedError
 from psopt.search_spaces import Prompt
-from psopt.testing import FakeServer
-from psopt.testing.fake_server import PROVIDERS
+
+from tests.fake_server import PROVIDERS, FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -120,16 +120,6 @@ def test_looking_again_where_nothing_has_changed_pays_for_nothing(tmp_path: Path
         server.reset()
         model_at(server, tmp_path, renegotiate=True).predict(PROMPTS, TEXTS)
         assert server.counts()["statuses"] == {"400": 1}
-
-
-def test_lessons_of_the_first_version_are_kept(tmp_path: Path) -> None:
-    from psopt.models import answer_key
-
-    with FakeServer(structured="no") as server:
-        cache = AnswerCache(tmp_path)
-        cache.put(answer_key(endpoint=server.url, model="openai/test", unsupported="structured output"), value=True)
-        model_at(server, tmp_path).predict(PROMPTS[:1], TEXTS)
-        assert refused(server) == 0
 
 
 def test_a_text_that_is_too_long_is_no_missing_feature(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from psopt.errors import BudgetReachedError, ModelError
 from psopt.models import AnswerCache
 from psopt.models.chat import Budget, LMConfig, chat_model
 from psopt.search_spaces import Prompt
-from psopt.testing import FakeServer
+
+from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path

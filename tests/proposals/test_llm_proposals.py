@@ -17,7 +17,8 @@ from psopt.proposals.llm._draft_checks import DraftError
 from psopt.proposals.llm._messages import ask_for_definition, ask_for_note
 from psopt.search_spaces import Edit, Provenance, seed_prompt
 from psopt.tasks import Sample, Task
-from psopt.testing import FakeServer
+
+from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path

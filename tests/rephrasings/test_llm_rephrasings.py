@@ -10,7 +10,8 @@ from psopt.errors import InputError
 from psopt.models.chat import LMConfig, load_writer
 from psopt.rephrasings import Checks, read_file, to_file, write_rephrasings
 from psopt.rephrasings._checks import named_labels
-from psopt.testing import FakeServer
+
+from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     from pathlib import Path

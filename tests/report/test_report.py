@@ -39,7 +39,7 @@ HOSTILE = '<script>alert("x")</script>'
 
 @pytest.fixture
 def run(task: Task, keyword_model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    keyword_model.is_quick = True
+    keyword_model.is_free = True
     monkeypatch.setattr(ModelProvider, "answering", lambda *_: keyword_model)
 
     def hostile(samples: Sequence[Sample]) -> Any:

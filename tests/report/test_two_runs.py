@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def run(task: Task, keyword_model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    keyword_model.is_quick = True
+    keyword_model.is_free = True
     monkeypatch.setattr(ModelProvider, "answering", lambda *_: keyword_model)
     return optimization.optimize(task, trials=6, rounds=1, rephrasings=8, out=tmp_path / "run")
 

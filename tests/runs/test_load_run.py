@@ -1,11 +1,9 @@
-"""`psopt.load_run`: what was found is there again, of runs that are finished, broken off, under way, or of 0.1."""
+"""`psopt.load_run`: what was found is there again, of runs that are finished, broken off or under way."""
 
 from __future__ import annotations
 
 import json
 import shutil
-import tarfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psopt
@@ -15,13 +13,14 @@ from psopt.evaluation import scores_from_dict
 from psopt.search import Observer
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from psopt.search import Candidate
     from psopt.tasks import Task
 
     from tests.conftest import KeywordModel
 
 SMALL: dict[str, Any] = {"rephrasings": 3, "heldout": 3, "rounds": 1, "seed": 7, "race": "off"}
-OF_0_1 = Path(__file__).parent / "of_0_1" / "run.tar.xz"
 
 
 def by_first_word(messages: list[dict[str, str]]) -> str:
@@ -128,17 +127,6 @@ def test_a_run_under_way_can_be_looked_at(task: Task, keyword_model: KeywordMode
     assert last.baseline.val.per_class.keys() == run.baseline.val.per_class.keys()
     assert {candidate.id for candidate in last.front} == {candidate.id for candidate in run.front}
     assert looker.early.endswith(f"go on with `psopt resume {run.path}`")
-
-
-def test_a_run_of_0_1_has_its_front_and_no_recommendation(tmp_path: Path) -> None:
-    with tarfile.open(OF_0_1) as archive:
-        archive.extractall(tmp_path, filter="data")
-    loaded = psopt.load_run(tmp_path / "run")
-    assert loaded.recommendation is None
-    assert loaded.recommended.id == loaded.pick("knee").id
-    assert loaded.baseline.test is not None
-    front = json.loads((tmp_path / "run" / "front.json").read_text())["prompts"]
-    assert [candidate.id for candidate in loaded.front] == [entry["id"] for entry in front]
 
 
 def test_a_run_that_met_a_limit_says_so(task: Task, tmp_path: Path) -> None:

@@ -17,8 +17,7 @@ import pytest
 
 pytest.importorskip("torch", reason="psopt[local] is not installed")
 
-from psopt.testing import FakeServer
-
+from tests.fake_server import FakeServer
 from tests.servers.label_lm import DESCRIPTION, LABELS, NOUN, make_label_lm, question
 from tests.servers.serving import (
     KEY,

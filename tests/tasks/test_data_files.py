@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from psopt.errors import MissingExtraError
 from psopt.tasks import Task, load_task
 
 if TYPE_CHECKING:
@@ -108,3 +110,11 @@ def test_data_without_labels_are_all_val_where_labels_are_optional(tmp_path: Pat
 def test_what_is_left_out_is_said_in_one_line(tmp_path: Path) -> None:
     task = load_task(write(tmp_path / "d.csv", [*RECORDS, {"text": "WHO is number 1 ?", "label": "Person"}]))
     assert task.info.note.startswith("1 of 21 samples are left out")
+
+
+def test_parquet_without_its_extra_is_one_line_that_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "data.parquet"
+    pq.write_table(pa.table({"text": ["a"], "label": ["x"]}), path)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"reading data.parquet needs pyarrow.*psopt\[parquet\]"):
+        load_task(str(path))

@@ -12,9 +12,9 @@ import pytest
 import yaml
 from psopt.search_spaces import render
 from psopt.templates import read_template
-from psopt.testing import FakeServer
 
 from tests.docs.pages import ROOT
+from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import aiohttp
 import pytest
-from psopt.testing import FakeServer
+
+from tests.fake_server import FakeServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

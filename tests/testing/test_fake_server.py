@@ -16,10 +16,10 @@ import pytest
 from psopt.models import load_model
 from psopt.search_spaces import Definition, Example, Prompt, render
 from psopt.tasks import load_task
-from psopt.testing import FakeServer
-from psopt.testing.fake_server import FAULTS
-from psopt.testing.fake_server._answering import digest
-from psopt.testing.fake_server._prompt_reading import read_prompt
+
+from tests.fake_server import FAULTS, FakeServer
+from tests.fake_server._answering import digest
+from tests.fake_server._prompt_reading import read_prompt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -288,7 +288,7 @@ def test_options_that_do_not_exist_are_refused(server: FakeServer, changes: dict
 
 
 def test_the_server_ends_with_whoever_started_it() -> None:
-    command = [sys.executable, "-m", "psopt.testing.fake_server", "--until-stdin-closes"]
+    command = [sys.executable, "-m", "tests.fake_server", "--until-stdin-closes"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline()
         process.stdin.close()

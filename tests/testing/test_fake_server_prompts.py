@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import aiohttp
 import pytest
-from psopt.testing import FakeServer
-from psopt.testing.fake_server._conversation import KnownText, as_prompt, read_conversation
 
 from tests.docs.pages import ROOT
+from tests.fake_server import FakeServer
+from tests.fake_server._conversation import KnownText, as_prompt, read_conversation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import psopt
 import pytest
 from psopt.cli import main
-from psopt.testing import FakeServer
 from psopt.tracking import OTelTracker
 
 from tests.cli.limited_runs import write_questions
 from tests.cli.test_signals import PROGRAM
+from tests.fake_server import FakeServer
 from tests.tracking.small_runs import arguments, optimize
 
 if TYPE_CHECKING:
@@ -29,13 +29,11 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
-
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-no-use-0123456789")
-    for name in (CONTENT, "OTEL_TRACES_EXPORTER", "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_SERVICE_NAME"):
+    for name in ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_SERVICE_NAME"):
         monkeypatch.delenv(name, raising=False)
     return write_questions(tmp_path, 20)
 
@@ -125,21 +123,6 @@ def test_answers_from_the_cache_are_no_calls(folder: Path, memory: InMemorySpanE
     assert len(spans_of(memory)) == 4
 
 
-def test_content_is_there_where_it_is_asked_for(
-    folder: Path, memory: InMemorySpanExporter, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(CONTENT, "true")
-    with FakeServer(answer="fixed:aaa") as server:
-        ask(folder, server, tracker(memory))
-    attributes = calls_of(memory)[0].attributes
-    asked = json.loads(attributes["gen_ai.input.messages"])
-    assert {message["role"] for message in asked} <= {"system", "user"}
-    assert "is called" in asked[-1]["parts"][0]["content"] or "called ?" in asked[-1]["parts"][0]["content"]
-    assert json.loads(attributes["gen_ai.output.messages"]) == [
-        {"role": "assistant", "parts": [{"type": "text", "content": "aaa"}], "finish_reason": "stop"}
-    ]
-
-
 def test_calls_that_fail_say_as_what(folder: Path, memory: InMemorySpanExporter) -> None:
     with FakeServer(faults="429,500", fault_rate=0.3) as server:
         ask(folder, server, tracker(memory))
@@ -160,13 +143,6 @@ def test_a_refused_key_is_an_error_of_the_call_and_of_the_run(folder: Path, memo
     assert root.attributes["error.type"] == "failed"
     (trial,) = (span for span in spans_of(memory) if span.name == "trial 0")
     assert not trial.status.is_ok
-
-
-def test_a_resumed_run_links_to_the_trace_before(tmp_path: Path, memory: InMemorySpanExporter) -> None:
-    optimize(tmp_path / "run", callbacks=[tracker(memory)])
-    psopt.resume(tmp_path / "run", trials=5, callbacks=[tracker(memory)])
-    first, second = (span for span in spans_of(memory) if span.parent is None)
-    assert [link.context.trace_id for link in second.links] == [first.context.trace_id]
 
 
 class Receiver:
@@ -272,18 +248,3 @@ def test_a_receiver_that_refuses_costs_a_line_and_nothing_else(
         "otel failed and is left out from now on, the run goes on: ConnectionError: spans could not be sent"
     ]
     assert run.finish_reason == "trials"
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("OTEL_TRACES_EXPORTER", "zipkin", "OTEL_TRACES_EXPORTER=zipkin is none of otlp, console and none"),
-        ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "spans are sent as http/protobuf, not grpc"),
-    ],
-)
-def test_variables_that_ask_for_what_there_is_not_are_one_line(
-    name: str, value: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
-    monkeypatch.setenv(name, value)
-    assert run_command(arguments(tmp_path, "--log", "otel")) == 2
-    assert message in capsys.readouterr().err

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import subprocess
 import sys
@@ -33,7 +32,6 @@ class Listening(Tracker):
         self.told: list[str] = []
         self.metrics: dict[str, float] = {}
         self.trials: dict[int, TrialRecord] = {}
-        self.first: dict[int, TrialRecord] = {}
         self._failing_at = failing_at
         self._error = error or ValueError("no space\nleft")
 
@@ -54,7 +52,6 @@ class Listening(Tracker):
 
     def trial(self, trial: TrialRecord) -> None:
         self.trials[trial.number] = trial
-        self.first.setdefault(trial.number, trial)
         self._hear(f"trial {trial.number}")
 
     def end(self, run: RunRecord, ending: Ending) -> None:
@@ -144,16 +141,6 @@ def test_a_function_is_called_as_optunas_callbacks_are(tmp_path: Path) -> None:
     run = optimize(tmp_path / "run", callbacks=[callback])
     assert [number for number, _ in seen] == [0, 1, 2, 3]
     assert seen[0][1] == [run.baseline.val.f1, run.baseline.val.sensitivity, run.baseline.val.consistency]
-
-
-def test_what_was_asked_in_whole_after_its_race_is_told_again(tmp_path: Path) -> None:
-    tracker = Listening()
-    run = optimize(tmp_path / "run", trials=12, samples=60, race="on", callbacks=[tracker])
-    listed = json.loads((run.path / "trials.json").read_text())["trials"]
-    assert {entry["trial"] for entry in listed if entry["f1"] != tracker.trials[entry["trial"]].metrics["f1"]} == set()
-    assert any(trial.metrics["f1"] != tracker.first[number].metrics["f1"] for number, trial in tracker.trials.items())
-    raced = {number for number, trial in tracker.trials.items() if trial.raced}
-    assert raced == set(tracker.trials) - {entry["trial"] for entry in listed}
 
 
 def test_a_function_that_fails_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -7,7 +7,7 @@ from psopt.models.chat._answer_tokens import tokens_of_answer
 from psopt.models.chat._budget import Budget, Need, Usage
 from psopt.models.chat._call_watcher import CallEnd, CallStart, CallWatcher, OnCallEnd
 from psopt.models.chat._client import Query
-from psopt.models.chat._config import LMConfig, LmOptions
+from psopt.models.chat._config import LMConfig
 from psopt.models.chat._doctor import examine
 from psopt.models.chat._dspy_client import public_settings, stay_here
 from psopt.models.chat._engine import Engine
@@ -35,7 +35,6 @@ __all__ = [
     "ChatModel",
     "Engine",
     "LMConfig",
-    "LmOptions",
     "Need",
     "OnCallEnd",
     "Price",

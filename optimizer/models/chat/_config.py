@@ -157,7 +157,3 @@ class LMConfig:
     def from_dict(cls, data: dict[str, Any]) -> LMConfig:
         """Read the options back from run.json."""
         return cls(**data)
-
-
-LmOptions = LMConfig
-"""The name of psopt 0.1."""

@@ -13,7 +13,6 @@ from psopt.models.chat._features import (
     FEWER_ALTERNATIVES,
     LEAST_TEMPERATURE,
     MOST_ALTERNATIVES,
-    OLDER_LESSONS,
     TOKENS_ALONE,
     alternating,
     features_of,
@@ -50,11 +49,11 @@ class Dialect:
 
     def leave_out(self, feature: str) -> None:
         """Write requests without a feature from now on."""
-        self._refused.update(OLDER_LESSONS.get(feature, (feature,)))
+        self._refused.add(feature)
 
     def take_back(self, feature: str) -> None:
         """Write requests with a feature again."""
-        self._refused.difference_update(OLDER_LESSONS.get(feature, (feature,)))
+        self._refused.discard(feature)
 
     def negotiable(self, body: Body) -> list[Feature]:
         """Return the features of a request that it can do without; not what is the user's own."""

@@ -136,8 +136,6 @@ FEATURES = (
         "a part of the user's message",
     ),
 )
-# Kept by psopt 0.1 under these names.
-OLDER_LESSONS = {"structured output": ("json_schema", "json_object")}
 
 
 def about_the_form(text: str) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from psopt.models._answer_cache import answer_key
 from psopt.models.chat._errors import UnclearRefusalError
-from psopt.models.chat._features import OLDER_LESSONS, TOKENS_ALONE
+from psopt.models.chat._features import TOKENS_ALONE
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -42,8 +42,7 @@ class Negotiation:
         self._cache = cache
         self._taken: set[str] = set()
         if anew:
-            names = [*client.features, *OLDER_LESSONS]
-            cache.forget(self._key(kind, name) for kind in ("unsupported", "taken") for name in names)
+            cache.forget(self._key(kind, name) for kind in ("unsupported", "taken") for name in client.features)
         self.recall()
 
     @property
@@ -53,7 +52,7 @@ class Negotiation:
 
     def recall(self) -> None:
         """Take in what others have learnt."""
-        refused = {self._key("unsupported", name): name for name in (*self._client.features, *OLDER_LESSONS)}
+        refused = {self._key("unsupported", name): name for name in self._client.features}
         taken = {self._key("taken", name): name for name in self._client.features}
         kept = self._cache.get_many([*refused, *taken])
         for key in kept:

@@ -14,9 +14,9 @@ from psopt.cli._result import show_result
 from psopt.errors import BudgetReachedError, InputError
 from psopt.search import _search, racing_line
 from psopt.search.growing import TrainDiagnoses
-from psopt.testing import FakeServer
 from rich.console import Console
 
+from tests.fake_server import FakeServer
 from tests.search.racing.test_racing_search import OF_ANY_SIZE
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from psopt.models.chat.batches import BatchRunner
 from psopt.search import Search, SearchOptions, SearchProblem, _warm_up, open_study, score_on_test, scoring_order
 from psopt.search.racing import run_in_lockstep
 from psopt.search_spaces import seed_prompt
-from psopt.testing import FakeServer
 
+from tests.fake_server import FakeServer
 from tests.search.racing.test_racing_search import OF_ANY_SIZE, SET, make_evaluator, make_search, make_task
 
 if TYPE_CHECKING:

@@ -8,13 +8,15 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psopt.testing.fake_server._options import FakeServerOptions
+from tests.fake_server._options import FakeServerOptions
 
 if TYPE_CHECKING:
     from typing import Self
 
+_ROOT = Path(__file__).resolve().parents[2]
 # A proxy in the environment is for the outside; this server is on our own machine.
 _DIRECTLY = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
@@ -95,15 +97,21 @@ class FakeServer:
         RuntimeError
             If it does not start.
         """
-        command = [sys.executable, "-m", "psopt.testing.fake_server", "--until-stdin-closes"]
+        command = [sys.executable, "-m", "tests.fake_server", "--until-stdin-closes"]
         for name, value in self._options.items():
             option = f"--{name.replace('_', '-')}"
             if value is True:
                 command.append(option)
             elif value is not False:
                 command.append(f"{option}={value}")
-        self._process = subprocess.Popen(  # noqa: S603  # our own program
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        # `tests` is no installed package, and whoever asks may stand in another folder.
+        paths = os.pathsep.join(filter(None, [str(_ROOT), os.environ.get("PYTHONPATH")]))
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": paths},
         )
         ready = self._process.stdout.readline() if self._process.stdout else ""
         if not ready:

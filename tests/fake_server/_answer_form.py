@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.testing.fake_server._conversation import Conversation
+    from tests.fake_server._conversation import Conversation
 
 _LABEL_KEYS = (
     "label",

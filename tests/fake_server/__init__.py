@@ -1,8 +1,8 @@
-"""A server that speaks OpenAI's chat completions, for tests: it classifies, and misbehaves when told to.
+"""A server that speaks OpenAI's chat completions, for psopt's tests: it classifies, and misbehaves when told to.
 
 In Python: `FakeServer`. From elsewhere, on a port of its own::
 
-    python -m psopt.testing.fake_server --answer hash --faults 429,hang,half --fault-rate .3
+    python -m tests.fake_server --answer hash --faults 429,hang,half --fault-rate .3
 
 When it is ready, it prints one line of JSON, ``{"port": 43211, "url": "http://127.0.0.1:43211/v1"}``. Equal requests
 get equal answers: whoever sends a request again until it is answered ends up with what a faultless server gives.
@@ -13,9 +13,9 @@ true}`` sets the counts to 0), GET /control/log adds each different request's di
 it was answered; and the last request whole. GET /control/batches returns the batches.
 """
 
-from psopt.testing.fake_server._fake_server import FakeServer
-from psopt.testing.fake_server._options import FAULTS, FakeServerOptions
-from psopt.testing.fake_server._providers import PROVIDERS
-from psopt.testing.fake_server._shapes import REFUSALS, SHAPES
+from tests.fake_server._fake_server import FakeServer
+from tests.fake_server._options import FAULTS, FakeServerOptions
+from tests.fake_server._providers import PROVIDERS
+from tests.fake_server._shapes import REFUSALS, SHAPES
 
 __all__ = ["FAULTS", "PROVIDERS", "REFUSALS", "SHAPES", "FakeServer", "FakeServerOptions"]

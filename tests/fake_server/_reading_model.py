@@ -7,8 +7,8 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from psopt.testing.fake_server._conversation import Conversation, KnownText, as_prompt, read_conversation, text_of
-from psopt.testing.fake_server._prompt_reading import listed_labels, read_prompt
+from tests.fake_server._conversation import Conversation, KnownText, as_prompt, read_conversation, text_of
+from tests.fake_server._prompt_reading import listed_labels, read_prompt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

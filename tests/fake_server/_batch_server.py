@@ -8,16 +8,17 @@ import json
 from typing import TYPE_CHECKING, Any, Protocol
 
 from aiohttp import web
-from psopt.testing.fake_server._answering import BadRequestError, digest
-from psopt.testing.fake_server._batch import Batch
-from psopt.testing.fake_server._batch_validation import ENDPOINTS, errors_in
-from psopt.testing.fake_server._providers import refuse
-from psopt.testing.fake_server._shapes import unanswerable
+
+from tests.fake_server._answering import BadRequestError, digest
+from tests.fake_server._batch import Batch
+from tests.fake_server._batch_validation import ENDPOINTS, errors_in
+from tests.fake_server._providers import refuse
+from tests.fake_server._shapes import unanswerable
 
 if TYPE_CHECKING:
-    from psopt.testing.fake_server._answering import Answerer
-    from psopt.testing.fake_server._options import FakeServerOptions
-    from psopt.testing.fake_server._seen import Seen
+    from tests.fake_server._answering import Answerer
+    from tests.fake_server._options import FakeServerOptions
+    from tests.fake_server._seen import Seen
 
 _LOOK = 0.005  # seconds between two looks at options that may have changed
 _PREFIXES = ("/v1", "/openai", "/openai/v1")

@@ -1,4 +1,4 @@
-"""``python -m psopt.testing.fake_server``: serve in this process."""
+"""``python -m tests.fake_server``: serve in this process."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import argparse
 import asyncio
 import dataclasses
 
-from psopt.testing.fake_server._options import FakeServerOptions
-from psopt.testing.fake_server._server import serve
+from tests.fake_server._options import FakeServerOptions
+from tests.fake_server._server import serve
 
 
 def main() -> None:
     """Read the options and serve."""
     parser = argparse.ArgumentParser(
-        prog="python -m psopt.testing.fake_server",
+        prog="python -m tests.fake_server",
         description="An OpenAI server for tests: it classifies, and misbehaves when told to.",
     )
     for field in dataclasses.fields(FakeServerOptions):

@@ -13,16 +13,17 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
-from psopt.testing.fake_server._answering import Answerer, BadRequestError, digest
-from psopt.testing.fake_server._batch_server import BatchServer
-from psopt.testing.fake_server._options import FIXED_AT_START
-from psopt.testing.fake_server._prefix_cache import PrefixCache
-from psopt.testing.fake_server._providers import refuse
-from psopt.testing.fake_server._seen import Seen
-from psopt.testing.fake_server._shapes import shaped, unanswerable
+
+from tests.fake_server._answering import Answerer, BadRequestError, digest
+from tests.fake_server._batch_server import BatchServer
+from tests.fake_server._options import FIXED_AT_START
+from tests.fake_server._prefix_cache import PrefixCache
+from tests.fake_server._providers import refuse
+from tests.fake_server._seen import Seen
+from tests.fake_server._shapes import shaped, unanswerable
 
 if TYPE_CHECKING:
-    from psopt.testing.fake_server._options import FakeServerOptions
+    from tests.fake_server._options import FakeServerOptions
 
 
 class Server:
@@ -32,7 +33,7 @@ class Server:
         self.options = options
         self.seen = Seen()
         self.answerer = Answerer()
-        self._random = random.Random(options.fault_seed)  # noqa: S311  # faults are no secrets
+        self._random = random.Random(options.fault_seed)  # faults are no secrets
         self._turns = asyncio.Lock()
         self._prefixes = PrefixCache()
 
@@ -88,7 +89,7 @@ class Server:
                 raise ValueError(f"no option that can be changed: {name!r}")
         self.options = dataclasses.replace(self.options, **changes)
         if "fault_seed" in changes:
-            self._random = random.Random(self.options.fault_seed)  # noqa: S311  # faults are no secrets
+            self._random = random.Random(self.options.fault_seed)  # faults are no secrets
 
     def count_down(self, name: str) -> None:
         """Take one from an option that says how often something is to happen yet."""

@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from psopt.testing.fake_server._batch import ENDINGS
-from psopt.testing.fake_server._providers import PROVIDERS
-from psopt.testing.fake_server._shapes import SHAPES, refusal_kinds
+from tests.fake_server._batch import ENDINGS
+from tests.fake_server._providers import PROVIDERS
+from tests.fake_server._shapes import SHAPES, refusal_kinds
 
 FAULTS = ("429", "500", "503", "hang", "half", "badjson", "empty", "null", "nochoices", "slow", "reset")
 FIXED_AT_START = {"port", "task", "inputs", "label_column", "until_stdin_closes"}

@@ -7,18 +7,18 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-from psopt.testing.fake_server._answer_form import answer_frame, schema_frame, thought_about
-from psopt.testing.fake_server._conversation import read_conversation, text_of
-from psopt.testing.fake_server._drafts import written
-from psopt.testing.fake_server._prompt_reading import dspy_field, listed_labels
-from psopt.testing.fake_server._reading_model import ReadingModel
+from tests.fake_server._answer_form import answer_frame, schema_frame, thought_about
+from tests.fake_server._conversation import read_conversation, text_of
+from tests.fake_server._drafts import written
+from tests.fake_server._prompt_reading import dspy_field, listed_labels
+from tests.fake_server._reading_model import ReadingModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.testing.fake_server._answer_form import Frame
-    from psopt.testing.fake_server._conversation import Conversation
-    from psopt.testing.fake_server._options import FakeServerOptions
+    from tests.fake_server._answer_form import Frame
+    from tests.fake_server._conversation import Conversation
+    from tests.fake_server._options import FakeServerOptions
 
 ANSWER_SHARE = 0.7  # of the probability, where there is no model to ask; the other labels share the rest
 TOKEN = 3  # characters

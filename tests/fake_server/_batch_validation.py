@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from psopt.testing.fake_server._batch import error
+from tests.fake_server._batch import error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from psopt.testing.fake_server._batch import Batch
-    from psopt.testing.fake_server._options import FakeServerOptions
+    from tests.fake_server._batch import Batch
+    from tests.fake_server._options import FakeServerOptions
 
 # OpenAI's first URL; Azure's deployments are asked at the second.
 ENDPOINTS = ("/v1/chat/completions", "/chat/completions")

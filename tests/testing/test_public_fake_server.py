@@ -1,0 +1,62 @@
+"""`psopt.testing.FakeServer`, as a user's test suite has it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import openai
+import psopt
+import pytest
+from psopt.testing import FakeServer
+
+PROMPT = psopt.Prompt("Which team?", ("refund", "fault"), "mail")
+
+
+def ask(server: FakeServer, text: str = "My money, please", **options: Any) -> str | None:
+    with openai.OpenAI(base_url=server.url, api_key="-", **options) as client:
+        messages: Any = [{"role": "user", "content": text}]
+        return client.chat.completions.create(model="any", messages=messages).choices[0].message.content
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["refund", "fixed:refund", {"money": "refund", "": "fault"}, lambda messages: "refund" if messages else "fault"],
+    ids=["text", "fixed", "rule", "function"],
+)
+def test_it_answers_by_a_text_a_rule_or_a_function(answer: Any) -> None:
+    with FakeServer(answer) as server:
+        assert ask(server) == "refund"
+        assert server.counts() == {"requests": 1, "answered": 1, "statuses": {"200": 1}}
+        assert server.last_request()["body"]["messages"][0]["content"] == "My money, please"
+
+
+def test_psopt_classifies_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-no-use")
+    with FakeServer({"money": "refund", "": "fault"}) as server:
+        lm = psopt.LMConfig(api_base=server.url)
+        answers = psopt.classify(["My money, please", "It broke"], PROMPT, model="openai/any", lm=lm)
+    assert [answer.label for answer in answers] == ["refund", "fault"]
+
+
+@pytest.mark.parametrize("fault", ["429", "500", "503", "hang", "half"])
+def test_a_fault_is_what_a_client_sees(fault: str) -> None:
+    with FakeServer("refund", faults=fault, fault_rate=1.0, hang_ms=1) as server:
+        with pytest.raises((openai.OpenAIError, OSError)):
+            ask(server, max_retries=0)
+        assert server.wait_for(requests=1)["statuses"] == {fault: 1}
+
+
+def test_faults_are_drawn_so_that_a_client_that_tries_again_gets_its_answers() -> None:
+    with FakeServer("refund", faults="429,hang,half", fault_rate=0.3, hang_ms=1) as server:
+        assert [ask(server, max_retries=9) for _ in range(9)] == ["refund"] * 9
+        assert server.wait_for(answered=9)["requests"] > 9
+
+
+def test_what_does_not_come_is_waited_for_no_longer_than_told() -> None:
+    with FakeServer() as server, pytest.raises(TimeoutError, match="answered"):
+        server.wait_for(answered=1, seconds=0.01)
+
+
+def test_a_fault_that_there_is_none_of_is_refused() -> None:
+    with pytest.raises(ValueError, match="rain"):
+        FakeServer(faults="rain")
