@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 TAME = 0.3
 """Below this S is said to be underestimated. On TREC with smollm2 (calibrated, 60 questions, 6 wordings) S under
-rephrasings by rule was .84 of that under people's wordings where their diversity was .39, and .75 where it was .21. Sets
-that people wrote have .6 to .85. `benchmarks/rephrasings.py` measures it anew."""
+rephrasings by rule was .84 of that under people's wordings where their diversity was .39, and .75 where it was .21.
+Sets that people wrote have .6 to .85. `benchmarks/rephrasings.py` measures it anew."""
 
 
 def diversity(texts: Sequence[str]) -> float:
