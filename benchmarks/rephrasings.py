@@ -4,8 +4,8 @@
 
 First the diversity of sets: those written for the built-in tasks, whole and in draws of ten, and those made by rule of
 ten descriptions and of the prompts in examples/own_prompt. "Framed" is the family `wording`, which names no labels.
-Then S of one task under ten rephrasings: those that were written for it, and those made by rule of descriptions of the same
-task in other words; seeds 0 to 2, the same samples throughout. An asterisk: so similar that S is said to be
+Then S of one task under ten rephrasings: those that were written for it, and those made by rule of descriptions of the
+same task in other words; seeds 0 to 2, the same samples throughout. An asterisk: so similar that S is said to be
 underestimated.
 """
 
