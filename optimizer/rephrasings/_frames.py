@@ -29,7 +29,9 @@ _NOT_SAID = re.compile(r"\b(?:not|never|no|only|unless|except|without|but|if|als
 _SENTENCE_ENDS = re.compile(r"[.!?:;](?=\s)|\n")
 _SAYS_WHAT = re.compile(r"[^\W\d_]{2,}")
 _LISTS = re.compile(r"\{(?:list|or)\}")
-_READING = re.compile(r"\b(?:read|look|go through)\b", re.IGNORECASE)
+# One order to read and one role are enough: two read badly.
+_READING = re.compile(r"\b(?:read|look|go through|consider)\b", re.IGNORECASE)
+_ROLE = re.compile(r"\b(?:you are an? |act as |as an? (?:careful|expert|specialist))", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +150,7 @@ def _suits(frame: str, instruction: Instruction, text: str) -> bool:
     """Whether a frame goes with a text: "Read it. Read it and .." reads badly, and so does "Task: Task .."."""
     if not frame.endswith(("{d}", "{D}")) and not instruction.is_one_sentence:
         return False
-    if _READING.search(frame) and _READING.search(text):
+    if any(kind.search(frame) and kind.search(instruction.text) for kind in (_READING, _ROLE)):
         return False
     return frame.split()[0].casefold().rstrip(":") != text.split()[0].casefold().rstrip(":")
 

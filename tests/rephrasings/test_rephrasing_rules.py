@@ -91,6 +91,7 @@ def test_it_says(description: str, rephrasing: str) -> None:
         # one frame is enough
         ("Please label the text.", ["lease please", "lease Label"]),
         ("Your task is to label it.", ["Your task: Your"]),
+        ("You are a clerk. Label the text.", ["annotator", "specialist", "expert"]),
         ("Read the text and label it.", ["Read the text carefully", "read the text and do"]),
         # several sentences are not wrapped into one, and nothing spoils an address
         (SEVERAL, ["Can you read", "Could you"]),
