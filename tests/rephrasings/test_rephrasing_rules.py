@@ -125,7 +125,7 @@ def test_held_out_has_no_sentence_of_the_search_set() -> None:
         assert not set(getattr(search, kind.name)) & set(getattr(heldout, kind.name))
     assert set(wordings_file()["search"]) == set(wordings_file()["heldout"]) == {kind.name for kind in fields(search)}
     for description in DESCRIPTIONS:
-        named = {"labels": DESKS, "alone": True, "asks_for_label": True}
+        named: dict[str, Any] = {"labels": DESKS, "alone": True, "asks_for_label": True}
         searched = {comparable(text) for text in everything(description, **named)}
         assert not searched & {comparable(text) for text in everything(description, "heldout", **named)}
 
@@ -207,7 +207,8 @@ def test_a_larger_set_begins_with_the_smaller_one() -> None:
 
 
 def test_more_than_the_rules_can_do_is_refused_with_the_number_they_can() -> None:
-    for kind, numbers in (("search", {"n_search": 9000}), ("held-out", {"n_heldout": 9000})):
+    many: list[tuple[str, dict[str, Any]]] = [("search", {"n_search": 9000}), ("held-out", {"n_heldout": 9000})]
+    for kind, numbers in many:
         with pytest.raises(InputError, match=rf"9000 {kind} rephrasings were asked for; the rules give \d+"):
             rephrase_by_rules(CLASSIFY, **numbers)
 
