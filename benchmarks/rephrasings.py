@@ -2,11 +2,11 @@
 
     python benchmarks/rephrasings.py [--samples 100] [--models minilm sim]
 
-First the diversity of sets: those written for the built-in tasks, whole and in draws of ten (where the bound `TAME`
-comes from), and those made by rule of eleven descriptions and of the prompts in examples/own_prompt. "Framed" is the
-family `wording`, which is all that psopt 0.1's rules did. Then S of one task under ten rephrasings: those that were
-written for it, and those made by rule of descriptions of the same task in other words; seeds 0 to 2, the same samples
-throughout. An asterisk: tame.
+First the diversity of sets: those written for the built-in tasks, whole and in draws of ten, and those made by rule of
+ten descriptions and of the prompts in examples/own_prompt. "Framed" is the family `wording`, which names no labels.
+Then S of one task under ten rephrasings: those that were written for it, and those made by rule of descriptions of the
+same task in other words; seeds 0 to 2, the same samples throughout. An asterisk: so similar that S is said to be
+underestimated.
 """
 
 from __future__ import annotations
@@ -39,7 +39,6 @@ DESCRIPTIONS = {
     "write.": ("message", ()),
     "You are given a post from a forum. Tell whether its author asks for help. Posts that only report something are no "
     "requests.": ("post", ()),
-    "Ordne jede Anfrage nach ihrem Thema ein.": ("Anfrage", ()),
 }
 OWN = {
     "trec": (

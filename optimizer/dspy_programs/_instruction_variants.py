@@ -66,7 +66,7 @@ def by_rules(task: Task, n_search: int, n_heldout: int, seed: int) -> Rephrase:
     """Rephrase by rule, free of charge."""
 
     def rephrase(instructions: str) -> RephrasingSet:
-        return rephrasings_for(task, n_search, n_heldout, description=instructions, seed=seed)
+        return rephrasings_for(task, n_search, n_heldout, description=instructions, seed=seed, own_form=False)
 
     return rephrase
 

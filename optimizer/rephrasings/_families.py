@@ -8,13 +8,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from psopt.errors import InputError, UnknownNameError
-from psopt.rephrasings._recipes import HELDOUT, SEARCH
-from psopt.rephrasings._rules import rephrasings, rephrasings_of_parts
+from psopt.rephrasings._frames import Named
+from psopt.rephrasings._rules import rephrasings
 from psopt.search_spaces import BULLETS, CASINGS, FAMILIES, LISTINGS, PLAIN, SEPARATORS, PromptFormat, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from psopt.rephrasings._frames import Side
     from psopt.rephrasings._set import RephrasingSet
     from psopt.search_spaces import Family
     from psopt.tasks import Task
@@ -64,11 +65,9 @@ def vary(paraphrases: RephrasingSet, task: Task, families: Sequence[Family], see
     taken: set[PromptFormat] = {PLAIN}
     avoid = [paraphrases.original, *paraphrases.search, *paraphrases.heldout]
 
-    def members(kind: str, texts: Sequence[str]) -> dict[Family, Iterator[Variant]]:
+    def members(side: Side, texts: Sequence[str]) -> dict[Family, Iterator[Variant]]:
         original = paraphrases.original
-        rules = SEARCH if kind == "search" else HELDOUT
-        rephrase = rephrasings_of_parts if paraphrases.n_parts else rephrasings
-        by_rule = rephrase(original, task.noun, rules, seed, task.labels, avoid=avoid)
+        by_rule = rephrasings(original, Named(task.noun), side, seed, task.labels, avoid, n_parts=paraphrases.n_parts)
         return {
             "paraphrase": ((text, PLAIN) for text in texts),
             "wording": ((text, PromptFormat("wording")) for text in by_rule),
@@ -81,7 +80,7 @@ def vary(paraphrases: RephrasingSet, task: Task, families: Sequence[Family], see
 
     search = [(paraphrases.original, PLAIN)]
     search += _in_turn(members("search", paraphrases.search[1:]), families, len(paraphrases.search) - 1)
-    heldout = _in_turn(members("held-out", paraphrases.heldout), families, len(paraphrases.heldout))
+    heldout = _in_turn(members("heldout", paraphrases.heldout), families, len(paraphrases.heldout))
     return replace(
         paraphrases,
         search=tuple(text for text, _ in search),

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.rephrasings._curated import Curated, read_curated
-from psopt.rephrasings._recipes import HELDOUT, SEARCH
+from psopt.rephrasings._frames import Named
 from psopt.rephrasings._rules import check_enough, check_numbers, rephrase_by_rules, rephrasings
 from psopt.rephrasings._set import RephrasingSet, comparable
 
 if TYPE_CHECKING:
+    from psopt.rephrasings._frames import Side
     from psopt.tasks import Task
 
 
@@ -24,6 +25,7 @@ def rephrasings_for(
     description: str | None = None,
     seed: int = 42,
     n_parts: int = 0,
+    own_form: bool = True,
 ) -> RephrasingSet:
     """Return the rephrasings of a task's description, frozen.
 
@@ -44,6 +46,8 @@ def rephrasings_for(
         At least 0.
     n_parts : int
         Of how many parts the description is, where it is a template's; see `rephrase_by_rules`.
+    own_form : bool
+        Whether psopt's own form stands around it, which lists the labels and asks for one of them alone.
 
     Raises
     ------
@@ -56,8 +60,17 @@ def rephrasings_for(
         original = " ".join(original.split())
     curated = read_curated(task.name)
     if curated is None or comparable(curated.original) != comparable(original):
+        labels = () if task.spec.is_open else task.labels
         return rephrase_by_rules(
-            original, task.noun, n_search, n_heldout, seed, protect=task.labels, n_parts=n_parts, labels=task.labels
+            original,
+            task.noun,
+            n_search,
+            n_heldout,
+            seed,
+            protect=task.labels,
+            n_parts=n_parts,
+            labels=labels,
+            asks_for_label=own_form and not n_parts,
         )
     return replace(_curated_first(task, curated, original, n_search, n_heldout, seed), n_parts=n_parts)
 
@@ -68,8 +81,9 @@ def _curated_first(
     rng = np.random.default_rng([seed, 4])
     search = [original, *(curated.search[int(index)] for index in rng.permutation(len(curated.search)))]
     heldout = [curated.heldout[int(index)] for index in rng.permutation(len(curated.heldout))]
-    for kind, texts, wanted, rules in (("search", search, n_search, SEARCH), ("held-out", heldout, n_heldout, HELDOUT)):
-        by_rule = rephrasings(original, task.noun, rules, seed, task.labels, avoid=(*search, *heldout))
+    sides: tuple[tuple[Side, list[str], int], ...] = (("search", search, n_search), ("heldout", heldout, n_heldout))
+    for side, texts, wanted in sides:
+        by_rule = rephrasings(original, Named(task.noun), side, seed, task.labels, avoid=(*search, *heldout))
         texts += itertools.islice(by_rule, max(0, wanted - len(texts)))
-        check_enough(kind, texts, wanted)
+        check_enough("search" if side == "search" else "held-out", texts, wanted)
     return RephrasingSet(original, tuple(search[:n_search]), tuple(heldout[:n_heldout]), "builtin")

@@ -1,172 +1,187 @@
-"""What is put around a description: one set of frames to search with and another, disjoint, to hold out.
-
-``{d}`` is the description as it goes on after other words, ``{D}`` as a sentence of its own, ``{it}`` what one sample
-is called ("the question"). ``{c}`` is what the description's closing clause names ("by ..", "based on .."), and ``{d}``
-is then what stands before that clause.
-"""
+"""The sentences of wordings.toml: what may stand around an instruction, and what labels say in its place."""
 
 from __future__ import annotations
 
+import itertools
+import re
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Literal
 
-from psopt.rephrasings._swap import holds
+import numpy as np
+from psopt.rephrasings._instruction import continued, read_instruction, with_sentence
+from psopt.rephrasings._wordings_file import word_list, wordings_file
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+
+    from psopt.rephrasings._instruction import Instruction
+
+Side = Literal["search", "heldout"]
+
+# Chosen, not measured. More labels than that nobody enumerates in a sentence, and a longer instruction holds more than
+# the labels tell.
+_MOST_NAMED = 8
+_MOST_WORDS = 20
+_SHORTEST_LABEL = 3
+"""Shorter labels ("a", "no") are everyday words, and frames may hold them."""
+_NOT_SAID = re.compile(r"\b(?:not|never|no|only|unless|except|without|but|if|also)\b|n['’]t\b|\d", re.IGNORECASE)
+_SENTENCE_ENDS = re.compile(r"[.!?:;](?=\s)|\n")
+_SAYS_WHAT = re.compile(r"[^\W\d_]{2,}")
+_LISTS = re.compile(r"\{(?:list|or)\}")
+# One order to read and one role are enough: two read badly.
+_READING = re.compile(r"\b(?:read|look|go through|consider)\b", re.IGNORECASE)
+_ROLE = re.compile(r"\b(?:you are an? |act as |as an? (?:careful|expert|specialist))", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """Frames by what they suit.
+    """One side of wordings.toml: what to search with, or what to hold out; the file says what each kind is."""
+
+    frames: tuple[str, ...]
+    orders: tuple[str, ...]
+    questions: tuple[str, ...]
+    closings: tuple[str, ...]
+    label_openings: tuple[str, ...]
+    label_closings: tuple[str, ...]
+    answer_closings: tuple[str, ...]
+    by_labels: tuple[str, ...]
+
+    def without(self, words: Sequence[str]) -> Frames:
+        """The sentences in which none of these words stands: no label is brought in by a frame."""
+        words = [re.escape(word.strip()) for word in words if len(word.strip()) >= _SHORTEST_LABEL]
+        if not words:
+            return self
+        named = re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE)
+        kinds = (getattr(self, kind.name) for kind in fields(self))
+        return Frames(*(tuple(text for text in kind if not named.search(_SLOT.sub("", text))) for kind in kinds))
+
+
+_SLOT = re.compile(r"\{\w+\}")
+
+
+@cache
+def frames_of(side: Side) -> Frames:
+    """Read one side of wordings.toml."""
+    return Frames(**{kind: tuple(texts) for kind, texts in wordings_file()[side].items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What wordings may say besides the instruction.
 
     Attributes
     ----------
-    commands : tuple of str
-        For a description that begins with an imperative; ``{D}`` alone takes the frame off that it has.
-    orders : tuple of str
-        Announce such a description.
-    questions : tuple of str
-        For a description that asks.
-    neutral : tuple of str
-        For every description.
-    clauses : tuple of str
-        Bring the closing clause to the front.
-    tails : tuple of str
-        Sentences added to any description.
+    noun : str
+        What one sample is called.
+    labels : tuple of str
+        The labels, where wordings may name them; else none.
+    alone : bool
+        Whether these may take the instruction's place, where it says no more than they do.
+    asks_for_label : bool
+        Whether the prompt asks for a label alone, so that a wording may say so too.
+    around : bool
+        Whether sentences may stand before and after; else only the order itself is said in another way.
     """
 
-    commands: tuple[str, ...]
-    orders: tuple[str, ...]
-    questions: tuple[str, ...]
-    neutral: tuple[str, ...]
-    clauses: tuple[str, ...]
-    tails: tuple[str, ...]
+    noun: str
+    labels: tuple[str, ...] = ()
+    alone: bool = False
+    asks_for_label: bool = False
+    around: bool = True
 
-    def without(self, words: Sequence[str]) -> Frames:
-        """The frames in which none of these words stands."""
+    @property
+    def slots(self) -> dict[str, str]:
+        """What goes into the slots."""
+        joint = "; " if any("," in label for label in self.labels) else ", "
+        several = joint.join(self.labels[:-1]), self.labels[-1] if self.labels else ""
+        return {
+            "noun": self.noun,
+            "list": joint.join(self.labels),
+            "or": " or ".join(several),
+            "and": " and ".join(several),
+        }
 
-        def allowed(frames: tuple[str, ...]) -> tuple[str, ...]:
-            return tuple(frame for frame in frames if not any(holds(frame, word) for word in words))
 
-        return Frames(*(allowed(getattr(self, kind.name)) for kind in fields(self)))
+def wordings(text: str, frames: Frames, named: Named, seed: int | Sequence[int]) -> Iterator[str]:
+    """Yield an instruction in other words, each kind of wording by turns: plain ones first, then two sentences at once.
+
+    Two of them may be alike (see `comparable`).
+    """
+    instruction = read_instruction(text, named.labels)
+    rng = np.random.default_rng(seed)
+    slots = named.slots
+    framed = _framed(instruction, frames, named, slots)
+    closings = [closing.format(**slots) for closing in frames.closings] if named.around else []
+    beside = _beside(instruction, frames, named, slots)
+    kinds = [
+        _by_labels(instruction, frames, named, slots),
+        framed["form"],
+        beside,
+        framed["any"],
+        [with_sentence(text, closing) for closing in closings],
+    ]
+    kinds = [[kind[int(place)] for place in rng.permutation(len(kind))] for kind in kinds]
+    for layer in itertools.zip_longest(*kinds):
+        yield from (wording for wording in layer if wording is not None)
+    pairs = list(itertools.product([*framed["form"], *framed["any"], *beside], closings))
+    for place in rng.permutation(len(pairs)):
+        yield with_sentence(*pairs[int(place)])
 
 
-NO_FRAMES = Frames((), (), (), (), (), ())
+def _framed(instruction: Instruction, frames: Frames, named: Named, slots: dict[str, str]) -> dict[str, list[str]]:
+    """The instruction in frames: those that fit what it is, and those that fit any."""
+    forms = {"order": frames.orders, "question": frames.questions}.get(instruction.form, ())
+    said = {"D": instruction.core, "d": continued(instruction.core)}
+    of_form = [] if instruction.lead or instruction.core == instruction.text else [instruction.core]
+    for frame in forms:
+        if _suits(frame, instruction, instruction.core):
+            ends = not frame.endswith("}")
+            core = {key: value.removesuffix(".") for key, value in said.items()} if ends else said
+            of_form.append(instruction.lead + frame.format(**slots, **core))
+    around = frames.frames if named.around else ()
+    of_any = [
+        frame.format(D=instruction.text, **slots) for frame in around if _suits(frame, instruction, instruction.text)
+    ]
+    return {"form": of_form, "any": of_any}
 
-SEARCH_FRAMES = Frames(
-    commands=(
-        "{D}",
-        "Please {d}",
-        "Kindly {d}",
-        "Now {d}",
-        "Carefully {d}",
-        "Your task is to {d}",
-        "Your job is to {d}",
-        "I need you to {d}",
-        "I would like you to {d}",
-        "We want you to {d}",
-        "You should {d}",
-        "You need to {d}",
-        "In this task, you {d}",
-        "As a careful annotator, {d}",
-        "Be precise and {d}",
-        "Could you {d}?",
-        "Can you please {d}?",
-        "{D}, please.",
-    ),
-    orders=(
-        "Here is what to do: {D}",
-        "Instructions: {D}",
-        "Follow this instruction: {D}",
-        "Here is what to do with {it}: {D}",
-    ),
-    questions=(
-        "Please answer this: {D}",
-        "Answer the following: {D}",
-        "Tell me: {D}",
-        "Here is what I want to know: {D}",
-        "What I need to know is this: {D}",
-    ),
-    neutral=(
-        "Task: {D}",
-        "Your task: {D}",
-        "Here is your task: {D}",
-        "This is the task. {D}",
-        "You are an expert annotator. {D}",
-        "You work with care. {D}",
-        "Please read this. {D}",
-        "This is a classification task. {D}",
-        "Somebody relies on your answer. {D}",
-        "Let us begin. {D}",
-        "Have a look at {it} below. {D}",
-    ),
-    clauses=("Going by {c}, {d}",),
-    tails=(
-        "Be careful.",
-        "Take your time.",
-        "Accuracy matters.",
-        "Read {it} closely first.",
-        "Take all of {it} into account.",
-        "This is important to us.",
-        "Precision is what counts.",
-        "Please do not rush.",
-    ),
-)
 
-HELDOUT_FRAMES = Frames(
-    commands=(
-        "You are asked to {d}",
-        "You are expected to {d}",
-        "What you have to do is {d}",
-        "Your assignment is to {d}",
-        "Your role is to {d}",
-        "The goal is to {d}",
-        "Go ahead and {d}",
-        "Make sure to {d}",
-        "Do your best to {d}",
-        "It is up to you to {d}",
-        "Let me ask you to {d}",
-        "As a specialist in this field, {d}",
-        "If you would, {d}",
-        "Would you {d}?",
-        "Would you be so kind as to {d}?",
-        "{D}, if you don't mind.",
-    ),
-    orders=(
-        "Work as follows: {D}",
-        "Guideline: {D}",
-        "What we ask of you: {D}",
-        "Your brief: {D}",
-    ),
-    questions=(
-        "Let us know: {D}",
-        "Reply to this: {D}",
-        "This has to be settled: {D}",
-        "Work this out: {D}",
-        "Something to find out: {D}",
-    ),
-    neutral=(
-        "Assignment: {D}",
-        "The assignment: {D}",
-        "This is the job at hand. {D}",
-        "Here is a job for you. {D}",
-        "You are a specialist in work of this kind. {D}",
-        "You have long experience with such work. {D}",
-        "Imagine that you do this for a living. {D}",
-        "Others will build on what you say. {D}",
-        "On to the work itself. {D}",
-        "Turn to {it} below. {D}",
-    ),
-    clauses=("Judging by {c}, {d}",),
-    tails=(
-        "Think before you answer.",
-        "Do it with care.",
-        "Thank you.",
-        "Weigh it well.",
-        "Go through {it} from beginning to end.",
-        "Give it some thought.",
-        "Mistakes are costly.",
-        "A good answer is worth a lot.",
-    ),
-)
+def _suits(frame: str, instruction: Instruction, text: str) -> bool:
+    """Whether a frame goes with a text: "Read it. Read it and .." reads badly, and so does "Task: Task .."."""
+    if not frame.endswith(("{d}", "{D}")) and not instruction.is_one_sentence:
+        return False
+    if any(kind.search(frame) and kind.search(instruction.text) for kind in (_READING, _ROLE)):
+        return False
+    return frame.split()[0].casefold().rstrip(":") != text.split()[0].casefold().rstrip(":")
+
+
+def _beside(instruction: Instruction, frames: Frames, named: Named, slots: dict[str, str]) -> list[str]:
+    """The instruction with the labels named before or after it, or with the form of the answer said once more."""
+    if not named.labels or instruction.form == "statement" or (named.alone and not named.asks_for_label):
+        return []
+    text = instruction.text
+    answers = [with_sentence(text, closing) for closing in frames.answer_closings] if named.asks_for_label else []
+    if len(named.labels) > _MOST_NAMED:
+        return answers
+    before = [f"{opening.format(**slots)} {text}" for opening in frames.label_openings]
+    return [*before, *(with_sentence(text, closing.format(**slots)) for closing in frames.label_closings), *answers]
+
+
+def _by_labels(instruction: Instruction, frames: Frames, named: Named, slots: dict[str, str]) -> list[str]:
+    """Wordings that leave the order or question to the labels; none where these don't suffice.
+
+    Only one plain sentence is said so: what further sentences, exceptions or conditions say is in no label, and neither
+    is of what "yes" or "high" is said. What stands before it stays.
+    """
+    core, labels = instruction.core, named.labels
+    if not named.alone or instruction.form == "statement" or len(labels) < 2 or len(core.split()) > _MOST_WORDS:
+        return []
+    if _SENTENCE_ENDS.search(core.strip()) or _NOT_SAID.search(core) or _SLOT.search(core):
+        return []
+    words = [set(re.split(r"[\W_]+", label.casefold())) for label in labels]
+    if any(of_label & word_list("scale_labels") for of_label in words) or not all(
+        _SAYS_WHAT.search(label) for label in labels
+    ):
+        return []
+    ways = [way for way in frames.by_labels if len(labels) <= _MOST_NAMED or not _LISTS.search(way)]
+    return [instruction.lead + way.format(**slots) for way in ways]

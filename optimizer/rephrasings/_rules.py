@@ -1,29 +1,30 @@
-"""A rephraser for any description, by rules that keep its meaning: said otherwise, framed, with synonyms in it."""
+"""A rephraser for any English description: frames around it, which stays as it is, and wordings by the labels."""
 
 from __future__ import annotations
 
 import itertools
-from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
-from psopt.rephrasings._description import read_description
-from psopt.rephrasings._label_ways import in_the_words_of_labels, mixed
-from psopt.rephrasings._other_words import in_other_words
-from psopt.rephrasings._passages import in_step, protected_texts, read_passages
-from psopt.rephrasings._recipes import HELDOUT, SEARCH, Rules, in_turn, recipes_for
+from psopt.rephrasings._checks import named_labels
+from psopt.rephrasings._frames import Named, frames_of, wordings
+from psopt.rephrasings._instruction import is_english, read_instruction
+from psopt.rephrasings._passages import in_step, read_passages
 from psopt.rephrasings._set import RephrasingSet, comparable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from psopt.rephrasings._description import Description
-
+    from psopt.rephrasings._frames import Side
 
 NOTHING_TO_REPHRASE = (
     "nothing of this prompt may be said otherwise: all of it is fields, lists, data formats and the form of the "
     "answer; mark instructions with <rephrase>..</rephrase>"
+)
+NOT_ENGLISH = (
+    "this prompt is not in English, and psopt's own rephrasings are: let a model write some in its language "
+    "(--rephraser MODEL), or give yours (--rephrasings-file FILE)"
 )
 
 
@@ -37,14 +38,13 @@ def rephrase_by_rules(
     protect: Sequence[str] = (),
     n_parts: int = 0,
     labels: Sequence[str] = (),
+    asks_for_label: bool = False,
 ) -> RephrasingSet:
-    r"""Rephrase a description by rule.
+    r"""Rephrase an English description by rule.
 
-    English sentences that are understood are said otherwise (as a question, an order or a request, in the passive
-    voice, with their clauses in another order, at length or in a few words; see `restatements`), with other words in
-    them and frames around them; one in five frames the sentence as it was. What is held out uses templates, frames and
-    synonyms that the search set does not use. Of other sentences, and other languages, only frames and synonyms are
-    left. Quotations, numbers, anything in braces, addresses and the words to protect stay as they are.
+    The description stays as it is, and sentences of wordings.toml stand around it ("Your task is to .."). A description
+    of one plain sentence is also said by its labels ("Label the message."), as people do who see the choices. Held-out
+    rephrasings share no frame with those of the search.
 
     Parameters
     ----------
@@ -57,43 +57,44 @@ def rephrase_by_rules(
     seed : int
         Decides the order; a larger set begins with the smaller one of the same seed.
     protect : sequence of str
-        Words that are neither swapped nor brought in (the labels).
+        Words that no frame may bring in (the labels).
     n_parts : int
         Of how many parts the description is, where it is a template's (see `Prompt.template`); 0 where it is not.
     labels : sequence of str
-        What stands below the description in every prompt. Of a short one, one wording in three then says the task by
-        them ("Label the message."), as people do who see the choices.
+        What stands below the description in every prompt. Of a template they are named only if its instructions
+        enumerate them all.
+    asks_for_label : bool
+        Whether the prompt asks for a label and nothing else, as psopt's own form does.
 
     Raises
     ------
     InputError
-        If a number is too small, the description is empty, or the rules give fewer than that.
+        If a number is too small, the description is empty or not in English, or there are fewer rephrasings than that.
 
     Examples
     --------
     >>> rephrased = rephrase_by_rules("Decide whether the review is positive.", "review", 5, 2, seed=1)
     >>> print(*rephrased.search, sep="\n")
     Decide whether the review is positive.
-    Make up your mind about whether the review is positive.
-    A colleague wants to know: is the review positive? Precision is what counts.
-    Tell me whether the review is positive.
-    Answer the following: Is the review positive?
+    Can you decide whether the review is positive?
+    Task: Decide whether the review is positive.
+    Decide whether the review is positive. Be as accurate as possible.
+    Please decide whether the review is positive.
     >>> print(*rephrased.heldout, sep="\n")
-    Suppose somebody asked you whether the review is positive. Give the reply.
-    This is the job at hand. Here is the point to be cleared up: is the review positive?
+    We need you to decide whether the review is positive.
+    Please follow this instruction: Decide whether the review is positive.
     """
     check_numbers(n_search, n_heldout, seed)
     original = description if n_parts else " ".join(description.split())
     if not original.strip():
         raise InputError("a task description is needed, and this one is empty")
-    rephrase = partial(rephrasings_of_parts if n_parts else rephrasings, restate=True)
-    named = () if n_parts else labels
-    rephrased = rephrase(original, noun, SEARCH, seed, protect, avoid=(original,))
-    searched = mixed(rephrased, in_the_words_of_labels(original, noun, named, "search"), first=0)
-    search = (original, *itertools.islice(_distinct(searched, (original,)), n_search - 1))
-    rephrased = rephrase(original, noun, HELDOUT, seed, protect, avoid=search)
-    held_out = mixed(rephrased, in_the_words_of_labels(original, noun, named, "heldout"), first=1)
-    heldout = tuple(itertools.islice(_distinct(held_out, search), n_heldout))
+    if not is_english(original):
+        raise InputError(NOT_ENGLISH)
+    named = Named(" ".join(noun.split()) or "text", tuple(labels), alone=not n_parts, asks_for_label=asks_for_label)
+    searched = rephrasings(original, named, "search", seed, protect, (original,), n_parts=n_parts)
+    search = (original, *itertools.islice(searched, n_search - 1))
+    held_out = rephrasings(original, named, "heldout", seed, protect, search, n_parts=n_parts)
+    heldout = tuple(itertools.islice(held_out, n_heldout))
     check_enough("search", search, n_search)
     check_enough("held-out", heldout, n_heldout)
     return RephrasingSet(original, search, heldout, "rules", n_parts=n_parts)
@@ -116,61 +117,35 @@ def check_enough(kind: str, texts: Sequence[str], wanted: int) -> None:
 
 def rephrasings(
     original: str,
-    noun: str,
-    rules: Rules,
+    named: Named,
+    side: Side,
     seed: int,
     protect: Sequence[str],
     avoid: Iterable[str],
     *,
-    restate: bool = False,
+    n_parts: int = 0,
 ) -> Iterator[str]:
     """Yield rephrasings by one side of the rules, distinct from each other and from those to avoid.
 
-    Without `restate` they are framed and swap words, and nothing is said otherwise.
+    Of a template's description each passage that orders or asks is rephrased on its own, or else the longest; sentences
+    are put around the first of them. A passage that has fewer rephrasings comes round again.
     """
-    description = read_description(original, protect)
-    write = in_other_words if restate else _by_recipe
-    return _distinct(write(description, noun, rules.without(protect), seed, protect), avoid)
-
-
-def rephrasings_of_parts(
-    original: str,
-    noun: str,
-    rules: Rules,
-    seed: int,
-    protect: Sequence[str],
-    avoid: Iterable[str],
-    *,
-    restate: bool = False,
-) -> Iterator[str]:
-    """Yield rephrasings of a template's description, in which each passage is rephrased on its own.
-
-    Passages that instruct (commands and questions, else the longest) are framed and swap words, as a description of one
-    part does; in others words are swapped, and where there are none to swap, nothing. A passage of which the rules give
-    fewer comes round again. With `restate` what is understood of any passage is said otherwise too.
-    """
+    frames = frames_of(side).without(protect)
+    if not n_parts:
+        return _distinct(wordings(original, frames, named, seed), avoid)
     passages = read_passages(original, protect)
     if not passages.texts:
         raise InputError(NOTHING_TO_REPHRASE)
-    readings = [read_description(text, protect, protected_texts(text, protect)) for text in passages.texts]
-    framed = [place for place, reading in enumerate(readings) if reading.form != "statement"]
-    framed = framed or [max(range(len(readings)), key=lambda place: len(readings[place].text))]
-    allowed = rules.without(protect)
-    write = in_other_words if restate else _by_recipe
-    choices = []
-    for place, reading in enumerate(readings):
-        own = allowed if place in framed else allowed.swaps_alone
-        seeds = [seed, place] if place else seed
-        choices.append(_distinct(write(reading, noun, own, seeds, protect), [passages.texts[place]]))
+    labels = tuple(named.labels) if len(named_labels(original, named.labels)) == len(named.labels) else ()
+    telling = [
+        place for place, text in enumerate(passages.texts) if read_instruction(text, protect).form != "statement"
+    ] or [max(range(len(passages.texts)), key=lambda place: len(passages.texts[place]))]
+    choices: list[Iterable[str]] = [()] * len(passages.texts)
+    for place in telling:
+        around = place == telling[0]
+        own = Named(named.noun, labels if around else (), around=around)
+        choices[place] = _distinct(wordings(passages.texts[place], frames, own, [seed, place]), [passages.texts[place]])
     return _distinct((passages.joined(texts) for texts in in_step(choices, passages.texts)), avoid)
-
-
-def _by_recipe(
-    description: Description, noun: str, rules: Rules, seed: int | Sequence[int], protect: Sequence[str]
-) -> Iterator[str]:
-    noun = " ".join(noun.split()) or "text"
-    for recipe in in_turn(recipes_for(description, rules), seed):
-        yield recipe.follow(description, noun, protect)
 
 
 def _distinct(texts: Iterable[str], avoid: Iterable[str]) -> Iterator[str]:

@@ -157,5 +157,5 @@ def families(scores: Mapping[str, Mapping[str, Any]]) -> Figure | None:
             hovertemplate="%{x}: S %{y:.3f}, F1 %{customdata[1]:.3f}, %{customdata[0]} rephrasings",
         )
     styled(plot, 300, barmode="group", yaxis_title="S")
-    caption = "What is varied: other words, politeness and filler, formats, the order of labels or of examples."
+    caption = "What is varied: words, sentences around them, formats, the order of labels or of examples."
     return Figure("families", "Sensitivity by family of rephrasings", caption, plot)

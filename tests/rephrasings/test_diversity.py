@@ -41,11 +41,11 @@ def test_what_every_rephrasing_must_keep_does_not_count() -> None:
 
 
 @pytest.mark.parametrize("name", ["trec", "cb", "rte", "dbpedia", "wos"])
-def test_no_set_that_was_written_for_a_task_is_tame_and_all_that_only_frame_are(name: str) -> None:
+def test_of_sets_written_for_a_task_nothing_is_said_and_of_frames_alone_it_is(name: str) -> None:
     task = load_task(name)
     for seed in (0, 1, 2):
         written = diversity_of(rephrasings_for(task, seed=seed), task.labels)
-        assert min(value or 0 for value in written.values()) >= TAME
+        assert min(value or 0 for value in written.values()) >= 2 * TAME
     framed = freeze_rephrasings(task, task.description, 10, 10, 0, RephrasingOptions(families=("wording",)))
     note = tame_note(diversity_of(framed, task.labels)["search"])
     assert note is not None
@@ -55,4 +55,4 @@ def test_no_set_that_was_written_for_a_task_is_tame_and_all_that_only_frame_are(
 def test_at_the_bound_nothing_is_said() -> None:
     assert tame_note(TAME) is None
     assert tame_note(None) is None
-    assert "(diversity .59, below .60)" in str(tame_note(0.594))
+    assert "too similar (diversity .29, below .30); S is underestimated" in str(tame_note(0.294))

@@ -48,7 +48,7 @@ def test_every_rephrasing_has_as_many_parts_and_keeps_what_is_protected(task: Ta
         assert '"the shop"' in first
         assert first.endswith("\n- Number: a count\n- Person: a name")
         assert second.endswith(' Answer as JSON: {"label": ".."}')
-        assert len(first.splitlines()) == 3
+        assert len(first.splitlines()) == 4
         assert second != SECOND
 
 

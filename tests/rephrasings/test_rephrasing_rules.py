@@ -1,185 +1,216 @@
-"""The rule-based rephraser: what it writes reads well, means the same, and keeps what must be kept."""
+"""The rule-based rephraser: sentences a person would write, around a description that stays as it is."""
 
 from __future__ import annotations
 
+import itertools
 import os
+import re
 import subprocess
 import sys
-from typing import Any
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.errors import InputError
 from psopt.rephrasings import rephrase_by_rules
-from psopt.rephrasings._description import read_description
-from psopt.rephrasings._recipes import HELDOUT, SEARCH, in_turn, recipes_for
+from psopt.rephrasings._frames import Named, frames_of
+from psopt.rephrasings._instruction import is_english
 from psopt.rephrasings._rules import rephrasings
 from psopt.rephrasings._set import comparable
+from psopt.rephrasings._wordings_file import wordings_file
+
+if TYPE_CHECKING:
+    from psopt.rephrasings._frames import Side
 
 CLASSIFY = "Classify the text into one of the given classes."
 ASK = "Is the review positive or negative?"
 STATE = "The email belongs to one of our teams."
 SEVERAL = "Read the review. Determine its sentiment. You must choose the correct label."
+ROLE = "You sort mail for a shop. Please decide which team should answer the mail."
 BY = "Classify the question by the kind of answer that it asks for."
-DESCRIPTIONS = [CLASSIFY, ASK, STATE, SEVERAL, BY, "Topic:"]
+DESCRIPTIONS = [CLASSIFY, ASK, STATE, SEVERAL, ROLE, BY, "Topic:"]
+SIDES: tuple[Side, ...] = ("search", "heldout")
+DESKS = ("Delivery", "Payment", "Returns")
+ASKED = "Decide what a message to a shop is about."
 
 
-def everything(description: str, noun: str = "text", rules: Any = SEARCH, protect: Any = ()) -> Any:
+def everything(description: str, side: Side = "search", protect: Any = (), **named: Any) -> list[str]:
     """All that one side of the rules makes of a description."""
-    return set(rephrasings(description, noun, rules, 0, protect, avoid=(description,)))
+    return list(rephrasings(description, Named(**{"noun": "text", **named}), side, 0, protect, (description,)))
 
 
 @pytest.mark.parametrize("description", DESCRIPTIONS)
-@pytest.mark.parametrize("rules", [SEARCH, HELDOUT], ids=["search", "heldout"])
-def test_every_short_description_gives_well_over_60_rephrasings(description: Any, rules: Any) -> None:
-    assert len(everything(description, rules=rules)) >= 80
+@pytest.mark.parametrize("side", SIDES)
+def test_every_description_gives_over_60_rephrasings_that_read_like_sentences(description: str, side: Side) -> None:
+    texts = everything(description, side)
+    assert len(texts) >= 60
+    for text in texts:
+        assert text[0].isupper()
+        assert text[-1] in ".?!:"
+        assert not re.search(r"\{\w+\}|  | [.,?;:]|\b(\w+) \1\b|\.\.|[?.] [a-z]|\bplease please\b", text), text
 
 
 @pytest.mark.parametrize(
     ("description", "rephrasing"),
     [
-        # frames
         (CLASSIFY, "Please classify the text into one of the given classes."),
-        (CLASSIFY, "Here is what to do: Classify the text into one of the given classes."),
-        (CLASSIFY, "Could you classify the text into one of the given classes?"),
-        (CLASSIFY, "Classify the text into one of the given classes, please."),
+        (CLASSIFY, "Here is your task: Classify the text into one of the given classes."),
+        (CLASSIFY, "Can you classify the text into one of the given classes?"),
         (SEVERAL, "Your task is to read the review. Determine its sentiment. You must choose the correct label."),
-        (ASK, "Please answer this: Is the review positive or negative?"),
+        (ROLE, "You sort mail for a shop. Your job is to decide which team should answer the mail."),
+        (ASK, "Given the text, is the review positive or negative?"),
         (STATE, "Task: The email belongs to one of our teams."),
-        ("classify it by topic", "This is the task. Classify it by topic"),
+        ("classify it by topic", "Here is your task: classify it by topic"),
         ("CLASSIFY the text.", "Please CLASSIFY the text."),
-        ("Route each ticket to a team.", "Could you route each ticket to a team?"),
-        ("Spot the spam.", "Your task is to spot the spam."),
         # a frame of its own is taken off for another
-        ("Please label the text.", "I need you to label the text."),
-        ("Please label the text.", "Label the text."),
-        ("Your task is to label the text.", "Could you label the text?"),
-        # tails
-        (ASK, "Is the review positive or negative? Be careful."),
-        ("Label the text", "Label the text. Be careful."),
-        ('Say "yes" or "no"', 'Say "yes" or "no". Be careful.'),
-        ("Label the text:", "Be careful. Task: Label the text:"),
-        ("Label it as in https://a.org/guide", "Be careful. Label it as in https://a.org/guide"),
-        # synonyms
-        (CLASSIFY, "Categorize the passage into one of the following categories."),
-        (SEVERAL, "Read the review. Identify its sentiment. You have to select the right label."),
-        (BY, "Classify the question according to the type of answer that it asks for."),
-        ("Given a question, tell which class it belongs to.", "Given a query, say which class it belongs to."),
-        ("CLASSIFY THE TEXT BELOW.", "CLASSIFY THE PASSAGE BELOW."),
-        # contractions
-        ("Label the text. Do not explain.", "Label the text. Don't explain."),
-        # a closing clause moved to the front
-        (BY, "Going by the kind of answer that it asks for, classify the question."),
-        ("Label the tweet as rude or polite based on its tone", "Going by its tone, label the tweet as rude or polite"),
+        ("Please label the text.", "I want you to label the text."),
+        ("Your task is to label the text.", "Label the text."),
+        # sentences after it, or before it
+        (ASK, "Is the review positive or negative? Take your time."),
+        ("Label the text", "Label the text. Please be precise."),
+        ('Say "yes" or "no"', 'Say "yes" or "no". Please be precise.'),
+        ("Label the text:", "Please be precise. Label the text:"),
+        ("Label it as in https://a.org/guide", "Please be precise. Label it as in https://a.org/guide"),
+        (CLASSIFY, "Please classify the text into one of the given classes. Thank you!"),
     ],
 )
-def test_it_says(description: Any, rephrasing: str) -> None:
+def test_it_says(description: str, rephrasing: str) -> None:
     assert rephrasing in everything(description)
-
-
-@pytest.mark.parametrize(
-    ("description", "rephrasing"),
-    [
-        (CLASSIFY, "You are asked to sort the piece of text into one of the provided groups."),
-        (BY, "Classify the inquiry by the sort of answer that it asks for."),
-        ("Label a text as rude or not.", "Your assignment is to tag a text as rude or not."),
-        ("Given a question, label it.", "Given an inquiry, label it."),
-        ("Given a text, choose a topic.", "Given a piece of text, choose a topic."),
-        ("Don’t label the text.", "Do not label the text."),
-        (BY, "Judging by the kind of answer that it asks for, classify the question."),
-    ],
-)
-def test_what_is_held_out_says(description: Any, rephrasing: str) -> None:
-    assert rephrasing in everything(description, rules=HELDOUT)
 
 
 @pytest.mark.parametrize(
     ("description", "never"),
     [
         # what is no imperative is not framed as one
-        (STATE, ["Please the", "Kindly", "to the email belongs", "Here is what to do"]),
-        (ASK, ["Please is", "to is", "Instructions:", "Here is what to do"]),
+        (STATE, ["Please the", "to the email belongs"]),
+        (ASK, ["Please is", "to is"]),
         ("Label noise in a text.", ["Please label", "to label"]),
         ("State and local news are told apart.", ["Please state", "to state"]),
-        ("Sort of text.", ["Please sort", "Classify of"]),
+        ("Sort of text.", ["Please sort"]),
         ("Spot checks of a text.", ["Please spot", "to spot"]),
         # one frame is enough
-        ("Please label the text.", ["Please please", "lease Label"]),
-        ("Your task is to label it.", ["Your task: Your", "Your task. Your"]),
-        ("You are shown a review. Is it good?", ["You are an expert annotator. You"]),
-        # words of several sentences are not wrapped into one
-        (SEVERAL, ["Could you", ", please", "if you don't mind", "Would you read"]),
-        ("Label the text as one of these: a, b", ["Could you", ", please"]),
-        # nothing follows a colon, and no full stop spoils an address
-        ("Label the text:", [": Be careful", ":. "]),
-        ("Label it as in https://a.org/guide", ["guide."]),
-        # words keep their other meanings
-        ("Decide whether the text message is spam.", ["passage", "piece of text"]),
-        ("Is the text a question or a statement?", ["query", "inquiry"]),
-        ("Tell whether the class is suitable for beginners.", ["category", "group"]),
-        ("Decide whether the film is based on a book.", ["according to", "on the basis"]),
-        ("Decide whether or not it is rude.", ["if or not"]),
-        ("Label each text with one label.", ["one mark", "one tag"]),
-        ("Classify text by tone.", ["passage", "piece of"]),
-        ("Label the text as rude or polite.", ["Going by", "Judging by"]),
-        ("Classify the text by its topic into five classes.", ["Going by", "Judging by"]),
-        ("Say who they are. Label the text.", ["they're."]),
+        ("Please label the text.", ["lease please", "lease Label"]),
+        ("Your task is to label it.", ["Your task: Your"]),
+        ("You are a clerk. Label the text.", ["annotator", "specialist", "expert"]),
+        ("Read the text and label it.", ["Read the text carefully", "read the text and do"]),
+        # several sentences are not wrapped into one, and nothing spoils an address
+        (SEVERAL, ["Can you read", "Could you"]),
+        ("Label the text as one of these: a, b", ["Can you label", "Could you"]),
+        ("Label the text:", [": Please", ":."]),
+        ("Label it as in https://a.org/guide", ["guide.", "guide?"]),
     ],
 )
-def test_it_never_says(description: Any, never: list[str]) -> None:
-    for rules in (SEARCH, HELDOUT):
-        for text in everything(description, rules=rules):
-            assert not [words for words in never if words in text], text
-
-
-@pytest.mark.parametrize("rules", [SEARCH, HELDOUT], ids=["search", "heldout"])
-def test_quotes_braces_addresses_and_protected_words_stay(rules: Any) -> None:
-    description = (
-        "Decide whether \"the given text\" or 'the text' at https://question.org/class?a={b}&text or {question} or "
-        "<text> in [text] is of class Given Text or Question."
-    )
-    kept = ['"the given text"', "'the text'", "https://question.org/class?a={b}&text", "{question}", "<text>", "[text]"]
-    for text in everything(description, rules=rules, protect=("Given Text", "question", "Text", "a", "")):
-        for part in (*kept, "Given Text", "Question."):
-            assert part in text
-
-
-def test_no_label_is_brought_in() -> None:
-    assert any("query" in text or "Task" in text for text in everything(BY))
-    for text in everything(BY, protect=("Query", "Task", "no")):
-        assert "query" not in text.casefold()
-        assert "Task" not in text
-
-
-def test_the_sample_is_called_the_same_in_the_frame_and_in_the_description() -> None:
-    for text in everything(BY, noun="question"):
-        assert not ("query" in text and "question" in text)
-
-
-def test_held_out_uses_no_frame_and_no_synonym_of_the_search_set() -> None:
-    for part in ("commands", "orders", "questions", "neutral", "clauses", "tails"):
-        assert not set(getattr(SEARCH.frames, part)) & set(getattr(HELDOUT.frames, part))
-    new = [{synonym for swap in rules.swaps for _, synonym in swap.words} for rules in (SEARCH, HELDOUT)]
-    assert not new[0] & new[1]
+def test_it_never_says(description: str, never: list[str]) -> None:
+    for text in (*everything(description), *everything(description, "heldout")):
+        assert not [words for words in never if words in text], text
 
 
 @pytest.mark.parametrize("description", DESCRIPTIONS)
-def test_nothing_that_is_held_out_can_come_into_a_search_set(description: Any) -> None:
-    searched = {comparable(text) for text in everything(description)}
-    heldout = {comparable(text) for text in everything(description, rules=HELDOUT)}
-    assert not searched & heldout
+def test_the_description_itself_stays(description: str) -> None:
+    kept = description.removeprefix(ROLE[:34])[1:].rstrip(".")
+    for side in SIDES:
+        assert all(kept in text for text in everything(description, side))
 
 
-def test_the_first_rephrasings_change_little_and_the_next_ones_more() -> None:
-    recipes = list(in_turn(recipes_for(read_description(BY), SEARCH), seed=0))
-    assert [min(3, recipe.depth) for recipe in recipes[:12]] == [1, 1, 2, 2, 3, 3] * 2
-    assert len({recipe.frame for recipe in recipes[:60]}) > 20
+def test_no_label_is_brought_in() -> None:
+    assert any("task" in text.casefold() for text in everything(BY))
+    for side in SIDES:
+        for text in everything(BY, side, ("Task", "Help", "precise", "a")):
+            assert not {"task", "help", "precise"} & set(re.findall(r"\w+", text.casefold()))
+
+
+def test_held_out_has_no_sentence_of_the_search_set() -> None:
+    search, heldout = map(frames_of, SIDES)
+    for kind in fields(search):
+        assert not set(getattr(search, kind.name)) & set(getattr(heldout, kind.name))
+    assert set(wordings_file()["search"]) == set(wordings_file()["heldout"]) == {kind.name for kind in fields(search)}
+    for description in DESCRIPTIONS:
+        named: dict[str, Any] = {"labels": DESKS, "alone": True, "asks_for_label": True}
+        searched = {comparable(text) for text in everything(description, **named)}
+        assert not searched & {comparable(text) for text in everything(description, "heldout", **named)}
+
+
+def test_labels_are_named_in_turn_with_other_wordings() -> None:
+    rephrased = rephrase_by_rules(ASKED, "message", 10, 10, labels=DESKS, asks_for_label=True)
+    for texts in (rephrased.search[1:], rephrased.heldout):
+        alone = [text for text in texts if "shop" not in text]
+        beside = [
+            text for text in texts if "shop" in text and (DESKS[0] in text or "label" in text or "category" in text)
+        ]
+        assert (len(alone), len(beside)) == (2, 2)
+    texts = everything(ASKED, noun="message", labels=DESKS, alone=True, asks_for_label=True)
+    assert "Which of these fits the message best: Delivery, Payment or Returns?" in texts
+    assert "Label the message." in texts
+    assert f"Options: Delivery, Payment, Returns. {ASKED}" in texts
+    assert f"{ASKED} Answer Delivery, Payment or Returns." in texts
+    assert f"{ASKED} Answer with the label only." in texts
+
+
+@pytest.mark.parametrize("labels", [("yes", "no"), ("High", "Low"), ("positive", "negative"), ("1", "2"), ("only",)])
+def test_labels_that_do_not_say_of_what_keep_the_description_beside_them(labels: tuple[str, ...]) -> None:
+    texts = everything("Decide how urgent the message is.", labels=labels, alone=True, asks_for_label=True)
+    assert all("ecide how urgent the message is" in text for text in texts)
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        "Decide what the message is about. Irony counts as praise.",  # the labels don't say that
+        "Decide what the message is about, but not who wrote it.",
+        "Decide what the message is about if it is urgent.",
+        "Decide which of 3 desks answers the message.",
+        "Decide what {message} is about.",
+        "Decide what the message is about; answer in JSON.",
+        "The message is about something.",
+        " ".join(["Decide what the message is about and"] + ["who"] * 20),
+    ],
+)
+def test_what_labels_do_not_hold_is_not_left_out(description: str) -> None:
+    texts = everything(description, labels=DESKS, alone=True, asks_for_label=True)
+    assert all(description[1:].rstrip(".") in text for text in texts)
+
+
+def test_many_labels_are_not_enumerated() -> None:
+    labels = tuple(f"desk {letter}" for letter in "abcdefghi")
+    texts = everything(ASKED, labels=labels, alone=True, asks_for_label=True)
+    assert "Label the text." in texts
+    assert not [text for text in texts if "desk b" in text]
+    assert any("a, b; c" in text for text in everything(ASKED, labels=("a, b", "c"), asks_for_label=True))
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        "Sortiere jede Anfrage nach ihrem Thema.",
+        "Bestimme, in welche Kategorie die Anfrage fällt.",
+        "Classez la question selon son sujet.",
+        "Assegna la domanda a una categoria.",
+        "将问题分类",
+        'Bestimme das Thema der Mail {body}. "the text that this is"',  # what is quoted does not count
+    ],
+)
+def test_other_languages_get_no_english_wordings_and_one_line_says_so(description: str) -> None:
+    with pytest.raises(InputError, match=r"this prompt is not in English, .* \(--rephraser MODEL\)") as refused:
+        rephrase_by_rules(description)
+    assert len(str(refused.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("text", ["Sort it.", "Topic:", "{body}", "Label La La Land reviews", "Route mail to die Post"])
+def test_what_may_be_english_is_taken_for_it(text: str) -> None:
+    assert is_english(text)
+
+
+def test_a_larger_set_begins_with_the_smaller_one() -> None:
+    small, large = (rephrase_by_rules(ASKED, "message", n, n, seed=3, labels=DESKS) for n in (4, 12))
+    assert large.search[:4] == small.search
+    assert large.heldout[:4] == small.heldout
 
 
 def test_more_than_the_rules_can_do_is_refused_with_the_number_they_can() -> None:
-    with pytest.raises(InputError, match=r"9000 search rephrasings were asked for; the rules give \d+"):
-        rephrase_by_rules(CLASSIFY, n_search=9000)
-    with pytest.raises(InputError, match=r"9000 held-out rephrasings were asked for; the rules give \d+"):
-        rephrase_by_rules(CLASSIFY, n_heldout=9000)
+    many: list[tuple[str, dict[str, Any]]] = [("search", {"n_search": 9000}), ("held-out", {"n_heldout": 9000})]
+    for kind, numbers in many:
+        with pytest.raises(InputError, match=rf"9000 {kind} rephrasings were asked for; the rules give \d+"):
+            rephrase_by_rules(CLASSIFY, **numbers)
 
 
 def test_another_process_gives_the_same_set() -> None:
@@ -187,3 +218,5 @@ def test_another_process_gives_the_same_set() -> None:
     environment = {**os.environ, "PYTHONHASHSEED": "7"}
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment)
     assert ran.stdout.strip() == rephrase_by_rules(BY, seed=0).sha256
+    seeds = itertools.pairwise(rephrase_by_rules(BY, seed=seed).sha256 for seed in (0, 1, 2))
+    assert all(first != second for first, second in seeds)
