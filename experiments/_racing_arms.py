@@ -43,14 +43,9 @@ def _never_converging(search: Search) -> None:
     search._convergence.is_active = False
 
 
-def _all_edits_kept(search: Search) -> None:
-    search._left.is_active = False
-
-
 PARTS: dict[str, Callable[[Search], None]] = {
     "growing diagnoses": _whole_diagnoses,
     "an end where it has converged": _never_converging,
-    "edits that leave": _all_edits_kept,
 }
 """What asks less besides racing, and how each is taken from a search that has not begun; they come on with races."""
 ARMS = {

@@ -66,7 +66,6 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         chosen=contents.chosen,
         name=contents.name,
         recommendation=_recommendation(contents.run),
-        left=contents.left,
         headline=_headline(contents),
         lopsided=_lopsided(contents),
         facts=[

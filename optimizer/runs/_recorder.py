@@ -214,12 +214,7 @@ class RunRecorder:
         refused = self.directory.read_json(PROPOSALS)["refused"] if earlier.exists() else []
         drafting = search.problem.proposer
         refused += [asdict(draft) for draft in drafting.refused] if drafting else []
-        left = search.left_edits
-        edits = [
-            {**edit.to_dict(), **({"left_after": left[edit.parameter_name]} if edit.parameter_name in left else {})}
-            for edit in search.pool
-        ]
-        content = {"schema_version": 1, "edits": edits, "refused": refused}
+        content = {"schema_version": 1, "edits": [edit.to_dict() for edit in search.pool], "refused": refused}
         self.directory.write_json(PROPOSALS, content)
 
     def save_prompts(

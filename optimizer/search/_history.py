@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from optuna.trial import FrozenTrial
-    from psopt.search._estimates import Estimate
     from psopt.search._problem import SearchProblem
     from psopt.search.distributed import StoredStudy
     from psopt.search_spaces import Edit, Prompt
@@ -64,17 +63,6 @@ class History:
     def evaluated(self) -> list[Candidate | StoppedCandidate]:
         """All that were evaluated, in whole or as far as their races went."""
         return [*self.candidates, *self.stopped]
-
-    def estimates(self) -> list[Estimate]:
-        """Return what is known against the baseline of every candidate, those that stopped among them, by trial.
-
-        Raises
-        ------
-        InputError
-            Under one wording: nothing is known of how a candidate shakes.
-        """
-        by_trial = sorted(self.evaluated, key=lambda candidate: candidate.trial)
-        return [self._estimator.estimate(candidate, self._baseline) for candidate in by_trial]
 
     def estimated(self, stopped: StoppedCandidate) -> StoppedCandidate:
         """Return a candidate of which a part of the grid is known, with the scores that this part tells."""

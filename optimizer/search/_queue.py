@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from psopt.search._fitting import Fitting
     from psopt.search._front import Candidate
     from psopt.search._history import History
-    from psopt.search._left_edits import LeftEdits
     from psopt.search._problem import SearchProblem
     from psopt.search.distributed import StoredStudy
     from psopt.search.racing import StoppedCandidate
@@ -37,8 +36,6 @@ class CandidateQueue:
         Tells what is known already.
     fitting : Fitting
         Says what is tried in place of what is too large.
-    left : LeftEdits
-        What neighbours have no more.
     worker : str
         So that workers draw different neighbours; empty where there is only one.
     """
@@ -49,14 +46,12 @@ class CandidateQueue:
         problem: SearchProblem,
         history: History,
         fitting: Fitting,
-        left: LeftEdits,
         worker: str,
     ) -> None:
         self._study = study
         self._problem = problem
         self._history = history
         self._fitting = fitting
-        self._left = left
         seed = problem.options.seed
         self._rng = np.random.default_rng([seed, *worker.encode()] if worker else seed)
 
@@ -82,7 +77,7 @@ class CandidateQueue:
 
     def neighbour(self, edits: tuple[Edit, ...], order: str) -> tuple[Edit, ...]:
         """Return edits that differ from these by one or two, as far as they fit."""
-        searched = self._left.without_left(self._history.pool)
+        searched = self._history.pool
         names = list(dict.fromkeys(edit.parameter_name for edit in searched))
         if not names:
             return edits

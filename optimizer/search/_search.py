@@ -12,7 +12,6 @@ from psopt.search._fitting import TOO_LARGE, Fitting
 from psopt.search._front import Candidate, knee
 from psopt.search._handed_back import HandedBack
 from psopt.search._history import History
-from psopt.search._left_edits import LeftEdits
 from psopt.search._queue import CandidateQueue, drop_queued
 from psopt.search._rounds import Rounds
 from psopt.search._shorter_candidates import ShorterCandidates
@@ -95,7 +94,6 @@ class Search:
         self._fitting = Fitting(problem, self.history, self._standings)
         self._trials = CandidateTrials(study, problem, self.history, self._standings, self._races)
         self._convergence = Convergence(study, problem, is_active=self._races.are_run)
-        self._left = LeftEdits(study, is_active=self._races.are_run)
         self.coordinator: Coordinator = (
             SharedCoordinator(study, worker, lambda: self._convergence.total, problem.observer.phase)
             if worker
@@ -104,10 +102,8 @@ class Search:
         self._warm_up = WarmUp(
             study, problem, self.history, self._standings, self._races, self._fitting, is_alone=not worker
         )
-        self._queue = CandidateQueue(study, problem, self.history, self._fitting, self._left, worker)
-        self._shorter = ShorterCandidates(
-            problem, self.history, self._standings, self._races, self._fitting, self._left
-        )
+        self._queue = CandidateQueue(study, problem, self.history, self._fitting, worker)
+        self._shorter = ShorterCandidates(problem, self.history, self._standings, self._races, self._fitting)
         self.diagnoses = TrainDiagnoses(
             problem.evaluator,
             problem.task,
@@ -165,11 +161,6 @@ class Search:
     def pool(self) -> list[Edit]:
         """Every edit proposed so far."""
         return self.history.pool
-
-    @property
-    def left_edits(self) -> dict[str, int]:
-        """After which trial edits left the search, since they clearly do no good, by their parameters' names."""
-        return self._left.trials
 
     @property
     def baseline(self) -> Candidate:
@@ -262,13 +253,12 @@ class Search:
         if not self._rounds.begin_due(has_converged=self._has_converged()) and not self.pool:
             self.coordinator.wait()  # for the first edits, which another worker proposes
             return True
-        self._let_edits_leave()
         self._end_if_converged()
         is_queued = self._is_shortening() and self._queue_shorter()
         if not is_queued and self._is_shortening() and self._convergence.is_early:
             return False
         if not is_queued:
-            self._warm_up.of_next(self._n_places(), self._searched())
+            self._warm_up.of_next(self._n_places(), self.pool)
         return self._evaluate_a_new_candidate()
 
     def _outlast_the_others(self) -> bool:
@@ -353,16 +343,6 @@ class Search:
         self.problem.observer.phase("evaluating the seed prompt")
         return self._evaluate_a_new_candidate()
 
-    def _let_edits_leave(self) -> None:
-        """Go on without the edits that clearly do no good by all trials so far."""
-        names = self._left.judge(self.history)
-        for edit in {edit.parameter_name: edit for edit in self.pool if edit.parameter_name in names}.values():
-            self.problem.observer.phase(f"clearly no good, and tried no more: {edit.bundle or edit}")
-
-    def _searched(self) -> tuple[Edit, ...]:
-        """The edits of the pool that have not left."""
-        return self._left.without_left(self.pool)
-
     def _evaluate_a_new_candidate(self) -> bool:
         """Evaluate one candidate that was not evaluated before; False when none can be found."""
         for _ in range(_TRIES_FOR_A_NEW_CANDIDATE):
@@ -378,7 +358,7 @@ class Search:
         """Evaluate a trial's candidate, or drop it; True when that was a step."""
         with self.coordinator.heartbeat(trial.number):
             self.history.refresh_pool()  # what waited may hold edits that have come since
-            edits, order = suggest_edits(trial, self._searched(), self.problem.orders)
+            edits, order = suggest_edits(trial, self.pool, self.problem.orders)
             prompt = apply_edits(self.problem.baseline_prompt, edits, order)
             fitting = self._fitting.in_place_of(prompt, edits)
             twin = self.history.find(prompt.id)

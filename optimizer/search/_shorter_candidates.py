@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from psopt.proposals import merged_definitions, merged_notes, replace_merged
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from psopt.search._fitting import Fitting
     from psopt.search._front import Candidate
     from psopt.search._history import History
-    from psopt.search._left_edits import LeftEdits
     from psopt.search._problem import SearchProblem
     from psopt.search._standings import Standings
     from psopt.search.racing import CandidateRaces
@@ -33,7 +31,6 @@ class ShorterCandidates:
     races : CandidateRaces
         Ask more about a prompt of which too little is known.
     fitting : Fitting
-    left : LeftEdits
     """
 
     def __init__(
@@ -43,14 +40,12 @@ class ShorterCandidates:
         standings: Standings,
         races: CandidateRaces,
         fitting: Fitting,
-        left: LeftEdits,
     ) -> None:
         self._problem = problem
         self._history = history
         self._standings = standings
         self._races = races
         self._fitting = fitting
-        self._left = left
 
     def base(self) -> Candidate | StoppedCandidate:
         """Return what is made shorter: the shortest that is as good as the best.
@@ -61,8 +56,7 @@ class ShorterCandidates:
             pair = (self._standings.best, self._standings.short_leader)
             narrow = next((prompt for prompt in pair if self._races.is_narrow(prompt, self._standings.baseline)), None)
             if not isinstance(narrow, StoppedCandidate):
-                shortest = pair[1]
-                return replace(shortest, edits=self._left.without_left(shortest.edits))
+                return pair[1]
             self._history.promote(self._races.further(narrow, self._standings.baseline))
 
     def untried(self, base: Candidate | StoppedCandidate, *, is_first: bool) -> list[tuple[Edit, ...]]:

@@ -303,25 +303,3 @@ def test_a_race_that_means_nothing_is_refused_before_anything_is_asked(tmp_path:
     assert make_search(tmp_path, make_evaluator(task, costly), race="auto")._races.are_run
     assert not make_search(tmp_path, make_evaluator(task, judged), race="auto")._races.are_run
     assert not make_search(tmp_path, make_evaluator(task, compared), race="auto")._races.are_run
-
-
-def test_every_candidate_is_estimated_against_the_baseline_and_how_surely(raced: Any, whole: Any) -> None:
-    estimates = raced.history.estimates()
-    assert [estimate.id for estimate in estimates] == [
-        candidate.id for candidate in sorted(raced.history.evaluated, key=lambda candidate: candidate.trial)
-    ]
-    assert estimates[0].id == raced.baseline.id
-    assert not estimates[0].lead.any()
-    assert not estimates[0].errors.any()
-    in_whole = {estimate.id: estimate for estimate in whole.history.estimates()}
-    by_id = {candidate.id: candidate for candidate in raced.candidates}
-    for estimate in estimates[1:]:
-        if estimate.is_whole:
-            assert estimate.lead[0] == pytest.approx(by_id[estimate.id].val.f1 - raced.baseline.val.f1)
-        elif estimate.id in in_whole:
-            truth = in_whole[estimate.id]
-            assert estimate.errors.sum() > truth.errors.sum()
-            assert (abs(estimate.lead - truth.lead) < 4 * estimate.errors).all()
-    assert {estimate.n_samples for estimate in estimates if not estimate.is_whole} <= {
-        stopped.rung.samples for stopped in raced.stopped
-    }
