@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from psopt.errors import AnswersMissingError
-from psopt.search._coming import ComingCandidate
 from psopt.search._front import pareto_front
 from psopt.search._trial import evaluate_trial, fail_trial, stop_trial
 from psopt.search._trial_record import EffortMeter
@@ -88,7 +87,7 @@ class CandidateTrials:
         if not self._history.candidates:
             return evaluate_trial(self._study, trial, prompt, edits, order, self._problem, None, meter)
         baseline = self._standings.baseline
-        rivals = self._standings.rivals(ComingCandidate(prompt, edits))
+        rivals = self._standings.rivals(prompt, edits)
         result = self._races.run(prompt, rivals, baseline, is_shortening=is_shortening)
         rung = result.rung
         audited = self._races.audit_rung(prompt, rung, baseline) if rung and result.stop else None
@@ -107,7 +106,9 @@ class CandidateTrials:
 
     def _judged(self, stopped: StoppedCandidate) -> StoppedCandidate:
         """An audited candidate, after more was asked: held if it would stand on the front, as if it had not stopped."""
-        leaders = pareto_front([*self._standings.rivals(stopped), stopped], self._standings.least_f1)
+        leaders = pareto_front(
+            [*self._standings.rivals(stopped.prompt, stopped.edits), stopped], self._standings.least_f1
+        )
         if any(leader is stopped for leader in leaders):
             return replace(stopped, reason=HELD, audit=WRONG)
         return replace(stopped, audit=RIGHT)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from psopt.errors import BudgetReachedError
 from psopt.evaluation import score
 from psopt.search._front import R, knee
-from psopt.search._warm_up import ask_together
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +43,6 @@ def score_on_test(
     unpaid : list of Candidate
         Those whose test could not be paid any more; a shorter one behind them may have been.
     """
-    ask_together(search.problem.evaluator, [candidate.prompt for candidate in order], "test")
     scored: dict[str, Candidate] = {}
     unpaid: list[Candidate] = []
     for candidate in order:

@@ -46,7 +46,7 @@ class HandedBack:
         The limits are lifted one by one: that on tokens first, that on edits only if that is surely better still.
         """
         limits, baseline = problem.limits, standings.baseline
-        excesses = [standings.excess(candidate) for candidate in candidates]
+        excesses = [standings.excess(candidate.prompt, candidate.edits) for candidate in candidates]
         sized = [
             replace(candidate, excess=excess) if excess else candidate
             for candidate, excess in zip(candidates, excesses, strict=True)
@@ -66,7 +66,9 @@ class HandedBack:
                 replace(member, excess=max(0, member.excess - lifted)) if member.excess else member for member in front
             )
         feasible = feasible_of(candidates, standings.least_f1)
-        eligible = tuple(candidate for candidate in feasible if standings.excess(candidate) <= lifted)
+        eligible = tuple(
+            candidate for candidate in feasible if standings.excess(candidate.prompt, candidate.edits) <= lifted
+        )
         return cls(front, sure, within, eligible)
 
 

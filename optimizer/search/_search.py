@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Self
 
 from optuna.trial import TrialState
 from psopt.search._candidate_trial import CandidateTrials
-from psopt.search._coming import ComingCandidate
 from psopt.search._convergence import Convergence
 from psopt.search._fitting import TOO_LARGE, Fitting
 from psopt.search._front import Candidate, knee
@@ -17,7 +16,6 @@ from psopt.search._rounds import Rounds
 from psopt.search._shorter_candidates import ShorterCandidates
 from psopt.search._standings import Standings
 from psopt.search._trial import drop_trial
-from psopt.search._warm_up import WarmUp
 from psopt.search.distributed import (
     TOTAL_REACHED,
     Coordinator,
@@ -98,9 +96,6 @@ class Search:
             SharedCoordinator(study, worker, lambda: self._convergence.total, problem.observer.phase)
             if worker
             else LocalCoordinator(study)
-        )
-        self._warm_up = WarmUp(
-            study, problem, self.history, self._standings, self._races, self._fitting, is_alone=not worker
         )
         self._queue = CandidateQueue(study, problem, self.history, self._fitting, worker)
         self._shorter = ShorterCandidates(problem, self.history, self._standings, self._races, self._fitting)
@@ -234,8 +229,6 @@ class Search:
         """Whose whole grid is to be known before the search can end."""
         contender = next(self._standings.contenders(), None)
         if contender is not None:
-            if self._warm_up.is_due:
-                self._warm_up.of_further(list(self._standings.contenders()))
             return contender
         short = self._standings.short_leader
         return short if isinstance(short, StoppedCandidate) else None
@@ -257,8 +250,6 @@ class Search:
         is_queued = self._is_shortening() and self._queue_shorter()
         if not is_queued and self._is_shortening() and self._convergence.is_early:
             return False
-        if not is_queued:
-            self._warm_up.of_next(self._n_places(), self.pool)
         return self._evaluate_a_new_candidate()
 
     def _outlast_the_others(self) -> bool:
@@ -323,15 +314,6 @@ class Search:
                 f"the limit pays for {n_trials} more candidates: {self._convergence.total} trials in all"
             )
 
-    def _n_places(self) -> int:
-        """How many candidates come before another round, the shorter versions, or the end."""
-        ends = (self._convergence.total, self._convergence.begins_shortening)
-        left = min(end - self.n_done for end in ends if end > self.n_done)
-        if self._most_own is not None:
-            left = min(left, self._most_own - self.n_own)
-        now = self._rounds.scheduled()
-        return next((n for n in range(left) if self._rounds.scheduled(n) != now), left)
-
     def _evaluate_baseline(self) -> bool:
         """Evaluate the baseline, or wait for the worker that does."""
         is_queued = bool(self.study.trials_in(TrialState.WAITING))
@@ -391,9 +373,6 @@ class Search:
             return False
         if new := [edit for edit in untried[0] if edit not in self.pool]:
             self.history.add_edits(new, self.coordinator.worker)
-        next_ones = untried[: self._n_places()]
-        coming = [ComingCandidate(self.history.prompt_of(edits, base.order), edits) for edits in next_ones]
-        self._warm_up.of_all(coming, is_shortening=True)
         drop_queued(self.study)
         self._queue.put(untried[0], base)
         return True

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from psopt.search._front import Candidate, feasible_of, knee, pareto_front
 from psopt.search._shorten import is_as_good, shortest
 from psopt.search.racing import StoppedCandidate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -20,18 +20,6 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Edit, Prompt
 
     Raced = Candidate | StoppedCandidate
-
-
-class Sized(Protocol):
-    """A prompt that may be too large to be handed back."""
-
-    @property
-    def prompt(self) -> Prompt:
-        """What is asked."""
-
-    @property
-    def edits(self) -> tuple[Edit, ...]:
-        """What it adds to the seed prompt."""
 
 
 class Standings:
@@ -80,24 +68,20 @@ class Standings:
         tried: list[Raced] = [*self._history.candidates, *held]
         return sorted(feasible_of(tried, self.least_f1), key=lambda prompt: prompt.trial)
 
-    def rivals(self, candidate: Sized) -> list[Raced]:
+    def rivals(self, prompt: Prompt, edits: Sequence[Edit]) -> list[Raced]:
         """Return those that a prompt races against: one within the limits on what is handed back against such alone.
 
         What is beyond the limits is often better, and then stays behind: the best within them must be known in whole.
         Nobody loses to one that answers nearly always the same, since its S and C are worth nothing.
         """
+        is_beyond = self.excess(prompt, edits) > 0
         rivals = [rival for rival in self.standing if not rival.val.is_hollow]
-        return [rival for rival in rivals if self.is_rival(rival, candidate)]
+        return [rival for rival in rivals if is_beyond or not self.excess(rival.prompt, rival.edits)]
 
-    def is_rival(self, rival: Sized, candidate: Sized) -> bool:
-        """Whether a prompt may lose to a rival: not if it is within the limits, and the rival beyond them."""
-        return self.excess(rival) == 0 or self.excess(candidate) > 0
-
-    def excess(self, candidate: Sized) -> int:
+    def excess(self, prompt: Prompt, edits: Sequence[Edit]) -> int:
         """Return how many of the limits on what is handed back must be lifted for a prompt."""
-        prompt = candidate.prompt
         if prompt.id not in self._excesses:  # neither changes
-            self._excesses[prompt.id] = self._problem.limits.excess(prompt, candidate.edits)
+            self._excesses[prompt.id] = self._problem.limits.excess(prompt, edits)
         return self._excesses[prompt.id]
 
     @property
@@ -135,7 +119,8 @@ class Standings:
         return any(self._beats(rival, prompt) for rival in self.standing if rival.id != prompt.id)
 
     def _beats(self, rival: Raced, prompt: StoppedCandidate) -> bool:
-        if not (self.is_rival(rival, prompt) and self._races.knows_as_much(rival, prompt)):
+        is_larger = self.excess(rival.prompt, rival.edits) and not self.excess(prompt.prompt, prompt.edits)
+        if is_larger or not self._races.knows_as_much(rival, prompt):
             return False
         lead = self._races.lead(prompt, rival, self.baseline)
         total = float(lead.mean(axis=0).sum())

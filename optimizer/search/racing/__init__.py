@@ -1,7 +1,6 @@
 """Racing: a candidate is asked about ever more of the grid, and stops where others are clearly better."""
 
 from psopt.search.racing._candidate_races import CandidateRaces
-from psopt.search.racing._lockstep import run_in_lockstep
 from psopt.search.racing._mode import check_wordings, racing_rule
 from psopt.search.racing._race import Ask, Race, RaceResult, is_audited
 from psopt.search.racing._race_counts import RIGHT, WRONG, RaceCounts, racing_line
@@ -41,6 +40,5 @@ __all__ = [
     "is_audited",
     "racing_line",
     "racing_rule",
-    "run_in_lockstep",
     "sample_gains",
 ]

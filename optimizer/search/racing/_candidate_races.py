@@ -12,13 +12,12 @@ from psopt.search.racing._schedule import Schedule
 from psopt.search.racing._stopped_candidate import StoppedCandidate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
     from psopt.evaluation import Evaluator
     from psopt.search._front import Candidate
     from psopt.search._options import SearchOptions
-    from psopt.search.racing._race import Ask
     from psopt.search.racing._schedule import Rung
     from psopt.search_spaces import Prompt
 
@@ -57,8 +56,6 @@ class CandidateRaces:
         baseline: Candidate,
         *,
         is_shortening: bool,
-        ask: Ask | None = None,
-        siblings: Mapping[str, NDArray[np.int64]] | None = None,
     ) -> RaceResult:
         """Ask about a prompt as far as it gets; nothing at all where nobody races.
 
@@ -73,25 +70,16 @@ class CandidateRaces:
         baseline : Candidate
         is_shortening : bool
             Whether the prompt is tried because it is shorter.
-        ask : callable, optional
-            Gives the prompt's answers; by default the evaluator does.
-        siblings : dict of prompt id to (N, Q) int, optional
-            Answers of further rivals as far as there are any, -1 in the other cells.
         """
         if self._rule is None:
             return RaceResult(None, None)
         race = self._race(baseline, 0.0 if is_shortening else NEGLIGIBLE)
-        answers = {rival.id: self._answers(rival) for rival in (*rivals, baseline)} | dict(siblings or {})
-        ask = ask or (lambda cells: self._evaluator.answers(prompt, "val", cells))
-        return race.run(prompt.id, ask, answers, baseline.id)
+        answers = {rival.id: self._answers(rival) for rival in (*rivals, baseline)}
+        return race.run(prompt.id, lambda cells: self._evaluator.answers(prompt, "val", cells), answers, baseline.id)
 
     def cells(self, rung: Rung, baseline: Candidate) -> NDArray[np.bool_]:
         """Return a rung's cells, (N, Q)."""
         return self._schedule_of(baseline).cells(rung)
-
-    def widened(self, cells: NDArray[np.bool_], baseline: Candidate) -> NDArray[np.bool_]:
-        """Return the cells up to the rung that survivors wait at, or as many as these are if they are more."""
-        return cells | self.cells(self._schedule_of(baseline).held_at, baseline) if self.are_run else cells
 
     def is_whole(self, rung: Rung, baseline: Candidate) -> bool:
         """Whether a rung is the whole grid."""

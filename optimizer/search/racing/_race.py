@@ -113,7 +113,7 @@ class Race:
     ) -> Stop | None:
         cells = self.schedule.cells(rung)
         for rival, grid in rivals.items():
-            if (grid[cells] < 0).any():  # a sibling that has not come so far
+            if (grid[cells] < 0).any():  # a rival that has not come so far
                 continue
             differences = self.lead(prompt, answers, rival, grid, rung)
             if self._rule.is_dominated(differences):

@@ -9,12 +9,13 @@ import optuna
 import pytest
 from psopt.errors import InputError
 from psopt.evaluation import Evaluator
-from psopt.models import Capabilities
+from psopt.models import AnswerCache, Capabilities
+from psopt.models.chat import Budget, LMConfig, chat_model
 from psopt.models.sim import SimulatedModel
 from psopt.rephrasings import RephrasingSet
 from psopt.search import Search, SearchOptions, SearchProblem, open_study
 from psopt.search.distributed import _shared_coordinator
-from psopt.search.racing import _candidate_races
+from psopt.search.racing import _candidate_races, racing_rule
 from psopt.search_spaces import SearchRestriction, apply_edits, seed_prompt
 from psopt.tasks import DatasetInfo, Task
 
@@ -303,3 +304,7 @@ def test_a_race_that_means_nothing_is_refused_before_anything_is_asked(tmp_path:
     assert make_search(tmp_path, make_evaluator(task, costly), race="auto")._races.are_run
     assert not make_search(tmp_path, make_evaluator(task, judged), race="auto")._races.are_run
     assert not make_search(tmp_path, make_evaluator(task, compared), race="auto")._races.are_run
+    settings = LMConfig(api_base="http://127.0.0.1:9/v1", batch=True)
+    by_batches = chat_model("openai", "test", AnswerCache(tmp_path / "cache"), settings, Budget())
+    assert racing_rule("auto", make_evaluator(task, by_batches)) is None
+    assert racing_rule("on", make_evaluator(task, by_batches)) == "on"
