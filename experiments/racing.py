@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import optuna
-from _racing_arms import ARMS, PARTS, PLAIN, Arm
+from _racing_arms import ARMS, PLAIN, Arm
 from _racing_fields import Field, Sizes, field_of, planned, pooled
 from _setting import HERE, rounded
 from _texts import TASKS
@@ -64,8 +64,8 @@ def searched(field: Field, sizes: Sizes, arm: Arm) -> Search:
     study = StoredStudy("racing", storage, make_sampler(options.sampler, options.seed), policy)
     problem = SearchProblem(field.task, seed_prompt(field.task), field.evaluator(), options)
     search = Search.resume(study, problem)
-    for part in arm.without:
-        PARTS[part](search)
+    if arm.has_whole_diagnoses:
+        search.diagnoses.grows = False
     if arm.effort:
         search.n_further = lambda: _n_further(search, EFFORT_CALLS[arm.effort])
     search.run()

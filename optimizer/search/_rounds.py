@@ -54,27 +54,9 @@ class Rounds:
         self._diagnoses = diagnoses
         self._coordinator = coordinator
 
-    @property
-    def left(self) -> int:
-        """How many rounds have not begun; what merges edits is stored as one more, after all others."""
-        return max(0, self._problem.options.rounds - len(self._history.rounds))
-
-    def scheduled(self, ahead: int = 0) -> int:
-        """Return the round that a trial belongs to, if none begins early: those after the first are shared out evenly.
-
-        Parameters
-        ----------
-        ahead : int
-            How many trials after the next one it comes.
-        """
-        options = self._problem.options
-        done = len(self._history.evaluated) + ahead - 1
-        total = max(1, options.trials - 1)
-        return min(options.rounds - 1, max(len(self._history.rounds) - 1, done * options.rounds // total))
-
-    def begin_due(self, *, has_converged: bool) -> bool:
-        """Begin the rounds up to the one that is due; False where another worker does that."""
-        due = self._due(has_converged=has_converged)
+    def begin_due(self) -> bool:
+        """Begin the rounds up to the one that the next trial belongs to; False where another worker does that."""
+        due = self._due()
         while len(self._history.rounds) <= due:
             with self._coordinator.proposing(len(self._history.rounds)) as may_propose:
                 if not may_propose:
@@ -84,12 +66,12 @@ class Rounds:
                     self._begin()
         return True
 
-    def _due(self, *, has_converged: bool) -> int:
-        """The round that the next trial belongs to: where one has converged, the next one begins."""
-        scheduled = self.scheduled()
-        if has_converged:
-            return min(self._problem.options.rounds - 1, max(scheduled, len(self._history.rounds)))
-        return scheduled
+    def _due(self) -> int:
+        """The round that the next trial belongs to: the trials after the first are shared out evenly."""
+        options = self._problem.options
+        done = len(self._history.evaluated) - 1
+        total = max(1, options.trials - 1)
+        return min(options.rounds - 1, max(len(self._history.rounds) - 1, done * options.rounds // total))
 
     def _begin(self) -> None:
         """Diagnose the best prompt so far on train, add what it needs to the pool, and queue the obvious candidates."""

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Self
 
 from optuna.trial import TrialState
 from psopt.search._candidate_trial import CandidateTrials
-from psopt.search._convergence import Convergence
 from psopt.search._fitting import TOO_LARGE, Fitting
 from psopt.search._front import Candidate, knee
 from psopt.search._handed_back import HandedBack
 from psopt.search._history import History
+from psopt.search._options import n_shortening
 from psopt.search._queue import CandidateQueue, drop_queued
 from psopt.search._rounds import Rounds
 from psopt.search._shorter_candidates import ShorterCandidates
@@ -23,8 +23,9 @@ from psopt.search.distributed import (
     SharedCoordinator,
     finished_by_others,
 )
+from psopt.search.distributed._study_keys import FURTHER_TRIALS
 from psopt.search.growing import TrainDiagnoses
-from psopt.search.racing import CandidateRaces, RaceCounts, StoppedCandidate, racing_rule
+from psopt.search.racing import CandidateRaces, RaceCounts, StoppedCandidate, races
 from psopt.search_spaces import apply_edits, suggest_edits
 
 if TYPE_CHECKING:
@@ -85,15 +86,14 @@ class Search:
         self._best_id = ""
         self._most_own = most_own
         self.history = History(study, problem)
-        rule = racing_rule(problem.options.race, problem.evaluator)
-        self._races = CandidateRaces(problem.evaluator, problem.options, rule)
+        are_run = races(problem.options.race, problem.evaluator)
+        self._races = CandidateRaces(problem.evaluator, problem.options, are_run=are_run)
         self._standings = Standings(self.history, problem, self._races)
         self._handed_back: tuple[int, HandedBack] | None = None
         self._fitting = Fitting(problem, self.history, self._standings)
         self._trials = CandidateTrials(study, problem, self.history, self._standings, self._races)
-        self._convergence = Convergence(study, problem, is_active=self._races.are_run)
         self.coordinator: Coordinator = (
-            SharedCoordinator(study, worker, lambda: self._convergence.total, problem.observer.phase)
+            SharedCoordinator(study, worker, lambda: self.total, problem.observer.phase)
             if worker
             else LocalCoordinator(study)
         )
@@ -103,7 +103,7 @@ class Search:
             problem.evaluator,
             problem.task,
             problem.options.seed,
-            grows=rule is not None and not problem.task.spec.is_open,
+            grows=are_run and not problem.task.spec.is_open,
             most=problem.options.most_diagnosis_calls,
         )
         self._rounds = Rounds(
@@ -117,7 +117,6 @@ class Search:
         """Make a search that begins where its study ends: at the very beginning, if that is new."""
         search = cls(study, problem, worker=worker, most_own=most_own)
         search.coordinator.recover()
-        search._convergence.begin()
         search.history.refresh()
         search._rounds.read_diagnoses()
         return search
@@ -147,10 +146,14 @@ class Search:
 
     @property
     def finish_reason(self) -> str:
-        """Why there is nothing left to do: ``trials``, ``converged`` or ``exhausted``."""
-        if self.n_done >= self.problem.options.trials:
-            return "trials"
-        return "converged" if self._convergence.is_early else "exhausted"
+        """Why there is nothing left to do: ``trials`` or ``exhausted``."""
+        return "trials" if self.n_done >= self.problem.options.trials else "exhausted"
+
+    @property
+    def total(self) -> int:
+        """After how many trials all ends: those that were asked for, and what the limits pay for beyond them."""
+        trials = self.problem.options.trials
+        return trials + int(self.study.user_attrs.get(f"{FURTHER_TRIALS}:{trials}", 0))
 
     @property
     def pool(self) -> list[Edit]:
@@ -243,13 +246,11 @@ class Search:
             return self._evaluate_baseline()
         if not self.history.rounds and self.study.trials_in(TrialState.WAITING):
             return self._evaluate_a_new_candidate()
-        if not self._rounds.begin_due(has_converged=self._has_converged()) and not self.pool:
+        if not self._rounds.begin_due() and not self.pool:
             self.coordinator.wait()  # for the first edits, which another worker proposes
             return True
-        self._end_if_converged()
-        is_queued = self._is_shortening() and self._queue_shorter()
-        if not is_queued and self._is_shortening() and self._convergence.is_early:
-            return False
+        if self._is_shortening():
+            self._queue_shorter()
         return self._evaluate_a_new_candidate()
 
     def _outlast_the_others(self) -> bool:
@@ -266,7 +267,7 @@ class Search:
             self._tell(candidate)
 
     def _tell(self, candidate: Candidate | StoppedCandidate) -> None:
-        observer, total = self.problem.observer, self._convergence.total
+        observer, total = self.problem.observer, self.total
         if isinstance(candidate, StoppedCandidate):
             observer.stopped(candidate, self.n_done, total)
         else:
@@ -276,43 +277,28 @@ class Search:
             self.on_new_best()
 
     def _is_complete(self) -> bool:
-        return self.n_done >= self._convergence.total or self.n_own == self._most_own
+        return self.n_done >= self.total or self.n_own == self._most_own
 
     def _is_shortening(self) -> bool:
         """Whether the last trials have begun, which try shorter versions of the best prompt."""
-        return self.n_done >= self._convergence.begins_shortening
+        return self.n_done >= self._begins_shortening
 
-    def _has_converged(self) -> bool:
-        """Whether the last candidates could not have moved the front, and nothing that is obvious is left to try."""
-        is_reached = self._convergence.is_reached(self.history.evaluated, self.least_f1, self._standings.lead)
-        return is_reached and not self.study.trials_in(TrialState.WAITING)
-
-    def _end_if_converged(self) -> None:
-        """Go on to shorter prompts if no round is left that might yet move the front."""
-        if self._rounds.left or self._is_shortening() or not self._has_converged():
-            return
-        trials = self._convergence.total
-        self._convergence.end_search(self.n_done)
-        self.problem.observer.phase(
-            f"converged: the last {self._convergence.window} prompts moved the front by no more than noise; "
-            f"{trials - self._convergence.total} of {trials} trials are left out"
-        )
+    @property
+    def _begins_shortening(self) -> int:
+        """After how many trials shorter versions of the best prompt are tried."""
+        total = self.total
+        return total - n_shortening(total)
 
     def _spend_what_was_saved(self) -> None:
         """Where only shorter prompts are left to try, search on as long as the limits pay for it."""
-        most_trials = self.problem.options.most_trials
-        if most_trials is None:
+        trials, most_trials = self.problem.options.trials, self.problem.options.most_trials
+        is_searched = self.n_done == self._begins_shortening
+        if most_trials is None or self.total >= most_trials or not is_searched:
             return
-        most = most_trials - self._convergence.total
-        is_searched = self.n_done == self._convergence.begins_shortening
-        if most <= 0 or not is_searched or self._convergence.is_early or self._has_converged():
-            return
-        n_trials = min(most, self.n_further())
+        n_trials = min(most_trials - self.total, self.n_further())
         if n_trials > 0:
-            self._convergence.go_on_for(n_trials)
-            self.problem.observer.phase(
-                f"the limit pays for {n_trials} more candidates: {self._convergence.total} trials in all"
-            )
+            self.study.set_user_attr(f"{FURTHER_TRIALS}:{trials}", self.total - trials + n_trials)
+            self.problem.observer.phase(f"the limit pays for {n_trials} more candidates: {self.total} trials in all")
 
     def _evaluate_baseline(self) -> bool:
         """Evaluate the baseline, or wait for the worker that does."""
@@ -365,14 +351,13 @@ class Search:
             self.history.add_candidate(candidate)
             self._tell(candidate)
 
-    def _queue_shorter(self) -> bool:
-        """Put a shorter version of the best prompt in front of what is queued; False where all were tried."""
+    def _queue_shorter(self) -> None:
+        """Put a shorter version of the best prompt in front of what is queued, unless all were tried."""
         base = self._shorter.base()
-        untried = self._shorter.untried(base, is_first=self.n_done == self._convergence.begins_shortening)
+        untried = self._shorter.untried(base, is_first=self.n_done == self._begins_shortening)
         if not untried:
-            return False
+            return
         if new := [edit for edit in untried[0] if edit not in self.pool]:
             self.history.add_edits(new, self.coordinator.worker)
         drop_queued(self.study)
         self._queue.put(untried[0], base)
-        return True

@@ -16,13 +16,12 @@ from psopt.search.distributed._retry_policy import OUTAGES, RetryPolicy
 from psopt.search.distributed._shared_coordinator import SharedCoordinator
 from psopt.search.distributed._storage import make_storage, open_storage, opening, without_password
 from psopt.search.distributed._stored_study import StoredStudy, retrying
-from psopt.search.distributed._study_keys import PROMPT_ID, RACED, TOTAL
+from psopt.search.distributed._study_keys import PROMPT_ID, RACED
 
 __all__ = [
     "OUTAGES",
     "PROMPT_ID",
     "RACED",
-    "TOTAL",
     "TOTAL_REACHED",
     "Coordinator",
     "LocalCoordinator",

@@ -14,7 +14,6 @@ TRAIN = (
 )
 ROUND_LEASE = "psopt:round"  # ":ROUND" follows; [worker, beat] of who proposes its edits
 FURTHER_TRIALS = "psopt:further"  # ":TRIALS" follows; how many more than those its limits pay for
-TOTAL = "psopt:total"  # ":TRIALS" follows, as asked for; after how many trials the search ends
 CHOSEN = "psopt:chosen"  # hidden; the number of the trial to use: the best so far, at the end what is recommended
 
 # Of a trial, among the system attributes, which the dashboard does not show

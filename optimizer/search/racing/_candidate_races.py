@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.search.racing._race import Race, RaceResult, is_audited
-from psopt.search.racing._rules import NEGLIGIBLE, RULES
+from psopt.search.racing._rules import NEGLIGIBLE, PairedRule
 from psopt.search.racing._schedule import Schedule
 from psopt.search.racing._stopped_candidate import StoppedCandidate
 
@@ -33,21 +33,16 @@ class CandidateRaces:
     ----------
     evaluator : Evaluator
     options : SearchOptions
-    rule : str or None
-        One of `RULES`; None where nobody races.
+    are_run : bool
+        Whether candidates race; else nobody stops, and nothing is asked here.
     """
 
-    def __init__(self, evaluator: Evaluator, options: SearchOptions, rule: str | None) -> None:
+    def __init__(self, evaluator: Evaluator, options: SearchOptions, *, are_run: bool) -> None:
         self._evaluator = evaluator
         self._options = options
-        self._rule = rule
+        self.are_run = are_run
         self._schedule: Schedule | None = None
         self._races: dict[float, Race] = {}
-
-    @property
-    def are_run(self) -> bool:
-        """Whether candidates race."""
-        return self._rule is not None
 
     def run(
         self,
@@ -71,7 +66,7 @@ class CandidateRaces:
         is_shortening : bool
             Whether the prompt is tried because it is shorter.
         """
-        if self._rule is None:
+        if not self.are_run:
             return RaceResult(None, None)
         race = self._race(baseline, 0.0 if is_shortening else NEGLIGIBLE)
         answers = {rival.id: self._answers(rival) for rival in (*rivals, baseline)}
@@ -143,9 +138,13 @@ class CandidateRaces:
     def _race(self, baseline: Candidate, negligible: float = NEGLIGIBLE) -> Race:
         if negligible not in self._races:
             on_val = self._evaluator.predictions(baseline.prompt, "val")
-            rule = RULES[self._rule or "on"](negligible)
             margin = self._options.parts.margin
             self._races[negligible] = Race(
-                self._schedule_of(baseline), on_val.truth, on_val.n_classes, rule, margin, on_val.answers
+                self._schedule_of(baseline),
+                on_val.truth,
+                on_val.n_classes,
+                PairedRule(negligible),
+                margin,
+                on_val.answers,
             )
         return self._races[negligible]

@@ -1,4 +1,4 @@
-"""Whether the candidates of a search race, and by which rule."""
+"""Whether the candidates of a search race, or are asked about whole grids."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ FEWEST_WORDINGS = 2
 """Disagreement needs two."""
 
 
-def racing_rule(race: RaceMode, evaluator: Evaluator) -> str | None:
-    """Return the name of the rule by which candidates stop; None where every candidate is evaluated in whole.
+def races(race: RaceMode, evaluator: Evaluator) -> bool:
+    """Return whether candidates race; else every candidate is evaluated in whole.
 
     Raises
     ------
@@ -27,14 +27,14 @@ def racing_rule(race: RaceMode, evaluator: Evaluator) -> str | None:
         If racing is asked for by name, and what is compared does not allow it.
     """
     if race == "off":
-        return None
+        return False
     obstacle = _obstacle(evaluator)
     if race == "auto":
         is_worth_it = not capabilities_of(evaluator.model).is_free and not _asks_in_batches(evaluator)
-        return "on" if is_worth_it and not obstacle else None
+        return is_worth_it and not obstacle
     if obstacle:
         raise InputError(f"--race {race} {obstacle}")
-    return race
+    return True
 
 
 def check_wordings(race: RaceMode, n_wordings: int) -> None:

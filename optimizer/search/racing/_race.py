@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from psopt.answers import AnswerType
-    from psopt.search.racing._rules import Rule
+    from psopt.search.racing._rules import PairedRule
     from psopt.search.racing._schedule import Rung, Schedule
 
     Answers = NDArray[np.int64]
@@ -53,7 +53,7 @@ class Race:
     truth : (N,) int
     n_classes : int
         With N/A.
-    rule : Rule
+    rule : PairedRule
     margin : float
         By how much F1 may be below the baseline's.
     answer_type : AnswerType
@@ -64,7 +64,7 @@ class Race:
         schedule: Schedule,
         truth: NDArray[np.int64],
         n_classes: int,
-        rule: Rule,
+        rule: PairedRule,
         margin: float,
         answer_type: AnswerType = ONE_LABEL,
     ) -> None:

@@ -15,7 +15,7 @@ from psopt.models.sim import SimulatedModel
 from psopt.rephrasings import RephrasingSet
 from psopt.search import Search, SearchOptions, SearchProblem, open_study
 from psopt.search.distributed import _shared_coordinator
-from psopt.search.racing import _candidate_races, racing_rule
+from psopt.search.racing import _candidate_races, races
 from psopt.search_spaces import SearchRestriction, apply_edits, seed_prompt
 from psopt.tasks import DatasetInfo, Task
 
@@ -306,5 +306,6 @@ def test_a_race_that_means_nothing_is_refused_before_anything_is_asked(tmp_path:
     assert not make_search(tmp_path, make_evaluator(task, compared), race="auto")._races.are_run
     settings = LMConfig(api_base="http://127.0.0.1:9/v1", batch=True)
     by_batches = chat_model("openai", "test", AnswerCache(tmp_path / "cache"), settings, Budget())
-    assert racing_rule("auto", make_evaluator(task, by_batches)) is None
-    assert racing_rule("on", make_evaluator(task, by_batches)) == "on"
+    assert not races("auto", make_evaluator(task, by_batches))
+    assert races("on", make_evaluator(task, by_batches))
+    assert races("strict", make_evaluator(task))
