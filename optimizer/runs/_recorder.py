@@ -194,7 +194,7 @@ class RunRecorder:
             self._tested = (baseline, front, shortest, recommendation)
 
     def _choice(self, baseline: Candidate, front: tuple[Candidate, ...], shortest: Candidate) -> dict[str, Any]:
-        """How sure the choice is, computed once for the same prompts."""
+        """How prompts were chosen, computed once for the same prompts."""
         scored = tuple((candidate.id, candidate.test is not None) for candidate in (*front, shortest))
         if self._chosen is None or self._chosen[0] != scored:
             parts, seed = self.settings.search.parts, self.settings.seed

@@ -4,7 +4,6 @@ from psopt.search._contributions import Contribution, leave_one_out
 from psopt.search._diagnosis_calls import expected_diagnosis_calls
 from psopt.search._final_test import score_on_test, scoring_order
 from psopt.search._front import UTOPIA, Candidate, knee, pareto_front, pick
-from psopt.search._knee_stability import knee_shares, stability_line
 from psopt.search._limits import check_limits
 from psopt.search._nominees import nominees
 from psopt.search._observer import Observer
@@ -91,7 +90,6 @@ __all__ = [
     "join_study",
     "keep_baseline",
     "knee",
-    "knee_shares",
     "leave_one_out",
     "nominees",
     "open_storage",
@@ -106,7 +104,6 @@ __all__ = [
     "scoring_order",
     "show_note",
     "size_lines",
-    "stability_line",
     "tokens_a_call",
     "tokens_around",
     "tokens_of_all_edits",

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 # Of the errors by which draws stray from what is likeliest; chosen: with a hundred edits and forty trials, draws with
 # whole errors leave out several good edits at a time.
 _BOLDNESS = 0.5
-LEAST_WORTH = 0.002  # in F1 - S + C, chosen: one sample of 500 that is right and steady; less can't be measured
 # Standard deviations of effects, and of what is no sum of effects, among which the likeliest pair is taken: from less
 # than any search can see to more than an edit ever did on TREC (minilm: a note of a whole class gains some .03).
 _EFFECTS = (0.0025, 0.005, 0.01, 0.02, 0.04, 0.08)

@@ -58,7 +58,7 @@ class Fitting:
         with_examples_alone = is_first and self._problem.options.parts.examples_allowed > 0
         obvious = obvious_choices(new, labels, with_examples_alone=with_examples_alone)
         choices = [(*best, *chosen) for chosen in obvious]
-        if self._problem.limits.is_firm:
+        if self._problem.limits.most_tokens is not None:
             return list(dict.fromkeys(self._best_of(edits) for edits in choices))
         within = [self._best_of(choices[0])] if is_first else []  # soon, so that small searches have one too
         return list(dict.fromkeys([choices[0], *within, *choices[1:]]))
@@ -78,7 +78,8 @@ class Fitting:
         The draw and the edits of the best prompt are what is chosen from, by worths that are drawn from what is known
         of them; equal draws get equal ones.
         """
-        if not (self._problem.limits.is_firm and self._history.candidates) or self._allows(edits):
+        is_held_to = self._problem.limits.most_tokens is not None and self._history.candidates
+        if not is_held_to or self._allows(edits):
             return None
         worths = self._worths.drawn(np.random.default_rng([self._problem.options.seed, int(prompt.id, 16)]))
         chosen = {*edits, *self._standings.best.edits}

@@ -8,7 +8,6 @@ from optuna.trial import TrialState
 from psopt.search._candidate_trial import CandidateTrials
 from psopt.search._fitting import TOO_LARGE, Fitting
 from psopt.search._front import Candidate, knee
-from psopt.search._handed_back import HandedBack
 from psopt.search._history import History
 from psopt.search._options import n_shortening
 from psopt.search._queue import CandidateQueue, drop_queued
@@ -89,7 +88,6 @@ class Search:
         are_run = races(problem.options.race, problem.evaluator)
         self._races = CandidateRaces(problem.evaluator, problem.options, are_run=are_run)
         self._standings = Standings(self.history, problem, self._races)
-        self._handed_back: tuple[int, HandedBack] | None = None
         self._fitting = Fitting(problem, self.history, self._standings)
         self._trials = CandidateTrials(study, problem, self.history, self._standings, self._races)
         self.coordinator: Coordinator = (
@@ -177,8 +175,8 @@ class Search:
 
     @property
     def front(self) -> tuple[Candidate, ...]:
-        """The Pareto front so far, on val, of whole grids, by limits that are lifted where that is sure."""
-        return self.handed_back.front if self.candidates else ()
+        """The Pareto front so far, on val, of whole grids, of what is small enough to be handed back."""
+        return self._standings.front
 
     @property
     def leaders(self) -> tuple[Candidate | StoppedCandidate, ...]:
@@ -188,23 +186,7 @@ class Search:
     @property
     def shortest(self) -> Candidate:
         """The candidate with fewest edits that is no worse than the knee by more than one standard error."""
-        return self._standings.shortest_like(knee(self.front, self.baseline))
-
-    @property
-    def handed_back(self) -> HandedBack:
-        """What may be handed back, of the candidates whose whole grids are known."""
-        if self._handed_back is None or self._handed_back[0] != len(self.candidates):
-            handed_back = HandedBack.of(self.candidates, self._standings, self.problem)
-            self._handed_back = (len(self.candidates), handed_back)
-        return self._handed_back[1]
-
-    def is_as_good(self, candidate: Candidate, best: Candidate) -> bool:
-        """Whether a candidate loses no more than one standard error on val against another, in any objective."""
-        return self._standings.is_as_good(candidate, best)
-
-    def tokens(self, candidate: Candidate) -> int:
-        """About how many tokens a call of a candidate's prompt takes."""
-        return self.problem.limits.tokens(candidate.prompt)
+        return self._standings.shortest
 
     def run(self, *, completes_front: bool = True) -> None:
         """Run until the total of trials is reached or nothing new can be tried; other workers' trials count.
@@ -233,7 +215,7 @@ class Search:
         contender = next(self._standings.contenders(), None)
         if contender is not None:
             return contender
-        short = self._standings.short_leader
+        short = self._standings.short_of(knee(self.leaders, self.baseline), self._standings.fitting)
         return short if isinstance(short, StoppedCandidate) else None
 
     def _take_a_step(self) -> bool:

@@ -53,7 +53,8 @@ class ShorterCandidates:
         Both have been asked about all samples: on a part of them much is as good.
         """
         while True:
-            pair = (self._standings.best, self._standings.short_leader)
+            best = self._standings.best
+            pair = (best, self._standings.short_of(best, self._standings.standing))
             narrow = next((prompt for prompt in pair if self._races.is_narrow(prompt, self._standings.baseline)), None)
             if not isinstance(narrow, StoppedCandidate):
                 return pair[1]

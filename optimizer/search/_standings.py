@@ -38,7 +38,7 @@ class Standings:
         self._history = history
         self._problem = problem
         self._races = races
-        self._excesses: dict[str, int] = {}
+        self._fitting: dict[str, bool] = {}
 
     @property
     def baseline(self) -> Candidate:
@@ -53,13 +53,16 @@ class Standings:
 
     @property
     def front(self) -> tuple[Candidate, ...]:
-        """The Pareto front of those whose whole grids are known."""
-        return pareto_front(self._history.candidates, self.least_f1) if self._history.candidates else ()
+        """The Pareto front of those that may be handed back and whose whole grids are known."""
+        whole = [candidate for candidate in self._history.candidates if self.fits(candidate.prompt, candidate.edits)]
+        return pareto_front(whole, self.least_f1) if whole else ()
 
-    def shortest_like(self, best: Candidate) -> Candidate:
-        """Return the one with fewest edits that is as good as a candidate, of those whose whole grids are known."""
+    @property
+    def shortest(self) -> Candidate:
+        """The one with fewest edits that is as good as the front's knee, of those that may be handed back."""
         feasible = feasible_of(self._history.candidates, self.least_f1)
-        return shortest(feasible, best, self.on_val, self._problem.options.seed)
+        whole = [candidate for candidate in feasible if self.fits(candidate.prompt, candidate.edits)]
+        return shortest(whole, knee(self.front, self.baseline), self.on_val, self._problem.options.seed)
 
     @property
     def standing(self) -> list[Raced]:
@@ -74,31 +77,35 @@ class Standings:
         What is beyond the limits is often better, and then stays behind: the best within them must be known in whole.
         Nobody loses to one that answers nearly always the same, since its S and C are worth nothing.
         """
-        is_beyond = self.excess(prompt, edits) > 0
         rivals = [rival for rival in self.standing if not rival.val.is_hollow]
-        return [rival for rival in rivals if is_beyond or not self.excess(rival.prompt, rival.edits)]
+        if not self.fits(prompt, edits):
+            return rivals
+        return [rival for rival in rivals if self.fits(rival.prompt, rival.edits)]
 
-    def excess(self, prompt: Prompt, edits: Sequence[Edit]) -> int:
-        """Return how many of the limits on what is handed back must be lifted for a prompt."""
-        if prompt.id not in self._excesses:  # neither changes
-            self._excesses[prompt.id] = self._problem.limits.excess(prompt, edits)
-        return self._excesses[prompt.id]
+    def fits(self, prompt: Prompt, edits: Sequence[Edit]) -> bool:
+        """Whether a prompt is small enough to be handed back."""
+        if prompt.id not in self._fitting:  # neither changes
+            self._fitting[prompt.id] = self._problem.limits.allow(prompt, edits)
+        return self._fitting[prompt.id]
+
+    @property
+    def fitting(self) -> list[Raced]:
+        """All that may come to be handed back."""
+        return [prompt for prompt in self.standing if self.fits(prompt.prompt, prompt.edits)]
 
     @property
     def leaders(self) -> tuple[Raced, ...]:
-        """The Pareto front of all that may come to stand on it: of those held by estimates."""
-        return pareto_front(self.standing, self.least_f1) if self._history.candidates else ()
+        """The Pareto front of all that may come to be handed back: of those held by estimates."""
+        return pareto_front(self.fitting, self.least_f1) if self._history.candidates else ()
 
     @property
     def best(self) -> Raced:
-        """The knee of the leaders."""
-        return knee(self.leaders, self.baseline)
+        """The knee of all, of any size: the one to learn from."""
+        return knee(pareto_front(self.standing, self.least_f1), self.baseline)
 
-    @property
-    def short_leader(self) -> Raced:
-        """The one with fewest edits that is as good as the best, as far as that is known."""
-        best = self.best
-        shorter = [prompt for prompt in self.standing if len(prompt.edits) < len(best.edits)]
+    def short_of(self, best: Raced, among: Sequence[Raced]) -> Raced:
+        """Return the one with fewest edits that is as good as the best, as far as that is known."""
+        shorter = [prompt for prompt in among if len(prompt.edits) < len(best.edits)]
         shorter.sort(key=lambda prompt: len(prompt.edits))
         return next((prompt for prompt in shorter if self.is_as_good(prompt, best)), best)
 
@@ -111,16 +118,17 @@ class Standings:
 
         Their places hang on more of their grids.
         """
-        held = [prompt for prompt in self.standing if isinstance(prompt, StoppedCandidate)]
+        fitting = self.fitting
+        held = [prompt for prompt in fitting if isinstance(prompt, StoppedCandidate)]
         held.sort(key=lambda prompt: (-_sum(prompt), len(prompt.edits), prompt.trial))
-        return (prompt for prompt in held if not self._is_beaten(prompt))
-
-    def _is_beaten(self, prompt: StoppedCandidate) -> bool:
-        return any(self._beats(rival, prompt) for rival in self.standing if rival.id != prompt.id)
+        return (
+            prompt
+            for prompt in held
+            if not any(self._beats(rival, prompt) for rival in fitting if rival.id != prompt.id)
+        )
 
     def _beats(self, rival: Raced, prompt: StoppedCandidate) -> bool:
-        is_larger = self.excess(rival.prompt, rival.edits) and not self.excess(prompt.prompt, prompt.edits)
-        if is_larger or not self._races.knows_as_much(rival, prompt):
+        if not self._races.knows_as_much(rival, prompt):
             return False
         lead = self._races.lead(prompt, rival, self.baseline)
         total = float(lead.mean(axis=0).sum())

@@ -44,7 +44,6 @@ def told(candidate: Candidate) -> Any:
         candidate.prompt,
         candidate.edits,
         candidate.order,
-        candidate.excess,
         json.loads(json.dumps(scores)),
     )
 

@@ -144,6 +144,7 @@ def test_the_best_within_the_limits_is_known_in_whole_though_larger_prompts_are_
     limits = search.problem.limits
     within = [candidate for candidate in search.candidates if limits.allow(candidate.prompt, candidate.edits)]
     assert len(within) > 1, "not the baseline alone"
+    assert {*search.front, search.shortest} <= set(within)
     of_the_within = {candidate.id for candidate in within} | {"F1 below the baseline's", "held"}
     for stopped in search.stopped:
         if limits.allow(stopped.prompt, stopped.edits):
