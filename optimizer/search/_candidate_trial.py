@@ -16,11 +16,9 @@ from psopt.search.racing import HELD, NOT_ESTIMATED, RIGHT, WRONG, StoppedCandid
 if TYPE_CHECKING:
     import optuna
     from psopt.search._front import Candidate
-    from psopt.search._history import History
-    from psopt.search._problem import SearchProblem
-    from psopt.search._standings import Standings
+    from psopt.search._state import SearchState
     from psopt.search.distributed import StoredStudy
-    from psopt.search.racing import CandidateRaces, RaceResult
+    from psopt.search.racing import RaceResult
     from psopt.search_spaces import Edit, Prompt
 
 # Of the constraint of a candidate that stopped, where it loses next to nothing: feasible is what is 0 or less.
@@ -34,30 +32,19 @@ class CandidateTrials:
     Parameters
     ----------
     study : StoredStudy
-    problem : SearchProblem
-    history : History
-    standings : Standings
+    state : SearchState
         Whom candidates race against.
-    races : CandidateRaces
     """
 
-    def __init__(
-        self,
-        study: StoredStudy,
-        problem: SearchProblem,
-        history: History,
-        standings: Standings,
-        races: CandidateRaces,
-    ) -> None:
+    def __init__(self, study: StoredStudy, state: SearchState) -> None:
         self._study = study
-        self._problem = problem
-        self._history = history
-        self._standings = standings
-        self._races = races
+        self._state = state
+        self._problem = state.problem
+        self._races = state.races
         self._failed_in_a_row = 0
 
     def evaluate(
-        self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...], order: str, *, is_shortening: bool
+        self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...], order: str
     ) -> Candidate | StoppedCandidate | None:
         """Evaluate a trial's candidate; None if the trial fails, or others have finished it.
 
@@ -68,7 +55,7 @@ class CandidateTrials:
             be its own fault, only fail its trial.
         """
         try:
-            candidate = self._outcome(trial, prompt, edits, order, is_shortening=is_shortening)
+            candidate = self._outcome(trial, prompt, edits, order)
         except BaseException as error:
             self._failed_in_a_row += 1
             if not self._may_go_on_after(error):
@@ -81,24 +68,24 @@ class CandidateTrials:
         return candidate
 
     def _outcome(
-        self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...], order: str, *, is_shortening: bool
+        self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...], order: str
     ) -> Candidate | StoppedCandidate | None:
         meter = EffortMeter(self._problem.evaluator.budget)
-        if not self._history.candidates:
+        if not self._state.history.candidates:
             return evaluate_trial(self._study, trial, prompt, edits, order, self._problem, None, meter)
-        baseline = self._standings.baseline
-        rivals = self._standings.rivals(prompt, edits)
-        result = self._races.run(prompt, rivals, baseline, is_shortening=is_shortening)
+        baseline = self._state.baseline
+        rivals = self._state.rivals(prompt, edits)
+        result = self._races.run(prompt, rivals, is_shortening=self._state.is_shortening)
         rung = result.rung
-        audited = self._races.audit_rung(prompt, rung, baseline) if rung and result.stop else None
+        audited = self._races.audit_rung(prompt, rung) if rung and result.stop else None
         if audited:
-            self._races.ask(prompt, audited, baseline)
-        if rung is None or self._races.is_whole(audited or rung, baseline):
-            others = self._history.candidates if audited else ()
+            self._races.ask(prompt, audited)
+        if rung is None or self._races.is_whole(audited or rung):
+            others = self._state.history.candidates if audited else ()
             return evaluate_trial(self._study, trial, prompt, edits, order, self._problem, baseline, meter, others)
         reason = str(result.stop or HELD)
         asked = StoppedCandidate(trial.number, prompt, edits, audited or rung, reason, NOT_ESTIMATED, order)
-        stopped = self._history.estimated(asked)
+        stopped = self._state.history.estimated(asked)
         if audited:
             stopped = self._judged(stopped)
         answers = self._problem.evaluator.partial_answers(prompt, "val")
@@ -106,23 +93,21 @@ class CandidateTrials:
 
     def _judged(self, stopped: StoppedCandidate) -> StoppedCandidate:
         """An audited candidate, after more was asked: held if it would stand on the front, as if it had not stopped."""
-        leaders = pareto_front(
-            [*self._standings.rivals(stopped.prompt, stopped.edits), stopped], self._standings.least_f1
-        )
+        leaders = pareto_front([*self._state.rivals(stopped.prompt, stopped.edits), stopped], self._state.least_f1)
         if any(leader is stopped for leader in leaders):
             return replace(stopped, reason=HELD, audit=WRONG)
         return replace(stopped, audit=RIGHT)
 
     def _violation(self, stopped: StoppedCandidate, result: RaceResult) -> float:
         """How far a candidate is from being worth its whole grid: feasible at 0 or less, as those held may be."""
-        lacking = self._standings.least_f1 - stopped.val.f1
+        lacking = self._state.least_f1 - stopped.val.f1
         if stopped.is_held or result.stop is None:
             return lacking
         return max(lacking, result.stop.shortfall, _LEAST_VIOLATION)
 
     def _may_go_on_after(self, error: BaseException) -> bool:
         """Whether an error may be the candidate's fault: its own examples, say, that a server refuses."""
-        is_after_the_baseline = bool(self._history.candidates)
+        is_after_the_baseline = bool(self._state.history.candidates)
         return (
             isinstance(error, AnswersMissingError) and is_after_the_baseline and self._failed_in_a_row < _MOST_FAILURES
         )

@@ -17,9 +17,7 @@ from psopt.search_spaces import apply_edits
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from psopt.search._history import History
-    from psopt.search._problem import SearchProblem
-    from psopt.search._standings import Standings
+    from psopt.search._state import SearchState
     from psopt.search_spaces import Edit, Prompt
 
 TOO_LARGE = "larger than --max-prompt-tokens allows: the best of its edits are tried in its place"
@@ -31,30 +29,27 @@ class Fitting:
 
     Parameters
     ----------
-    problem : SearchProblem
-    history : History
-    standings : Standings
+    state : SearchState
     """
 
-    def __init__(self, problem: SearchProblem, history: History, standings: Standings) -> None:
-        self._problem = problem
-        self._history = history
-        self._standings = standings
+    def __init__(self, state: SearchState) -> None:
+        self._state = state
+        self._problem = state.problem
         self._fitted: tuple[int, EditWorths] | None = None
 
     @property
     def _worths(self) -> EditWorths:
         """What edits are worth, by all trials so far."""
-        evaluated = self._history.evaluated
+        evaluated = self._state.history.evaluated
         if self._fitted is None or self._fitted[0] != len(evaluated):
             by_trial = sorted(evaluated, key=lambda candidate: candidate.trial)
-            worths = EditWorths.of(by_trial, self._standings.baseline, self._history.pool)
+            worths = EditWorths.of(by_trial, self._state.baseline, self._state.history.pool)
             self._fitted = (len(evaluated), worths)
         return self._fitted[1]
 
     def obvious(self, new: Sequence[Edit], labels: Sequence[str], *, is_first: bool) -> list[tuple[Edit, ...]]:
         """Return what is tried first of a round's edits, beside the best prompt's; at first also the best that fits."""
-        best = self._standings.best.edits
+        best = self._state.best.edits
         with_examples_alone = is_first and self._problem.options.parts.examples_allowed > 0
         obvious = obvious_choices(new, labels, with_examples_alone=with_examples_alone)
         choices = [(*best, *chosen) for chosen in obvious]
@@ -69,7 +64,7 @@ class Fitting:
 
     def packed(self, merge: Callable[[Sequence[Edit]], tuple[Edit, ...]]) -> tuple[Edit, ...]:
         """Choose, of all edits, what is worth most within the limits once its notes are merged; return it merged."""
-        single = [edit for edit in self._history.pool if not edit.merges]
+        single = [edit for edit in self._state.history.pool if not edit.merges]
         return merge(self._best_within(single, self._worths, lambda chosen: self._allows(merge(chosen))))
 
     def in_place_of(self, prompt: Prompt, edits: Sequence[Edit]) -> tuple[Edit, ...] | None:
@@ -78,12 +73,12 @@ class Fitting:
         The draw and the edits of the best prompt are what is chosen from, by worths that are drawn from what is known
         of them; equal draws get equal ones.
         """
-        is_held_to = self._problem.limits.most_tokens is not None and self._history.candidates
+        is_held_to = self._problem.limits.most_tokens is not None and self._state.history.candidates
         if not is_held_to or self._allows(edits):
             return None
         worths = self._worths.drawn(np.random.default_rng([self._problem.options.seed, int(prompt.id, 16)]))
-        chosen = {*edits, *self._standings.best.edits}
-        return self._best_within([edit for edit in self._history.pool if edit in chosen], worths)
+        chosen = {*edits, *self._state.best.edits}
+        return self._best_within([edit for edit in self._state.history.pool if edit in chosen], worths)
 
     def _best_within(
         self, edits: Sequence[Edit], worths: EditWorths, allows: Callable[[Sequence[Edit]], bool] | None = None

@@ -110,7 +110,6 @@ class Reserve:
         """Hold back from now on what this search needs."""
         if self.is_needed:
             self._evaluator.budget.in_whole = True
-            search.n_further = lambda: self._n_further(search)
             self._evaluator.announce(lambda prompt, split: self._renew(search, prompt, split))
 
     def end(self) -> None:
@@ -152,8 +151,10 @@ class Reserve:
             held += max((self._left_out(of) for of in (chosen, prompt)), key=lambda need: need.tokens)
         self._evaluator.budget.held_back = held + self._last(must)
 
-    def _n_further(self, search: Search) -> int:
-        """How many candidates can be paid beyond the shorter ones and all that is held back."""
+    def n_further(self, search: Search) -> int:
+        """Return how many candidates can be paid beyond the shorter ones and all that is held back."""
+        if not self.is_needed:
+            return 0
         counts = search.race_counts
         if counts is None or counts.candidates < _FEWEST_TO_FORESEE:
             return 0

@@ -132,7 +132,7 @@ def test_its_trial_says_how_far_it_came_with_estimates(raced: Any) -> None:
 
 def test_whole_grids_are_asked_of_those_that_can_stand_on_the_front_alone(raced: Any) -> None:
     assert len(raced.candidates) <= 1 + 2 * len(raced.front)
-    assert not list(raced._standings.contenders())
+    assert not list(raced.state.contenders())
     assert set(raced.leaders) >= set(raced.front)
     assert raced.shortest in raced.candidates
 
