@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def nominees(search: Search) -> tuple[Candidate, ...]:
-    """Return the candidates that the gate looks at, in the order in which it prefers them: the knee, then the shortest.
+    """Return the candidates that the gate looks at, in the order in which it prefers them: the shortest, then the knee.
 
-    The choice is by val alone, for the gate's error holds only where test has chosen nothing. The baseline is never
+    The shortest is as good as the knee by one standard error on val, and less of it is luck. The choice is by val alone, for the gate's error holds only where test has chosen nothing. The baseline is never
     among them: it is what is kept where none passes.
     """
     if not search.front:
         return ()
-    chosen = (knee(search.front, search.baseline), search.shortest)
+    chosen = (search.shortest, knee(search.front, search.baseline))
     return tuple({candidate.id: candidate for candidate in chosen if candidate.id != search.baseline.id}.values())

@@ -40,9 +40,9 @@ def searched(baseline: Any, front: Any, shortest: Any) -> Any:
     )
 
 
-def test_the_knee_comes_before_the_shortest(tried: list[Candidate]) -> None:
+def test_the_shortest_comes_before_the_knee(tried: list[Candidate]) -> None:
     baseline, short, best = tried
-    assert [nominee.id for nominee in nominees(searched(baseline, [best], short))] == [best.id, short.id]
+    assert [nominee.id for nominee in nominees(searched(baseline, [best], short))] == [short.id, best.id]
 
 
 def test_nobody_is_nominated_twice_and_the_baseline_never(tried: list[Candidate]) -> None:
