@@ -37,7 +37,7 @@ from psopt.runs.planning import EFFORT_CALLS
 from psopt.search import Search, SearchOptions, SearchProblem, StoredStudy, knee, scoring_order
 from psopt.search._front import Candidate, pareto_front
 from psopt.search._reserve import _FEWEST_TO_FORESEE, _ROOM
-from psopt.search._sampler import make_sampler
+from psopt.search._study import make_sampler
 from psopt.search.distributed import RetryPolicy, retrying
 from psopt.search_spaces import seed_prompt
 

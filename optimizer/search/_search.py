@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, Self
 
-from psopt.search._candidate_trial import CandidateTrials
 from psopt.search._fitting import TOO_LARGE, Fitting
 from psopt.search._history import History
 from psopt.search._queue import CandidateQueue, drop_queued
@@ -12,7 +11,7 @@ from psopt.search._rounds import RoundsOfEdits
 from psopt.search._shorter_candidates import ShorterVersions
 from psopt.search._sources import FirstCandidates
 from psopt.search._state import SearchState
-from psopt.search._trial import drop_trial
+from psopt.search._trial import CandidateTrials, drop_trial
 from psopt.search.distributed import (
     TOTAL_REACHED,
     Coordinator,
@@ -103,7 +102,7 @@ class Search:
         self._on_new_best = on_new_best
         self._best_id = ""
         are_run = races(problem.options.race, problem.evaluator)
-        self._races = CandidateRaces(problem, are_run=are_run)
+        self._races = CandidateRaces(problem.evaluator, problem.baseline_prompt, problem.options, are_run=are_run)
         self.history = History(study, problem, self._races)
         self.state = SearchState(problem, self.history, self._races)
         self.diagnoses = TrainDiagnoses(

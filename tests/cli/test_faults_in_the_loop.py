@@ -45,7 +45,7 @@ CALLS = {
     "psopt.search._history:History.add_candidate": 2,
     "psopt.search._queue:enqueue": 1,
     "psopt.search._search:suggest_edits": 2,
-    "psopt.search._candidate_trial:evaluate_trial": 2,
+    "psopt.search._trial:evaluate_trial": 2,
     "psopt.search._trial:complete_trial": 2,
     "psopt.search._history:write_edits": 1,
     "psopt.search._history:stored_edits": 2,

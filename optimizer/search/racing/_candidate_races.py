@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
-    from psopt.evaluation import Predictions, Scores
+    from psopt.evaluation import Evaluator, Predictions, Scores
     from psopt.search._front import Candidate
-    from psopt.search._problem import SearchProblem
+    from psopt.search._options import SearchOptions
     from psopt.search.racing._schedule import Rung
     from psopt.search.racing._stopped_candidate import EstimatedScores
     from psopt.search_spaces import Prompt
@@ -35,15 +35,18 @@ class CandidateRaces:
 
     Parameters
     ----------
-    problem : SearchProblem
+    evaluator : Evaluator
+    baseline : Prompt
+    options : SearchOptions
     are_run : bool
         Whether candidates race; else nobody stops, and nothing is asked here.
     """
 
-    def __init__(self, problem: SearchProblem, *, are_run: bool) -> None:
+    def __init__(self, evaluator: Evaluator, baseline: Prompt, options: SearchOptions, *, are_run: bool) -> None:
         self.are_run = are_run
-        self._problem = problem
-        self._evaluator = problem.evaluator
+        self._evaluator = evaluator
+        self._baseline = baseline
+        self._options = options
         self._races: dict[float, Race] = {}
 
     def run(self, prompt: Prompt, rivals: Iterable[Raced], *, is_shortening: bool) -> RaceResult:
@@ -62,7 +65,7 @@ class CandidateRaces:
         """
         if not self.are_run:
             return RaceResult(None, None)
-        baseline = self._problem.baseline_prompt
+        baseline = self._baseline
         answers = {rival.prompt.id: self._answers(rival.prompt) for rival in rivals}
         answers |= {baseline.id: self._answers(baseline)}
         race = self._race(0.0 if is_shortening else NEGLIGIBLE)
@@ -78,7 +81,7 @@ class CandidateRaces:
 
     def audit_rung(self, prompt: Prompt, rung: Rung) -> Rung | None:
         """Return how much further a prompt is asked about that has stopped at a rung; None if it is not audited."""
-        if not is_audited(prompt.id, self._problem.options.seed):
+        if not is_audited(prompt.id, self._options.seed):
             return None
         schedule = self._schedule
         return schedule.held_at if rung != schedule.held_at else schedule.after(rung)
@@ -101,9 +104,8 @@ class CandidateRaces:
 
     def estimates(self, candidate: StoppedCandidate) -> EstimatedScores:
         """Estimate a candidate's scores by what it was asked about."""
-        baseline = self._problem.baseline_prompt
-        grid = self._answers(baseline)
-        lead = self._race().lead(candidate.id, self._answers(candidate.prompt), baseline.id, grid, candidate.rung)
+        answers, grid = self._answers(candidate.prompt), self._answers(self._baseline)
+        lead = self._race().lead(candidate.id, answers, self._baseline.id, grid, candidate.rung)
         return self.marked(estimated_scores(lead, self._scores, self._on_val), candidate.prompt)
 
     def marked(self, scores: EstimatedScores, prompt: Prompt) -> EstimatedScores:
@@ -134,7 +136,7 @@ class CandidateRaces:
     @property
     def _on_val(self) -> Predictions:
         """What the baseline answered."""
-        return self._evaluator.predictions(self._problem.baseline_prompt, "val")
+        return self._evaluator.predictions(self._baseline, "val")
 
     @cached_property
     def _scores(self) -> Scores:
@@ -142,11 +144,11 @@ class CandidateRaces:
 
     @cached_property
     def _schedule(self) -> Schedule:
-        return Schedule(self._on_val.true_classes, self._on_val.n_rephrasings, self._problem.options.seed)
+        return Schedule(self._on_val.true_classes, self._on_val.n_rephrasings, self._options.seed)
 
     def _race(self, negligible: float = NEGLIGIBLE) -> Race:
         if negligible not in self._races:
-            on_val, margin = self._on_val, self._problem.options.parts.margin
+            on_val, margin = self._on_val, self._options.parts.margin
             rule = PairedRule(negligible)
             self._races[negligible] = Race(self._schedule, on_val.truth, on_val.n_classes, rule, margin, on_val.answers)
         return self._races[negligible]
