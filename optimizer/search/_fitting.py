@@ -1,8 +1,8 @@
 """Choices of edits that fit into the limits on what is handed back.
 
 A search is free to try what is larger: what does good in a large prompt tells which edits a small one needs. The
-first round and the beginning of the end try a prompt within the limits all the same, so that there is one to hand back.
-Where the user has set the limit, nothing above it is tried.
+first round tries a prompt within the limits all the same, so that small searches have one to hand back. Where the user
+has set the limit, nothing above it is tried.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from psopt.search._new_edits import obvious_choices
 from psopt.search_spaces import apply_edits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from psopt.search._state import SearchState
     from psopt.search_spaces import Edit, Prompt
@@ -62,11 +62,6 @@ class Fitting:
         """Choose what is worth most within the limits; all of the edits if they fit."""
         return tuple(edits) if self._allows(edits) else self._best_within(edits, self._worths)
 
-    def packed(self, merge: Callable[[Sequence[Edit]], tuple[Edit, ...]]) -> tuple[Edit, ...]:
-        """Choose, of all edits, what is worth most within the limits once its notes are merged; return it merged."""
-        single = [edit for edit in self._state.history.pool if not edit.merges]
-        return merge(self._best_within(single, self._worths, lambda chosen: self._allows(merge(chosen))))
-
     def in_place_of(self, prompt: Prompt, edits: Sequence[Edit]) -> tuple[Edit, ...] | None:
         """Return what is tried in place of a draw that is larger than the user's limit; None for one that may be tried.
 
@@ -80,11 +75,9 @@ class Fitting:
         chosen = {*edits, *self._state.best.edits}
         return self._best_within([edit for edit in self._state.history.pool if edit in chosen], worths)
 
-    def _best_within(
-        self, edits: Sequence[Edit], worths: EditWorths, allows: Callable[[Sequence[Edit]], bool] | None = None
-    ) -> tuple[Edit, ...]:
-        limits = self._problem.limits
-        return best_within(edits, worths, allows or self._allows, lambda chosen: limits.tokens(self._prompt(chosen)))
+    def _best_within(self, edits: Sequence[Edit], worths: EditWorths) -> tuple[Edit, ...]:
+        tokens = self._problem.limits.tokens
+        return best_within(edits, worths, self._allows, lambda chosen: tokens(self._prompt(chosen)))
 
     def _allows(self, edits: Sequence[Edit]) -> bool:
         return self._problem.limits.allow(self._prompt(edits), edits)

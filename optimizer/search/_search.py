@@ -124,7 +124,7 @@ class Search:
         self._sources: Sequence[CandidateSource] = (
             FirstCandidates(self.coordinator),
             self._rounds,
-            ShorterVersions(self._fitting),
+            ShorterVersions(),
         )
 
     @classmethod

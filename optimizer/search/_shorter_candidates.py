@@ -13,7 +13,6 @@ from psopt.search.racing import StoppedCandidate
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.search._fitting import Fitting
     from psopt.search._front import Candidate
     from psopt.search._problem import SearchProblem
     from psopt.search._state import SearchState
@@ -21,18 +20,9 @@ if TYPE_CHECKING:
 
 
 class ShorterVersions:
-    """Shorter versions of the best prompt, one after the other, in the last trials.
-
-    Parameters
-    ----------
-    fitting : Fitting
-        Says what is worth most within the size limit.
-    """
+    """Shorter versions of the best prompt, one after the other, in the last trials."""
 
     replaces_queue = True
-
-    def __init__(self, fitting: Fitting) -> None:
-        self._fitting = fitting
 
     def next(self, state: SearchState) -> list[Choice]:
         """Return the best one that was not tried, where the last trials have begun."""
@@ -40,9 +30,6 @@ class ShorterVersions:
             return []
         base = _base(state)
         choices = [_merged(state, base), *next_shorter(base, state.history.evaluated, state.pool)]
-        is_nothing_merged = len(state.history.rounds) == state.problem.options.rounds  # that is stored as one more
-        if state.n_done == state.begins_shortening and is_nothing_merged:
-            choices.insert(0, self._fitting.packed(lambda edits: _merged_by_rule(state.problem, edits)))
         known = {candidate.id for candidate in state.history.evaluated}
         untried = (edits for edits in choices if state.history.prompt_of(edits, base.order).id not in known)
         return [Choice.like(base, edits, state.problem) for edits in itertools.islice(untried, 1)]
