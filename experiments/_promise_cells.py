@@ -193,9 +193,7 @@ def _scored(draw: Draw, population: Population, prompts: NDArray[np.bool_], firs
         scores = SimpleNamespace(f1=f1, sensitivity=s, consistency=c, gains=gains, is_hollow=False)
         edits = tuple(np.flatnonzero(prompt))
         candidates.append(
-            SimpleNamespace(
-                trial=number, id=str(number), edits=edits, excess=0, key=prompt, answers=answers, val=scores
-            )
+            SimpleNamespace(trial=number, id=str(number), edits=edits, key=prompt, answers=answers, val=scores)
         )
     return candidates
 

@@ -1,4 +1,4 @@
-"""The searches that are compared: plain, racing, with everything that asks less, and without one part of it each."""
+"""The searches that are compared: plain, racing, racing with diagnoses that grow, and as planned for an effort."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from psopt.runs.planning import Effort
-    from psopt.search import RaceMode, Search
+    from psopt.search import RaceMode
 
 PLAIN = "plain"
 
@@ -21,8 +19,8 @@ class Arm:
     Attributes
     ----------
     race : str
-    without : tuple of str
-        Parts that are taken away; see `PARTS`.
+    has_whole_diagnoses : bool
+        Whether diagnoses ask about all of train; else they grow where candidates race.
     anew : bool
         Whether the search is seeded otherwise than the others.
     effort : str or None
@@ -30,35 +28,15 @@ class Arm:
     """
 
     race: RaceMode
-    without: tuple[str, ...] = ()
+    has_whole_diagnoses: bool = False
     anew: bool = False
     effort: Effort | None = None
 
 
-def _whole_diagnoses(search: Search) -> None:
-    search.diagnoses.grows = False
-
-
-def _never_converging(search: Search) -> None:
-    search._convergence.is_active = False
-
-
-def _all_edits_kept(search: Search) -> None:
-    search._left.is_active = False
-
-
-PARTS: dict[str, Callable[[Search], None]] = {
-    "growing diagnoses": _whole_diagnoses,
-    "an end where it has converged": _never_converging,
-    "edits that leave": _all_edits_kept,
-}
-"""What asks less besides racing, and how each is taken from a search that has not begun; they come on with races."""
 ARMS = {
     PLAIN: Arm("off"),
     "plain, drawn anew": Arm("off", anew=True),
-    "racing": Arm("on", tuple(PARTS)),
-    "racing, strict": Arm("strict", tuple(PARTS)),
+    "racing": Arm("on", has_whole_diagnoses=True),
     "everything": Arm("on"),
-    **{f"everything but {part}": Arm("on", (part,)) for part in PARTS},
     "--effort light": Arm("on", effort="light"),
 }

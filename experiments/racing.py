@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import optuna
-from _racing_arms import ARMS, PARTS, PLAIN, Arm
+from _racing_arms import ARMS, PLAIN, Arm
 from _racing_fields import Field, Sizes, field_of, planned, pooled
 from _setting import HERE, rounded
 from _texts import TASKS
@@ -37,7 +37,7 @@ from psopt.runs.planning import EFFORT_CALLS
 from psopt.search import Search, SearchOptions, SearchProblem, StoredStudy, knee, scoring_order
 from psopt.search._front import Candidate, pareto_front
 from psopt.search._reserve import _FEWEST_TO_FORESEE, _ROOM
-from psopt.search._sampler import make_sampler
+from psopt.search._study import make_sampler
 from psopt.search.distributed import RetryPolicy, retrying
 from psopt.search_spaces import seed_prompt
 
@@ -63,17 +63,28 @@ def searched(field: Field, sizes: Sizes, arm: Arm) -> Search:
     optuna.create_study(storage=storage, study_name="racing", directions=["maximize", "minimize", "maximize"])
     study = StoredStudy("racing", storage, make_sampler(options.sampler, options.seed), policy)
     problem = SearchProblem(field.task, seed_prompt(field.task), field.evaluator(), options)
-    search = Search.resume(study, problem)
-    for part in arm.without:
-        PARTS[part](search)
-    if arm.effort:
-        search.n_further = lambda: _n_further(search, EFFORT_CALLS[arm.effort])
+    search = Search.resume(study, problem, funds=_Funds(EFFORT_CALLS[arm.effort]) if arm.effort else None)
+    if arm.has_whole_diagnoses:
+        search.diagnoses.grows = False
     search.run()
     return search
 
 
+@dataclass(frozen=True)
+class _Funds:
+    """As `psopt.search.Reserve` for chat models: what an effort of so many calls pays for."""
+
+    limit: int
+
+    def watch(self, search: Search) -> None:
+        """Hold nothing back: what is asked for is counted."""
+
+    def n_further(self, search: Search) -> int:
+        """How many more candidates the effort pays for, its end included."""
+        return _n_further(search, self.limit)
+
+
 def _n_further(search: Search, limit: int) -> int:
-    """How many more candidates an effort pays for, its end included: as `psopt.search.Reserve` does for chat models."""
     counts = search.race_counts
     evaluator = search.problem.evaluator
     model: Any = evaluator.model

@@ -34,18 +34,17 @@ class SearchRestriction:
         A candidate is feasible if its F1 on val is at least the baseline's less this margin; 1 allows everything. The
         default is a hundredth: well below the noise of a few hundred samples, chosen by judgement.
     max_prompt_edits : int or None
-        How many edits a prompt may have that is handed back, the definitions of one label counted once. What has more,
-        or more tokens, is handed back only where its gain on val is sure. None for 25, or for any number where
-        `max_prompt_tokens` is given.
+        How many edits a prompt may have that is handed back, the definitions of one label counted once. None for 25, or
+        for any number where `max_prompt_tokens` is given.
     max_prompt_tokens : int or None
-        How many tokens a call of it may take, with a text of mean length; None for twice the seed prompt's, and what
-        `examples_allowed` need. A number is firm: nothing above it is tried.
+        How many tokens a call of it may take, with a text of mean length; None for any number.
+        Nothing above it is tried.
     no_verbatim : bool
         Whether no text of a sample may enter a prompt: no examples, and of notes and definitions those alone that
         `psopt.proposals.NoVerbatim` lets pass.
     examples_allowed : int
-        For how many examples of mean length there is room beside what else a prompt may have: so many count among
-        neither its edits nor its tokens. Where there is any, a prompt with nothing but examples is among the first that
+        For how many examples there is room beside what else a prompt may have: so many don't count among its edits.
+        Where there is any, a prompt with nothing but examples is among the first that
         are tried.
     without : tuple of str
         Ids of edits that are left out.

@@ -118,7 +118,7 @@ def estimate_run(
     options = rephrasing_again(settings.rephrasing, run) if run else settings.rephrasing
     rephrasings = freeze_for(task, baseline, settings, options.by_rule(), models)
     evaluator = make_evaluator(task, settings, models, rephrasings)
-    n_done = n_evaluated(run / STUDY, settings.search.trials) if run else 0
+    n_done = n_evaluated(run / STUDY) if run else 0
     counted = estimate_search(task, settings, baseline, evaluator, n_done)
     return replace(counted, pace=counted.pace or kept_pace(evaluator.model, models))
 

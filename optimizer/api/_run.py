@@ -87,7 +87,7 @@ def run(
         proposer = make_proposer(settings, models)
         setup = SearchSetup(task, settings, baseline, evaluator, proposer, plan=plan.to_dict() if plan else None)
         if capabilities_of(answering).costs_time:
-            n_done = n_evaluated(directory.path / STUDY, settings.search.trials) if resume else 0
+            n_done = n_evaluated(directory.path / STUDY) if resume else 0
             estimate = plan.estimate if plan else estimate_search(task, settings, baseline, evaluator, n_done)
             _say_how_long(setup, estimate, models, options, observer or Observer(), resume=resume)
         return search_in(directory, setup, resume=resume, force=force, observer=tracking)
@@ -121,7 +121,7 @@ def _evaluator(
     by_rule = freeze_for(task, baseline, settings, options.by_rule(), models)
     evaluator = make_evaluator(task, settings, models, by_rule, answering)
     if on_estimate:
-        n_done = n_evaluated(directory.path / STUDY, settings.search.trials) if resume else 0
+        n_done = n_evaluated(directory.path / STUDY) if resume else 0
         on_estimate(estimate_search(task, settings, baseline, evaluator, n_done))
     has_val = resume and (directory.path / FRONT).exists()
     check_limits(

@@ -100,9 +100,9 @@ def search_in(
     try:
         study = _begin(recorder, setup, observer, resume=resume)
         note.begin(study)
-        search = _search(setup, study, observer, directory.path / ARTIFACTS)
-        note.watch(search)
-        stopped = _run(search, settings)
+        reserve = Reserve(setup.evaluator, settings.leave_one_out or 0, len(settings.heldout_from))
+        search = _search(setup, study, observer, directory.path / ARTIFACTS, reserve, note)
+        stopped = _run(search, reserve)
         result, limit = finish(recorder, search, setup.baseline, stopped)
         note.end(study, result)
     except BaseException as error:
@@ -179,26 +179,27 @@ def _describe(study: StoredStudy, recorder: RunRecorder, baseline: Prompt) -> No
         write_metadata(study, metadata)
 
 
-def _search(setup: SearchSetup, study: StoredStudy, observer: Observer, artifacts: Path) -> Search:
+def _search(
+    setup: SearchSetup,
+    study: StoredStudy,
+    observer: Observer,
+    artifacts: Path,
+    reserve: Reserve,
+    note: StudyNote,
+) -> Search:
     settings = setup.settings
     worker = f"optimize-{uuid.uuid4().hex[:6]}" if settings.storage else ""
     problem = SearchProblem(
         setup.task, setup.baseline, setup.evaluator, settings.search, observer, setup.proposer, setup.propose, artifacts
     )
-    return Search.resume(study, problem, worker=worker)
+    return Search.resume(study, problem, worker=worker, funds=reserve, on_new_best=note.show_best)
 
 
-def _run(search: Search, settings: RunSettings) -> BudgetReachedError | None:
+def _run(search: Search, reserve: Reserve) -> BudgetReachedError | None:
     """Search until there is nothing left to do, or a limit is reached: then what was found is still to be scored.
 
     What that takes is held back from the limit; of a program by whoever compiles it, who knows its steps.
     """
-    reserve = Reserve(
-        search.problem.evaluator,
-        n_left_out=settings.leave_one_out or 0,
-        n_other_wordings=len(settings.heldout_from),
-    )
-    reserve.watch(search)
     try:
         search.run()
     except BudgetReachedError as error:

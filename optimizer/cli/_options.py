@@ -318,7 +318,7 @@ MaxPromptTokens = Annotated[
         "Most tokens a call of a prompt that is handed back",
         "N",
         min=1,
-        show_default="twice the seed prompt's, more where its gain is sure",
+        show_default="any number, of at most 25 edits",
     ),
 ]
 PlannedSamples = Annotated[

@@ -14,14 +14,13 @@ from psopt.runs import (
     RunDirectory,
     asked_about,
     calibration_lines,
-    limits_line,
     other_wordings_lines,
     price_line,
     quality_name,
     recommendation_lines,
     short_line,
 )
-from psopt.search import racing_line, size_lines, stability_line
+from psopt.search import racing_line, size_lines
 from psopt.text import shell_line
 
 if TYPE_CHECKING:
@@ -82,11 +81,9 @@ def _next(run: Run, knee: Candidate, folder: str) -> str:
 
 
 def _choice_lines(run: Run, knee: Candidate, manifest: Mapping[str, Any]) -> list[str]:
-    """What the signs in the table mean, and how sure the choice is: how often the knee stays it, what short costs."""
-    shares = manifest.get("knee_shares")
-    stays = f", {stability_line(shares, knee.id)}" if shares else ""
+    """What the signs in the table mean, and what short costs."""
     sign = _sign(run, knee, knee)
-    lines = [f"{sign} the knee, the best compromise{stays}. Test: unseen samples, held-out rephrasings."]
+    lines = [f"{sign} the knee, the best compromise. Test: unseen samples, held-out rephrasings."]
     if answers := AnswerType.from_dict(manifest.get("answers")).note:
         lines.append(f"{answers}.")
     if run.short.id != knee.id:
@@ -95,9 +92,6 @@ def _choice_lines(run: Run, knee: Candidate, manifest: Mapping[str, Any]) -> lis
         if against_knee := manifest.get("short_against_knee"):
             line = f"{line}; on test against the knee, in points: {short_line(against_knee, quality_name(manifest))}"
         lines.append(f"{line}.")
-    if any(_sign(run, knee, candidate) == "+" for candidate in run.front):
-        why = "not surely better on val than what is within, so not handed back (--max-prompt-tokens)"
-        lines.append(f"+ beyond {limits_line(manifest['prompt_limits'])}, and {why}.")
     return lines
 
 
@@ -156,7 +150,7 @@ def _sign(run: Run, knee: Candidate, candidate: Candidate) -> str:
     signs = {run.short.id: "°", knee.id: "*", run.recommended.id: ">"}
     if run.recommended.id == run.baseline.id:  # that it stays is said below
         signs = {run.short.id: "°", knee.id: "*"}
-    return signs.get(candidate.id, "+" if candidate.excess else "")
+    return signs.get(candidate.id, "")
 
 
 def _notes(run: Run, found: Candidate) -> list[str]:

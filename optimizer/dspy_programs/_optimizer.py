@@ -119,8 +119,8 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
     order : sequence of str, optional
         The labels from the least to the most; labels that are numbers need none.
     max_prompt_tokens : int, optional
-        Most tokens a call of the instructions and demonstrations that are handed back; by default twice the program's
-        own, or its own and 16 demonstrations, whichever is more; more still where that is surely better on `valset`.
+        Most tokens a call of the instructions and demonstrations that are handed back; by default any number, of at
+        most 25 edits and 16 demonstrations.
     callbacks : iterable, optional
         Who records the run: ``"mlflow"``, ``"wandb"`` or ``"otel"``, with an experiment or a project after a colon; a
         `psopt.tracking.Tracker`; or a function ``callback(study, trial)``, called after each trial (see

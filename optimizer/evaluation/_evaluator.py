@@ -12,10 +12,9 @@ from psopt.evaluation._partial_answers import PartialAnswers
 from psopt.evaluation._predictions import Predictions
 from psopt.models import calibrates, capabilities_of
 from psopt.models.chat import Budget, Need
-from psopt.search_spaces import render_instructions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
     from psopt.answers import AnswerType
@@ -66,7 +65,6 @@ class Evaluator:
         self._predictions: dict[tuple[str, Split], Predictions] = {}
         self._answers: dict[tuple[str, Split], PartialAnswers] = {}
         self._n_recalled: Counter[tuple[str, Split]] = Counter()
-        self._asked_ahead: dict[tuple[str, Split], NDArray[np.bool_]] = {}
 
     def show_progress(self, on_progress: OnProgress) -> None:
         """Tell of answers from now on, as they come in."""
@@ -140,49 +138,6 @@ class Evaluator:
             self._answers[prompt.id, split] = answers
         return answers.array.copy()
 
-    def ask_ahead(
-        self, prompts: Sequence[Prompt], split: Split, cells: Sequence[NDArray[np.bool_]]
-    ) -> list[NDArray[np.int64]]:
-        """Ask for cells of several prompts in one request, and leave the answers to the cache of a model that has one.
-
-        For models that answer in batches: those of one request are one batch. Whoever evaluates the prompts afterwards
-        asks as if nothing had been asked, and is answered from the cache.
-
-        Parameters
-        ----------
-        prompts : sequence of Prompt
-            At least one, with the same labels.
-        cells : sequence of (N, Q) bool
-            Of each prompt.
-
-        Returns
-        -------
-        answers : list of (N, Q) int
-            Of each prompt, all that there are; -1 in cells that nobody has asked for.
-        """
-        answered = [self.partial_answers(prompt, split) for prompt in prompts]
-        missing = [wanted & ~partial.is_answered for wanted, partial in zip(cells, answered, strict=True)]
-        if not any(wanted.any() for wanted in missing):
-            return [partial.array.copy() for partial in answered]
-        if self._on_ask is not None:
-            for prompt in sorted(prompts, key=_length):  # what is held back for the longest is what counts at last
-                self._on_ask(prompt, split)
-        rephrased = [wording for prompt in prompts for wording in self.rephrased(prompt, split)]
-        asked = ask_cells(
-            self.model,
-            rephrased,
-            self.samples[split],
-            np.hstack(missing),
-            self._on_progress,
-            from_probabilities=self.from_probabilities,
-        )
-        for prompt, wanted in zip(prompts, missing, strict=True):
-            key = (prompt.id, split)
-            self._count_asked_ahead(prompt, split, wanted)
-            self._asked_ahead[key] = self._asked_ahead.get(key, np.zeros_like(wanted)) | wanted
-        parts = np.split(asked.array, len(prompts), axis=1)
-        return [partial.filled(PartialAnswers(part)).array for partial, part in zip(answered, parts, strict=True)]
-
     def predictions(self, prompt: Prompt, split: Split) -> Predictions:
         """Return a prompt's predictions on a split; of its grid only what is missing is asked for."""
         key = (prompt.id, split)
@@ -227,7 +182,6 @@ class Evaluator:
             self._on_progress,
             from_probabilities=self.from_probabilities,
         )
-        self._count_asked_ahead(prompt, split, cells)
         # Models that are asked over a client count by themselves: there an answer may be cached, or be asked for twice.
         if not counts_calls:
             self.budget.usage.made += int(cells.sum())
@@ -249,13 +203,6 @@ class Evaluator:
         """Count answers that were taken over, when they are first used."""
         self.budget.usage.cached += self._n_recalled.pop((prompt.id, split), 0)
 
-    def _count_asked_ahead(self, prompt: Prompt, split: Split, cells: NDArray[np.bool_]) -> None:
-        """Take back that these came from the cache: they were asked for this very evaluation, and counted then."""
-        ahead = self._asked_ahead.get((prompt.id, split))
-        if ahead is not None:
-            self.budget.usage.cached -= min(int((ahead & cells).sum()), self.budget.usage.cached)
-            ahead &= ~cells
-
     def rephrased(self, prompt: Prompt, split: Split) -> list[Prompt]:
         """Return a prompt under each rephrasing of a split."""
         return rephrased_prompts(prompt, *self.rephrasings.on(split))
@@ -263,7 +210,3 @@ class Evaluator:
     def texts(self, split: Split) -> list[str]:
         """Return the texts of a split's samples."""
         return [sample.text for sample in self.samples[split]]
-
-
-def _length(prompt: Prompt) -> int:
-    return len(render_instructions(prompt))

@@ -1,7 +1,6 @@
 """Proposals: edits that may improve what a diagnosis found, drawn from train only; by `rules`, or by an `llm`."""
 
 from psopt.proposals._checks import ProposalChecks
-from psopt.proposals._near_equal import without_near_equals
 from psopt.proposals._no_verbatim import LEAST_TEXTS, NoVerbatim
 from psopt.proposals._open_topics import topics_of
 from psopt.proposals._phrase_evidence import PhraseEvidence
@@ -36,5 +35,4 @@ __all__ = [
     "propose_edits",
     "replace_merged",
     "topics_of",
-    "without_near_equals",
 ]

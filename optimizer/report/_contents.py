@@ -10,7 +10,7 @@ import numpy as np
 from psopt.answers import AnswerType, texts_from_bytes, unpacked
 from psopt.errors import InputError
 from psopt.evaluation import Predictions
-from psopt.runs import CONTRIBUTIONS, FRONT, MANIFEST, PROPOSALS, SAMPLES, TRIALS, WEAK_SPOTS, pick_entry
+from psopt.runs import CONTRIBUTIONS, FRONT, MANIFEST, SAMPLES, TRIALS, WEAK_SPOTS, pick_entry
 from psopt.search_spaces import Prompt
 from psopt.tasks import Sample
 
@@ -38,8 +38,6 @@ class Contents:
         Of the seed prompt and of the chosen one, on test under the held-out rephrasings.
     failures, trials, contributions
         weak_spots.json, and the lists of trials.json and contributions.json; without what is of another prompt.
-    left : dict of edit id to dict
-        The edits of proposals.json that left the search, in its order.
     """
 
     run: dict[str, Any]
@@ -51,7 +49,6 @@ class Contents:
     failures: dict[str, Any]
     trials: list[dict[str, Any]]
     contributions: list[dict[str, Any]]
-    left: dict[str, dict[str, Any]]
 
 
 def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_baseline: bool = True) -> Contents:
@@ -94,7 +91,6 @@ def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_
         weak_spots,
         directory.read_json(TRIALS)["trials"],
         contributions["left_out"] if contributions["prompt"] == chosen["id"] else [],
-        _left(directory),
     )
 
 
@@ -124,13 +120,6 @@ def _name_of(chosen: dict[str, Any], run: dict[str, Any], front: dict[str, Any])
     others = {(front.get(name) or {}).get("id"): name for name in ("short", "recommended")}
     is_baseline = chosen["id"] == run["baseline"]["id"]
     return str(chosen["id"] if is_baseline else others.get(chosen["id"], chosen["id"]))
-
-
-def _left(directory: RunDirectory) -> dict[str, dict[str, Any]]:
-    if not (directory.path / PROPOSALS).is_file():  # it is for people to read, and nothing else of a report needs it
-        return {}
-    edits = directory.read_json(PROPOSALS)["edits"]
-    return {edit["id"]: edit for edit in edits if "left_after" in edit}
 
 
 def _prompt(directory: RunDirectory, prompt_id: str) -> Prompt:

@@ -11,7 +11,7 @@ from psopt.evaluation import beside_quality_line, compare_paired, na_lines, obje
 from psopt.rephrasings import tame_note
 from psopt.report._class_figures import class_figures
 from psopt.report._confusion_figure import confusion
-from psopt.report._contents import Contents, knee_id, read_contents
+from psopt.report._contents import Contents, read_contents
 from psopt.report._edit_figure import contributions_figure
 from psopt.report._front_figure import front_figure
 from psopt.report._history import history
@@ -33,7 +33,7 @@ from psopt.runs import (
     recommendation_lines,
     short_line,
 )
-from psopt.search import racing_line, stability_line
+from psopt.search import racing_line
 
 if TYPE_CHECKING:
     from psopt.report._theme import Figure
@@ -66,7 +66,6 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         chosen=contents.chosen,
         name=contents.name,
         recommendation=_recommendation(contents.run),
-        left=contents.left,
         headline=_headline(contents),
         lopsided=_lopsided(contents),
         facts=[
@@ -105,19 +104,16 @@ def _suspects_fact(directory: RunDirectory) -> list[tuple[str, str]]:
 
 
 def _choice_facts(contents: Contents) -> list[tuple[str, str]]:
-    """How sure the choice of the knee is, and what the shortest prompt costs against it."""
+    """What the shortest prompt costs against the knee, and how large prompts may be."""
     run = contents.run
     facts = []
-    if shares := run.get("knee_shares"):
-        name = knee_id(run)
-        facts.append(("knee", f"{name}, {stability_line(shares, name)}"))
     if against_knee := run.get("short_against_knee"):
         lost = short_line(against_knee, quality_name(run))
         facts.append(("short", f"{run['short']['id']} on test against the knee, in points: {lost}"))
     if answers := AnswerType.from_dict(run.get("answers")).note:
         facts.append(("answers are", f"{answers}. {_beside_quality(contents)}"))
     if limits := run.get("prompt_limits"):
-        facts.append(("limits", _limits_fact(limits, contents.run["settings"]["parts"].get("max_prompt_tokens"))))
+        facts.append(("limits", limits_line(limits)))
     return facts
 
 
@@ -127,16 +123,6 @@ def _beside_quality(contents: Contents) -> str:
     if not line:
         return ""
     return f"On test, seed prompt -> {contents.name}: {line}".replace("->", "→")
-
-
-def _limits_fact(limits: dict[str, Any], of_the_user: int | None) -> str:
-    """The limits on what is handed back, and which of them were lifted."""
-    line = limits_line({**limits, "lifted": []})
-    if of_the_user:
-        return line
-    if lifted := limits.get("lifted"):
-        return f"{line}; lifted for what is surely better on val: {', '.join(lifted)}"
-    return f"{line}; more must surely be better on val"
 
 
 def _panels(contents: Contents) -> dict[str, PromptPanel]:
@@ -310,7 +296,7 @@ def _facts(run: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _trials(run: dict[str, Any]) -> str:
-    """How many there were: fewer than asked for where the search has converged, more where its limits paid for them.
+    """How many there were: more than asked for where its limits paid for them.
 
     >>> _trials({"settings": {"trials": 13}, "race": {"candidates": 16}})
     '16 (13 to begin with)'

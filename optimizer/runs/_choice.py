@@ -1,11 +1,11 @@
-"""How sure the choice of a run's prompts is, as run.json keeps it."""
+"""How a run's prompts were chosen, as run.json keeps it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from psopt.evaluation import OBJECTIVES, compare_paired
-from psopt.search import PromptLimits, knee, knee_shares
+from psopt.search import PromptLimits, knee
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from psopt.search import Candidate
     from psopt.search_spaces import SearchRestriction
 
-CHOICE = ("prompt_limits", "knee_shares", "short_against_knee")
-"""The keys of run.json that say how sure the choice is."""
-_LIFTED_IN_TURN = ("tokens", "edits")
+CHOICE = ("prompt_limits", "short_against_knee")
+"""The keys of run.json that say how the prompts were chosen."""
 
 
 def choice_record(
@@ -28,7 +27,7 @@ def choice_record(
     shortest: Candidate,
     seed: int,
 ) -> dict[str, Any]:
-    """Build what run.json says of the choice: the limits, how often each prompt is the knee, and what short costs.
+    """Build what run.json says of the choice: the size limit, and what short costs.
 
     Everything is known already: no model is asked.
     """
@@ -37,17 +36,8 @@ def choice_record(
         return evaluator.predictions(candidate.prompt, split)
 
     limits = PromptLimits.in_search(baseline.prompt, evaluator, parts)
-    n_lifted = max((limits.excess(member.prompt, member.edits) - member.excess for member in front), default=0)
     chosen = knee(front, baseline)
-    shares = knee_shares(front, baseline, lambda candidate: on(candidate, "val"), seed)
-    record: dict[str, Any] = {
-        "prompt_limits": {
-            "edits": limits.most_edits,
-            "tokens": limits.most_tokens,
-            "lifted": list(_LIFTED_IN_TURN[:n_lifted]),
-        },
-        "knee_shares": {name: round(share, 3) for name, share in shares.items()},
-    }
+    record: dict[str, Any] = {"prompt_limits": {"edits": limits.most_edits, "tokens": limits.most_tokens}}
     if chosen.test and shortest.test and shortest.id != chosen.id and len(evaluator.texts("test")) > 1:
         differences = compare_paired(on(chosen, "test"), on(shortest, "test"), seed)
         record["short_against_knee"] = {name: _to_dict(differences[name]) for name in OBJECTIVES if name in differences}
@@ -57,14 +47,11 @@ def choice_record(
 def limits_line(limits: Mapping[str, Any]) -> str:
     """Say which of run.json's `prompt_limits` hold for what is handed back.
 
-    >>> limits_line({"edits": 25, "tokens": 1060}), limits_line({"edits": None, "tokens": 500})
-    ('25 edits and 1,060 tokens a call', '500 tokens a call')
-    >>> limits_line({"edits": 25, "tokens": 1060, "lifted": ["tokens"]})
-    '25 edits'
+    >>> limits_line({"edits": 25, "tokens": None}), limits_line({"edits": None, "tokens": 1500})
+    ('25 edits', '1,500 tokens a call')
     """
-    lifted = limits.get("lifted", ())
-    parts = {"edits": f"{limits['edits']} edits", "tokens": f"{limits['tokens']:,} tokens a call"}
-    return " and ".join(text for name, text in parts.items() if limits[name] is not None and name not in lifted)
+    units = {"edits": "edits", "tokens": "tokens a call"}
+    return " and ".join(f"{limits[name]:,} {unit}" for name, unit in units.items() if limits[name] is not None)
 
 
 def short_line(against_knee: dict[str, dict[str, float]], quality: str = "F1") -> str:

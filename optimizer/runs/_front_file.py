@@ -27,7 +27,6 @@ def front_entry(candidate: Candidate, knee_id: str | None) -> dict[str, Any]:
         "knee": candidate.id == knee_id,
         "trial": candidate.trial,
         "edits": [edit.to_dict() for edit in candidate.edits],
-        "oversized": candidate.excess > 0,
         "length": candidate.length,
         **scores_of(candidate),
     }

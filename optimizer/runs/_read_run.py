@@ -82,7 +82,6 @@ def _candidate(entry: Mapping[str, Any], orders: Mapping[int, str], prompt: Prom
         val=scores_from_dict(entry["val"]),
         test=scores_from_dict(entry["test"]) if entry.get("test") else None,
         order=orders.get(trial, ORDERS[0]),
-        excess=int(entry.get("oversized", False)),
     )
 
 

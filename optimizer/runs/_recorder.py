@@ -194,7 +194,7 @@ class RunRecorder:
             self._tested = (baseline, front, shortest, recommendation)
 
     def _choice(self, baseline: Candidate, front: tuple[Candidate, ...], shortest: Candidate) -> dict[str, Any]:
-        """How sure the choice is, computed once for the same prompts."""
+        """How prompts were chosen, computed once for the same prompts."""
         scored = tuple((candidate.id, candidate.test is not None) for candidate in (*front, shortest))
         if self._chosen is None or self._chosen[0] != scored:
             parts, seed = self.settings.search.parts, self.settings.seed
@@ -214,12 +214,7 @@ class RunRecorder:
         refused = self.directory.read_json(PROPOSALS)["refused"] if earlier.exists() else []
         drafting = search.problem.proposer
         refused += [asdict(draft) for draft in drafting.refused] if drafting else []
-        left = search.left_edits
-        edits = [
-            {**edit.to_dict(), **({"left_after": left[edit.parameter_name]} if edit.parameter_name in left else {})}
-            for edit in search.pool
-        ]
-        content = {"schema_version": 1, "edits": edits, "refused": refused}
+        content = {"schema_version": 1, "edits": [edit.to_dict() for edit in search.pool], "refused": refused}
         self.directory.write_json(PROPOSALS, content)
 
     def save_prompts(

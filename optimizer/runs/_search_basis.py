@@ -10,7 +10,7 @@ from psopt.models import PRIOR_TEXTS, calibrates
 from psopt.models.chat import TokenRange, asks_in_chat, grid_price, price_of
 from psopt.runs._cost_estimate import Pace
 from psopt.search import tokens_of_all_edits
-from psopt.search.racing import racing_rule
+from psopt.search.racing import races
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,7 +80,7 @@ class SearchBasis:
             _growth(task, settings, baseline, evaluator) if growth is None else growth,
             grid_price(model.name, in_batches=settings.lm.batch),
             price_of(model.name),
-            racing_rule(settings.search.race, evaluator) is not None,
+            races(settings.search.race, evaluator),
             _pace(evaluator, settings.lm),
             PRIOR_TEXTS if calibrates(model) and model.can_measure else 0,
         )

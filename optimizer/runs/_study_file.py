@@ -7,12 +7,9 @@ import sqlite3
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from psopt.search.distributed import TOTAL
-
 if TYPE_CHECKING:
     from pathlib import Path
 
-_END = "SELECT value_json FROM study_user_attributes WHERE key = ?"
 _FINISHED = "SELECT count(*) FROM trials WHERE state = 'COMPLETE'"
 
 
@@ -35,23 +32,20 @@ def has_results(path: Path) -> bool:
         return True
 
 
-def n_evaluated(path: Path, trials: int) -> int:
-    """How many of so many trials are done: all, where the search has ended early; 0 if the study is elsewhere."""
+def n_evaluated(path: Path) -> int:
+    """How many trials are done; 0 if the study is elsewhere."""
     try:
         done = _ask(path, _FINISHED) if path.is_file() else []
-        total = _ask(path, _END, f"{TOTAL}:{trials}") if done else []
     except sqlite3.Error:  # whoever opens it as a study says what is wrong
         return 0
-    n_done = int(str(done[0])) if done else 0
-    has_ended = bool(total) and n_done >= int(str(total[0]))
-    return max(n_done, trials) if has_ended else n_done
+    return int(str(done[0])) if done else 0
 
 
-def _ask(path: Path, query: str, *values: str) -> list[object]:
+def _ask(path: Path, query: str) -> list[object]:
     """The first column of a query's rows; no rows where its table was not made yet."""
     with contextlib.closing(sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=rw", uri=True)) as connection:
         try:
-            return [row[0] for row in connection.execute(query, values)]
+            return [row[0] for row in connection.execute(query)]
         except sqlite3.OperationalError as error:
             if "no such table" in str(error):
                 return []

@@ -24,7 +24,7 @@ _UP = {"maximize": "up", "minimize": "down"}
 _SHORT = {"sensitivity": "S", "consistency": "C"}
 _WAYS_TO_END = {
     "trials": "All trials were made.",
-    "converged": "The front did not move any more.",
+    "converged": "The front did not move any more.",  # of runs before 0.2
     "exhausted": "Nothing new was left to try.",
     "budget": "A limit was reached.",
 }
@@ -51,12 +51,6 @@ class StudyNote:
     def begin(self, study: StoredStudy) -> None:
         """Say what the run is about."""
         show_note(study, self._text("## Best so far", ["No prompt was measured yet.", *self._how_to_go_on()]))
-
-    def watch(self, search: Search) -> None:
-        """Follow the best prompt of a search from now on; one that is gone on with has one already."""
-        search.on_new_best = lambda: self._show_best(search)
-        if search.candidates:
-            self._show_best(search)
 
     def end(self, study: StoredStudy, run: Run) -> None:
         """Say what came out, and how to take it from there."""
@@ -88,7 +82,8 @@ class StudyNote:
         show_note(study, self._text(head, lines))
         choose_trial(study, chosen.trial)
 
-    def _show_best(self, search: Search) -> None:
+    def show_best(self, search: Search) -> None:
+        """Say which prompt is the best so far."""
         best, start = search.best, search.baseline
         estimated = "" if best in search.candidates else ", by estimates: it was asked about a part of val"
         rows: dict[str, Objectives] = {"seed prompt, val": start.val}

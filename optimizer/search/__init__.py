@@ -1,12 +1,8 @@
 """The search for robust prompts: rounds of diagnose, propose, search, in an Optuna study."""
 
 from psopt.search._contributions import Contribution, leave_one_out
-from psopt.search._diagnosis_calls import expected_diagnosis_calls
-from psopt.search._final_test import score_on_test, scoring_order
+from psopt.search._final_test import nominees, score_on_test, scoring_order
 from psopt.search._front import UTOPIA, Candidate, knee, pareto_front, pick
-from psopt.search._knee_stability import knee_shares, stability_line
-from psopt.search._limits import check_limits
-from psopt.search._nominees import nominees
 from psopt.search._observer import Observer
 from psopt.search._options import RaceMode, SamplerName, SearchOptions
 from psopt.search._pick import pick_one
@@ -14,7 +10,7 @@ from psopt.search._problem import Propose, SearchProblem
 from psopt.search._prompt_growth import tokens_of_all_edits
 from psopt.search._prompt_limits import PromptLimits, tokens_a_call, tokens_around, tokens_of_mean_text
 from psopt.search._read_study import candidates_in, example_orders, keep_baseline, read_study
-from psopt.search._reserve import PromptNeed, Reserve
+from psopt.search._reserve import PromptNeed, Reserve, check_limits
 from psopt.search._search import Search
 from psopt.search._size_lines import size_lines
 from psopt.search._study import join_study, open_study
@@ -45,6 +41,7 @@ from psopt.search.gating import (
     untested,
 )
 from psopt.search.growing import DiagnosisSize, TrainDiagnoses
+from psopt.search.growing._train_diagnoses import expected_diagnosis_calls
 from psopt.search.racing import RaceCounts, StoppedCandidate, check_wordings, racing_line
 
 __all__ = [
@@ -91,7 +88,6 @@ __all__ = [
     "join_study",
     "keep_baseline",
     "knee",
-    "knee_shares",
     "leave_one_out",
     "nominees",
     "open_storage",
@@ -106,7 +102,6 @@ __all__ = [
     "scoring_order",
     "show_note",
     "size_lines",
-    "stability_line",
     "tokens_a_call",
     "tokens_around",
     "tokens_of_all_edits",

@@ -1,4 +1,4 @@
-"""The final test of a search: who is scored on test, and in which order."""
+"""The end of a search: who stands for the gate, who is scored on test, and in which order."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from psopt.errors import BudgetReachedError
 from psopt.evaluation import score
 from psopt.search._front import R, knee
-from psopt.search._warm_up import ask_together
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +43,6 @@ def score_on_test(
     unpaid : list of Candidate
         Those whose test could not be paid any more; a shorter one behind them may have been.
     """
-    ask_together(search.problem.evaluator, [candidate.prompt for candidate in order], "test")
     scored: dict[str, Candidate] = {}
     unpaid: list[Candidate] = []
     for candidate in order:
@@ -60,3 +58,16 @@ def score_on_test(
             candidate, val=score(val, intervals=True, seed=seed), test=score(test, intervals=True, seed=seed)
         )
     return scored, unpaid
+
+
+def nominees(search: Search) -> tuple[Candidate, ...]:
+    """Return the candidates that the gate looks at, in the order in which it prefers them: the shortest, then the knee.
+
+    The shortest is as good as the knee by one standard error on val, and less of it is luck. The choice is by val
+    alone, for the gate's error holds only where test has chosen nothing. The baseline is never among them: it is what
+    is kept where none passes.
+    """
+    if not search.front:
+        return ()
+    chosen = (search.shortest, knee(search.front, search.baseline))
+    return tuple({candidate.id: candidate for candidate in chosen if candidate.id != search.baseline.id}.values())

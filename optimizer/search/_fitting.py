@@ -1,8 +1,8 @@
 """Choices of edits that fit into the limits on what is handed back.
 
 A search is free to try what is larger: what does good in a large prompt tells which edits a small one needs. The
-first round and the beginning of the end try a prompt within the limits all the same, so that there is one to hand back.
-Where the user has set the limit, nothing above it is tried.
+first round tries a prompt within the limits all the same, so that small searches have one to hand back. Where the user
+has set the limit, nothing above it is tried.
 """
 
 from __future__ import annotations
@@ -15,11 +15,9 @@ from psopt.search._new_edits import obvious_choices
 from psopt.search_spaces import apply_edits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from psopt.search._history import History
-    from psopt.search._problem import SearchProblem
-    from psopt.search._standings import Standings
+    from psopt.search._state import SearchState
     from psopt.search_spaces import Edit, Prompt
 
 TOO_LARGE = "larger than --max-prompt-tokens allows: the best of its edits are tried in its place"
@@ -31,34 +29,31 @@ class Fitting:
 
     Parameters
     ----------
-    problem : SearchProblem
-    history : History
-    standings : Standings
+    state : SearchState
     """
 
-    def __init__(self, problem: SearchProblem, history: History, standings: Standings) -> None:
-        self._problem = problem
-        self._history = history
-        self._standings = standings
+    def __init__(self, state: SearchState) -> None:
+        self._state = state
+        self._problem = state.problem
         self._fitted: tuple[int, EditWorths] | None = None
 
     @property
     def _worths(self) -> EditWorths:
         """What edits are worth, by all trials so far."""
-        evaluated = self._history.evaluated
+        evaluated = self._state.history.evaluated
         if self._fitted is None or self._fitted[0] != len(evaluated):
             by_trial = sorted(evaluated, key=lambda candidate: candidate.trial)
-            worths = EditWorths.of(by_trial, self._standings.baseline, self._history.pool)
+            worths = EditWorths.of(by_trial, self._state.baseline, self._state.history.pool)
             self._fitted = (len(evaluated), worths)
         return self._fitted[1]
 
     def obvious(self, new: Sequence[Edit], labels: Sequence[str], *, is_first: bool) -> list[tuple[Edit, ...]]:
         """Return what is tried first of a round's edits, beside the best prompt's; at first also the best that fits."""
-        best = self._standings.best.edits
+        best = self._state.best.edits
         with_examples_alone = is_first and self._problem.options.parts.examples_allowed > 0
         obvious = obvious_choices(new, labels, with_examples_alone=with_examples_alone)
         choices = [(*best, *chosen) for chosen in obvious]
-        if self._problem.limits.is_firm:
+        if self._problem.limits.most_tokens is not None:
             return list(dict.fromkeys(self._best_of(edits) for edits in choices))
         within = [self._best_of(choices[0])] if is_first else []  # soon, so that small searches have one too
         return list(dict.fromkeys([choices[0], *within, *choices[1:]]))
@@ -67,28 +62,22 @@ class Fitting:
         """Choose what is worth most within the limits; all of the edits if they fit."""
         return tuple(edits) if self._allows(edits) else self._best_within(edits, self._worths)
 
-    def packed(self, merge: Callable[[Sequence[Edit]], tuple[Edit, ...]]) -> tuple[Edit, ...]:
-        """Choose, of all edits, what is worth most within the limits once its notes are merged; return it merged."""
-        single = [edit for edit in self._history.pool if not edit.merges]
-        return merge(self._best_within(single, self._worths, lambda chosen: self._allows(merge(chosen))))
-
     def in_place_of(self, prompt: Prompt, edits: Sequence[Edit]) -> tuple[Edit, ...] | None:
         """Return what is tried in place of a draw that is larger than the user's limit; None for one that may be tried.
 
         The draw and the edits of the best prompt are what is chosen from, by worths that are drawn from what is known
         of them; equal draws get equal ones.
         """
-        if not (self._problem.limits.is_firm and self._history.candidates) or self._allows(edits):
+        is_held_to = self._problem.limits.most_tokens is not None and self._state.history.candidates
+        if not is_held_to or self._allows(edits):
             return None
         worths = self._worths.drawn(np.random.default_rng([self._problem.options.seed, int(prompt.id, 16)]))
-        chosen = {*edits, *self._standings.best.edits}
-        return self._best_within([edit for edit in self._history.pool if edit in chosen], worths)
+        chosen = {*edits, *self._state.best.edits}
+        return self._best_within([edit for edit in self._state.history.pool if edit in chosen], worths)
 
-    def _best_within(
-        self, edits: Sequence[Edit], worths: EditWorths, allows: Callable[[Sequence[Edit]], bool] | None = None
-    ) -> tuple[Edit, ...]:
-        limits = self._problem.limits
-        return best_within(edits, worths, allows or self._allows, lambda chosen: limits.tokens(self._prompt(chosen)))
+    def _best_within(self, edits: Sequence[Edit], worths: EditWorths) -> tuple[Edit, ...]:
+        tokens = self._problem.limits.tokens
+        return best_within(edits, worths, self._allows, lambda chosen: tokens(self._prompt(chosen)))
 
     def _allows(self, edits: Sequence[Edit]) -> bool:
         return self._problem.limits.allow(self._prompt(edits), edits)

@@ -25,7 +25,6 @@ class Candidate:
     """A prompt that was evaluated: its edits, its examples' order, its scores on val and, once reported, on test.
 
     `audit` is ``right`` or ``wrong`` where it would have stopped in its race: whether that would have been so.
-    `excess` is how many limits on what is handed back must be lifted for it: 0, 1 or 2 (see `PromptLimits`).
     """
 
     trial: int
@@ -35,7 +34,6 @@ class Candidate:
     test: Scores | None = None
     order: str = ORDERS[0]
     audit: str = ""
-    excess: int = 0
 
     def __repr__(self) -> str:
         """The id, how much it adds, and its scores on val."""
@@ -88,10 +86,6 @@ class Ranked(Protocol):
     def val(self) -> RankedScores:
         """Its scores."""
 
-    @property
-    def excess(self) -> int:
-        """How many limits on what is handed back must be lifted for it."""
-
 
 # What would be best, as gains: F1, -S and, where it is defined, C.
 UTOPIA = np.array([1.0, 0.0, 1.0])
@@ -105,13 +99,12 @@ def pareto_front(candidates: Sequence[R], least_f1: float) -> tuple[R, ...]:
 
     Of candidates with equal scores the one with fewest edits stands for all. One that gives ordered labels a single
     answer is left out: the middle of a scale is near everything, with S = 0 and C = 1 for nothing. So is one that gives
-    nearly everything one label, for hardly more than always (`psopt.evaluation.AnswerShares`). One that exceeds limits
-    on what is handed back beats only such as do too, so that the best within the limits are on the front.
+    nearly everything one label, for hardly more than always (`psopt.evaluation.AnswerShares`).
     """
     unique: dict[tuple[float, ...], R] = {}
     in_order = sorted(
         feasible_of(candidates, least_f1),
-        key=lambda candidate: (candidate.excess, len(candidate.edits), candidate.trial),
+        key=lambda candidate: (len(candidate.edits), candidate.trial),
     )
     for candidate in in_order:
         unique.setdefault(tuple(gains_of(candidate)), candidate)
@@ -127,15 +120,16 @@ def feasible_of(candidates: Sequence[R], least_f1: float) -> list[R]:
 
 
 def knee(front: Sequence[R], baseline: Ranked) -> R:
-    """Pick the compromise: the candidate nearest to F1 = 1, S = 0 and C = 1, of those that one would ship.
+    """Pick the compromise: the candidate nearest to F1 = 1, S = 0 and C = 1.
 
     The scale is fixed, so that no member of the front moves it (docs/decisions.md says what was measured). Where there
-    are any, only candidates within the limits on what is handed back come into question, and of these only such as are
-    no worse than the baseline in F1 and in sensitivity.
+    are any, only candidates that are no worse than the baseline in F1 and in sensitivity come into question.
     """
-    eligible = within_limits(front)
-    gains = np.array([gains_of(candidate) for candidate in eligible])
-    return eligible[nearest_to_utopia(gains, least_gains(baseline))]
+    gains = np.array([gains_of(candidate) for candidate in front])
+    start = least_gains(baseline)
+    distances = np.linalg.norm(UTOPIA[: gains.shape[-1]] - gains, axis=-1)
+    is_no_worse = (gains[:, :2] >= start[:2]).all(axis=-1)
+    return front[int(np.argmin(np.where(is_no_worse, distances, np.inf) if is_no_worse.any() else distances))]
 
 
 def least_gains(baseline: Ranked) -> NDArray[np.float64]:
@@ -144,28 +138,6 @@ def least_gains(baseline: Ranked) -> NDArray[np.float64]:
     if baseline.val.is_hollow:
         gains[1] = _WORST_STEADINESS
     return gains
-
-
-def within_limits(front: Sequence[R]) -> list[R]:
-    """Return the candidates within the limits on what is handed back; all of them where none is."""
-    return [candidate for candidate in front if not candidate.excess] or list(front)
-
-
-def distance_to_utopia(gains: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How far gains, (.., k), are from F1 = 1, S = 0 and C = 1: what the knee has least of."""
-    return np.asarray(np.linalg.norm(UTOPIA[: gains.shape[-1]] - gains, axis=-1))
-
-
-def is_no_worse(gains: NDArray[np.float64], start: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which of gains, (.., k), are not behind `start` in F1 and -S."""
-    return np.asarray((gains[..., :2] >= start[:2]).all(axis=-1))
-
-
-def nearest_to_utopia(gains: NDArray[np.float64], start: NDArray[np.float64]) -> int:
-    """Return which of the gains, (n, k), is the knee: of those not behind `start` in F1 and -S, where there are any."""
-    distances = distance_to_utopia(gains)
-    is_better = is_no_worse(gains, start)
-    return int(np.argmin(np.where(is_better, distances, np.inf) if is_better.any() else distances))
 
 
 def pick(
@@ -198,7 +170,5 @@ def gains_of(candidate: Ranked) -> NDArray[np.float64]:
 
 
 def _dominates(rival: Ranked, candidate: Ranked) -> bool:
-    if rival.excess > candidate.excess:
-        return False
     lead = gains_of(rival) - gains_of(candidate)
     return bool((lead >= 0).all() and (lead > 0).any())

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from optuna.trial import TrialState
 from psopt.evaluation import score
-from psopt.search._estimates import Estimator
 from psopt.search._front import Candidate
 from psopt.search.distributed import (
     read_answers,
@@ -19,7 +18,7 @@ from psopt.search.distributed import (
     write_further,
     write_train_answers,
 )
-from psopt.search.distributed._study_keys import AUDIT, RACED
+from psopt.search.distributed._study_keys import AUDIT, FURTHER_TRIALS, RACED
 from psopt.search.racing import Rung, StoppedCandidate
 from psopt.search_spaces import apply_edits, chosen_edits, with_titles
 
@@ -29,9 +28,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from optuna.trial import FrozenTrial
-    from psopt.search._estimates import Estimate
     from psopt.search._problem import SearchProblem
     from psopt.search.distributed import StoredStudy
+    from psopt.search.racing import CandidateRaces
     from psopt.search_spaces import Edit, Prompt
 
 
@@ -50,7 +49,7 @@ class History:
         What a search begins with (`SearchProblem.first_edits`), and the edits of all rounds.
     """
 
-    def __init__(self, study: StoredStudy, problem: SearchProblem) -> None:
+    def __init__(self, study: StoredStudy, problem: SearchProblem, races: CandidateRaces) -> None:
         self.candidates: list[Candidate] = []
         self.stopped: list[StoppedCandidate] = []
         self.rounds: list[list[Edit]] = []
@@ -58,31 +57,32 @@ class History:
         self._study = study
         self._problem = problem
         self._stored_edits: dict[str, str] = {}
-        self._estimator = Estimator(problem.evaluator, problem.options.seed)
+        self._races = races
 
     @property
     def evaluated(self) -> list[Candidate | StoppedCandidate]:
         """All that were evaluated, in whole or as far as their races went."""
         return [*self.candidates, *self.stopped]
 
-    def estimates(self) -> list[Estimate]:
-        """Return what is known against the baseline of every candidate, those that stopped among them, by trial.
-
-        Raises
-        ------
-        InputError
-            Under one wording: nothing is known of how a candidate shakes.
-        """
-        by_trial = sorted(self.evaluated, key=lambda candidate: candidate.trial)
-        return [self._estimator.estimate(candidate, self._baseline) for candidate in by_trial]
-
     def estimated(self, stopped: StoppedCandidate) -> StoppedCandidate:
         """Return a candidate of which a part of the grid is known, with the scores that this part tells."""
-        return replace(stopped, estimates=self._estimator.scores(stopped, self._baseline))
+        return replace(stopped, estimates=self._races.estimates(stopped))
 
     @property
-    def _baseline(self) -> Candidate:
-        return next(whole for whole in self.candidates if whole.id == self._problem.baseline_prompt.id)
+    def has_queued(self) -> bool:
+        """Whether candidates wait in the study."""
+        return bool(self._study.trials_in(TrialState.WAITING))
+
+    @property
+    def total(self) -> int:
+        """After how many trials all ends: those that were asked for, and what the limits pay for beyond them."""
+        trials = self._problem.options.trials
+        return trials + int(self._study.user_attrs.get(f"{FURTHER_TRIALS}:{trials}", 0))
+
+    def go_on_for(self, n_trials: int) -> None:
+        """Write down that all ends so many trials later."""
+        trials = self._problem.options.trials
+        self._study.set_user_attr(f"{FURTHER_TRIALS}:{trials}", self.total - trials + n_trials)
 
     def refresh(self) -> list[Candidate | StoppedCandidate]:
         """Read what is new in the study; return the candidates that are."""
@@ -158,7 +158,7 @@ class History:
             evaluator.remember(prompt, "val", *answers)
         if RACED in trial.user_attrs:
             stopped = StoppedCandidate.read(trial, prompt, edits, order)
-            estimates = self._estimator.marked(stopped.estimates, prompt)
+            estimates = self._races.marked(stopped.estimates, prompt)
             return self._promoted(replace(stopped, estimates=estimates))
         scores = score(evaluator.predictions(prompt, "val"))
         audit = trial.user_attrs.get(AUDIT, "")

@@ -6,8 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from psopt.diagnosis import diagnose_predictions, without_suspects
-from psopt.proposals import without_near_equals
-from psopt.search.racing import racing_rule
 from psopt.search_spaces import first_parameters
 
 if TYPE_CHECKING:
@@ -32,8 +30,6 @@ def new_edits(problem: SearchProblem, prompt: Prompt, pool: Sequence[Edit], diag
         proposed = _without_verbatim(problem, problem.no_verbatim, proposed)
     if not on_train.is_whole:
         proposed = _of_all_of_train(proposed, len(on_train.samples) / len(problem.evaluator.samples["train"]))
-    if racing_rule(problem.options.race, problem.evaluator):  # else the search is the plain one, byte for byte
-        proposed = without_near_equals(proposed, pool, problem.task)
     in_pool = {edit.id for edit in pool}
     return first_parameters([edit for edit in proposed if edit.id not in in_pool], problem.options.most_edits)
 

@@ -32,9 +32,9 @@ class SearchOptions:
     most_edits : int
         How many edits a round may add to the pool; those with most to gain are kept.
     race : str
-        Whether candidates stop where others are clearly better: ``on``; ``strict``, by bounds that hold at all looks
-        together; ``off``; ``auto`` is on where answers cost something. Where they do, diagnoses grow too, and ask about
-        a part of train.
+        Whether candidates stop where others are clearly better: ``on`` (``strict`` is another word for it), ``off``;
+        ``auto`` is on where answers cost something and come call by call. Where it is on, diagnoses grow too, and ask
+        about a part of train.
     most_diagnosis_calls : int or None
         How many answers a diagnosis that grows may take; two samples of each class are always asked about.
     most_trials : int or None

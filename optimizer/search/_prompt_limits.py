@@ -1,14 +1,14 @@
-"""How large a prompt may be that is handed back: so many edits, and so many tokens a call."""
+"""How large a prompt may be that is handed back: so many edits, or so many tokens a call."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
 from psopt.models import capabilities_of
 from psopt.models.chat import TokenRange, tokens_of_text
-from psopt.search_spaces import Example, render_fixed
+from psopt.search_spaces import render_fixed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -17,85 +17,63 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Edit, Prompt, SearchRestriction
 
 _MOST_EDITS = 25  # chosen, by judgement: what somebody reads before it is shipped
-_TIMES_THE_BASELINE = 2  # chosen: what a user of many calls would still pay for a better prompt, by judgement
 _ENOUGH_TEXTS = 200  # chosen: the mean length of a few hundred texts hardly moves with more
 
 
 @dataclass(frozen=True, slots=True)
 class PromptLimits:
-    """The limits on what is handed back.
+    """The size limit of what is handed back: a number of edits, or the tokens a call that the user has set.
 
     Attributes
     ----------
     most_edits : int or None
         Definitions of one label count once: they stand on one line, as merged notes do. None for any number.
-    most_tokens : int
-        A call, with a text of mean length.
+    most_tokens : int or None
+        A call, with a text of mean length; None for any number. Nothing larger is tried.
     around : TokenRange
         Those of that text, and of what every call holds beside it (see `tokens_around`).
-    is_firm : bool
-        Whether the user has set the tokens: then no gain is worth more of them.
     examples_allowed : int
         So many examples don't count among the edits.
     """
 
     most_edits: int | None
-    most_tokens: int
+    most_tokens: int | None
     around: TokenRange
-    is_firm: bool = False
     examples_allowed: int = 0
 
     @classmethod
-    def of(
-        cls, baseline: Prompt, around: TokenRange, restriction: SearchRestriction, *, of_example: int = 0
-    ) -> PromptLimits:
-        """Derive them: without a number of the user's, 25 edits and twice the tokens of the baseline, and the examples.
-
-        Parameters
-        ----------
-        baseline : Prompt
-        around : TokenRange
-        restriction : SearchRestriction
-        of_example : int
-            Tokens of an example: as many as the restriction allows come on top.
+    def of(cls, baseline: Prompt, around: TokenRange, restriction: SearchRestriction) -> PromptLimits:
+        """Take what the user has set, else 25 edits.
 
         Raises
         ------
         InputError
             If the user's number does not even allow the baseline.
         """
-        of_baseline = _tokens(baseline, around)
-        asked = restriction.max_prompt_tokens
-        if asked is not None and asked < of_baseline:
+        most_tokens, most_edits = restriction.max_prompt_tokens, restriction.max_prompt_edits
+        if most_tokens is not None and most_tokens < (of_baseline := _tokens(baseline, around)):
             raise InputError(
-                f"--max-prompt-tokens {asked} does not allow the seed prompt: a call of it takes about {of_baseline}"
+                f"--max-prompt-tokens {most_tokens} does not allow the seed prompt: a call of it takes about "
+                f"{of_baseline}"
             )
-        room = _TIMES_THE_BASELINE * of_baseline + restriction.examples_allowed * of_example
-        most = room if asked is None else asked
-        most_edits = restriction.max_prompt_edits
-        if most_edits is None and asked is None:
+        if most_edits is None and most_tokens is None:
             most_edits = _MOST_EDITS
-        return cls(most_edits, most, around, asked is not None, restriction.examples_allowed)
+        return cls(most_edits, most_tokens, around, restriction.examples_allowed)
 
     @classmethod
     def in_search(cls, baseline: Prompt, evaluator: Evaluator, restriction: SearchRestriction) -> PromptLimits:
-        """Derive them for a search, from the texts that are asked about; see `of`."""
-        of_example = tokens_of_example(baseline, evaluator) if restriction.examples_allowed else 0
-        return cls.of(baseline, tokens_around(evaluator), restriction, of_example=of_example)
+        """Take them for a search, whose texts say how long a call is; see `of`."""
+        return cls.of(baseline, tokens_around(evaluator), restriction)
 
     def tokens(self, prompt: Prompt) -> int:
         """About how many tokens a call of a prompt takes."""
         return _tokens(prompt, self.around)
 
     def allow(self, prompt: Prompt, edits: Collection[Edit]) -> bool:
-        """Whether a prompt with these edits is within the limits."""
-        return self.excess(prompt, edits) == 0
-
-    def excess(self, prompt: Prompt, edits: Collection[Edit]) -> int:
-        """Return how many limits must be lifted for a prompt: 0, 1 for that on tokens, 2 for that on edits too."""
+        """Whether a prompt with these edits is within the limit."""
         if self.are_too_many(edits):
-            return 2
-        return int(self.tokens(prompt) > self.most_tokens)
+            return False
+        return self.most_tokens is None or self.tokens(prompt) <= self.most_tokens
 
     def are_too_many(self, edits: Collection[Edit]) -> bool:
         """Whether a prompt of any length must not have so many edits."""
@@ -114,13 +92,6 @@ def tokens_a_call(prompt: Prompt, around: TokenRange) -> TokenRange:
 def tokens_around(evaluator: Evaluator) -> TokenRange:
     """Return the tokens of a test text of mean length, and of what every call holds beside it and the prompt."""
     return tokens_of_mean_text(evaluator.texts("test")) + tokens_of_text(capabilities_of(evaluator.model).frame)
-
-
-def tokens_of_example(baseline: Prompt, evaluator: Evaluator) -> int:
-    """Return about how many tokens an example adds to a prompt: a test text of mean length with a label."""
-    empty = Example("", max(baseline.labels, key=len, default=""))
-    one, two = (tokens_of_text(render_fixed(replace(baseline, examples=(empty,) * n))).middle for n in (1, 2))
-    return round(two - one + tokens_of_mean_text(evaluator.texts("test")).middle)
 
 
 def tokens_of_mean_text(texts: Sequence[str]) -> TokenRange:

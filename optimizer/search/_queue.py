@@ -10,16 +10,13 @@ from psopt.search._trial import drop_trial
 from psopt.search_spaces import parameter_names, parameters_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     import optuna
     from psopt.search._fitting import Fitting
-    from psopt.search._front import Candidate
-    from psopt.search._history import History
-    from psopt.search._left_edits import LeftEdits
-    from psopt.search._problem import SearchProblem
+    from psopt.search._sources import Choice
+    from psopt.search._state import SearchState
     from psopt.search.distributed import StoredStudy
-    from psopt.search.racing import StoppedCandidate
     from psopt.search_spaces import Edit
 
 _TRIES_FOR_A_NEIGHBOUR = 30  # of one that is known: nothing is asked for them, and nothing stored
@@ -32,44 +29,31 @@ class CandidateQueue:
     Parameters
     ----------
     study : StoredStudy
-    problem : SearchProblem
-    history : History
+    state : SearchState
         Tells what is known already.
     fitting : Fitting
         Says what is tried in place of what is too large.
-    left : LeftEdits
-        What neighbours have no more.
     worker : str
         So that workers draw different neighbours; empty where there is only one.
     """
 
-    def __init__(
-        self,
-        study: StoredStudy,
-        problem: SearchProblem,
-        history: History,
-        fitting: Fitting,
-        left: LeftEdits,
-        worker: str,
-    ) -> None:
+    def __init__(self, study: StoredStudy, state: SearchState, fitting: Fitting, worker: str) -> None:
         self._study = study
-        self._problem = problem
-        self._history = history
+        self._problem = state.problem
+        self._history = state.history
         self._fitting = fitting
-        self._left = left
-        seed = problem.options.seed
+        self._worker = worker
+        seed = state.problem.options.seed
         self._rng = np.random.default_rng([seed, *worker.encode()] if worker else seed)
 
-    def put_first(self) -> None:
-        """Queue what comes before any diagnosis: the baseline, and each of the edits that a search begins with."""
-        first = self._problem.first_edits
-        for edits in ((), *((edit,) for edit in first)):
-            enqueue(self._study, parameter_names(edits), first)
-
-    def put(self, edits: tuple[Edit, ...], like: Candidate | StoppedCandidate) -> None:
-        """Queue the candidate with these edits, its examples in the order of another candidate's."""
-        order = like.order if len(self._problem.orders) > 1 and like.prompt.examples else None
-        enqueue(self._study, parameter_names(edits), self._history.pool, order)
+    def put(self, choices: Sequence[Choice]) -> None:
+        """Queue candidates; edits that the pool lacks are written to the study first, as one more round."""
+        known = {edit.id for edit in self._history.pool}
+        new = {edit.id: edit for choice in choices for edit in choice.edits if edit.id not in known}
+        if new:
+            self._history.add_edits(new.values(), self._worker)
+        for choice in choices:
+            enqueue(self._study, parameter_names(choice.edits), self._history.pool, choice.order)
 
     def put_untried(self, edits: tuple[Edit, ...], order: str) -> None:
         """Queue edits, or others near them where they are known already: found before a trial is spent on them."""
@@ -82,7 +66,7 @@ class CandidateQueue:
 
     def neighbour(self, edits: tuple[Edit, ...], order: str) -> tuple[Edit, ...]:
         """Return edits that differ from these by one or two, as far as they fit."""
-        searched = self._left.without_left(self._history.pool)
+        searched = self._history.pool
         names = list(dict.fromkeys(edit.parameter_name for edit in searched))
         if not names:
             return edits

@@ -8,8 +8,7 @@ from optuna.trial import TrialState
 from psopt.errors import InputError
 from psopt.evaluation import AnswerShares, ClassScores, Scores
 from psopt.search._front import Candidate
-from psopt.search._sampler import make_sampler
-from psopt.search._study import study_storage
+from psopt.search._study import make_sampler, study_storage
 from psopt.search.distributed import RetryPolicy, StoredStudy, opening, read_rounds, stored_edits, without_password
 from psopt.search.distributed._study_keys import BASELINE, PROMPT_ID, RACED
 from psopt.search_spaces import CALIBRATE, Prompt, apply_edits, chosen_edits

@@ -1,4 +1,4 @@
-"""What of a budget is held back while a search goes on, so that its end can be paid: scoring on test."""
+"""What of a budget is held back so that a search can end, and which limits can't pay for that."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from psopt.errors import InputError
 from psopt.models import capabilities_of
 from psopt.models.chat import Need, TokenRange, asks_in_chat, most_tokens_in, tokens_of_query
 from psopt.search._final_test import scoring_order
@@ -110,7 +111,6 @@ class Reserve:
         """Hold back from now on what this search needs."""
         if self.is_needed:
             self._evaluator.budget.in_whole = True
-            search.n_further = lambda: self._n_further(search)
             self._evaluator.announce(lambda prompt, split: self._renew(search, prompt, split))
 
     def end(self) -> None:
@@ -152,8 +152,10 @@ class Reserve:
             held += max((self._left_out(of) for of in (chosen, prompt)), key=lambda need: need.tokens)
         self._evaluator.budget.held_back = held + self._last(must)
 
-    def _n_further(self, search: Search) -> int:
-        """How many candidates can be paid beyond the shorter ones and all that is held back."""
+    def n_further(self, search: Search) -> int:
+        """Return how many candidates can be paid beyond the shorter ones and all that is held back."""
+        if not self.is_needed:
+            return 0
         counts = search.race_counts
         if counts is None or counts.candidates < _FEWEST_TO_FORESEE:
             return 0
@@ -229,3 +231,56 @@ def _sum(needs: Iterable[Need]) -> Need:
     for need in needs:
         total += need
     return total
+
+
+def check_limits(evaluator: Evaluator, prompt: Prompt, *, has_val: bool = False, effort: str = "") -> None:
+    """Refuse limits under which not even the seed prompt is scored on val and test.
+
+    What is in the cache costs nothing. Tokens are estimated at their most, so that a limit that passes here will do.
+
+    Parameters
+    ----------
+    evaluator : Evaluator
+    prompt : Prompt
+        The seed prompt.
+    has_val : bool
+        Whether val has been answered in an earlier part of the run.
+    effort : str
+        The name of the effort whose number of calls is the limit, where it is not the user's.
+
+    Raises
+    ------
+    InputError
+        Naming the limit and the least that works.
+    """
+    reserve = Reserve(evaluator)
+    if not reserve.is_needed:
+        return
+    least = reserve.least(prompt, ("test",) if has_val else ("val", "test"))
+    budget = evaluator.budget
+    what = "the baseline's final test" if has_val else "the baseline on val and the final test"
+    if budget.max_calls is not None and least.calls > budget.max_calls:
+        if effort:
+            raise InputError(
+                f"effort {effort}, {budget.max_calls:,} calls, can't pay {what}, at least {least.calls}: "
+                f"give --max-calls {least.calls} or more, or a larger --effort"
+            )
+        raise InputError(f"--max-calls {budget.max_calls} can't pay {what}: at least {least.calls}")
+    if budget.max_tokens is not None and least.tokens > budget.max_tokens:
+        raise InputError(
+            f"--max-tokens-total {budget.max_tokens} can't pay {what}: at least {rounded_up(least.tokens):.0f}"
+        )
+    if budget.max_cost is not None and least.cost > budget.max_cost:
+        raise InputError(f"--max-cost {budget.max_cost:g} can't pay {what}: at least {rounded_up(least.cost):g} USD")
+
+
+def rounded_up(amount: float) -> float:
+    """Two significant digits, never less than the amount.
+
+    >>> rounded_up(0.30123), rounded_up(90), rounded_up(12345)
+    (0.31, 90.0, 13000.0)
+    """
+    if amount <= 0:
+        return 0.0
+    digits = 1 - math.floor(math.log10(amount))
+    return round(math.ceil(round(amount * 10.0**digits, 6)) / 10.0**digits, max(0, digits))

@@ -1,120 +1,79 @@
-"""When rounds begin, and what each leaves in the study: its diagnosis, its new edits, and what is queued of them."""
+"""When rounds begin, what each leaves in the study, and which candidates are obvious then."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from psopt.search._new_edits import new_edits
+from psopt.search._sources import Choice
 
 if TYPE_CHECKING:
     from psopt.search._fitting import Fitting
-    from psopt.search._front import Candidate
-    from psopt.search._history import History
-    from psopt.search._problem import SearchProblem
-    from psopt.search._queue import CandidateQueue
-    from psopt.search._standings import Standings
+    from psopt.search._state import SearchState
     from psopt.search.distributed import Coordinator
     from psopt.search.growing import TrainDiagnoses
-    from psopt.search.racing import StoppedCandidate
 
 
-class Rounds:
-    """Begins the rounds of a search when they are due, or leaves one to the worker that is at it.
+class RoundsOfEdits:
+    """Begins a round where one is due, unless another worker is at it, and names its obvious candidates.
 
     Parameters
     ----------
-    problem : SearchProblem
-    history : History
-    standings : Standings
-        The best prompt so far is what a round diagnoses.
     fitting : Fitting
         Says which candidates are obvious.
-    queue : CandidateQueue
-        Where they wait.
     diagnoses : TrainDiagnoses
     coordinator : Coordinator
         Leases a round to one worker.
     """
 
-    def __init__(
-        self,
-        problem: SearchProblem,
-        history: History,
-        standings: Standings,
-        fitting: Fitting,
-        queue: CandidateQueue,
-        diagnoses: TrainDiagnoses,
-        coordinator: Coordinator,
-    ) -> None:
-        self._problem = problem
-        self._history = history
-        self._standings = standings
+    replaces_queue = False
+
+    def __init__(self, fitting: Fitting, diagnoses: TrainDiagnoses, coordinator: Coordinator) -> None:
         self._fitting = fitting
-        self._queue = queue
         self._diagnoses = diagnoses
         self._coordinator = coordinator
 
-    @property
-    def left(self) -> int:
-        """How many rounds have not begun; what merges edits is stored as one more, after all others."""
-        return max(0, self._problem.options.rounds - len(self._history.rounds))
-
-    def scheduled(self, ahead: int = 0) -> int:
-        """Return the round that a trial belongs to, if none begins early: those after the first are shared out evenly.
-
-        Parameters
-        ----------
-        ahead : int
-            How many trials after the next one it comes.
-        """
-        options = self._problem.options
-        done = len(self._history.evaluated) + ahead - 1
-        total = max(1, options.trials - 1)
-        return min(options.rounds - 1, max(len(self._history.rounds) - 1, done * options.rounds // total))
-
-    def begin_due(self, *, has_converged: bool) -> bool:
-        """Begin the rounds up to the one that is due; False where another worker does that."""
-        due = self._due(has_converged=has_converged)
-        while len(self._history.rounds) <= due:
-            with self._coordinator.proposing(len(self._history.rounds)) as may_propose:
+    def next(self, state: SearchState) -> list[Choice]:
+        """Begin the rounds up to the one that the next trial belongs to, once the first candidates are evaluated."""
+        history = state.history
+        choices: list[Choice] = []
+        if not history.candidates or (not history.rounds and history.has_queued):
+            return choices
+        due = _due(state)
+        while len(history.rounds) <= due:
+            with self._coordinator.proposing(len(history.rounds)) as may_propose:
                 if not may_propose:
-                    return False
-                self._history.refresh_pool()  # others may have been faster
-                if len(self._history.rounds) <= due:
-                    self._begin()
-        return True
+                    return choices
+                history.refresh_pool()  # others may have been faster
+                if len(history.rounds) <= due:
+                    choices += self._begin(state)
+        return choices
 
-    def _due(self, *, has_converged: bool) -> int:
-        """The round that the next trial belongs to: where one has converged, the next one begins."""
-        scheduled = self.scheduled()
-        if has_converged:
-            return min(self._problem.options.rounds - 1, max(scheduled, len(self._history.rounds)))
-        return scheduled
-
-    def _begin(self) -> None:
-        """Diagnose the best prompt so far on train, add what it needs to the pool, and queue the obvious candidates."""
-        problem, history = self._problem, self._history
+    def _begin(self, state: SearchState) -> list[Choice]:
+        """Diagnose the best prompt so far on train, add what it needs to the pool; return the obvious candidates."""
+        problem, history = state.problem, state.history
         number = len(history.rounds) + 1
-        incumbent = self._standings.best
+        incumbent = state.best
         problem.observer.phase(f"round {number}: diagnosing {incumbent.id} on train")
-        self.read_diagnoses()  # those of other workers
+        self.read_diagnoses(state)  # those of other workers
         new = new_edits(problem, incumbent.prompt, history.pool, self._diagnoses)
-        self._keep_diagnosis(number, incumbent)
+        if self._diagnoses.grows:
+            problem.observer.phase(f"round {number}: {self._diagnoses.size_of(incumbent.id)}")
+            history.keep_diagnosis(number, incumbent.prompt, self._coordinator.worker)
         history.add_edits(new, self._coordinator.worker)
-        for edits in self._fitting.obvious(new, problem.task.labels, is_first=number == 1):
-            self._queue.put(edits, incumbent)
         problem.observer.phase(f"round {number}: searching {len(history.pool)} edits")
+        obvious = self._fitting.obvious(new, problem.task.labels, is_first=number == 1)
+        return [Choice.like(incumbent, edits, problem) for edits in obvious]
 
-    def _keep_diagnosis(self, number: int, incumbent: Candidate | StoppedCandidate) -> None:
-        """Write down what a round's diagnosis was answered, where that is a part of train."""
-        if not self._diagnoses.grows:
-            return
-        self._problem.observer.phase(f"round {number}: {self._diagnoses.size_of(incumbent.id)}")
-        self._history.keep_diagnosis(number, incumbent.prompt, self._coordinator.worker)
-
-    def read_diagnoses(self) -> None:
+    def read_diagnoses(self, state: SearchState) -> None:
         """Take over the diagnoses that the study holds, of whichever worker."""
         if not self._diagnoses.grows:
             return
-        for prompt, answers in self._history.diagnosed():
+        for prompt, answers in state.history.diagnosed():
             self._diagnoses.restore(prompt, answers)
+
+
+def _due(state: SearchState) -> int:
+    """The round that the next trial belongs to: the trials after the first are shared out evenly."""
+    options, begun = state.problem.options, len(state.history.rounds)
+    return min(options.rounds - 1, max(begun - 1, (state.n_done - 1) * options.rounds // max(1, options.trials - 1)))

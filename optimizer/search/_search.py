@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
-from optuna.trial import TrialState
-from psopt.search._candidate_trial import CandidateTrials
-from psopt.search._coming import ComingCandidate
-from psopt.search._convergence import Convergence
 from psopt.search._fitting import TOO_LARGE, Fitting
-from psopt.search._front import Candidate, knee
-from psopt.search._handed_back import HandedBack
 from psopt.search._history import History
-from psopt.search._left_edits import LeftEdits
 from psopt.search._queue import CandidateQueue, drop_queued
-from psopt.search._rounds import Rounds
-from psopt.search._shorter_candidates import ShorterCandidates
-from psopt.search._standings import Standings
-from psopt.search._trial import drop_trial
-from psopt.search._warm_up import WarmUp
+from psopt.search._rounds import RoundsOfEdits
+from psopt.search._shorter_candidates import ShorterVersions
+from psopt.search._sources import FirstCandidates
+from psopt.search._state import SearchState
+from psopt.search._trial import CandidateTrials, drop_trial
 from psopt.search.distributed import (
     TOTAL_REACHED,
     Coordinator,
@@ -27,18 +20,30 @@ from psopt.search.distributed import (
     finished_by_others,
 )
 from psopt.search.growing import TrainDiagnoses
-from psopt.search.racing import CandidateRaces, RaceCounts, StoppedCandidate, racing_rule
+from psopt.search.racing import CandidateRaces, RaceCounts, StoppedCandidate, races
 from psopt.search_spaces import apply_edits, suggest_edits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import optuna
+    from psopt.search._front import Candidate
     from psopt.search._problem import SearchProblem
+    from psopt.search._sources import CandidateSource
     from psopt.search.distributed import StoredStudy
     from psopt.search_spaces import Edit, Prompt
 
 _TRIES_FOR_A_NEW_CANDIDATE = 50  # draws and their neighbours that are all known already: the space is used up
+
+
+class Funds(Protocol):
+    """What a search may spend; see `Reserve`."""
+
+    def watch(self, search: Search) -> None:
+        """Hold back from now on what the end of the search needs."""
+
+    def n_further(self, search: Search) -> int:
+        """Return how many candidates can be paid beyond those of the search and its end."""
 
 
 class Search:
@@ -52,6 +57,10 @@ class Search:
         A name that no other worker of the study has; empty where no other one may join.
     most_own : int, optional
         Stop after so many candidates that this process evaluated.
+    funds : Funds, optional
+        Where answers are limited.
+    on_new_best : callable, optional
+        Called when another candidate is the best so far.
 
     Attributes
     ----------
@@ -59,16 +68,14 @@ class Search:
         Says what this worker may take.
     history : History
         What the study holds.
+    state : SearchState
+        What follows from that.
     diagnoses : TrainDiagnoses
         What of train prompts were diagnosed on.
     n_own : int
         How many of the candidates this process evaluated.
     is_completing : bool
         Whether the front is being completed: what is held back for that may be spent.
-    n_further : callable
-        Says how many candidates the limits pay for beyond those of the search and its end; by default none.
-    on_new_best : callable
-        Called when another candidate is the best so far.
 
     Raises
     ------
@@ -77,145 +84,67 @@ class Search:
     """
 
     def __init__(
-        self, study: StoredStudy, problem: SearchProblem, *, worker: str = "", most_own: int | None = None
+        self,
+        study: StoredStudy,
+        problem: SearchProblem,
+        *,
+        worker: str = "",
+        most_own: int | None = None,
+        funds: Funds | None = None,
+        on_new_best: Callable[[Search], None] | None = None,
     ) -> None:
         self.study = study
         self.problem = problem
         self.n_own = 0
         self.is_completing = False
-        self.n_further: Callable[[], int] = lambda: 0
-        self.on_new_best: Callable[[], None] = lambda: None
-        self._best_id = ""
         self._most_own = most_own
-        self.history = History(study, problem)
-        rule = racing_rule(problem.options.race, problem.evaluator)
-        self._races = CandidateRaces(problem.evaluator, problem.options, rule)
-        self._standings = Standings(self.history, problem, self._races)
-        self._handed_back: tuple[int, HandedBack] | None = None
-        self._fitting = Fitting(problem, self.history, self._standings)
-        self._trials = CandidateTrials(study, problem, self.history, self._standings, self._races)
-        self._convergence = Convergence(study, problem, is_active=self._races.are_run)
-        self._left = LeftEdits(study, is_active=self._races.are_run)
-        self.coordinator: Coordinator = (
-            SharedCoordinator(study, worker, lambda: self._convergence.total, problem.observer.phase)
-            if worker
-            else LocalCoordinator(study)
-        )
-        self._warm_up = WarmUp(
-            study, problem, self.history, self._standings, self._races, self._fitting, is_alone=not worker
-        )
-        self._queue = CandidateQueue(study, problem, self.history, self._fitting, self._left, worker)
-        self._shorter = ShorterCandidates(
-            problem, self.history, self._standings, self._races, self._fitting, self._left
-        )
+        self._funds = funds
+        self._on_new_best = on_new_best
+        self._best_id = ""
+        are_run = races(problem.options.race, problem.evaluator)
+        self._races = CandidateRaces(problem.evaluator, problem.baseline_prompt, problem.options, are_run=are_run)
+        self.history = History(study, problem, self._races)
+        self.state = SearchState(problem, self.history, self._races)
         self.diagnoses = TrainDiagnoses(
             problem.evaluator,
             problem.task,
             problem.options.seed,
-            grows=rule is not None and not problem.task.spec.is_open,
+            grows=are_run and not problem.task.spec.is_open,
             most=problem.options.most_diagnosis_calls,
         )
-        self._rounds = Rounds(
-            problem, self.history, self._standings, self._fitting, self._queue, self.diagnoses, self.coordinator
+        self.coordinator: Coordinator = (
+            SharedCoordinator(study, worker, lambda: self.history.total, problem.observer.phase)
+            if worker
+            else LocalCoordinator(study)
+        )
+        self._trials = CandidateTrials(study, self.state)
+        self._fitting = Fitting(self.state)
+        self._queue = CandidateQueue(study, self.state, self._fitting, worker)
+        self._rounds = RoundsOfEdits(self._fitting, self.diagnoses, self.coordinator)
+        self._sources: Sequence[CandidateSource] = (
+            FirstCandidates(self.coordinator),
+            self._rounds,
+            ShorterVersions(),
         )
 
     @classmethod
     def resume(
-        cls, study: StoredStudy, problem: SearchProblem, *, worker: str = "", most_own: int | None = None
+        cls,
+        study: StoredStudy,
+        problem: SearchProblem,
+        *,
+        worker: str = "",
+        most_own: int | None = None,
+        funds: Funds | None = None,
+        on_new_best: Callable[[Search], None] | None = None,
     ) -> Self:
         """Make a search that begins where its study ends: at the very beginning, if that is new."""
-        search = cls(study, problem, worker=worker, most_own=most_own)
+        search = cls(study, problem, worker=worker, most_own=most_own, funds=funds, on_new_best=on_new_best)
         search.coordinator.recover()
-        search._convergence.begin()
         search.history.refresh()
-        search._rounds.read_diagnoses()
+        search._rounds.read_diagnoses(search.state)
+        search._look_for_a_new_best()
         return search
-
-    @property
-    def candidates(self) -> list[Candidate]:
-        """Every distinct prompt evaluated in whole so far, the baseline first."""
-        return self.history.candidates
-
-    @property
-    def stopped(self) -> list[StoppedCandidate]:
-        """The candidates that stopped in their races."""
-        return self.history.stopped
-
-    @property
-    def n_done(self) -> int:
-        """How many candidates were evaluated, those that stopped among them."""
-        return len(self.history.evaluated)
-
-    @property
-    def race_counts(self) -> RaceCounts | None:
-        """What racing has saved so far; None where candidates don't race."""
-        if not self.candidates or not (self._races.are_run or self.stopped):
-            return None
-        on_val = self.problem.evaluator.predictions(self.problem.baseline_prompt, "val")
-        return RaceCounts.of(self.candidates, self.stopped, on_val.array.size)
-
-    @property
-    def finish_reason(self) -> str:
-        """Why there is nothing left to do: ``trials``, ``converged`` or ``exhausted``."""
-        if self.n_done >= self.problem.options.trials:
-            return "trials"
-        return "converged" if self._convergence.is_early else "exhausted"
-
-    @property
-    def pool(self) -> list[Edit]:
-        """Every edit proposed so far."""
-        return self.history.pool
-
-    @property
-    def left_edits(self) -> dict[str, int]:
-        """After which trial edits left the search, since they clearly do no good, by their parameters' names."""
-        return self._left.trials
-
-    @property
-    def baseline(self) -> Candidate:
-        """The baseline prompt, as evaluated."""
-        return self._standings.baseline
-
-    @property
-    def best(self) -> Candidate | StoppedCandidate:
-        """The knee of all that may come to stand on the front."""
-        return self._standings.best
-
-    @property
-    def least_f1(self) -> float:
-        """The F1 on val below which a candidate is infeasible."""
-        return self._standings.least_f1
-
-    @property
-    def front(self) -> tuple[Candidate, ...]:
-        """The Pareto front so far, on val, of whole grids, by limits that are lifted where that is sure."""
-        return self.handed_back.front if self.candidates else ()
-
-    @property
-    def leaders(self) -> tuple[Candidate | StoppedCandidate, ...]:
-        """The front as it will be about: with those of which a part of the grid is known, by estimates."""
-        return self._standings.leaders
-
-    @property
-    def shortest(self) -> Candidate:
-        """The candidate with fewest edits that is no worse than the knee by more than one standard error."""
-        return self._standings.shortest_like(knee(self.front, self.baseline))
-
-    @property
-    def handed_back(self) -> HandedBack:
-        """What may be handed back, of the candidates whose whole grids are known."""
-        if self._handed_back is None or self._handed_back[0] != len(self.candidates):
-            handed_back = HandedBack.of(self.candidates, self._standings, self.problem)
-            self._handed_back = (len(self.candidates), handed_back)
-        return self._handed_back[1]
-
-    def is_as_good(self, candidate: Candidate, best: Candidate) -> bool:
-        """Whether a candidate loses no more than one standard error on val against another, in any objective."""
-        return self._standings.is_as_good(candidate, best)
-
-    def tokens(self, candidate: Candidate) -> int:
-        """About how many tokens a call of a candidate's prompt takes."""
-        return self.problem.limits.tokens(candidate.prompt)
 
     def run(self, *, completes_front: bool = True) -> None:
         """Run until the total of trials is reached or nothing new can be tried; other workers' trials count.
@@ -225,6 +154,8 @@ class Search:
         completes_front : bool
             Whether this process is the one that asks for the whole grids of the front at the end.
         """
+        if self._funds is not None:
+            self._funds.watch(self)
         while self._take_a_step() or self._outlast_the_others():
             pass
         if completes_front:
@@ -235,19 +166,9 @@ class Search:
         if not self.candidates or not self._races.are_run:
             return
         self.is_completing = True
-        while (waiting := self._waiting()) is not None:
+        while (waiting := self.state.waiting()) is not None:
             self.problem.observer.phase(f"asking more about {waiting.id}, which may stand on the front")
-            self.history.promote(self._races.further(waiting, self.baseline))
-
-    def _waiting(self) -> StoppedCandidate | None:
-        """Whose whole grid is to be known before the search can end."""
-        contender = next(self._standings.contenders(), None)
-        if contender is not None:
-            if self._warm_up.is_due:
-                self._warm_up.of_further(list(self._standings.contenders()))
-            return contender
-        short = self._standings.short_leader
-        return short if isinstance(short, StoppedCandidate) else None
+            self.history.promote(self._races.further(waiting))
 
     def _take_a_step(self) -> bool:
         """Do what comes next; False when there is nothing left to do."""
@@ -255,113 +176,22 @@ class Search:
         self._spend_what_was_saved()
         if self._is_complete():
             return False
-        if not self.candidates:
-            return self._evaluate_baseline()
-        if not self.history.rounds and self.study.trials_in(TrialState.WAITING):
-            return self._evaluate_a_new_candidate()
-        if not self._rounds.begin_due(has_converged=self._has_converged()) and not self.pool:
-            self.coordinator.wait()  # for the first edits, which another worker proposes
-            return True
-        self._let_edits_leave()
-        self._end_if_converged()
-        is_queued = self._is_shortening() and self._queue_shorter()
-        if not is_queued and self._is_shortening() and self._convergence.is_early:
-            return False
-        if not is_queued:
-            self._warm_up.of_next(self._n_places(), self._searched())
-        return self._evaluate_a_new_candidate()
-
-    def _outlast_the_others(self) -> bool:
-        """Wait until no other worker has a trial in hand; True where one has died and left it to this one."""
-        while self._most_own is None and self.coordinator.is_busy() and not self._is_complete():
-            if self.coordinator.wait():
-                return True
-            self._refresh()
-        return False
-
-    def _refresh(self) -> None:
-        """Read what other workers have done."""
-        for candidate in self.history.refresh():
-            self._tell(candidate)
-
-    def _tell(self, candidate: Candidate | StoppedCandidate) -> None:
-        observer, total = self.problem.observer, self._convergence.total
-        if isinstance(candidate, StoppedCandidate):
-            observer.stopped(candidate, self.n_done, total)
-        else:
-            observer.trial(candidate, self.n_done, total)
-        if self.candidates and (best := self.best).id != self._best_id:
-            self._best_id = best.id
-            self.on_new_best()
-
-    def _is_complete(self) -> bool:
-        return self.n_done >= self._convergence.total or self.n_own == self._most_own
-
-    def _is_shortening(self) -> bool:
-        """Whether the last trials have begun, which try shorter versions of the best prompt."""
-        return self.n_done >= self._convergence.begins_shortening
-
-    def _has_converged(self) -> bool:
-        """Whether the last candidates could not have moved the front, and nothing that is obvious is left to try."""
-        is_reached = self._convergence.is_reached(self.history.evaluated, self.least_f1, self._standings.lead)
-        return is_reached and not self.study.trials_in(TrialState.WAITING)
-
-    def _end_if_converged(self) -> None:
-        """Go on to shorter prompts if no round is left that might yet move the front."""
-        if self._rounds.left or self._is_shortening() or not self._has_converged():
-            return
-        trials = self._convergence.total
-        self._convergence.end_search(self.n_done)
-        self.problem.observer.phase(
-            f"converged: the last {self._convergence.window} prompts moved the front by no more than noise; "
-            f"{trials - self._convergence.total} of {trials} trials are left out"
-        )
-
-    def _spend_what_was_saved(self) -> None:
-        """Where only shorter prompts are left to try, search on as long as the limits pay for it."""
-        most_trials = self.problem.options.most_trials
-        if most_trials is None:
-            return
-        most = most_trials - self._convergence.total
-        is_searched = self.n_done == self._convergence.begins_shortening
-        if most <= 0 or not is_searched or self._convergence.is_early or self._has_converged():
-            return
-        n_trials = min(most, self.n_further())
-        if n_trials > 0:
-            self._convergence.go_on_for(n_trials)
-            self.problem.observer.phase(
-                f"the limit pays for {n_trials} more candidates: {self._convergence.total} trials in all"
-            )
-
-    def _n_places(self) -> int:
-        """How many candidates come before another round, the shorter versions, or the end."""
-        ends = (self._convergence.total, self._convergence.begins_shortening)
-        left = min(end - self.n_done for end in ends if end > self.n_done)
-        if self._most_own is not None:
-            left = min(left, self._most_own - self.n_own)
-        now = self._rounds.scheduled()
-        return next((n for n in range(left) if self._rounds.scheduled(n) != now), left)
-
-    def _evaluate_baseline(self) -> bool:
-        """Evaluate the baseline, or wait for the worker that does."""
-        is_queued = bool(self.study.trials_in(TrialState.WAITING))
-        if not is_queued and self.coordinator.is_busy():
+        for source in self._sources:
+            if choices := source.next(self.state):
+                if source.replaces_queue:
+                    drop_queued(self.study)
+                self._queue.put(choices)
+        if self._depends_on_others():
             self.coordinator.wait()
             return True
-        if not is_queued:
-            self._queue.put_first()
-        self.problem.observer.phase("evaluating the seed prompt")
+        if not self.candidates:
+            self.problem.observer.phase("evaluating the seed prompt")
         return self._evaluate_a_new_candidate()
 
-    def _let_edits_leave(self) -> None:
-        """Go on without the edits that clearly do no good by all trials so far."""
-        names = self._left.judge(self.history)
-        for edit in {edit.parameter_name: edit for edit in self.pool if edit.parameter_name in names}.values():
-            self.problem.observer.phase(f"clearly no good, and tried no more: {edit.bundle or edit}")
-
-    def _searched(self) -> tuple[Edit, ...]:
-        """The edits of the pool that have not left."""
-        return self._left.without_left(self.pool)
+    def _depends_on_others(self) -> bool:
+        """Whether nothing can be tried before another worker has evaluated the baseline, or proposed edits."""
+        is_begun = self.candidates and (self.history.rounds or self.pool)
+        return not is_begun and not self.history.has_queued
 
     def _evaluate_a_new_candidate(self) -> bool:
         """Evaluate one candidate that was not evaluated before; False when none can be found."""
@@ -378,7 +208,7 @@ class Search:
         """Evaluate a trial's candidate, or drop it; True when that was a step."""
         with self.coordinator.heartbeat(trial.number):
             self.history.refresh_pool()  # what waited may hold edits that have come since
-            edits, order = suggest_edits(trial, self._searched(), self.problem.orders)
+            edits, order = suggest_edits(trial, self.pool, self.problem.orders)
             prompt = apply_edits(self.problem.baseline_prompt, edits, order)
             fitting = self._fitting.in_place_of(prompt, edits)
             twin = self.history.find(prompt.id)
@@ -397,23 +227,112 @@ class Search:
 
     def _evaluate(self, trial: optuna.Trial, prompt: Prompt, edits: tuple[Edit, ...], order: str) -> None:
         self.problem.observer.begin_trial(trial.number, prompt)
-        candidate = self._trials.evaluate(trial, prompt, edits, order, is_shortening=self._is_shortening())
+        candidate = self._trials.evaluate(trial, prompt, edits, order)
         if candidate is not None:
             self.n_own += 1
             self.history.add_candidate(candidate)
             self._tell(candidate)
 
-    def _queue_shorter(self) -> bool:
-        """Put a shorter version of the best prompt in front of what is queued; False where all were tried."""
-        base = self._shorter.base()
-        untried = self._shorter.untried(base, is_first=self.n_done == self._convergence.begins_shortening)
-        if not untried:
-            return False
-        if new := [edit for edit in untried[0] if edit not in self.pool]:
-            self.history.add_edits(new, self.coordinator.worker)
-        next_ones = untried[: self._n_places()]
-        coming = [ComingCandidate(self.history.prompt_of(edits, base.order), edits) for edits in next_ones]
-        self._warm_up.of_all(coming, is_shortening=True)
-        drop_queued(self.study)
-        self._queue.put(untried[0], base)
-        return True
+    def _outlast_the_others(self) -> bool:
+        """Wait until no other worker has a trial in hand; True where one has died and left it to this one."""
+        while self._most_own is None and self.coordinator.is_busy() and not self._is_complete():
+            if self.coordinator.wait():
+                return True
+            self._refresh()
+        return False
+
+    def _refresh(self) -> None:
+        """Read what other workers have done."""
+        for candidate in self.history.refresh():
+            self._tell(candidate)
+
+    def _tell(self, candidate: Candidate | StoppedCandidate) -> None:
+        observer, total = self.problem.observer, self.history.total
+        if isinstance(candidate, StoppedCandidate):
+            observer.stopped(candidate, self.n_done, total)
+        else:
+            observer.trial(candidate, self.n_done, total)
+        self._look_for_a_new_best()
+
+    def _look_for_a_new_best(self) -> None:
+        if self._on_new_best is not None and self.candidates and (best := self.best).id != self._best_id:
+            self._best_id = best.id
+            self._on_new_best(self)
+
+    def _is_complete(self) -> bool:
+        return self.n_done >= self.history.total or self.n_own == self._most_own
+
+    def _spend_what_was_saved(self) -> None:
+        """Where only shorter prompts are left to try, search on as long as the limits pay for it."""
+        most_trials, total = self.problem.options.most_trials, self.history.total
+        is_searched = self.n_done == self.state.begins_shortening
+        if self._funds is None or most_trials is None or total >= most_trials or not is_searched:
+            return
+        n_trials = min(most_trials - total, self._funds.n_further(self))
+        if n_trials > 0:
+            self.history.go_on_for(n_trials)
+            total = self.history.total
+            self.problem.observer.phase(f"the limit pays for {n_trials} more candidates: {total} trials in all")
+
+    @property
+    def candidates(self) -> list[Candidate]:
+        """Every distinct prompt evaluated in whole so far, the baseline first."""
+        return self.history.candidates
+
+    @property
+    def stopped(self) -> list[StoppedCandidate]:
+        """The candidates that stopped in their races."""
+        return self.history.stopped
+
+    @property
+    def n_done(self) -> int:
+        """How many candidates were evaluated, those that stopped among them."""
+        return self.state.n_done
+
+    @property
+    def pool(self) -> list[Edit]:
+        """Every edit proposed so far."""
+        return self.history.pool
+
+    @property
+    def baseline(self) -> Candidate:
+        """The baseline prompt, as evaluated."""
+        return self.state.baseline
+
+    @property
+    def best(self) -> Candidate | StoppedCandidate:
+        """The knee of all that may come to stand on the front."""
+        return self.state.best
+
+    @property
+    def least_f1(self) -> float:
+        """The F1 on val below which a candidate is infeasible."""
+        return self.state.least_f1
+
+    @property
+    def front(self) -> tuple[Candidate, ...]:
+        """The Pareto front so far, on val, of whole grids, of what is small enough to be handed back."""
+        return self.state.front
+
+    @property
+    def leaders(self) -> tuple[Candidate | StoppedCandidate, ...]:
+        """The front as it will be about: with those of which a part of the grid is known, by estimates."""
+        return self.state.leaders
+
+    @property
+    def shortest(self) -> Candidate:
+        """The candidate with fewest edits that is no worse than the knee by more than one standard error."""
+        return self.state.shortest
+
+    @property
+    def race_counts(self) -> RaceCounts | None:
+        """What racing has saved so far; None where candidates don't race."""
+        if not self.candidates or not (self._races.are_run or self.stopped):
+            return None
+        on_val = self.problem.evaluator.predictions(self.problem.baseline_prompt, "val")
+        return RaceCounts.of(self.candidates, self.stopped, on_val.array.size)
+
+    @property
+    def finish_reason(self) -> str:
+        """Why there is nothing left to do: ``trials`` or ``exhausted``."""
+        return "trials" if self.n_done >= self.problem.options.trials else "exhausted"

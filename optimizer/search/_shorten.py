@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.evaluation import compare_paired, objective_gains, objective_values
-from psopt.search._edit_effects import held_in
+from psopt.search._edit_worths import held_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -2,101 +2,70 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import itertools
 from typing import TYPE_CHECKING
 
 from psopt.proposals import merged_notes, replace_merged
 from psopt.search._shorten import next_shorter
+from psopt.search._sources import Choice
 from psopt.search.racing import StoppedCandidate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.search._fitting import Fitting
     from psopt.search._front import Candidate
-    from psopt.search._history import History
-    from psopt.search._left_edits import LeftEdits
     from psopt.search._problem import SearchProblem
-    from psopt.search._standings import Standings
-    from psopt.search.racing import CandidateRaces
+    from psopt.search._state import SearchState
     from psopt.search_spaces import Edit
 
 
-class ShorterCandidates:
-    """Chooses shorter versions of the best prompt.
+class ShorterVersions:
+    """Shorter versions of the best prompt, one after the other, in the last trials."""
 
-    Parameters
-    ----------
-    problem : SearchProblem
-    history : History
-    standings : Standings
-    races : CandidateRaces
-        Ask more about a prompt of which too little is known.
-    fitting : Fitting
-    left : LeftEdits
+    replaces_queue = True
+
+    def next(self, state: SearchState) -> list[Choice]:
+        """Return the best one that was not tried, where the last trials have begun."""
+        if not state.history.candidates or not state.is_shortening:
+            return []
+        base = _base(state)
+        choices = [_merged(state, base), *next_shorter(base, state.history.evaluated, state.pool)]
+        known = {candidate.id for candidate in state.history.evaluated}
+        untried = (edits for edits in choices if state.history.prompt_of(edits, base.order).id not in known)
+        return [Choice.like(base, edits, state.problem) for edits in itertools.islice(untried, 1)]
+
+
+def _base(state: SearchState) -> Candidate | StoppedCandidate:
+    """What is made shorter: the shortest that is as good as the best.
+
+    Both have been asked about all samples: on a part of them much is as good.
     """
+    while True:
+        best = state.best
+        pair = (best, state.short_of(best, state.standing))
+        narrow = next((prompt for prompt in pair if state.races.is_narrow(prompt)), None)
+        if not isinstance(narrow, StoppedCandidate):
+            return pair[1]
+        state.history.promote(state.races.further(narrow))
 
-    def __init__(
-        self,
-        problem: SearchProblem,
-        history: History,
-        standings: Standings,
-        races: CandidateRaces,
-        fitting: Fitting,
-        left: LeftEdits,
-    ) -> None:
-        self._problem = problem
-        self._history = history
-        self._standings = standings
-        self._races = races
-        self._fitting = fitting
-        self._left = left
 
-    def base(self) -> Candidate | StoppedCandidate:
-        """Return what is made shorter: the shortest that is as good as the best.
+def _merged(state: SearchState, candidate: Candidate | StoppedCandidate) -> tuple[Edit, ...]:
+    """A candidate's edits merged by label: what rules wrote by rule, notes of a model's by that."""
+    problem = state.problem
+    if len(state.history.rounds) < problem.options.rounds:
+        return candidate.edits  # what is merged comes after all rounds
+    merged = _merged_by_rule(problem, candidate.edits)
+    if problem.proposer is None:
+        return merged
+    return replace_merged(merged, _allowed(problem, problem.proposer.merge(problem.task, merged)))
 
-        Both have been asked about all samples: on a part of them much is as good.
-        """
-        while True:
-            pair = (self._standings.best, self._standings.short_leader)
-            narrow = next((prompt for prompt in pair if self._races.is_narrow(prompt, self._standings.baseline)), None)
-            if not isinstance(narrow, StoppedCandidate):
-                shortest = pair[1]
-                return replace(shortest, edits=self._left.without_left(shortest.edits))
-            self._history.promote(self._races.further(narrow, self._standings.baseline))
 
-    def untried(self, base: Candidate | StoppedCandidate, *, is_first: bool) -> list[tuple[Edit, ...]]:
-        """Return the edits that may be tried next, best first, as far as no candidate has had them.
+def _merged_by_rule(problem: SearchProblem, edits: Sequence[Edit]) -> tuple[Edit, ...]:
+    """Edits with the notes of each label in one, as far as rules have written them."""
+    task = problem.task
+    return replace_merged(edits, _allowed(problem, merged_notes(edits, task.labels, task.noun)))
 
-        Parameters
-        ----------
-        base : Candidate or StoppedCandidate
-            What is made shorter.
-        is_first : bool
-            Whether nothing shorter was tried yet: then what is worth most within the limits goes first.
-        """
-        history = self._history
-        choices = [self._merged(base), *next_shorter(base, history.evaluated, history.pool)]
-        is_nothing_merged = len(history.rounds) == self._problem.options.rounds  # that is stored as one more round
-        if is_first and is_nothing_merged:
-            choices.insert(0, self._fitting.packed(self._merged_by_rule))
-        return [edits for edits in choices if history.find(history.prompt_of(edits, base.order).id) is None]
 
-    def _merged(self, candidate: Candidate | StoppedCandidate) -> tuple[Edit, ...]:
-        """A candidate's edits merged by label: what rules wrote by rule, notes of a model's by that."""
-        if len(self._history.rounds) < self._problem.options.rounds:
-            return candidate.edits  # what is merged comes after all rounds
-        merged = self._merged_by_rule(candidate.edits)
-        if self._problem.proposer is None:
-            return merged
-        return replace_merged(merged, self._allowed(self._problem.proposer.merge(self._problem.task, merged)))
-
-    def _merged_by_rule(self, edits: Sequence[Edit]) -> tuple[Edit, ...]:
-        """Edits with the notes of each label in one, as far as rules have written them."""
-        task = self._problem.task
-        return replace_merged(edits, self._allowed(merged_notes(edits, task.labels, task.noun)))
-
-    def _allowed(self, merged: list[Edit]) -> list[Edit]:
-        """Merged edits that hold no text of samples, where that is asked for."""
-        check = self._problem.no_verbatim
-        return merged if check is None else check.allowed(merged)
+def _allowed(problem: SearchProblem, merged: list[Edit]) -> list[Edit]:
+    """Merged edits that hold no text of samples, where that is asked for."""
+    return merged if problem.no_verbatim is None else problem.no_verbatim.allowed(merged)

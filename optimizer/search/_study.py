@@ -1,21 +1,20 @@
-"""The Optuna study of a search: named objectives, a sampler, a storage that is waited for."""
+"""The Optuna study of a search: named objectives, a sampler by its name, a storage that is waited for."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import optuna
 from psopt.answers import ONE_LABEL
-from psopt.errors import InputError, UnknownNameError
+from psopt.errors import InputError, UnknownNameError, import_extra
 from psopt.evaluation import objectives_of
-from psopt.search._sampler import make_sampler
+from psopt.search._options import SamplerName
 from psopt.search.distributed import RetryPolicy, StoredStudy, make_storage, opening, read_metadata, retrying
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from psopt.answers import AnswerType
-    from psopt.search._options import SamplerName
 
 
 def open_study(
@@ -77,3 +76,24 @@ def study_storage(url: str, policy: RetryPolicy) -> optuna.storages.BaseStorage:
     """Make the storage of a study that is waited for while it is away."""
     # `get_storage` is how Optuna puts its cache above a database: without it each look reads all trials anew.
     return retrying(optuna.storages.get_storage(make_storage(url)), policy)
+
+
+# Optuna's defaults, 10 and 50 trials at random, are a quarter of our usual 40 trials and all of them.
+_TPE_STARTUP_TRIALS = 8
+_NSGA2_POPULATION = 12
+
+
+def make_sampler(name: SamplerName, seed: int) -> optuna.samplers.BaseSampler:
+    """Make the sampler of this name; ``gp`` needs the extra ``local`` (torch)."""
+    if name == "tpe":
+        return optuna.samplers.TPESampler(
+            multivariate=True, group=True, n_startup_trials=_TPE_STARTUP_TRIALS, seed=seed
+        )
+    if name == "nsga2":
+        return optuna.samplers.NSGAIISampler(population_size=_NSGA2_POPULATION, seed=seed)
+    if name == "gp":
+        import_extra("torch", "the sampler gp", "local")
+        return optuna.samplers.GPSampler(seed=seed)
+    if name == "random":
+        return optuna.samplers.RandomSampler(seed=seed)
+    raise UnknownNameError("sampler", name, get_args(SamplerName))

@@ -97,22 +97,13 @@ def test_what_an_adapter_writes_counts_for_the_length_of_a_call(tmp_path: Path) 
     low, high = run["frame_tokens"]
     assert 50 < low < high < len(frame)
     assert run["baseline"]["call"]["tokens_a_call"] > low
-    of_a_call = run["baseline"]["call"]["tokens_a_call"]
-    of_examples = run["prompt_limits"]["tokens"] - 2 * of_a_call
-    assert 16 * 5 < of_examples < 16 * 20  # questions of a few words, and their labels
 
 
 def test_what_is_handed_back_has_room_for_sixteen_demonstrations(tmp_path: Path) -> None:
-    long_ones = [
-        dspy.Example(question=f"{example.question} {'well ' * 100}", label=example.label).with_inputs("question")
-        for example in FEW[0]
-    ]
-    given = (long_ones, long_ones[::2])
-    better = compiled(predict(), given=given, num_trials=2, num_rephrasings=2, log_dir=tmp_path / "run")
+    better = compiled(predict(), num_trials=2, num_rephrasings=2, log_dir=tmp_path / "run")
     run = json.loads((better.run.path / "run.json").read_text())
-    of_a_call = run["baseline"]["call"]["tokens_a_call"]
     assert run["settings"]["parts"]["examples_allowed"] == 16
-    assert 2 * of_a_call + 16 * 100 < run["prompt_limits"]["tokens"] < 2 * of_a_call + 16 * 250
+    assert run["prompt_limits"] == {"edits": 25, "tokens": None}
 
 
 def test_of_two_labels_a_round_offers_as_many_demonstrations_as_there_is_room_for(tmp_path: Path) -> None:

@@ -43,7 +43,6 @@ def told(candidate: Candidate) -> Any:
         candidate.prompt,
         candidate.edits,
         candidate.order,
-        candidate.excess,
         json.loads(json.dumps(scores)),
     )
 

@@ -1,4 +1,4 @@
-"""What is handed back is no larger than one would ship, unless its gain is sure; trials are spent on what fits."""
+"""What is handed back is no larger than one would ship; trials are spent on what fits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from psopt.errors import InputError
-from psopt.search import Candidate, PromptLimits, knee, pareto_front, tokens_of_mean_text
+from psopt.search import Candidate, PromptLimits, tokens_of_mean_text
 from psopt.search._edit_worths import EditWorths, best_within, expected_gain
 from psopt.search._new_edits import obvious_choices
 from psopt.search_spaces import Edit, Prompt, Provenance, SearchRestriction, apply_edits
@@ -32,17 +32,15 @@ class Scored:
         self.gains = np.array([f1, -sensitivity, consistency])
 
 
-def candidate(trial: int, edits: Sequence[Edit], f1: float, *, excess: int = 0) -> Any:
+def candidate(trial: int, edits: Sequence[Edit], f1: float) -> Any:
     scores: Any = Scored(f1)
-    return Candidate(trial, apply_edits(PROMPT, edits), tuple(edits), scores, excess=excess)
+    return Candidate(trial, apply_edits(PROMPT, edits), tuple(edits), scores)
 
 
-def test_twice_the_seed_prompt_is_allowed_and_no_more_than_25_edits() -> None:
+def test_25_edits_are_allowed_of_any_length() -> None:
     limits = PromptLimits.of(PROMPT, AROUND, SearchRestriction())
-    assert (limits.most_edits, limits.most_tokens) == (25, 2 * limits.tokens(PROMPT))
-    few = NOTES[:2]
-    assert limits.allow(apply_edits(PROMPT, few), few)
-    assert not limits.allow(apply_edits(PROMPT, NOTES), NOTES)
+    assert (limits.most_edits, limits.most_tokens) == (25, None)
+    assert limits.allow(apply_edits(PROMPT, NOTES), NOTES)
     many = [Edit("note", "a", f"Note {i}.", ORIGIN) for i in range(26)]
     assert not limits.allow(PROMPT, many)
     assert limits.allow(PROMPT, many[:25])
@@ -50,16 +48,14 @@ def test_twice_the_seed_prompt_is_allowed_and_no_more_than_25_edits() -> None:
 
 def test_examples_have_room_where_that_is_asked_for() -> None:
     restriction = SearchRestriction(examples_allowed=16)
-    limits = PromptLimits.of(PROMPT, AROUND, restriction, of_example=20)
-    assert limits.most_tokens == 2 * limits.tokens(PROMPT) + 16 * 20
-    assert not limits.is_firm
+    limits = PromptLimits.of(PROMPT, AROUND, restriction)
     notes = [Edit("note", "a", f"Note {i}.", ORIGIN) for i in range(26)]
     examples = [Edit("example", "a", f"text {i}", ORIGIN) for i in range(17)]
     assert not limits.are_too_many([*notes[:25], *examples[:16]])
     assert limits.are_too_many(notes)
     assert limits.are_too_many([*notes[:25], *examples])
-    firm = PromptLimits.of(PROMPT, AROUND, replace(restriction, max_prompt_tokens=90), of_example=20)
-    assert firm.most_tokens == 90
+    own = PromptLimits.of(PROMPT, AROUND, replace(restriction, max_prompt_tokens=90))
+    assert (own.most_edits, own.most_tokens) == (None, 90)
     assert SearchRestriction.from_dict(restriction.to_dict()) == restriction
     assert "examples_allowed" not in SearchRestriction().to_dict()
     with pytest.raises(InputError, match="examples_allowed must not be negative"):
@@ -80,23 +76,16 @@ def test_definitions_of_one_label_count_once() -> None:
     assert limits.are_too_many([*definitions, *NOTES[:2]])
 
 
-def test_a_limit_of_ones_own_is_firm_and_has_room_for_the_seed_prompt() -> None:
+def test_a_limit_of_ones_own_takes_the_place_of_the_default_and_has_room_for_the_seed_prompt() -> None:
     limits = PromptLimits.of(PROMPT, AROUND, SearchRestriction(max_prompt_tokens=500))
-    assert limits.is_firm
     assert limits.allow(apply_edits(PROMPT, NOTES), NOTES)
+    small = PromptLimits.of(PROMPT, AROUND, SearchRestriction(max_prompt_tokens=limits.tokens(PROMPT)))
+    assert small.allow(PROMPT, ())
+    assert not small.allow(apply_edits(PROMPT, NOTES), NOTES)
     with pytest.raises(InputError, match="--max-prompt-tokens 9 does not allow the seed prompt: a call of it takes"):
         PromptLimits.of(PROMPT, AROUND, SearchRestriction(max_prompt_tokens=9))
     with pytest.raises(InputError, match="max_prompt_edits must be at least 1"):
         SearchRestriction(max_prompt_edits=0)
-
-
-def test_a_larger_prompt_keeps_none_within_the_limits_from_the_front_and_is_no_knee() -> None:
-    base, small, large = candidate(0, (), 0.5), candidate(1, NOTES[:1], 0.6), candidate(2, NOTES, 0.8)
-    assert pareto_front([base, small, large], 0.49) == (large,)
-    large = candidate(2, NOTES, 0.8, excess=1)
-    front = pareto_front([base, small, large], 0.49)
-    assert front == (large, small)
-    assert knee(front, base) is small
 
 
 def test_gains_of_one_label_are_not_expected_twice() -> None:
@@ -118,7 +107,8 @@ def test_worths_are_fitted_to_the_trials_and_fall_back_on_what_was_expected() ->
 def test_the_best_that_fits_is_chosen_in_the_order_that_the_edits_have() -> None:
     base = candidate(0, (), 0.5)
     worths = EditWorths.of([base], base, NOTES)
-    limits = PromptLimits.of(PROMPT, AROUND, SearchRestriction())
+    room = 2 * PromptLimits.of(PROMPT, AROUND, SearchRestriction()).tokens(PROMPT)
+    limits = PromptLimits.of(PROMPT, AROUND, SearchRestriction(max_prompt_tokens=room))
 
     def prompt(edits: Sequence[Edit]) -> Prompt:
         return apply_edits(PROMPT, edits)

@@ -10,19 +10,17 @@ from psopt.search.distributed._answers import (
 )
 from psopt.search.distributed._coordinator import TOTAL_REACHED, Coordinator, LocalCoordinator
 from psopt.search.distributed._edit_rounds import read_rounds, stored_edits, write_edits
-from psopt.search.distributed._finished import finished_by_others
 from psopt.search.distributed._metadata import StudyMetadata, read_metadata, write_metadata
 from psopt.search.distributed._retry_policy import OUTAGES, RetryPolicy
 from psopt.search.distributed._shared_coordinator import SharedCoordinator
 from psopt.search.distributed._storage import make_storage, open_storage, opening, without_password
-from psopt.search.distributed._stored_study import StoredStudy, retrying
-from psopt.search.distributed._study_keys import PROMPT_ID, RACED, TOTAL
+from psopt.search.distributed._stored_study import StoredStudy, finished_by_others, retrying
+from psopt.search.distributed._study_keys import PROMPT_ID, RACED
 
 __all__ = [
     "OUTAGES",
     "PROMPT_ID",
     "RACED",
-    "TOTAL",
     "TOTAL_REACHED",
     "Coordinator",
     "LocalCoordinator",

@@ -65,7 +65,7 @@ class SharedCoordinator:
     worker : str
         This worker's name, unlike any other's.
     total : callable
-        Gives how many candidates the study is to evaluate: fewer, once it has converged.
+        Gives how many candidates the study is to evaluate: more, once limits pay for more.
     tell : callable
         Is told when this worker's heartbeat does not get through.
     """

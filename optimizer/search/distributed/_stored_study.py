@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import traceback
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import optuna
@@ -12,7 +14,7 @@ from optuna.trial import TrialState
 from psopt.search.distributed._held_signals import signals_held
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from optuna.trial import FrozenTrial
     from psopt.search.distributed._retry_policy import RetryPolicy
@@ -117,3 +119,34 @@ class StoredStudy(optuna.Study):
 
     def _trial_id(self, number: int) -> int:
         return self.storage.get_trial_id_from_study_id_trial_number(self._id, number)
+
+
+@dataclass
+class Finished:
+    """How a trial stands after a block of `finished_by_others`; None before its end."""
+
+    state: TrialState | None = None
+
+
+@contextlib.contextmanager
+def finished_by_others(study: StoredStudy, number: int) -> Iterator[Finished]:
+    """Leave the block where others have finished its trial, as its worker was taken for dead.
+
+    Every other error goes through. Optuna 5 says it by `UpdateFinishedTrialError`, from whatever writes to the trial.
+    `Study.tell` says it by a ValueError, as it says a dozen other things. With ``skip_if_finished`` it says nothing, or
+    raises the former where the others were faster by a hair. So that one class is all that has to be looked for, and
+    the trial's state confirms it.
+
+    Raises
+    ------
+    RuntimeError
+        If a trial that nobody has finished is said to be.
+    """
+    finished = Finished()
+    try:
+        yield finished
+    except optuna.exceptions.UpdateFinishedTrialError as error:
+        state = study.read_trial(number).state
+        if not state.is_finished():
+            raise RuntimeError(f"trial {number} is {state.name}, but can't be written: {error}") from error
+    finished.state = study.read_trial(number).state

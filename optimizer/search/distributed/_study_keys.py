@@ -13,9 +13,7 @@ TRAIN = (
     "psopt:train"  # ":ROUND" or ":ROUND:WORKER" follows; [prompt id, answers on train] of a part of its cells, as JSON
 )
 ROUND_LEASE = "psopt:round"  # ":ROUND" follows; [worker, beat] of who proposes its edits
-LEFT = "psopt:left"  # ":PARAMETER" follows, an edit's; the trial after which it left the search
 FURTHER_TRIALS = "psopt:further"  # ":TRIALS" follows; how many more than those its limits pay for
-TOTAL = "psopt:total"  # ":TRIALS" follows, as asked for; after how many trials the search ends
 CHOSEN = "psopt:chosen"  # hidden; the number of the trial to use: the best so far, at the end what is recommended
 
 # Of a trial, among the system attributes, which the dashboard does not show

@@ -15,20 +15,57 @@ by their gain, is found, and for what share of its calls.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from psopt.models import NOT_ASKED
-from psopt.search.growing._unclear_groups import chance_of_failing, failing_groups, failure_rates
 from psopt.search.racing import Rung, Schedule
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psopt.diagnosis import NameableGroups
-    from psopt.search.growing._earlier_failures import EarlierFailures
 
     Answers = NDArray[np.int64]
     Flags = NDArray[np.bool_]
+    Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class EarlierFailures:
+    """What each sample was in the latest diagnosis that asked about it.
+
+    Attributes
+    ----------
+    failed : (N,) bool
+        It was wrong or unsteady.
+    sound : (N,) bool
+        It was right and steady, as far as it was asked about. Neither of the two: nobody has asked.
+    """
+
+    failed: NDArray[np.bool_]
+    sound: NDArray[np.bool_]
+
+    @classmethod
+    def none(cls, n_samples: int) -> Self:
+        """Return what is known before the first diagnosis."""
+        nobody = np.zeros(n_samples, dtype=np.bool_)
+        return cls(nobody, nobody.copy())
+
+    @property
+    def are_there(self) -> bool:
+        """Whether there was a diagnosis."""
+        return bool((self.failed | self.sound).any())
+
+    @property
+    def kinds(self) -> NDArray[np.int64]:
+        """0 where nobody has asked, 1 where it failed, 2 where it was sound: (N,)."""
+        return self.failed + 2 * self.sound
+
+    def after(self, failed: NDArray[np.bool_], asked: NDArray[np.bool_]) -> EarlierFailures:
+        """Return what is known after a further diagnosis: (N,) who failed in it, and who was asked about."""
+        return EarlierFailures(np.where(asked, failed, self.failed), np.where(asked, asked & ~failed, self.sound))
+
 
 Ask = Callable[["NDArray[np.bool_]"], "NDArray[np.int64]"]
 """From the cells that must be known to a prompt's answers, (N, Q); what is known already is not asked again."""
@@ -147,3 +184,58 @@ class GrowingGrid:
 def _unique(rows: list[np.int64]) -> NDArray[np.int64]:
     """Each once, in the order in which they come first."""
     return np.array(list(dict.fromkeys(int(row) for row in rows)), dtype=np.int64)
+
+
+# The failures of a group are Poisson with the sum of its members' rates times a factor of its own, which is gamma with
+# mean 1 and this shape: a group may fail three times as often as its class does. Chosen for being the simplest, the
+# exponential distribution.
+_SHAPE = 1.0
+# A class's rate is drawn to that of all by so many samples: a class of three says nothing by itself. Chosen.
+_DRAWN = 4.0
+_FEWEST_FAILING = 2  # a slice has as many
+
+
+def failure_rates(failed: Flags, asked: Flags, truth: NDArray[np.int64], kinds: NDArray[np.int64]) -> Vector:
+    """Estimate how probable it is that each sample fails: (N,), by its class and by what it was earlier.
+
+    Parameters
+    ----------
+    failed, asked : (N,) bool
+    truth : (N,) int
+    kinds : (N,) int
+        What samples were in earlier diagnoses: those that failed then are likelier to fail again.
+    """
+    rates = np.empty(len(truth))
+    for kind in np.unique(kinds):
+        of_kind = kinds == kind
+        overall = ((failed & of_kind).sum() + 0.5) / ((asked & of_kind).sum() + 1)
+        for label in np.unique(truth[of_kind]):
+            own = of_kind & (truth == label)
+            rates[own] = ((failed & own).sum() + _DRAWN * overall) / ((asked & own).sum() + _DRAWN)
+    return rates
+
+
+def chance_of_failing(members: Flags, failed: Flags, asked: Flags, rates: Vector) -> Vector:
+    """Estimate the probability that each group, once it is asked about in whole, has two failing members: (G,).
+
+    0 where it was asked about in whole, 1 where it has them already and others are left.
+
+    Parameters
+    ----------
+    members : (N, G) bool
+    failed, asked : (N,) bool
+    rates : (N,) float
+    """
+    from scipy.stats import nbinom
+
+    left = members & ~asked[:, None]
+    n_failed = (members & failed[:, None]).sum(axis=0)
+    expected = _SHAPE + rates @ (members & asked[:, None])
+    to_come = rates @ left
+    chance = nbinom.sf(_FEWEST_FAILING - 1 - n_failed, _SHAPE + n_failed, expected / (expected + to_come))
+    return np.where(left.any(axis=0), chance, 0.0)
+
+
+def failing_groups(members: Flags, failed: Flags, fewest: int = _FEWEST_FAILING) -> Flags:
+    """Which groups have so many failing members: (G,)."""
+    return np.asarray((members & failed[:, None]).sum(axis=0) >= fewest)

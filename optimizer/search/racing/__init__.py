@@ -1,11 +1,10 @@
 """Racing: a candidate is asked about ever more of the grid, and stops where others are clearly better."""
 
 from psopt.search.racing._candidate_races import CandidateRaces
-from psopt.search.racing._lockstep import run_in_lockstep
-from psopt.search.racing._mode import check_wordings, racing_rule
+from psopt.search.racing._mode import check_wordings, races
 from psopt.search.racing._race import Ask, Race, RaceResult, is_audited
 from psopt.search.racing._race_counts import RIGHT, WRONG, RaceCounts, racing_line
-from psopt.search.racing._rules import NEGLIGIBLE, RULES, AnytimeRule, PairedRule, Rule, Stop
+from psopt.search.racing._rules import NEGLIGIBLE, PairedRule, Stop
 from psopt.search.racing._sample_gains import sample_gains
 from psopt.search.racing._schedule import Rung, Schedule
 from psopt.search.racing._stopped_candidate import (
@@ -21,9 +20,7 @@ __all__ = [
     "NEGLIGIBLE",
     "NOT_ESTIMATED",
     "RIGHT",
-    "RULES",
     "WRONG",
-    "AnytimeRule",
     "Ask",
     "CandidateRaces",
     "EstimatedScores",
@@ -31,7 +28,6 @@ __all__ = [
     "Race",
     "RaceCounts",
     "RaceResult",
-    "Rule",
     "Rung",
     "Schedule",
     "Stop",
@@ -39,8 +35,7 @@ __all__ = [
     "check_wordings",
     "estimated_scores",
     "is_audited",
+    "races",
     "racing_line",
-    "racing_rule",
-    "run_in_lockstep",
     "sample_gains",
 ]

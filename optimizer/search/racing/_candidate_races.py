@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from psopt.evaluation import answer_shares, score
 from psopt.search.racing._race import Race, RaceResult, is_audited
-from psopt.search.racing._rules import NEGLIGIBLE, RULES
+from psopt.search.racing._rules import NEGLIGIBLE, PairedRule
 from psopt.search.racing._schedule import Schedule
-from psopt.search.racing._stopped_candidate import StoppedCandidate
+from psopt.search.racing._stopped_candidate import StoppedCandidate, estimated_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
-    from psopt.evaluation import Evaluator
+    from psopt.evaluation import Evaluator, Predictions, Scores
     from psopt.search._front import Candidate
     from psopt.search._options import SearchOptions
-    from psopt.search.racing._race import Ask
     from psopt.search.racing._schedule import Rung
+    from psopt.search.racing._stopped_candidate import EstimatedScores
     from psopt.search_spaces import Prompt
 
     Raced = Candidate | StoppedCandidate
@@ -28,38 +30,26 @@ if TYPE_CHECKING:
 class CandidateRaces:
     """Lets the candidates of a search race, one after the other, and compares them by what they were asked about.
 
-    Every decision is made on the answers to a whole rung, so that it does not matter in which order they came.
+    Every decision is made on the answers to a whole rung, so that it does not matter in which order they came. The
+    baseline's whole grid must be known.
 
     Parameters
     ----------
     evaluator : Evaluator
+    baseline : Prompt
     options : SearchOptions
-    rule : str or None
-        One of `RULES`; None where nobody races.
+    are_run : bool
+        Whether candidates race; else nobody stops, and nothing is asked here.
     """
 
-    def __init__(self, evaluator: Evaluator, options: SearchOptions, rule: str | None) -> None:
+    def __init__(self, evaluator: Evaluator, baseline: Prompt, options: SearchOptions, *, are_run: bool) -> None:
+        self.are_run = are_run
         self._evaluator = evaluator
+        self._baseline = baseline
         self._options = options
-        self._rule = rule
-        self._schedule: Schedule | None = None
         self._races: dict[float, Race] = {}
 
-    @property
-    def are_run(self) -> bool:
-        """Whether candidates race."""
-        return self._rule is not None
-
-    def run(
-        self,
-        prompt: Prompt,
-        rivals: Iterable[Raced],
-        baseline: Candidate,
-        *,
-        is_shortening: bool,
-        ask: Ask | None = None,
-        siblings: Mapping[str, NDArray[np.int64]] | None = None,
-    ) -> RaceResult:
+    def run(self, prompt: Prompt, rivals: Iterable[Raced], *, is_shortening: bool) -> RaceResult:
         """Ask about a prompt as far as it gets; nothing at all where nobody races.
 
         A shorter version of the best prompt is good enough where it loses no more than one standard error: it stops
@@ -70,72 +60,66 @@ class CandidateRaces:
         prompt : Prompt
         rivals : iterable of candidates
             All that may come to stand on the front.
-        baseline : Candidate
         is_shortening : bool
             Whether the prompt is tried because it is shorter.
-        ask : callable, optional
-            Gives the prompt's answers; by default the evaluator does.
-        siblings : dict of prompt id to (N, Q) int, optional
-            Answers of further rivals as far as there are any, -1 in the other cells.
         """
-        if self._rule is None:
+        if not self.are_run:
             return RaceResult(None, None)
-        race = self._race(baseline, 0.0 if is_shortening else NEGLIGIBLE)
-        answers = {rival.id: self._answers(rival) for rival in (*rivals, baseline)} | dict(siblings or {})
-        ask = ask or (lambda cells: self._evaluator.answers(prompt, "val", cells))
-        return race.run(prompt.id, ask, answers, baseline.id)
+        baseline = self._baseline
+        answers = {rival.prompt.id: self._answers(rival.prompt) for rival in rivals}
+        answers |= {baseline.id: self._answers(baseline)}
+        race = self._race(0.0 if is_shortening else NEGLIGIBLE)
+        return race.run(prompt.id, lambda cells: self._evaluator.answers(prompt, "val", cells), answers, baseline.id)
 
-    def cells(self, rung: Rung, baseline: Candidate) -> NDArray[np.bool_]:
-        """Return a rung's cells, (N, Q)."""
-        return self._schedule_of(baseline).cells(rung)
-
-    def widened(self, cells: NDArray[np.bool_], baseline: Candidate) -> NDArray[np.bool_]:
-        """Return the cells up to the rung that survivors wait at, or as many as these are if they are more."""
-        return cells | self.cells(self._schedule_of(baseline).held_at, baseline) if self.are_run else cells
-
-    def is_whole(self, rung: Rung, baseline: Candidate) -> bool:
+    def is_whole(self, rung: Rung) -> bool:
         """Whether a rung is the whole grid."""
-        return rung == self._schedule_of(baseline).whole
+        return rung == self._schedule.whole
 
-    def is_narrow(self, candidate: Raced, baseline: Candidate) -> bool:
+    def is_narrow(self, candidate: Raced) -> bool:
         """Whether a candidate was asked about a part of the samples only."""
-        n_samples = self._schedule_of(baseline).n_samples
-        return isinstance(candidate, StoppedCandidate) and candidate.rung.samples < n_samples
+        return isinstance(candidate, StoppedCandidate) and candidate.rung.samples < self._schedule.n_samples
 
-    def audit_rung(self, prompt: Prompt, rung: Rung, baseline: Candidate) -> Rung | None:
+    def audit_rung(self, prompt: Prompt, rung: Rung) -> Rung | None:
         """Return how much further a prompt is asked about that has stopped at a rung; None if it is not audited."""
         if not is_audited(prompt.id, self._options.seed):
             return None
-        schedule = self._schedule_of(baseline)
+        schedule = self._schedule
         return schedule.held_at if rung != schedule.held_at else schedule.after(rung)
 
-    def after(self, candidate: StoppedCandidate, baseline: Candidate) -> Rung:
-        """Return the rung that a candidate is asked about next."""
-        return self._schedule_of(baseline).after(candidate.rung)
-
-    def ask(self, prompt: Prompt, rung: Rung, baseline: Candidate) -> None:
+    def ask(self, prompt: Prompt, rung: Rung) -> None:
         """Ask about a rung of a prompt."""
-        self._evaluator.answers(prompt, "val", self.cells(rung, baseline))
+        self._evaluator.answers(prompt, "val", self._schedule.cells(rung))
 
-    def further(self, candidate: StoppedCandidate, baseline: Candidate) -> StoppedCandidate:
+    def further(self, candidate: StoppedCandidate) -> StoppedCandidate:
         """Ask about the next rung of a candidate that is held."""
-        rung = self.after(candidate, baseline)
-        self.ask(candidate.prompt, rung, baseline)
+        rung = self._schedule.after(candidate.rung)
+        self.ask(candidate.prompt, rung)
         return replace(candidate, rung=rung)
 
-    def lead(self, candidate: Raced, rival: Raced, baseline: Candidate) -> NDArray[np.float64]:
+    def lead(self, candidate: Raced, rival: Raced) -> NDArray[np.float64]:
         """Return by how much a candidate is ahead of a rival, in F1, -S and C, on each sample of both: (n, 3)."""
-        whole = self._schedule_of(baseline).whole
-        rung = min(prompt.rung if isinstance(prompt, StoppedCandidate) else whole for prompt in (candidate, rival))
-        return self._race(baseline).lead(candidate.id, self._answers(candidate), rival.id, self._answers(rival), rung)
+        rung = min(self._rung(candidate), self._rung(rival))
+        answers = (candidate.id, self._answers(candidate.prompt)), (rival.id, self._answers(rival.prompt))
+        return self._race().lead(*answers[0], *answers[1], rung)
+
+    def estimates(self, candidate: StoppedCandidate) -> EstimatedScores:
+        """Estimate a candidate's scores by what it was asked about."""
+        answers, grid = self._answers(candidate.prompt), self._answers(self._baseline)
+        lead = self._race().lead(candidate.id, answers, self._baseline.id, grid, candidate.rung)
+        return self.marked(estimated_scores(lead, self._scores, self._on_val), candidate.prompt)
+
+    def marked(self, scores: EstimatedScores, prompt: Prompt) -> EstimatedScores:
+        """Say of scores whether a prompt's answers so far are nearly always the same."""
+        shares = answer_shares(self._evaluator.predictions_so_far(prompt, "val"))
+        return scores._replace(is_hollow=shares is not None and shares.near_constant is not None)
 
     def knows_as_much(self, rival: Raced, candidate: StoppedCandidate) -> bool:
         """Whether a rival was asked about all that a candidate was asked about."""
-        return not isinstance(rival, StoppedCandidate) or rival.rung >= candidate.rung
+        return self._rung(rival) >= candidate.rung
 
-    def is_no_better(self, lead: NDArray[np.float64], baseline: Candidate) -> bool:
+    def is_no_better(self, lead: NDArray[np.float64]) -> bool:
         """Whether this lead over a rival leaves a candidate no place on the front beside it."""
-        return self._race(baseline).is_no_better(lead)
+        return self._race().is_no_better(lead)
 
     @staticmethod
     def loses_little(lead: NDArray[np.float64]) -> bool:
@@ -143,21 +127,28 @@ class CandidateRaces:
         errors = lead.std(axis=0, ddof=1) / np.sqrt(len(lead))
         return bool((lead.mean(axis=0) >= -errors).all())
 
-    def _answers(self, candidate: Raced) -> NDArray[np.int64]:
-        return self._evaluator.partial_answers(candidate.prompt, "val").array
+    def _rung(self, candidate: Raced) -> Rung:
+        return candidate.rung if isinstance(candidate, StoppedCandidate) else self._schedule.whole
 
-    def _schedule_of(self, baseline: Candidate) -> Schedule:
-        if self._schedule is None:
-            on_val = self._evaluator.predictions(baseline.prompt, "val")
-            self._schedule = Schedule(on_val.true_classes, on_val.n_rephrasings, self._options.seed)
-        return self._schedule
+    def _answers(self, prompt: Prompt) -> NDArray[np.int64]:
+        return self._evaluator.partial_answers(prompt, "val").array
 
-    def _race(self, baseline: Candidate, negligible: float = NEGLIGIBLE) -> Race:
+    @property
+    def _on_val(self) -> Predictions:
+        """What the baseline answered."""
+        return self._evaluator.predictions(self._baseline, "val")
+
+    @cached_property
+    def _scores(self) -> Scores:
+        return score(self._on_val)
+
+    @cached_property
+    def _schedule(self) -> Schedule:
+        return Schedule(self._on_val.true_classes, self._on_val.n_rephrasings, self._options.seed)
+
+    def _race(self, negligible: float = NEGLIGIBLE) -> Race:
         if negligible not in self._races:
-            on_val = self._evaluator.predictions(baseline.prompt, "val")
-            rule = RULES[self._rule or "on"](negligible)
-            margin = self._options.parts.margin
-            self._races[negligible] = Race(
-                self._schedule_of(baseline), on_val.truth, on_val.n_classes, rule, margin, on_val.answers
-            )
+            on_val, margin = self._on_val, self._options.parts.margin
+            rule = PairedRule(negligible)
+            self._races[negligible] = Race(self._schedule, on_val.truth, on_val.n_classes, rule, margin, on_val.answers)
         return self._races[negligible]

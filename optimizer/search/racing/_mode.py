@@ -1,4 +1,4 @@
-"""Whether the candidates of a search race, and by which rule."""
+"""Whether the candidates of a search race, or are asked about whole grids."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from psopt.errors import InputError
 from psopt.models import capabilities_of
+from psopt.models.chat import asks_in_chat
 
 if TYPE_CHECKING:
     from psopt.evaluation import Evaluator
@@ -17,8 +18,8 @@ FEWEST_WORDINGS = 2
 """Disagreement needs two."""
 
 
-def racing_rule(race: RaceMode, evaluator: Evaluator) -> str | None:
-    """Return the name of the rule by which candidates stop; None where every candidate is evaluated in whole.
+def races(race: RaceMode, evaluator: Evaluator) -> bool:
+    """Return whether candidates race; else every candidate is evaluated in whole.
 
     Raises
     ------
@@ -26,13 +27,14 @@ def racing_rule(race: RaceMode, evaluator: Evaluator) -> str | None:
         If racing is asked for by name, and what is compared does not allow it.
     """
     if race == "off":
-        return None
+        return False
     obstacle = _obstacle(evaluator)
     if race == "auto":
-        return None if obstacle or capabilities_of(evaluator.model).is_free else "on"
+        is_worth_it = not capabilities_of(evaluator.model).is_free and not _asks_in_batches(evaluator)
+        return is_worth_it and not obstacle
     if obstacle:
         raise InputError(f"--race {race} {obstacle}")
-    return race
+    return True
 
 
 def check_wordings(race: RaceMode, n_wordings: int) -> None:
@@ -45,6 +47,11 @@ def check_wordings(race: RaceMode, n_wordings: int) -> None:
     """
     if race in {"on", "strict"} and n_wordings < FEWEST_WORDINGS:
         raise InputError(f"--race {race} {_too_few_wordings(n_wordings)}")
+
+
+def _asks_in_batches(evaluator: Evaluator) -> bool:
+    """Whether each rung of a race would be a batch, which may take a day: a whole grid is one too, and asks all."""
+    return asks_in_chat(evaluator.model) and evaluator.model.engine.batches is not None
 
 
 def _obstacle(evaluator: Evaluator) -> str:

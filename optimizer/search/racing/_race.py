@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from psopt.answers import AnswerType
-    from psopt.search.racing._rules import Rule
+    from psopt.search.racing._rules import PairedRule
     from psopt.search.racing._schedule import Rung, Schedule
 
     Answers = NDArray[np.int64]
@@ -53,7 +53,7 @@ class Race:
     truth : (N,) int
     n_classes : int
         With N/A.
-    rule : Rule
+    rule : PairedRule
     margin : float
         By how much F1 may be below the baseline's.
     answer_type : AnswerType
@@ -64,7 +64,7 @@ class Race:
         schedule: Schedule,
         truth: NDArray[np.int64],
         n_classes: int,
-        rule: Rule,
+        rule: PairedRule,
         margin: float,
         answer_type: AnswerType = ONE_LABEL,
     ) -> None:
@@ -113,7 +113,7 @@ class Race:
     ) -> Stop | None:
         cells = self.schedule.cells(rung)
         for rival, grid in rivals.items():
-            if (grid[cells] < 0).any():  # a sibling that has not come so far
+            if (grid[cells] < 0).any():  # a rival that has not come so far
                 continue
             differences = self.lead(prompt, answers, rival, grid, rung)
             if self._rule.is_dominated(differences):

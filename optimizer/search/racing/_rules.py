@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,9 +28,6 @@ _BELOW = 1.64
 # How much better a candidate might still be in one objective and stop all the same: below the noise of a few hundred
 # samples, chosen by judgement.
 NEGLIGIBLE = 0.01
-# Of the anytime-valid bound: error over all looks together, and the number of samples at which it is tightest.
-_ERROR = 0.05
-_TIGHTEST = 160
 
 
 DOMINATED = "dominated"
@@ -64,24 +61,8 @@ class Stop:
         return f"dominated by {self.rival}" if self.reason == DOMINATED else self.reason
 
 
-class Rule(Protocol):
-    """Judges paired differences of a candidate and a rival; (n, k), all to be maximised."""
-
-    def is_dominated(self, differences: NDArray[np.float64]) -> bool:
-        """Whether the rival is clearly better in all objectives."""
-        ...
-
-    def is_no_better(self, differences: NDArray[np.float64]) -> bool:
-        """Whether the candidate is better than the rival by next to nothing at most; ties are no better."""
-        ...
-
-    def is_below(self, differences: NDArray[np.float64], margin: float) -> bool:
-        """Whether the candidate's F1 is clearly below the rival's less a margin."""
-        ...
-
-
 class PairedRule:
-    """Normal bounds at each look, uncorrected.
+    """Judges paired differences of a candidate and a rival, (n, k), all to be maximised, by normal bounds at each look.
 
     Parameters
     ----------
@@ -93,57 +74,20 @@ class PairedRule:
         self._negligible = negligible
 
     def is_dominated(self, differences: NDArray[np.float64]) -> bool:
-        """See `Rule`."""
+        """Whether the rival is clearly better in all objectives."""
         mean = differences.mean(axis=0)
         highest = mean + _bound(len(differences)) * _standard_error(differences)
         return bool((mean <= 0).all() and (mean < 0).any() and (highest < self._negligible).all())
 
     def is_no_better(self, differences: NDArray[np.float64]) -> bool:
-        """See `Rule`."""
+        """Whether the candidate is better than the rival by next to nothing at most; ties are no better."""
         highest = differences.mean(axis=0) + _AT_THE_END * _standard_error(differences)
         return bool((highest < _NEGLIGIBLE_AT_THE_END).all())
 
     def is_below(self, differences: NDArray[np.float64], margin: float) -> bool:
-        """See `Rule`."""
+        """Whether the candidate's F1 is clearly below the rival's less a margin."""
         f1 = differences[:, :1]
         return bool((f1.mean(axis=0) + _BELOW * _standard_error(f1) < -margin).all())
-
-
-class AnytimeRule:
-    """Asymptotic confidence sequences: right at all looks together, with a probability of 95 %.
-
-    Parameters
-    ----------
-    negligible : float
-        See `PairedRule`.
-
-    References
-    ----------
-    Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, "Time-uniform central limit theory and asymptotic confidence
-    sequences", Annals of Statistics 2024, theorem 2.2, one-sided.
-    """
-
-    def __init__(self, negligible: float = NEGLIGIBLE) -> None:
-        self._negligible = negligible
-
-    def is_dominated(self, differences: NDArray[np.float64]) -> bool:
-        """See `Rule`."""
-        mean = differences.mean(axis=0)
-        highest = mean + _half_width(differences)
-        return bool((mean < 0).any() and (highest < self._negligible).all())
-
-    def is_no_better(self, differences: NDArray[np.float64]) -> bool:
-        """See `Rule`."""
-        highest = differences.mean(axis=0) + _half_width(differences)
-        return bool((highest < self._negligible).all())
-
-    def is_below(self, differences: NDArray[np.float64], margin: float) -> bool:
-        """See `Rule`."""
-        f1 = differences[:, :1]
-        return bool((f1.mean(axis=0) + _half_width(f1) < -margin).all())
-
-
-RULES: dict[str, type[PairedRule | AnytimeRule]] = {"on": PairedRule, "strict": AnytimeRule}
 
 
 def _bound(n_samples: int) -> float:
@@ -152,13 +96,3 @@ def _bound(n_samples: int) -> float:
 
 def _standard_error(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(differences.std(axis=0, ddof=1) / np.sqrt(len(differences)))
-
-
-def _half_width(differences: NDArray[np.float64]) -> NDArray[np.float64]:
-    n = len(differences)
-    # rho^2 that makes the bound tightest at _TIGHTEST samples, to first order (appendix of the paper).
-    spread = (-2 * np.log(_ERROR) + np.log(-2 * np.log(_ERROR) + 1)) / _TIGHTEST
-    growth = n * spread + 1
-    # 1e-9: where nothing has varied yet the bound is not zero by rounding
-    deviation = differences.std(axis=0, ddof=1) + 1e-9
-    return np.asarray(deviation * np.sqrt(2 * growth / (n**2 * spread) * np.log(1 + np.sqrt(growth) / (2 * _ERROR))))

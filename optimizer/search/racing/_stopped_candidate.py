@@ -81,11 +81,6 @@ class StoppedCandidate:
     audit: str = ""
 
     @property
-    def excess(self) -> int:
-        """None: limits are for what is handed back, and that is known in whole."""
-        return 0
-
-    @property
     def id(self) -> str:
         """The prompt's id."""
         return self.prompt.id
