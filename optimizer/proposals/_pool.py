@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from psopt.diagnosis import find_slices
 from psopt.proposals._checks import ProposalChecks
-from psopt.proposals._near_equal import with_support
 from psopt.proposals._open_topics import topics_of
+from psopt.proposals._support import with_support
 from psopt.proposals._topics import NoteTopics, one_a_topic
 from psopt.proposals.rules import (
     definitions_from_subclasses,

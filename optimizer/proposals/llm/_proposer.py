@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from psopt.proposals._near_equal import with_support
 from psopt.proposals._open_topics import topics_of
+from psopt.proposals._support import with_support
 from psopt.proposals._topics import NoteTopics
 from psopt.proposals.llm._draft_checks import DraftChecks, DraftError, parsed
 from psopt.proposals.llm._messages import ask_again
