@@ -47,7 +47,7 @@ def knee_shares(
     knees = [
         nearest_to_utopia(of_front, start) for start, of_front in zip(gains[0], gains[1:].swapaxes(0, 1), strict=True)
     ]
-    counted = Counter(eligible[place].id for place in knees)
+    counted = {eligible[place].id: n for place, n in Counter(knees).items()}
     return {name: n / _RESAMPLES for name, n in sorted(counted.items(), key=lambda item: (-item[1], item[0]))}
 
 
