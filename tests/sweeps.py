@@ -38,4 +38,4 @@ def each(names: str, cases: Iterable[Any]) -> Callable[[Callable[..., None]], Ca
 
 
 def _said(value: Any) -> str:
-    return str(getattr(value, "__name__", value))
+    return str(getattr(value, "__name__", value))[:200]

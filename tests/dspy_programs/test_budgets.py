@@ -20,6 +20,7 @@ from psopt.testing import FakeServer  # noqa: E402
 
 from tests.dspy_programs.keyword_lm import keyword_lm  # noqa: E402
 from tests.dspy_programs.programs_to_mend import Sort, chain_of_thought, examples, predict, two_steps  # noqa: E402
+from tests.sweeps import each  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,8 +66,8 @@ def _calls_planned(heard: Listener) -> int:
     return int(line.split()[1].replace(",", ""))
 
 
-@pytest.mark.parametrize(
-    ("options", "n_test", "gate"),
+@each(
+    "options, n_test, gate",
     [
         ({}, 30, "likely"),
         ({"auto": "medium"}, 500, "likely"),

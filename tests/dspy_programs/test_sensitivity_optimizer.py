@@ -26,6 +26,7 @@ from psopt.testing import FakeServer  # noqa: E402
 
 from tests.dspy_programs.keyword_lm import keyword_lm  # noqa: E402
 from tests.dspy_programs.programs_to_mend import chain_of_thought, examples, predict, two_steps  # noqa: E402
+from tests.sweeps import each  # noqa: E402
 
 TRAIN, VAL, TEST = examples(0, 5), examples(5, 5), examples(10, 5)
 ROOT = Path(__file__).parent.parent.parent
@@ -290,8 +291,8 @@ class Kind(enum.Enum):
     WHO = "who"
 
 
-@pytest.mark.parametrize(
-    ("annotation", "labels"),
+@each(
+    "annotation, labels",
     [
         (Literal["a", "b"], ("a", "b")),
         (Literal[1, 2], ("1", "2")),

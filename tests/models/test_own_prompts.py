@@ -19,6 +19,8 @@ from psopt.tasks import Row
 from psopt.templates import ExampleForm, Field, Message, Part, Template
 from psopt.testing import FakeServer
 
+from tests.sweeps import each
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -205,8 +207,8 @@ def test_a_response_format_is_read_in_any_of_its_forms(given: Any) -> None:
     assert read_response_format(text) == text
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
+@each(
+    "text, message",
     [
         ("", "is no JSON"),
         ("{", "is no JSON"),
