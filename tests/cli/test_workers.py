@@ -111,18 +111,15 @@ def dominates(one: Any, other: Any) -> Any:
     return all(a >= b for a, b in pairs) and any(a > b for a, b in pairs)
 
 
-def test_a_study_is_shared_and_a_killed_optimize_taken_over(storage: str, start: Any, tmp_path: Path) -> None:
-    main = optimize(start, storage, "shared", 30)  # enough that some are left when the worker has begun
+def test_workers_share_a_study(storage: str, start: Any, tmp_path: Path) -> None:
+    main = optimize(start, storage, "shared", 40)  # enough that some are left when the workers have begun
     wait_until(lambda: exists(storage, "shared"), process=main)
-    helper = worker(start, storage, "shared")
-    wait_until(lambda: len(claimers(loaded(storage, "shared"))) > 1, process=helper)
-    main.kill()
-    main.wait()
-    finished(helper)
-    assert sum(bool(trial.values) for trial in loaded(storage, "shared").trials) == 30
-    finished(start("resume", "run", "--storage", storage, "--quiet"))
+    workers = [worker(start, storage, "shared") for _ in range(2)]
+    finished(main)
+    for process in workers:
+        finished(process)
     study = loaded(storage, "shared")
-    check_study(study, tmp_path / "run", 30)
+    check_study(study, tmp_path / "run", 40)
     assert len({trial.user_attrs["psopt:claimed"] for trial in study.trials if trial.values}) > 1
     written = "".join(path.read_text(errors="ignore") for path in (tmp_path / "run").rglob("*") if path.is_file())
     assert "secret-word" not in written + json.dumps(study.user_attrs)
@@ -147,19 +144,30 @@ def test_killed_workers_lose_nothing_and_do_nothing_twice(postgres: Any, start: 
     assert not [trial for trial in study.trials if trial.state == optuna.trial.TrialState.RUNNING]
 
 
+def test_a_killed_optimize_is_taken_over_by_a_worker_and_gone_on_with(storage: str, start: Any, tmp_path: Path) -> None:
+    main = optimize(start, storage, "headless", 16)
+    wait_until(lambda: exists(storage, "headless", trials=4), process=main)
+    main.kill()
+    main.wait()
+    finished(worker(start, storage, "headless"))
+    assert sum(bool(trial.values) for trial in loaded(storage, "headless").trials) == 16
+    finished(start("resume", "run", "--storage", storage, "--quiet"))
+    check_study(loaded(storage, "headless"), tmp_path / "run", 16)
+
+
 def test_a_postgresql_that_is_restarted_is_waited_for(postgres: Any, start: Any, tmp_path: Path) -> None:
-    main = optimize(start, postgres.url, "restarted", 30)  # enough that some are left when the worker has begun
+    main = optimize(start, postgres.url, "restarted", 48)  # enough that some are left when the worker has begun
     wait_until(lambda: exists(postgres.url, "restarted"), process=main)
     process = worker(start, postgres.url, "restarted")
     # A storage must be there at the start.
     wait_until(lambda: len(claimers(loaded(postgres.url, "restarted"))) > 1, process=process)
     postgres.stop()
-    let_run(main, 1.0)
+    let_run(main, 3.0)
     assert main.poll() is None
     postgres.start()
     finished(main)
     finished(process)
-    check_study(loaded(postgres.url, "restarted"), tmp_path / "run", 30)
+    check_study(loaded(postgres.url, "restarted"), tmp_path / "run", 48)
 
 
 def wait_for_writing(file: Path, process: subprocess.Popen[str]) -> None:
