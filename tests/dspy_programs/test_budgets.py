@@ -135,7 +135,7 @@ def test_a_server_counts_no_more_requests_than_the_limit(tmp_path: Path, monkeyp
 @pytest.mark.parametrize(("make", "most"), [(predict, 700), (two_steps, 1800)])
 def test_a_limit_returns_the_best_so_far(make: Any, most: int, tmp_path: Path) -> None:
     lm, heard = keyword_lm(), Listener()
-    sizes = {"num_trials": 12, "num_rephrasings": 6}
+    sizes = {"num_trials": 20, "num_rephrasings": 6}
     better = compiled(make(), lm, heard, FEW, max_calls=most, log_dir=tmp_path / "run", **sizes)
     assert n_calls(lm) <= most
     assert better.run.finish_reason == "budget"
