@@ -6,6 +6,7 @@ import contextlib
 import logging
 import os
 import signal
+import sqlite3
 import sys
 import tempfile
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+import sqlalchemy
 from hypothesis import settings
 from psopt.models.gguf import KNOWN
 from psopt.tasks import DatasetInfo, Sample, Task
@@ -66,6 +68,17 @@ def heed_ctrl_c() -> None:
     """Let the processes that tests start hear SIGINT, which ``make test &`` inherits as ignored from its shell."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_waiting_for_the_disk() -> None:
+    """Let SQLite leave it to the system when studies are written down: a run commits hundreds of times."""
+
+    def leave_it_to_the_system(connection: Any, _: Any) -> None:
+        if isinstance(connection, sqlite3.Connection):
+            connection.execute("PRAGMA synchronous = OFF")
+
+    sqlalchemy.event.listen(sqlalchemy.Engine, "connect", leave_it_to_the_system)
 
 
 @pytest.fixture(autouse=True)

@@ -1,10 +1,11 @@
 """Rooms: each imports only from those below it, and from no other room's private modules."""
 
 import ast
+import functools
 import graphlib
 from pathlib import Path
 
-import pytest
+from tests.sweeps import each
 
 ROOT = Path(__file__).resolve().parent.parent
 TOP = ["__main__", "__init__", "cli", "dspy_programs", "testing", "api"]
@@ -27,6 +28,7 @@ SOURCES = [
 ]
 
 
+@functools.cache
 def imported(file: Path) -> set[str]:
     """Modules of psopt that a file imports, wherever in it; those for types alone too."""
     nodes = list(ast.walk(ast.parse(file.read_text())))
@@ -35,7 +37,7 @@ def imported(file: Path) -> set[str]:
     return {module for module in modules if module.split(".")[0] == "psopt"}
 
 
-@pytest.mark.parametrize(("package", "file"), SOURCES, ids=lambda value: str(getattr(value, "stem", value)))
+@each("package, file", SOURCES)
 def test_a_room_imports_what_stands_below_it_and_nobody_elses_private_modules(package: str, file: Path) -> None:
     room = package if package != "optimizer" else file.relative_to(ROOT / package).with_suffix("").parts[0]
     for module in imported(file):

@@ -7,10 +7,11 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-import pytest
 from psopt.cli import command_line
 from psopt.cli._flags import ModelFlags, collect
 from psopt.cli._settings import lm_options
+
+from tests.sweeps import each
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "models.md").read_text("utf-8")
@@ -30,7 +31,7 @@ def parsed(line: str) -> Any:
     return command.make_context(name, arguments).params
 
 
-@pytest.mark.parametrize("line", LINES)
+@each("line", LINES)
 def test_its_commands_parse(line: Any) -> None:
     params = parsed(line)
     kind, _, name = params["model"].partition("/")

@@ -12,6 +12,8 @@ from typing import Any
 import psopt
 import pytest
 
+from tests.sweeps import each
+
 ROOT = Path(__file__).resolve().parent.parent
 FLOORS = {"optimizer": "psopt", "metrics": "psopt.metrics", "search_spaces": "psopt.search_spaces"}
 
@@ -40,7 +42,7 @@ def test_every_data_file_is_shipped() -> None:
                 assert any(file.match(pattern) for pattern in shipped.get(name, [])), file
 
 
-@pytest.mark.parametrize("package", [name for name in configuration()["packages"] if ".bundled_" not in name])
+@each("package", [name for name in configuration()["packages"] if ".bundled_" not in name])
 def test_public_names_exist(package: Any) -> None:
     module = importlib.import_module(package)
     for name in getattr(module, "__all__", []):

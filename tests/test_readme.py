@@ -15,6 +15,7 @@ import pytest
 from psopt.cli import command_line
 
 from tests.docs.pages import all_commands, guides, python_blocks
+from tests.sweeps import each
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
@@ -26,7 +27,7 @@ def test_its_examples_of_the_metrics_are_right() -> None:
     assert (failed, tried) == (0, 4)
 
 
-@pytest.mark.parametrize("line", all_commands())
+@each("line", all_commands())
 def test_its_commands_and_options_exist(line: Any) -> None:
     words = shlex.split(line.partition(" > ")[0])[1:]
     command = command_line().load(words[0])

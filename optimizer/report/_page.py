@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +19,17 @@ def render_page(template: str, figures: Sequence[Figure], **content: Any) -> str
     """Render one of this folder's templates around its figures."""
     from plotly.offline import get_plotlyjs
 
+    plotly_js = Markup(get_plotlyjs())  # noqa: S704  # the library itself
+    return _environment().get_template(template).render(figures=figures, plotly_js=plotly_js, **content)
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    """One for all pages, so that each template is compiled once."""
     loader = jinja2.FunctionLoader(lambda name: resources.files("psopt.report").joinpath(name).read_text("utf-8"))
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, loader=loader)
     environment.filters |= {"percent": percent, "as_json": _as_json}
-    plotly_js = Markup(get_plotlyjs())  # noqa: S704  # the library itself
-    return environment.get_template(template).render(figures=figures, plotly_js=plotly_js, **content)
+    return environment
 
 
 def percent(value: float | None) -> str:

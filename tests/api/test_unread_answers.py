@@ -8,9 +8,8 @@ import psopt
 import pytest
 from psopt.errors import InputError, NoLabelsError
 from psopt.models import AnswerCache
-from psopt.models.chat import Budget, Engine, LMConfig
+from psopt.models.chat import Budget, ChatModel, Engine, LMConfig
 from psopt.models.chat._client import Answer
-from psopt.models.chat._model import ChatModel
 from psopt.search_spaces import Prompt
 from psopt.templates import Field, Message, Part, Template
 

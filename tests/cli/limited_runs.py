@@ -13,20 +13,8 @@ if TYPE_CHECKING:
     import subprocess
     from pathlib import Path
 
-SMALL = [
-    "--effort",
-    "full",
-    "--trials",
-    "4",
-    "--samples",
-    "30",
-    "--rephrasings",
-    "3",
-    "--rounds",
-    "2",
-    "--concurrency",
-    "8",
-]
+SMALL = ["--effort", "full", "--trials", "4", "--samples", "30", "--rephrasings", "3", "--heldout", "4"]
+SMALL += ["--rounds", "2", "--concurrency", "8"]
 
 
 def write_questions(folder: Path, n: int = 30, end: str = "") -> Path:

@@ -7,6 +7,7 @@ PYTHONIOENCODING; one real process shows that it is so.
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import os
 import subprocess
@@ -17,6 +18,7 @@ import pytest
 from psopt.cli import main
 
 from tests.commands import run_command
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,8 +112,7 @@ def decoded(content: bytes, encoding: str) -> str:
     return content.decode("utf-8" if encoding == "ascii" else encoding)
 
 
-@pytest.mark.parametrize("encoding", ENCODINGS)
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize(("name", "encoding"), zip(COMMANDS, itertools.cycle(ENCODINGS), strict=False))
 def test_a_command_ends_as_it_would_elsewhere(folder: Path, name: str, encoding: str) -> None:
     code, out, err = run_in(encoding, folder, COMMANDS[name])
     assert code == 0, err
@@ -121,8 +122,7 @@ def test_a_command_ends_as_it_would_elsewhere(folder: Path, name: str, encoding:
         assert ODD in json.dumps(json.loads(out), ensure_ascii=False), "what JSON holds is whole"
 
 
-@pytest.mark.parametrize("encoding", ENCODINGS)
-@pytest.mark.parametrize("name", ERRORS)
+@each("name, encoding", list(itertools.product(ERRORS, ENCODINGS)))
 def test_an_error_is_one_line(folder: Path, name: str, encoding: str) -> None:
     code, out, err = run_in(encoding, folder, ERRORS[name])
     assert (code, out) == (2, "")

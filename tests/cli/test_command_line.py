@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -12,6 +13,8 @@ import pytest
 from psopt.cli import command_line, main
 from psopt.cli._entries import PANELS, by_panel, paragraphs
 from psopt.cli._typer import context_of
+
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,8 +42,7 @@ def shown(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return out
 
 
-@pytest.mark.parametrize("words", [(), *COMMANDS], ids=" ".join)
-@pytest.mark.parametrize("columns", [60, 80, 200])
+@each("words, columns", list(itertools.product([(), *COMMANDS], [60, 80, 200])))
 def test_help_fits_every_terminal(
     words: tuple[str, ...], columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -61,7 +63,7 @@ def test_help_is_drawn_with_the_signs_that_there_are(encoding: str) -> None:
     assert ("╭" in text) == (encoding == "utf-8")
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+@each("words", COMMANDS)
 def test_every_option_stands_in_a_panel_and_says_what_it_means(words: tuple[str, ...]) -> None:
     context = context_of(command_line(), *words)
     panels = by_panel(context.command, context)
@@ -76,8 +78,8 @@ def test_the_list_of_commands_says_what_their_own_help_says() -> None:
         assert paragraphs(context.command.help or "")[0] == late.help
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
+@each(
+    "words, said",
     [
         (["optimize", "--trails", "3"], "No such option --trails: did you mean --trials?"),
         (["optimise"], "No such command 'optimise': did you mean optimize?"),

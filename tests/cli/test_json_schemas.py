@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
 import subprocess
 import sys
+import urllib.request
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -17,6 +19,7 @@ from psopt.cli._json_schemas import schema_of
 
 from tests.commands import run_command
 from tests.fake_server import FakeServer
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -108,7 +111,7 @@ def test_what_a_worker_prints_is_what_its_schema_says(folder: Path) -> None:
     check("worker", json.loads(psopt(folder, "worker", *study, "--json")))
 
 
-def test_what_the_dashboard_prints_is_what_its_schema_says(folder: Path) -> None:
+def test_what_the_dashboard_prints_is_what_its_schema_says_and_it_serves_the_study(folder: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "psopt", "dashboard", "run", "--port", str(port), "--json"]
@@ -116,11 +119,20 @@ def test_what_the_dashboard_prints_is_what_its_schema_says(folder: Path) -> None
     try:
         assert served.stdout is not None
         printed = json.loads(served.stdout.readline())
+        studies = wait_until(lambda: summaries(f"{printed['url']}api/studies"), process=served)
     finally:
         served.kill()
         served.communicate()
     check("dashboard", printed)
     assert printed["url"] == f"http://127.0.0.1:{port}/"
+    assert [study["study_name"] for study in studies] == ["run"]
+
+
+def summaries(url: str) -> Any:
+    """The studies that a dashboard shows, once it answers."""
+    with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=60) as answer:
+        return json.load(answer)["study_summaries"]
+    return None
 
 
 def test_a_key_that_is_not_told_is_refused() -> None:

@@ -13,16 +13,16 @@ from tests.cli.limited_runs import optimize, psopt, read
 from tests.fake_server import FakeServer
 
 N_VAL = N_TRAIN = 30 * 3
-N_TEST = 30 * 10
+N_TEST = 30 * 4
 LEAST = N_VAL + N_TEST
 
 
 def test_a_limit_on_cost_ends_with_the_front_scored_on_test_and_a_report(data: Any, server: FakeServer) -> None:
-    stopped = optimize(data, server, "--max-cost", "0.15", "--trials", "12", "--race", "off")
+    stopped = optimize(data, server, "--max-cost", "0.1", "--trials", "12", "--race", "off")
     assert stopped.returncode == 3, stopped.stderr
     run = read(data)
     assert run["finish_reason"] == "budget"
-    assert run["calls"]["cost_usd"] <= 0.15
+    assert run["calls"]["cost_usd"] <= 0.1
     assert run["baseline"]["test"]
     assert next(one for one in run["front"] if one["knee"])["test"]
     assert (data / "run" / "report.html").is_file()
@@ -31,7 +31,7 @@ def test_a_limit_on_cost_ends_with_the_front_scored_on_test_and_a_report(data: A
     assert "psopt resume run" in stopped.stderr.splitlines()[-1]
 
 
-@pytest.mark.parametrize("n_calls", [LEAST, 700, 1000])
+@pytest.mark.parametrize("n_calls", [LEAST, 500])
 def test_whatever_a_limit_allows_the_baseline_and_the_knee_are_tested(
     data: Any, server: FakeServer, n_calls: Any
 ) -> None:
@@ -47,17 +47,17 @@ def test_whatever_a_limit_allows_the_baseline_and_the_knee_are_tested(
 
 
 def test_tokens_are_held_back_too(data: Any, server: FakeServer) -> None:
-    stopped = optimize(data, server, "--max-tokens-total", "150000", "--trials", "12", "--race", "off")
+    stopped = optimize(data, server, "--max-tokens-total", "100000", "--trials", "12", "--race", "off")
     assert stopped.returncode == 3, stopped.stderr
     run = read(data)
-    assert run["calls"]["tokens"] <= 150_000
+    assert run["calls"]["tokens"] <= 100_000
     assert next(one for one in run["front"] if one["knee"])["test"]
 
 
 def test_faults_take_from_what_is_searched_and_not_from_the_end(data: Any) -> None:
     with FakeServer(faults="500,empty", fault_rate=0.2) as faulty:
-        stopped = optimize(data, faulty, "--max-calls", "1400", "--trials", "12")
-        assert faulty.counts()["requests"] <= 1400
+        stopped = optimize(data, faulty, "--max-calls", "700", "--trials", "12")
+        assert faulty.counts()["requests"] <= 700
     assert stopped.returncode == 3, stopped.stderr
     run = read(data)
     assert run["calls"]["failed"] > 50
@@ -93,10 +93,10 @@ def test_what_is_cached_is_free(data: Any, server: FakeServer) -> None:
 
 def test_all_models_of_a_run_share_the_limit(data: Any, server: FakeServer) -> None:
     writes = ["--rephraser", "openai/test", "--judge", "openai/test", "--proposer", "openai/test"]
-    stopped = optimize(data, server, *writes, "--max-calls", "1500", "--trials", "12", "--race", "off")
+    stopped = optimize(data, server, *writes, "--max-calls", "900", "--trials", "12", "--race", "off")
     assert stopped.returncode == 3, stopped.stderr
     run = read(data)
-    assert run["calls"]["made"] <= 1500
+    assert run["calls"]["made"] <= 900
     assert next(one for one in run["front"] if one["knee"])["test"]
     with sqlite3.connect(data / "cache" / "answers.db") as connection:
         (asked,) = connection.execute("SELECT count(*) FROM answers WHERE value LIKE '{%'").fetchone()
@@ -104,7 +104,7 @@ def test_all_models_of_a_run_share_the_limit(data: Any, server: FakeServer) -> N
 
 
 def test_resuming_with_a_higher_limit_tests_the_rest(data: Any, server: FakeServer) -> None:
-    assert optimize(data, server, "--max-calls", "1000", "--trials", "8", "--race", "off").returncode == 3
+    assert optimize(data, server, "--max-calls", "600", "--trials", "6", "--race", "off").returncode == 3
     done = psopt(data, "resume", "run", "--max-calls", "100000")
     assert done.returncode == 0, done.stderr
     run = read(data)

@@ -106,27 +106,16 @@ def test_a_run_about_something_else_is_not_gone_on_with(data: Path) -> None:
     assert json.loads((data / "run" / "run.json").read_text())["finish_reason"] == "trials"
 
 
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
-def test_a_signal_leaves_a_run_that_can_be_gone_on_with(data: Path, name: str) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "psopt",
-        "optimize",
-        "--dataset",
-        "data.csv",
-        *SMALL,
-        "--trials",
-        "400",
-        "--out",
-        "run",
-    ]
+def test_ctrl_c_leaves_a_run_that_can_be_gone_on_with(data: Path) -> None:
+    words = ["optimize", "--dataset", "data.csv", *SMALL, "--trials", "400", "--out", "run"]
+    command = [sys.executable, "-m", "psopt", *words]
     started = subprocess.Popen(command, cwd=data, env=environment(data), stderr=subprocess.PIPE, text=True)
     wait_until(lambda: len(list((data / "run").glob("artifacts/*"))) >= 4, process=started)
-    started.send_signal(getattr(signal, name))
+    started.send_signal(signal.SIGINT)
     _, said = started.communicate(timeout=60)
     assert started.returncode == 130
     assert "psopt resume run" in said
+    assert "Traceback" not in said
     n_before = len([trial for trial in study_of(data).trials if trial.values])
     assert json.loads((data / "run" / "run.json").read_text())["finish_reason"] == "interrupted"
     done = psopt(data, "resume", "run", "--trials", str(n_before + 2))

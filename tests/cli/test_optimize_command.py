@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import json
 import os
 import re
-import signal
+import shutil
 import subprocess
 import sys
-import urllib.request
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from tests.commands import run_command
-from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,6 +22,7 @@ if TYPE_CHECKING:
 pytest.importorskip("torch", reason="the extra `local` is not installed")
 
 SMALL = ["--trials", "4", "--samples", "40", "--rephrasings", "3", "--rounds", "2"]
+SMALL += ["--test-samples", "40", "--heldout", "3"]  # embedding the answers to all of test takes longer than all else
 
 
 def run_psopt(*arguments: str, cwd: Any, cache_dir: Any, alone: bool = False) -> subprocess.CompletedProcess[str]:
@@ -129,21 +127,17 @@ def test_the_same_command_gives_the_same_front_byte_for_byte_and_another_seed_an
     again = user("optimize", "--dataset", "trec", *SMALL, "--out", "again", "--quiet", alone=True)
     assert again.stdout == again.stderr == ""
     user("optimize", "--dataset", "trec", *SMALL, "--out", "cold", "--quiet", "--cache-dir", str(tmp_path / "cold"))
-    user("optimize", "--dataset", "trec", *SMALL, "--out", "other", "--quiet", "--seed", "0")
+    other = user("optimize", "--dataset", "trec", *SMALL, "--out", "other", "--json", "--seed", "0")
+    assert json.loads(other.stdout)["front"] == read(user, "run.json", "other")["front"]
+    assert other.stderr == ""
     fronts = [(user.folder / run / "front.json").read_bytes() for run in ("run", "again", "cold", "other")]
     assert fronts[0] == fronts[1] == fronts[2] != fronts[3]
 
 
-def test_json_prints_the_manifest_and_nothing_else(user: Any) -> None:
-    done = user("optimize", "--dataset", "trec", *SMALL, "--out", "as-json", "--json", alone=True)
-    assert json.loads(done.stdout)["front"] == read(user, "run.json", "as-json")["front"]
-    assert done.stderr == ""
-
-
 def test_without_out_runs_are_numbered(user: Any) -> None:
-    for name in ("trec-minilm", "trec-minilm-2"):
-        user("optimize", "--dataset", "trec", *SMALL[2:], "--trials", "1", "--quiet")
-        assert (user.folder / "runs" / name / "run.json").is_file()
+    (user.folder / "runs" / "trec-minilm").mkdir(parents=True)
+    user("optimize", "--dataset", "trec", *SMALL[2:], "--trials", "1", "--quiet")
+    assert (user.folder / "runs" / "trec-minilm-2" / "run.json").is_file()
 
 
 def test_export_gives_the_knee_as_text_and_as_a_prompt_to_use_again(user: Any) -> None:
@@ -160,87 +154,13 @@ def test_export_gives_the_knee_as_text_and_as_a_prompt_to_use_again(user: Any) -
 
 
 def test_resume_adds_trials_to_a_finished_run(user: Any) -> None:
-    user("optimize", "--dataset", "trec", *SMALL, "--out", "more", "--quiet")
+    shutil.copytree(user.folder / "run", user.folder / "more")
     user("resume", "more", "--trials", "6", "--quiet")
     import optuna
 
-    study = optuna.load_study(study_name="more", storage=f"sqlite:///{user.folder / 'more' / 'study.db'}")
+    study = optuna.load_study(study_name="run", storage=f"sqlite:///{user.folder / 'more' / 'study.db'}")
     assert len([trial for trial in study.trials if trial.state == optuna.trial.TrialState.COMPLETE]) == 6
     assert read(user, "run.json", "more")["settings"]["trials"] == 6
-
-
-def test_ctrl_c_saves_and_the_run_can_be_gone_on_with(user: Any, cache_dir: Path) -> None:
-    env = {**os.environ, "PSOPT_OFFLINE": "1", "PSOPT_CACHE_DIR": str(cache_dir)}
-    env.pop("PSOPT_DATA_DIR", None)
-    command = [
-        sys.executable,
-        "-m",
-        "psopt",
-        "optimize",
-        "--dataset",
-        "trec",
-        *SMALL[2:],
-        "--trials",
-        "400",
-        "--out",
-        "cut",
-    ]
-    process = subprocess.Popen(
-        command,
-        cwd=user.folder,
-        env=env,
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored where a background shell started it
-    )
-    for line in process.stderr:  # the search is under way once the second round is announced
-        if "round 1: searching" in line:
-            break
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "psopt resume cut" in errors
-    assert "Traceback" not in errors
-    assert read(user, "run.json", "cut")["finish_reason"] == "interrupted"
-    user("resume", "cut", "--trials", "6", "--quiet")
-    assert read(user, "run.json", "cut")["finish_reason"] == "trials"
-
-
-def summaries(url: str) -> Any:
-    """The studies that a dashboard shows, once it answers."""
-    with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=60) as answer:
-        return json.load(answer)["study_summaries"]
-    return None
-
-
-def test_the_dashboard_serves_the_study(user: Any) -> None:
-    import socket
-
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "psopt", "dashboard", "run", "--port", str(port)]
-    process = subprocess.Popen(command, cwd=user.folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    try:
-        studies = wait_until(lambda: summaries(f"http://127.0.0.1:{port}/api/studies"), process=process)
-        assert [study["study_name"] for study in studies] == ["run"]
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
-
-
-def test_a_file_of_one_s_own_is_optimized_too(user: Any) -> None:
-    lines = ["body,team"]
-    for i in range(60):
-        lines += [
-            f"I want my money for order {i} back {{text}},billing",
-            f"the app {i} crashes when I start it,support",
-        ]
-    (user.folder / "tickets.csv").write_text("\n".join(lines))
-    options = ["--text-column", "body", "--label-column", "team", *SMALL, "--out", "tickets", "--json"]
-    run = json.loads(user("optimize", "--dataset", "tickets.csv", *options).stdout)
-    assert run["dataset"]["source"] == "file"
-    assert run["baseline"]["test"]["f1"] <= run["front"][0]["test"]["f1"] + 0.05
 
 
 def test_diagnose_without_labels_works_and_says_what_it_can_t_tell(user: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -72,9 +73,8 @@ def end(process: subprocess.Popen[str], server: FakeServer, which: Any = signal.
     return said
 
 
-@pytest.mark.parametrize("which", ["SIGTERM", "SIGINT"])
-@pytest.mark.parametrize("verb", VERBS)
-def test_a_signal_ends_each_verb_while_its_requests_hang(folder: Path, verb: Any, which: str) -> None:
+@pytest.mark.parametrize(("verb", "which"), zip(VERBS, itertools.cycle(["SIGTERM", "SIGINT"]), strict=False))
+def test_a_signal_ends_each_verb_while_its_requests_hang(folder: Path, verb: str, which: str) -> None:
     with FakeServer(faults="hang", fault_rate=1.0) as server:
         process = start(folder, server, *VERBS[verb])
         said = end(process, server, getattr(signal, which))

@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.commands import run_command
+from tests.sweeps import each
 
 SIM = ["--model", "sim/accuracy=0.6,wobble=0.4", "--rephrasings", "4", "--samples", "40"]
 COMMANDS = [name for name in command_line().commands if name not in {"data", "models"}]
@@ -134,8 +135,8 @@ def test_alone_it_shows_a_short_guide(folder: Any) -> None:
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_help_has_an_example_and_json(folder: Any, name: Any) -> None:
+@each("name", COMMANDS)
+def test_help_has_an_example_and_json(name: str) -> None:
     command = command_line().load(name)
     assert str(command.epilog).startswith("Example: ")
     assert f"psopt {name}" in str(command.epilog)

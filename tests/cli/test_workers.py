@@ -15,6 +15,7 @@ import pytest
 from psopt.runs import RunDirectory
 from psopt.search import open_storage
 
+from tests.commands import run_command
 from tests.waiting import let_run, wait_until
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 # no limit on length, so that the front is the Pareto front of all trials
 COMMON = ["--samples", "40", "--rephrasings", "4", "--max-prompt-tokens", "9999", "--quiet"]
 SIM = "sim/accuracy=0.6,wobble=0.3"
-TRIALS = 16
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def start(tmp_path: Path) -> Iterator[Any]:
         process.communicate()
 
 
-def optimize(start: Any, storage: Any, name: str, trials: Any = TRIALS) -> Any:
+def optimize(start: Any, storage: Any, name: str, trials: Any) -> Any:
     words = ["--dataset", "trec", "--model", SIM, *COMMON, "--trials", trials, "--storage", storage]
     return start("optimize", *words, "--study-name", name, "--out", "run")
 
@@ -83,7 +83,7 @@ def claimers(study: Any) -> Any:
     return {trial.user_attrs.get("psopt:claimed") for trial in study.trials} - {None}
 
 
-def check_study(study: Any, folder: Path, trials: Any = TRIALS) -> Any:
+def check_study(study: Any, folder: Path, trials: Any) -> Any:
     """As many trials as asked for, no prompt twice, no edit lost, and the front that the trials make."""
     done = [trial for trial in study.trials if trial.state == optuna.trial.TrialState.COMPLETE]
     assert len(done) == trials
@@ -126,12 +126,12 @@ def test_workers_share_a_study(storage: str, start: Any, tmp_path: Path) -> None
 
 
 def test_killed_workers_lose_nothing_and_do_nothing_twice(postgres: Any, start: Any, tmp_path: Path) -> None:
-    """Four workers, the command that began the study one of them: each is killed and started again four times."""
+    """Four workers, the command that began the study one of them: each is killed and started again twice."""
     chance = random.Random(1)
     workers = [optimize(start, postgres.url, "killed", 24)]
     wait_until(lambda: exists(postgres.url, "killed"), process=workers[0])
     workers += [worker(start, postgres.url, "killed") for _ in range(3)]
-    for number in chance.sample(range(4), 4) * 4:
+    for number in chance.sample(range(4), 4) * 2:
         let_run(workers[number], chance.uniform(0.2, 1.6))
         workers[number].kill()
         workers[number].communicate()
@@ -145,14 +145,14 @@ def test_killed_workers_lose_nothing_and_do_nothing_twice(postgres: Any, start: 
 
 
 def test_a_killed_optimize_is_taken_over_by_a_worker_and_gone_on_with(storage: str, start: Any, tmp_path: Path) -> None:
-    main = optimize(start, storage, "headless")
+    main = optimize(start, storage, "headless", 16)
     wait_until(lambda: exists(storage, "headless", trials=4), process=main)
     main.kill()
     main.wait()
     finished(worker(start, storage, "headless"))
-    assert sum(bool(trial.values) for trial in loaded(storage, "headless").trials) == TRIALS
+    assert sum(bool(trial.values) for trial in loaded(storage, "headless").trials) == 16
     finished(start("resume", "run", "--storage", storage, "--quiet"))
-    check_study(loaded(storage, "headless"), tmp_path / "run")
+    check_study(loaded(storage, "headless"), tmp_path / "run", 16)
 
 
 def test_a_postgresql_that_is_restarted_is_waited_for(postgres: Any, start: Any, tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_a_journal_is_killed_again_and_again_and_gone_on_with(start: Any, tmp_pa
     chance = random.Random(2)
     storage = f"journal:{tmp_path / 'study.log'}"
     process = optimize(start, storage, "journal", 24)
-    for _ in range(8):
+    for _ in range(4):
         wait_until((tmp_path / "run" / "run.json").is_file)
         wait_for_writing(tmp_path / "study.log", process)
         let_run(process, chance.uniform(0.0, 0.6))
@@ -192,35 +192,44 @@ def test_a_journal_is_killed_again_and_again_and_gone_on_with(start: Any, tmp_pa
     check_study(loaded(storage, "journal"), tmp_path / "run", 24)
 
 
-def refused(process: subprocess.Popen[str]) -> Any:
-    _, err = process.communicate(timeout=600)
-    assert process.returncode == 2, err
-    assert len(err.strip().splitlines()) == 1
-    return err
+def here(folder: Path, *words: Any) -> subprocess.CompletedProcess[str]:
+    """Run a command in this process, where no other is needed."""
+    environment = {name: value for name, value in os.environ.items() if name != "PSOPT_DATA_DIR"}
+    return run_command(*words, cwd=folder, env=environment | {"PSOPT_CACHE_DIR": str(folder / "cache")})
 
 
-def test_what_can_t_be_joined_is_one_clear_line(start: Any, tmp_path: Path) -> None:
-    storage = f"sqlite:///{tmp_path / 'other.db'}"
+def refused(folder: Path, *words: Any) -> str:
+    done = here(folder, *words)
+    assert done.returncode == 2, done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    return done.stderr
+
+
+def test_what_can_t_be_joined_is_one_clear_line(tmp_path: Path) -> None:
+    storage, nowhere = f"sqlite:///{tmp_path / 'other.db'}", "postgresql://nobody:pass@127.0.0.1:1/x"
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     optuna.create_study(study_name="other", storage=storage)
-    assert "unknown study 'mine'" in refused(worker(start, storage, "mine"))
-    assert "not started by `psopt optimize --storage`" in refused(worker(start, storage, "other"))
-    assert "can't be opened" in refused(worker(start, "postgresql://nobody:pass@127.0.0.1:1/x", "x"))
-    assert "pass@" not in refused(worker(start, "postgresql://nobody:pass@127.0.0.1:1/x", "x"))
+    words = ("worker", "--quiet", "--storage")
+    assert "unknown study 'mine'" in refused(tmp_path, *words, storage, "--study-name", "mine")
+    said = refused(tmp_path, *words, storage, "--study-name", "other")
+    assert "not started by `psopt optimize --storage`" in said
+    said = refused(tmp_path, *words, nowhere, "--study-name", "x")
+    assert "can't be opened" in said
+    assert "pass@" not in said
 
 
-def test_other_data_than_the_study_s_are_refused(start: Any, tmp_path: Path) -> None:
-    storage = f"sqlite:///{tmp_path / 'shared.db'}"
-    finished(optimize(start, storage, "data", 2))
+def test_other_data_than_the_study_s_are_refused(tmp_path: Path) -> None:
+    study = ["--storage", f"sqlite:///{tmp_path / 'shared.db'}", "--study-name", "data"]
+    words = ["--dataset", "trec", "--model", SIM, *COMMON, "--trials", "2", "--out", "run"]
+    assert here(tmp_path, "optimize", *words, *study).returncode == 0
     rows = [f"what is {word} ?,{label}" for word, label in zip("abcdefghijkl", "xy" * 6, strict=True)]
     (tmp_path / "other.csv").write_text("\n".join(["text,label", *rows]))
-    words = ["--storage", storage, "--study-name", "data", "--dataset", "other.csv", "--quiet"]
-    said = refused(start("worker", *words))
+    said = refused(tmp_path, "worker", *study, "--dataset", "other.csv", "--quiet")
     assert "are not those of the study" in said
     assert "--dataset" in said
 
 
-def test_a_full_disk_is_one_clear_line_and_what_was_finished_is_kept(start: Any, tmp_path: Path) -> None:
+def test_a_full_disk_is_one_clear_line_and_what_was_finished_is_kept(tmp_path: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root may mount a small disk")
     disk = tmp_path / "disk"
@@ -230,11 +239,10 @@ def test_a_full_disk_is_one_clear_line_and_what_was_finished_is_kept(start: Any,
         pytest.skip("mounting is not allowed here")
     try:
         words = ["--dataset", "trec", "--model", SIM, *COMMON, "--trials", "60", "--out", disk / "run"]
-        process = start("optimize", *words)
-        _, err = process.communicate(timeout=600)
-        assert process.returncode == 2, err
-        assert "Traceback" not in err
-        assert "full" in err or "No space" in err
+        done = here(tmp_path, "optimize", *words)
+        assert done.returncode == 2, done.stderr
+        assert "Traceback" not in done.stderr
+        assert "full" in done.stderr or "No space" in done.stderr
         json.loads((disk / "run" / "run.json").read_text())
     finally:
         subprocess.run(["umount", "-l", disk], check=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 import dspy
 from dspy import lm15
-from psopt.models.minilm._request import read_request
+from psopt.models.minilm import read_request
 
 
 class KeywordEngine:

@@ -20,6 +20,7 @@ from psopt.search import Observer  # noqa: E402
 from tests.dspy_programs.keyword_lm import keyword_lm  # noqa: E402
 from tests.dspy_programs.programs_to_mend import Sort, chain_of_thought, examples, predict, two_steps  # noqa: E402
 from tests.fake_server import FakeServer  # noqa: E402
+from tests.sweeps import each  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,23 +47,17 @@ def n_calls(lm: Any) -> int:
     return int(lm._engine_spec.n_calls)
 
 
-@pytest.mark.parametrize(("auto", "below"), [(None, 2000), ("light", 2000), ("medium", 5000)])
-def test_a_program_of_one_step_stays_below_what_auto_stands_for(auto: Any, below: int) -> None:
-    lm = keyword_lm()
-    better = compiled(predict(), lm, auto=auto)
+def test_a_limit_alone_says_how_large_a_search_is_and_without_one_it_is_light() -> None:
+    lm, lm_of_more, light, more = keyword_lm(), keyword_lm(), Listener(), Listener()
+    better = compiled(predict(), lm, light)
     run = json.loads((better.run.path / "run.json").read_text())
     assert n_calls(lm) == run["calls"]["made"] == better.detailed_results.total_metric_calls
-    assert 500 < n_calls(lm) < below
-
-
-def test_a_limit_alone_says_how_large_a_search_is() -> None:
-    lm, light, more = keyword_lm(), Listener(), Listener()
-    compiled(predict(), observer=light)
-    better = compiled(predict(), lm, more, max_calls=4_000)
+    assert 500 < n_calls(lm) < 2_000
+    better = compiled(predict(), lm_of_more, more, max_calls=2_600)
     run = json.loads((better.run.path / "run.json").read_text())
     of_light, of_more = (_calls_planned(heard) for heard in (light, more))
-    assert of_light < 2_000 < of_more <= 4_000
-    assert n_calls(lm) <= 4_000
+    assert of_light < 2_000 < of_more <= 2_600
+    assert n_calls(lm_of_more) <= 2_600
     assert run["settings"]["effort"] == "medium"
 
 
@@ -71,8 +66,8 @@ def _calls_planned(heard: Listener) -> int:
     return int(line.split()[1].replace(",", ""))
 
 
-@pytest.mark.parametrize(
-    ("options", "n_test", "gate"),
+@each(
+    "options, n_test, gate",
     [
         ({}, 30, "likely"),
         ({"auto": "medium"}, 500, "likely"),
@@ -113,10 +108,9 @@ def test_of_two_labels_a_round_offers_as_many_demonstrations_as_there_is_room_fo
     assert not any(name.startswith("examples 9") for name in offered)
 
 
-@pytest.mark.parametrize("make", [two_steps, chain_of_thought])
-def test_the_calls_of_every_step_are_counted(make: Any) -> None:
+def test_the_calls_of_every_step_are_counted() -> None:
     lm = keyword_lm()
-    better = compiled(make(), lm, auto="light")
+    better = compiled(two_steps(), lm, auto="light")
     run = json.loads((better.run.path / "run.json").read_text())
     assert n_calls(lm) == run["calls"]["made"] < 2000
 
@@ -140,10 +134,10 @@ def test_a_limit_returns_the_best_so_far(make: Any, most: int, tmp_path: Path) -
     assert better.run.baseline.test is not None
     assert any(f"max_calls={most} is reached" in phase for phase in heard.phases)
     more = keyword_lm()
-    longer = compiled(make(), more, heard, FEW, num_trials=20, num_rephrasings=6, log_dir=tmp_path / "run")
+    longer = compiled(make(), more, heard, FEW, log_dir=tmp_path / "run", **sizes)
     assert longer.run.finish_reason in {"trials", "exhausted", "converged"}
     whole = keyword_lm()
-    compiled(make(), whole, heard, FEW, num_trials=20, num_rephrasings=6)
+    compiled(make(), whole, heard, FEW, **sizes)
     assert n_calls(more) < n_calls(whole)
 
 

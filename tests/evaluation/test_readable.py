@@ -8,8 +8,7 @@ import math
 import numpy as np
 import pytest
 from psopt.answers import NO_LABEL_CURES, NoLabel
-from psopt.evaluation import Predictions, na_examples, na_lines, readable_sensitivity, score
-from psopt.evaluation._na_kinds import kind_array
+from psopt.evaluation import Predictions, kind_array, na_examples, na_lines, readable_sensitivity, score
 from psopt.tasks import Sample
 
 SAMPLES = tuple(Sample(f"s{number}", f"text {number}", "ab"[number % 2]) for number in range(4))

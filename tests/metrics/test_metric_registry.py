@@ -17,6 +17,8 @@ import psopt.metrics
 import pytest
 from psopt.metrics import MEASURES, prediction_counts, prediction_distribution
 
+from tests.sweeps import each
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -104,8 +106,7 @@ def same(actual: Any, expected: Any) -> bool:
 
 
 def sweep(chosen: Any) -> Any:
-    functions = [measure.function for measure in MEASURES.values() if chosen(measure)]
-    return pytest.mark.parametrize("function", functions, ids=lambda function: function.__name__)
+    return each("function", [measure.function for measure in MEASURES.values() if chosen(measure)])
 
 
 def measures(*kinds: Any) -> Any:
@@ -135,7 +136,7 @@ def test_all_is_what_there_is() -> None:
     assert visible == set(psopt.metrics.__all__)
 
 
-@pytest.mark.parametrize("name", MEASURES)
+@each("name", MEASURES)
 def test_the_package_and_the_docs_say_which_question_it_answers(name: Any) -> None:
     row = [line.split(maxsplit=1) for line in str(psopt.metrics.__doc__).splitlines() if line.startswith(f"{name} ")]
     assert row == [[name, MEASURES[name].question]]
@@ -267,16 +268,16 @@ def broken(value: Any, name: str) -> Iterator[Any]:
 
 
 SPOILT = [
-    pytest.param(measure.function, argument, value, id=f"{name}-{argument}-{how}")
-    for name, measure in MEASURES.items()
+    (measure.function, argument, how, value)
+    for measure in MEASURES.values()
     for argument in required(measure.function)
     if argument not in NUMBERS
     for how, value in broken(make_arguments()[argument], argument)
 ]
 
 
-@pytest.mark.parametrize(("function", "argument", "value"), SPOILT)
-def test_a_spoilt_argument_is_an_error_that_names_it(function: Any, argument: Any, value: Any) -> None:
+@each("function, argument, how, value", SPOILT)
+def test_a_spoilt_argument_is_an_error_that_names_it(function: Any, argument: Any, how: str, value: Any) -> None:
     with pytest.raises(ValueError, match=rf"\b{argument} "):
         call(function, {**make_arguments(), argument: value})
 
@@ -299,12 +300,10 @@ def test_labels_beyond_the_last_class_are_refused(function: Any) -> None:
 
 
 @measures_of("n_classes")
-@pytest.mark.parametrize("n_classes", [1, 0, -3, 2.5, True, "4", None])
-def test_the_number_of_classes_is_an_integer_of_two_or_more(
-    function: Any, n_classes: bool | float | int | str | None
-) -> None:
-    with pytest.raises(ValueError, match=r"^n_classes is "):
-        call(function, {**make_arguments(), "n_classes": n_classes})
+def test_the_number_of_classes_is_an_integer_of_two_or_more(function: Any) -> None:
+    for n_classes in (1, 0, -3, 2.5, True, "4", None):
+        with pytest.raises(ValueError, match=r"^n_classes is "):
+            call(function, {**make_arguments(), "n_classes": n_classes})
 
 
 @EVERY

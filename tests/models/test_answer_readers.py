@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from psopt.answers import ANSWER_FORMS, NO_LABEL_CURES, check_spec, read_answer, reader_for
 from psopt.errors import InputError
 
+from tests.sweeps import each
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -98,7 +100,7 @@ READ = [
 ]
 
 
-@pytest.mark.parametrize(("spec", "answer", "expected"), READ)
+@each("spec, answer, expected", READ)
 def test_the_label_or_why_there_is_none(spec: str, answer: str, expected: str) -> None:
     reader = reader_for(spec, LABELS)
     if expected in LABELS:

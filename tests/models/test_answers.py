@@ -10,6 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from psopt.answers import read_answer
 
+from tests.sweeps import each
+
 TREC = ("Abbreviation", "Entity", "Description", "Person", "Location", "Number")
 CB = ("entailment", "contradiction", "neutral")
 RTE = ("entailment", "contradiction/neutral")
@@ -320,9 +322,7 @@ ODD_ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("answer", "labels", "expected"), ODD_ANSWERS, ids=[f"{i} {one[0]!r:.40}" for i, one in enumerate(ODD_ANSWERS)]
-)
+@each("answer, labels, expected", ODD_ANSWERS)
 def test_odd_answers_are_read_as_people_would(answer: Any, labels: Any, expected: Any) -> None:
     index = len(labels) if expected is NA else labels.index(expected)
     assert read_answer(answer, labels) == index

@@ -16,10 +16,9 @@ from psopt.models import AnswerCache
 from psopt.models.chat import Budget, LMConfig, chat_model, price_of
 from psopt.models.chat._errors import ModelRefusedError, ServerGoneError, TransientError
 from psopt.models.chat._wait_notices import WaitNotices
+from psopt.models.chat.batches import BatchRunner, BatchService
 from psopt.models.chat.batches._open_batches import OpenBatch, OpenBatches
 from psopt.models.chat.batches._patience import Patience
-from psopt.models.chat.batches._runner import BatchRunner
-from psopt.models.chat.batches._service import BatchService
 from psopt.search_spaces import Prompt
 
 from tests.fake_server import FakeServer

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from psopt.errors import InputError, ModelError, UnknownNameError
 from psopt.models import load_model, predict_cells
-from psopt.models.minilm import MiniLM, _encoder
-from psopt.models.minilm._encoder import Encoder
+from psopt.models.minilm import Encoder, MiniLM, _encoder
 from psopt.search_spaces import Definition, Prompt
 from psopt.tasks import Row
 from psopt.templates import Field, Message, Part, Template

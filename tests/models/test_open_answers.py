@@ -9,6 +9,8 @@ import pytest
 from psopt.answers import FIRST_CODE, AnswerType, code_of, reader_for, text_of
 from psopt.tasks import AnswerSpec
 
+from tests.sweeps import each
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -21,8 +23,8 @@ def read(form: str, answer: str | None, labels: Sequence[str] = (), spec: str = 
     return text_of(code) if code >= FIRST_CODE else None
 
 
-@pytest.mark.parametrize(
-    ("answer", "number"),
+@each(
+    "answer, number",
     [
         ("42", "42"),
         ("1,234.50 EUR", "1234.5"),
@@ -53,8 +55,8 @@ def test_a_number_is_read_past_what_stands_around_it(answer: str | None, number:
     assert read("number", answer) == number
 
 
-@pytest.mark.parametrize(
-    ("answer", "labels"),
+@each(
+    "answer, labels",
     [
         ('["billing", "sales"]', '["billing", "sales"]'),
         ("sales, billing", '["billing", "sales"]'),

@@ -19,6 +19,7 @@ from psopt.tasks import Row
 from psopt.templates import ExampleForm, Field, Message, Part, Template
 
 from tests.fake_server import FakeServer
+from tests.sweeps import each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -206,8 +207,8 @@ def test_a_response_format_is_read_in_any_of_its_forms(given: Any) -> None:
     assert read_response_format(text) == text
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
+@each(
+    "text, message",
     [
         ("", "is no JSON"),
         ("{", "is no JSON"),

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from psopt.evaluation import Grid
 from psopt.models import AnswerCache
-from psopt.models.chat import LMConfig, chat_model
-from psopt.models.chat._prices import Price, price_of
+from psopt.models.chat import LMConfig, Price, chat_model, price_of
 from psopt.report._run_report import _facts
 from psopt.runs._manifest import calls
 from psopt.search_spaces import Prompt

@@ -14,6 +14,8 @@ from psopt.models.chat._reconnect_policy import ReconnectPolicy, is_unreachable
 from psopt.models.chat._retry_after import requested_pause, retry_after
 from psopt.models.chat._timeout_policy import TimeoutPolicy
 
+from tests.sweeps import each
+
 LATENCY = 0.05
 
 
@@ -198,8 +200,8 @@ def test_a_connection_that_was_cut_is_not_nobody() -> None:
     assert not is_unreachable(caused(timed_out(), ConnectionResetError()))
 
 
-@pytest.mark.parametrize(
-    ("headers", "message", "seconds"),
+@each(
+    "headers, message, seconds",
     [
         ({"retry-after": "4320"}, "", 4320.0),
         ({"retry-after": "Sun, 22 Nov 2026 01:12:00 GMT"}, "", 4320.0),

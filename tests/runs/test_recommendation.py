@@ -11,6 +11,7 @@ import pytest
 from psopt.evaluation import Predictions
 from psopt.runs import (
     CallPrice,
+    DataOptions,
     RunSettings,
     n_looks,
     pick_note,
@@ -19,7 +20,6 @@ from psopt.runs import (
     recommendation_lines,
     samples_needed,
 )
-from psopt.runs._data_options import DataOptions
 from psopt.search import gate, pick_one, untested
 from psopt.tasks import Sample
 

@@ -11,6 +11,8 @@ import pytest
 from psopt.errors import DataError, InputError, UnknownNameError
 from psopt.tasks import InputColumns, load_task, texts_of_file
 
+from tests.sweeps import each
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -58,7 +60,7 @@ BAD_CSV = {
 }
 
 
-@pytest.mark.parametrize("case", BAD_CSV)
+@each("case", BAD_CSV)
 def test_a_bad_csv_file_is_told_in_one_line(tmp_path: Path, case: Any) -> None:
     content, parts = BAD_CSV[case]
     path = tmp_path / "d.csv"

@@ -9,6 +9,8 @@ import pytest
 from psopt.errors import DataError, InputError
 from psopt.tasks import AnswerSpec, Task, load_task
 
+from tests.sweeps import each
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -69,8 +71,8 @@ def test_samples_are_drawn_as_they_come() -> None:
     assert 60 < sum(values) / 30 < 240
 
 
-@pytest.mark.parametrize(
-    ("answers", "spec", "why"),
+@each(
+    "answers, spec, why",
     [
         (["1", "many", "2", "few"], "number", "is not a number: record 2, record 4 (the first: 'many')"),
         (["1", True, "2", "3"], "number", "is not a number: record 2"),
@@ -105,8 +107,8 @@ def test_labels_that_nobody_has_named_are_refused() -> None:
         task_of([1, 2, 3], "number", labels=["a", "b"])
 
 
-@pytest.mark.parametrize(
-    ("spec", "why"),
+@each(
+    "spec, why",
     [
         ("numbers", "unknown answer type 'numbers'; did you mean 'number'"),
         ("number:", "can't be read: say number, or number:TOLERANCE"),

@@ -8,6 +8,8 @@ import pytest
 from psopt.errors import DataError, InputError
 from psopt.tasks import load_task
 
+from tests.sweeps import each
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -87,7 +89,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("case", BAD)
+@each("case", BAD)
 def test_a_bad_task_file_is_told_in_one_line(data: Path, words: Path, case: Any) -> None:
     content, parts = BAD[case]
     words.write_text(content + "\n")

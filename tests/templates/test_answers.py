@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from psopt.templates import example_answer, read_template
 
+from tests.sweeps import each
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -46,7 +48,7 @@ def template(folder: Path, text: str, answer: str | None = None) -> Template:
     return prompt.template
 
 
-@pytest.mark.parametrize("text", ANSWERS)
+@each("text", ANSWERS)
 def test_the_answer_is_read_as_the_prompt_says(tmp_path: Path, text: str) -> None:
     spec, shown = ANSWERS[text]
     found = template(tmp_path, text)

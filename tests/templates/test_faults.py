@@ -10,6 +10,8 @@ import pytest
 from psopt.errors import InputError
 from psopt.templates import detect_format, named_fields, read_template
 
+from tests.sweeps import each
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -71,7 +73,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@each("fault", FAULTS)
 def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, fault: str) -> None:
     name, text, message = FAULTS[fault]
     (tmp_path / name).write_bytes(text.encode())

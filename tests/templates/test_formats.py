@@ -16,6 +16,8 @@ from psopt.templates import (
     write_template,
 )
 
+from tests.sweeps import each
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -45,7 +47,7 @@ def asked(path: Path, prompt_format: str | None = None) -> list[str]:
     return [message["content"] for message in render_template(prompt.template, prompt.description, Additions(), row)]
 
 
-@pytest.mark.parametrize("name", FILES)
+@each("name", FILES)
 def test_the_format_is_seen_and_can_be_overruled(tmp_path: Path, name: str) -> None:
     text, expected = FILES[name]
     (tmp_path / name).write_text(text)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from psopt.templates import Additions, read_template, render_template
 
+from tests.sweeps import each
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -40,7 +42,7 @@ PARTS = {
 }
 
 
-@pytest.mark.parametrize("case", PARTS)
+@each("case", PARTS)
 def test_the_instruction_is_found(tmp_path: Path, case: str) -> None:
     text, n_parts = PARTS[case]
     path = tmp_path / "prompt.txt"
