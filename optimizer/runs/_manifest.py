@@ -103,8 +103,9 @@ def _prompt_source(prompt: Prompt, file: str) -> dict[str, Any]:
 
 def _models_of(model: Model) -> dict[str, Any]:
     """How many answers each model gave, where responses name several."""
-    answered_by = model.answered_by if asks_in_chat(model) else {}
-    return {"models": dict(answered_by.most_common())} if len(answered_by) > 1 else {}
+    if not asks_in_chat(model) or len(model.answered_by) < 2:
+        return {}
+    return {"models": dict(model.answered_by.most_common())}
 
 
 def calls(usage: Usage, before: Mapping[str, Any]) -> dict[str, Any]:

@@ -130,19 +130,23 @@ class Reserve:
         baseline = search.problem.baseline_prompt
         coming = [self._of(prompt, "test")] if split == "val" and prompt.id != baseline.id else []
         order = scoring_order(search.baseline, search.leaders) if search.candidates else []
-        front = [self._of(candidate.prompt, "test") for candidate in order if candidate.id != baseline.id]
+        leading = [candidate for candidate in order if candidate.id != baseline.id]
+        front = [self._of(candidate.prompt, "test") for candidate in leading]
         dearest = max([*front[:1], *coming], key=lambda need: need.expected.high, default=None)
         # The gate needs its nominees: the knee, and the shortest, which is not known yet and no longer than the knee.
         nominated = [*([dearest] if dearest else []), *front[:1]]
         must = [self._of(baseline, "test"), *nominated]
         if self._n_other_wordings:
             must += [self._under_other_wordings(need) for need in must[:2]]
+        if not search.is_completing:
+            # Without one prompt whose whole grid on val is known nothing but the baseline could be handed back.
+            must += [self._rest_on_val(candidate.prompt) for candidate in leading[:1]]
         wanted = [need for need in [*front, *coming] if need is not dearest]
         if order:
             chosen = knee(search.leaders, search.baseline).prompt
             wanted.insert(0, self._of_train(search, chosen))  # for the report's "after"
         if not search.is_completing:
-            wanted = [*(self._rest_on_val(candidate.prompt) for candidate in order), *wanted]
+            wanted = [*(self._rest_on_val(candidate.prompt) for candidate in leading[1:]), *wanted]
         held = _sum([self._priced(need) for need in must])
         for need in wanted:
             with_it = held + self._priced(need)

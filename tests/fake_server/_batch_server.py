@@ -80,7 +80,7 @@ class BatchServer:
             return refusal
         parts: dict[str, bytes] = {}
         async for part in await request.multipart():
-            parts[part.name or ""] = bytes(await part.read())  # type: ignore[union-attr]
+            parts[part.name or ""] = bytes(await part.read())
         content = parts.get("file", b"")
         if parts.get("purpose") != b"batch" or len(content) > self._server.options.batch_most_bytes:
             return _error(400, "The file has no purpose 'batch', or is too large.", "invalid_file")

@@ -138,12 +138,12 @@ def test_labels_are_named_in_turn_with_other_wordings() -> None:
             text for text in texts if "shop" in text and (DESKS[0] in text or "label" in text or "category" in text)
         ]
         assert (len(alone), len(beside)) == (2, 2)
-    texts = everything(ASKED, noun="message", labels=DESKS, alone=True, asks_for_label=True)
-    assert "Which of these fits the message best: Delivery, Payment or Returns?" in texts
-    assert "Label the message." in texts
-    assert f"Options: Delivery, Payment, Returns. {ASKED}" in texts
-    assert f"{ASKED} Answer Delivery, Payment or Returns." in texts
-    assert f"{ASKED} Answer with the label only." in texts
+    written = everything(ASKED, noun="message", labels=DESKS, alone=True, asks_for_label=True)
+    assert "Which of these fits the message best: Delivery, Payment or Returns?" in written
+    assert "Label the message." in written
+    assert f"Options: Delivery, Payment, Returns. {ASKED}" in written
+    assert f"{ASKED} Answer Delivery, Payment or Returns." in written
+    assert f"{ASKED} Answer with the label only." in written
 
 
 @pytest.mark.parametrize("labels", [("yes", "no"), ("High", "Low"), ("positive", "negative"), ("1", "2"), ("only",)])
