@@ -45,7 +45,13 @@ def finish(
     start = scored[search.baseline.id]
     front = tuple(scored.get(candidate.id, candidate) for candidate in on_val)
     shortest = scored.get(shortest.id, shortest)
-    recommendation = recommend(recorder, search.problem.evaluator, start, [scored.get(of.id, of) for of in nominated])
+    recommendation = recommend(
+        recorder,
+        search.problem.evaluator,
+        start,
+        [scored.get(of.id, of) for of in nominated],
+        has_compared=len(search.candidates) > 1,
+    )
     tested = [scored[candidate.id] for candidate in nominated if candidate.id in scored]
     chosen = next((of for of in (recommendation.prompt, *tested) if of.id != start.id), knee(front, start))
     if chosen.test is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from psopt.runs import CallPrice, Recommendation, n_looks, samples_needed
+from psopt.runs import NOTHING_COMPARED, CallPrice, Recommendation, n_looks, samples_needed
 from psopt.search import MeasuredGain, gate, tokens_around, untested
 
 if TYPE_CHECKING:
@@ -17,14 +17,24 @@ if TYPE_CHECKING:
 
 
 def recommend(
-    recorder: RunRecorder, evaluator: Evaluator, baseline: Candidate, nominated: Sequence[Candidate]
+    recorder: RunRecorder,
+    evaluator: Evaluator,
+    baseline: Candidate,
+    nominated: Sequence[Candidate],
+    *,
+    has_compared: bool = True,
 ) -> Recommendation:
-    """Put the nominees that are scored on test through the gate; all that it looks at is at hand."""
+    """Put the nominees that are scored on test through the gate; all that it looks at is at hand.
+
+    `has_compared` tells whether any prompt beside the baseline was scored on all of val.
+    """
     settings = recorder.settings
     tested = {candidate.id: candidate for candidate in nominated if candidate.test is not None}
     if nominated and not tested:
         why = "the limit did not pay for a test of what was found"
         verdict = untested(settings.gate, settings.gate_margin, why)
+    elif not has_compared:
+        verdict = untested(settings.gate, settings.gate_margin, NOTHING_COMPARED)
     else:
         n_val = len(evaluator.samples["val"])
         verdict = gate(

@@ -36,7 +36,13 @@ from psopt.runs._prompt_source import PromptSource, TaskPrompt, inputs_named
 from psopt.runs._racing_share import whole_grids
 from psopt.runs._read_run import read_run
 from psopt.runs._reading_back import asks_the_same, read_back
-from psopt.runs._recommendation import Recommendation, n_looks, quality_name, recommendation_lines
+from psopt.runs._recommendation import (
+    NOTHING_COMPARED,
+    Recommendation,
+    n_looks,
+    quality_name,
+    recommendation_lines,
+)
 from psopt.runs._recorder import RunRecorder
 from psopt.runs._run import Run
 from psopt.runs._same_prompt import check_same_prompt
@@ -74,6 +80,7 @@ __all__ = [
     "FRONT",
     "FULL",
     "MANIFEST",
+    "NOTHING_COMPARED",
     "N_HELDOUT",
     "PROPOSALS",
     "REPHRASINGS",

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from psopt.search import Candidate, Verdict
 
 
+NOTHING_COMPARED = "Nothing was compared: no other prompt was scored on all of val; raise --max-calls, or resume"
+"""What takes the verdict's place where a limit ended the search before it had a candidate."""
+
+
 @dataclass(frozen=True, eq=False)
 class Recommendation:
     """What the gate has made of a run.
@@ -99,7 +103,7 @@ def _sentence(data: Mapping[str, Any], tests: list[Mapping[str, Any]], quality: 
     if chosen is not None:
         return _of_chosen(data, chosen, quality)
     if not tests:
-        return f"Keep yours: {data['reason']}."
+        return f"{data['reason']}." if data["reason"] == NOTHING_COMPARED else f"Keep yours: {data['reason']}."
     best = tests[0]
     if best["lost"]:
         return f"Keep yours. The best found is wrong on what is pinned: {', '.join(best['lost'])}."

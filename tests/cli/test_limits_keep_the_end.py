@@ -42,6 +42,7 @@ def test_whatever_a_limit_allows_the_baseline_and_the_knee_are_tested(
     assert run["baseline"]["test"]
     assert next(one for one in run["front"] if one["knee"])["test"]
     assert (data / "run" / "report.html").is_file()
+    assert ("Nothing was compared" in stopped.stdout) == (n_calls == LEAST)  # and not: nothing was better
     untested = [one["id"] for one in run["front"] if not one["test"]]
     assert all(name in stopped.stderr for name in untested)
 
