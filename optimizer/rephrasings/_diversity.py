@@ -77,14 +77,14 @@ def tame_note(value: float | None) -> str | None:
 
     >>> tame_note(0.7)
     >>> tame_note(0.2)[:79]
-    'these wordings are too similar (diversity .20, below .30); S is underestimated:'
+    'these wordings are too similar (diversity .20, below .30); S is underestimated,'
     """
     if value is None or value >= TAME:
         return None
     figures = f"diversity {value:.2f}, below {TAME:.2f}".replace("0.", ".")
     return (
-        f"these wordings are too similar ({figures}); S is underestimated: people's wordings usually give 1.4 to 1.9 "
-        "times as much. Let a model write others: --rephraser MODEL"
+        f"these wordings are too similar ({figures}); S is underestimated, since people's wordings differ "
+        "more. Let a model write others: --rephraser MODEL"
     )
 
 
