@@ -25,6 +25,8 @@ SHAPES = {
     "list-error": "HTTP 400 whose body is a list, as Gemini",
     "html": "HTTP 200 with a page",
     "null": "content null, and nothing else",
+    "tool-call": "content null, the answer as the arguments of a tool's call",
+    "falls-back": "another model's name beside the answer Entity, as proxies that fall back",
 }
 REFUSALS: dict[str, tuple[int, dict[str, Any]]] = {
     "content_filter": (
@@ -106,6 +108,15 @@ def shaped(completion: dict[str, Any], shape: str, *, first: bool) -> web.Respon
     """Return a completion in one of the shapes; `first` is whether this request came for the first time."""
     choice = completion["choices"][0]
     text = choice["message"]["content"]
+    if shape == "falls-back" and "Entity" in text:
+        return web.json_response({**completion, "model": "smaller"})
+    if shape == "tool-call":
+        call = {"type": "function", "function": {"name": "answer", "arguments": json.dumps({"label": text})}}
+        called = {
+            "message": {"role": "assistant", "content": None, "tool_calls": [call]},
+            "finish_reason": "tool_calls",
+        }
+        return web.json_response({**completion, "choices": [{**choice, **called}]})
     if shape == "stream":
         return web.Response(text=_events(completion, text), content_type="text/event-stream")
     if shape == "html":

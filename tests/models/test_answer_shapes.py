@@ -46,7 +46,21 @@ def expected() -> Any:
         return chat_model("openai", "test", AnswerCache(None), options).predict(PROMPTS, TEXTS)
 
 
-@pytest.mark.parametrize("shape", [*READ, "error200", "finish-error"])
+def test_another_model_than_the_one_that_was_asked_is_named_and_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with FakeServer(shape="falls-back") as server:
+        model = model_at(server, tmp_path)
+        model.predict(PROMPTS, TEXTS)
+        again = model_at(server, tmp_path)
+        again.predict(PROMPTS, TEXTS)  # from the cache, which keeps it too
+    assert set(model.answered_by) == {"test", "smaller"}
+    assert again.answered_by == model.answered_by
+    assert model.answered_by.total() == len(PROMPTS) * len(TEXTS)
+    assert sum("several models have answered" in line for line in caplog.messages) == 2
+
+
+@pytest.mark.parametrize("shape", [*READ, "error200", "finish-error", "tool-call"])
 def test_the_shape_of_an_answer_changes_no_label(tmp_path: Path, shape: Any, expected: Any) -> None:
     with FakeServer(shape=shape) as server:
         found = model_at(server, tmp_path).predict(PROMPTS, TEXTS)
