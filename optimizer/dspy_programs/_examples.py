@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _LEAST_TO_HALVE = 4
 # Chosen: two thirds of so many are still enough to find out where a program shakes, and a third can tell large effects.
 _LEAST_TO_TAKE_A_TEST_FROM = 60
+_NAMED = 3  # examples that an error names
 _PARTED = 0  # seeds the parts: the same examples are set aside, whatever the seed of the search
 
 
@@ -125,6 +126,11 @@ def split_examples(trainset: Any, valset: Any, testset: Any) -> dict[str, list[G
     Test is set aside, for what is chosen on an example can't be confirmed by it: a third of train where val is given
     and no larger than that, so that programs are still compared on all of val; else a half of val. Nor can a
     demonstration be judged by its own example: see `_apart`.
+
+    Raises
+    ------
+    DataError
+        If a set is empty or too small, or an example of the testset stands in another set too.
     """
     train = check_examples("trainset", trainset)
     if valset is None:
@@ -134,7 +140,7 @@ def split_examples(trainset: Any, valset: Any, testset: Any) -> dict[str, list[G
     else:
         train, val = _apart(train, check_examples("valset", valset))
     if testset is not None:
-        return {"train": train, "val": val, "test": check_examples("testset", testset)}
+        return {"train": train, "val": val, "test": _unseen(check_examples("testset", testset), train, val)}
     if valset is not None and len(train) >= max(len(val), _LEAST_TO_TAKE_A_TEST_FROM):
         kept, confirming = _parted(train, 3)
         return {"train": kept, "val": val, "test": confirming}
@@ -142,6 +148,20 @@ def split_examples(trainset: Any, valset: Any, testset: Any) -> dict[str, list[G
         return {"train": train, "val": val, "test": val}  # so few confirm nothing, whichever they are
     kept, confirming = _parted(val, 2)
     return {"train": train, "val": kept, "test": confirming}
+
+
+def _unseen(test: list[Given], train: list[Given], val: list[Given]) -> list[Given]:
+    """The examples of the testset, none of which may stand in train or val."""
+    places = {text_of(given.example): given.place for given in (*train, *val)}
+    shared = [given for given in test if text_of(given.example) in places]
+    if shared:
+        named = ", ".join(f"{given.place} is {places[text_of(given.example)]}" for given in shared[:_NAMED])
+        more = ", .." if len(shared) > _NAMED else ""
+        raise DataError(
+            f"{len(shared)} of {len(test)} examples of the testset stand in the other sets ({named}{more}): what a "
+            "program was chosen by can't confirm it; give other examples, or no testset and some are set aside"
+        )
+    return test
 
 
 def _parted(examples: list[Given], n_parts: int) -> tuple[list[Given], list[Given]]:

@@ -41,7 +41,7 @@ def compiled(program: Any, tmp_path: Path, lm: Any = None, compile_with: Any = N
     given = {"num_trials": 4, "num_rephrasings": 6, "log_dir": tmp_path / "run", "num_threads": 2, "gate": "off"}
     with dspy.context(lm=lm or keyword_lm()):
         optimizer = SensitivityOptimizer(**{**given, **options})
-        return optimizer.compile(program, trainset=TRAIN, valset=VAL, **{"testset": VAL, **(compile_with or {})})
+        return optimizer.compile(program, trainset=TRAIN, valset=VAL, **{"testset": TEST, **(compile_with or {})})
 
 
 def test_without_proof_the_program_that_was_given_comes_back_and_the_front_beside_it(tmp_path: Path) -> None:
@@ -85,10 +85,7 @@ def test_a_better_program_of_the_same_kind_comes_back_and_lives_on_in_another_pr
     assert program.dump_state() == before
     assert type(better) is type(program)
     assert better.run.baseline.val.sensitivity > 0
-    if make is two_steps:  # what lowers S there answers one label to nearly everything, and stands on no front
-        assert better.run.pick().id == better.run.baseline.id
-    else:
-        assert better.run.pick().val.sensitivity < better.run.baseline.val.sensitivity
+    assert better.run.pick().val.sensitivity < better.run.baseline.val.sensitivity
     assert better.run.pick().val.f1 >= better.run.baseline.val.f1
     assert {one.id for one in better.pareto_front} == {one.id for one in better.run.front}
     run = json.loads((tmp_path / "run" / "run.json").read_text())
@@ -177,7 +174,7 @@ def test_demonstrations_of_a_chain_of_thought_are_what_it_thought_on_the_way_to_
 
 def model_of(program: Any, folder: Path) -> Any:
     outcome = find_outcome(program, TRAIN, None, None)
-    splits = split_examples(TRAIN, VAL, VAL)
+    splits = split_examples(TRAIN, VAL, TEST)
     data = make_data("x", "Sort the question by what it asks for.", outcome, splits, 6)
     variants = rephrase_instructions(program, outcome.step, by_rules(data.task, 6, 10, 42))
     judged_by = "-".join([code_of(program), function_identity(None)])
