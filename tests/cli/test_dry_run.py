@@ -20,9 +20,10 @@ def planned(done: Any) -> Any:
 def test_what_a_run_takes_is_within_the_range(data: Any) -> None:
     """Of a model whose candidates differ, so that some of them stop; and then it is known how fast the server is."""
     with FakeServer(answer="sim/accuracy=0.6,wobble=0.4", task=str(data / "data.csv")) as server:
-        plan = planned(optimize(data, server, "--dry-run", "--json", "--trials", "8"))
-        run = json.loads(optimize(data, server, "--json", "--trials", "8").stdout)
-        again = planned(optimize(data, server, "--dry-run", "--json", "--trials", "8", "--seed", "1"))
+        sizes = ("--trials", "8", "--proposer", "rules")
+        plan = planned(optimize(data, server, "--dry-run", "--json", *sizes))
+        run = json.loads(optimize(data, server, "--json", *sizes).stdout)
+        again = planned(optimize(data, server, "--dry-run", "--json", *sizes, "--seed", "1"))
         slow = optimize(data, server, "--dry-run", "--seed", "1", "--requests-per-minute", "1")
     for name, took in (("calls", "made"), ("tokens", "tokens"), ("cost_usd", "cost_usd")):
         low, high = plan[f"{name}_range"]

@@ -138,7 +138,7 @@ def test_efforts_that_mean_nothing_are_one_line(
 
 
 def test_what_racing_saves_buys_further_candidates(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    sizes = ["--samples", "40", "--rephrasings", "3", "--test-samples", "20", "--heldout", "2"]
+    sizes = ["--samples", "40", "--rephrasings", "3", "--test-samples", "20", "--heldout", "2", "--proposer", "rules"]
     with FakeServer(answer="sim/wobble=0.3,accuracy=0.7", task=str(folder / "data.csv")) as server:
         assert optimize(server, *sizes, "--max-calls", "1000") == 0
         planned = manifest(folder)["plan"]["sizes"]["trials"]

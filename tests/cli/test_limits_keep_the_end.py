@@ -31,7 +31,7 @@ def test_a_limit_on_cost_ends_with_the_front_scored_on_test_and_a_report(data: A
     assert "psopt resume run" in stopped.stderr.splitlines()[-1]
 
 
-@pytest.mark.parametrize("n_calls", [LEAST, 500])
+@pytest.mark.parametrize("n_calls", [LEAST, 700])
 def test_whatever_a_limit_allows_the_baseline_and_the_knee_are_tested(
     data: Any, server: FakeServer, n_calls: Any
 ) -> None:
