@@ -34,7 +34,7 @@ def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, s
     environment = {name: value for name, value in os.environ.items() if name != "PSOPT_DATA_DIR"}
     environment["PSOPT_CACHE_DIR"] = str(folder / "cache")
     psopt = [sys.executable, "-P", "-m", "psopt"]
-    small = ["--model", "sim/accuracy=0.6,wobble=0.3", "--trials", "8", "--samples", "30", "--rephrasings", "4"]
+    small = ["--model", "sim/accuracy=0.6,wobble=0.3", "--trials", "12", "--samples", "30", "--rephrasings", "4"]
     words = ["optimize", "--dataset", "trec", *small, "--out", "run", "--quiet"]
     assert run_command(*words, cwd=folder, env=environment).returncode == 0
     with socket.socket() as free:
