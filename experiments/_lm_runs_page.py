@@ -24,7 +24,7 @@ def lm_runs(results: Results) -> str:
         groups.setdefault((run["model"], run["dataset"]), []).append(run)
     head = ("model", "set", "runs", "test", "original", "recommended", "under people's wordings", "better", "worse")
     rows = [_row(*group, runs) for group, runs in groups.items()]
-    return f"{_HEAD}\n{table((*head, 'edits', 'calibrated', 'answers', 'minutes'), rows)}"
+    return f"{_HEAD}\n{table((*head, 'edits', 'calibrated', 'answers'), rows)}"
 
 
 def _row(model: str, dataset: str, runs: list[Results]) -> tuple[str, ...]:
@@ -45,7 +45,6 @@ def _row(model: str, dataset: str, runs: list[Results]) -> tuple[str, ...]:
         " ".join(str(len(run["edits"])) for run in runs),
         f"{sum(run['calibrated'] for run in runs)} of {len(runs)}",
         f"{np.mean([run['answers'] for run in runs]):,.0f}",
-        f"{np.mean([run['seconds'] for run in runs]) / 60:.1f}",
     )
 
 
