@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 _MEASURES = ("f1", "sensitivity", "consistency")
 _HEAD = """F1 / S / C in percent, each the mean of the seeds: of the original prompt, then of the recommended one. Seeds
 whose verdict was to keep the original prompt count with its scores. *Worse* counts runs whose recommended prompt lies
-below the original one on test by more than a point in F1, or above by more than a point in S.
+below the original one on test by more than a point in F1, or above by more than a point in S (in F1 alone where the
+original prompt always says the same).
 """
 
 
@@ -29,7 +30,12 @@ def lm_runs(results: Results) -> str:
 
 def _row(model: str, dataset: str, runs: list[Results]) -> tuple[str, ...]:
     changes = [{name: run["recommended"][name] - run["original"][name] for name in _MEASURES} for run in runs]
-    is_worse = [change["f1"] < -0.01 or change["sensitivity"] > 0.01 for change in changes]
+    # S of a prompt that always says the same is worth nothing: there F1 alone is compared, as the gate does.
+    compared = ["say nothing" not in run["reason"] for run in runs]
+    is_worse = [
+        change["f1"] < -0.01 or (counts and change["sensitivity"] > 0.01)
+        for change, counts in zip(changes, compared, strict=True)
+    ]
     people = [_under_other_wordings(run) for run in runs]
     before, after = ([pair[index] for pair in people] for index in (0, 1))
     return (
