@@ -16,6 +16,7 @@ from psopt.dspy_programs._examples import make_data, split_examples  # noqa: E40
 from psopt.dspy_programs._find_outcome import find_outcome  # noqa: E402
 from psopt.dspy_programs._instruction_variants import by_rules, rephrase_instructions  # noqa: E402
 from psopt.dspy_programs._model import ProgramModel  # noqa: E402
+from psopt.errors import DataError  # noqa: E402
 from psopt.models.chat import Budget  # noqa: E402
 
 from tests.dspy_programs.keyword_lm import KeywordEngine, keyword_lm  # noqa: E402
@@ -260,7 +261,7 @@ def test_demonstrations_keep_the_objects_of_their_fields(tmp_path: Path) -> None
     program = dspy.Predict(Judge)
     given = events(TRAIN)
     outcome = find_outcome(program, given, None, None)
-    splits = split_examples(given, events(VAL), events(VAL))
+    splits = split_examples(given, events(VAL), events(examples(10, 5)))
     data = make_data("x", "Sort the event.", outcome, splits, 4)
     variants = rephrase_instructions(program, "self", by_rules(data.task, 4, 4, 42))
     model = ProgramModel(program, outcome, data.examples, variants, tmp_path, Budget())
@@ -293,8 +294,10 @@ def test_an_example_is_drawn_from_or_judged_by_and_not_both() -> None:
     assert not questions["train"] & questions["val"]
     assert questions["train"] | questions["val"] == {one.question for one in TRAIN}
     assert abs(len(questions["train"]) - len(questions["val"])) <= 1
-    apart = split_examples(TRAIN, VAL, VAL)
+    apart = split_examples(TRAIN, VAL, examples(10, 5))
     assert (len(apart["train"]), len(apart["val"])) == (len(TRAIN), len(VAL))
+    with pytest.raises(DataError, match=r"20 of 20 examples of the testset .*testset\[0\] is valset\[0\]"):
+        split_examples(TRAIN, VAL, VAL)
 
 
 @pytest.mark.parametrize("make", [predict, chain_of_thought])
