@@ -19,7 +19,7 @@ from psopt.answers._no_label import CUT_OFF, EMPTY, MENTION, NO_LABEL_CURES, SEV
 from psopt.answers._open_answers import WHOLLY, OpenAnswers
 from psopt.answers._open_grid import distinct_answers, numbered, places_of, similarities_of, worths_of
 from psopt.answers._reader import ANSWER_FORMS, AnswerReader, check_spec, reader_for
-from psopt.answers._reading import names_several, read_answer
+from psopt.answers._reading import read_answer
 from psopt.answers._sets import LabelSets
 from psopt.answers._thoughts import spoken_part as spoken
 
@@ -52,7 +52,6 @@ __all__ = [
     "embed_with",
     "joined_key",
     "learn",
-    "names_several",
     "numbered",
     "packed",
     "places_of",

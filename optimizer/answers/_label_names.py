@@ -69,7 +69,7 @@ class LabelNames:
             for index in self._order
         )
         firsts = "".join({re.escape(label[0]) for label in labels if label})
-        keys = [re.sub(r"\W|_", "", joined_key(label)) for label in labels]
+        keys = [_letters(label) for label in labels]
         self._around = {
             index: [
                 (longer[: match.start()], longer[match.end() :])
@@ -95,14 +95,14 @@ class LabelNames:
                 end = standing.end
                 yield standing
 
-    def the_only_one(self, text: str, start: int = 0) -> int | None:
-        """Return the label that stands in a text if no other does and it is not denied ("not X", "X is wrong")."""
-        only = None
+    def the_only_one(self, text: str, start: int = 0) -> list[Standing]:
+        """Return where the only label of a text stands; nowhere if it is denied ("not X", "X is wrong")."""
+        places: list[Standing] = []
         for standing in self.standing(text, start):
-            if only not in (None, standing.label) or _is_denied(text, standing):
-                return None
-            only = standing.label
-        return only
+            if (places and places[0].label != standing.label) or _is_denied(text, standing):
+                return []
+            places.append(standing)
+        return places
 
     def _is_made_longer(self, text: str, standing: Standing) -> bool:
         """Whether what stands beside a label makes a longer label of it, punctuation apart."""

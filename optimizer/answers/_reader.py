@@ -14,7 +14,7 @@ from psopt.answers._function import OwnFunction
 from psopt.answers._json_answer import JSONField
 from psopt.answers._no_label import CUT_OFF, EMPTY, MENTION, REFUSED, SEVERAL, UNKNOWN
 from psopt.answers._numbers import read_number
-from psopt.answers._reading import is_finished_label, json_part, names_one, names_several, read_answer, whole_label
+from psopt.answers._reading import is_finished_label, json_part, n_named, read_answer, whole_label
 from psopt.answers._sets import read_set
 from psopt.answers._texts import read_json, read_text
 from psopt.answers._thoughts import has_thoughts, spoken_part
@@ -107,10 +107,10 @@ class AnswerReader:
             return _or_refused(extract.kind, answer or "")
         if not extract.text.strip():
             return EMPTY
-        if names_several(extract.text, self.labels):
+        n = n_named(extract.text, self.labels)
+        if n > 1:
             return SEVERAL
-        is_sentence = self.spec in (LABEL, LAST_LINE) and names_one(extract.text, self.labels)
-        return MENTION if is_sentence else UNKNOWN
+        return MENTION if n and self.spec in (LABEL, LAST_LINE) else UNKNOWN
 
     def _is_closed(self, answer: str) -> bool:
         """Whether what an answer says would stay the same if it had not been cut off."""

@@ -114,18 +114,13 @@ def is_finished_label(answer: str, labels: Sequence[str]) -> bool:
     return bool(newline) or not any(joined_key(label).startswith(key) for label in labels if label != labels[place])
 
 
-def names_one(answer: str, labels: Sequence[str]) -> bool:
-    """Whether some label stands in an answer, reasoning apart."""
-    return _reader(tuple(labels)).names(answer) > 0
+def n_named(answer: str, labels: Sequence[str]) -> int:
+    """How many labels stand in an answer, reasoning apart.
 
-
-def names_several(answer: str, labels: Sequence[str]) -> bool:
-    """Whether more than one label stands in an answer, reasoning apart.
-
-    >>> names_several("Number? Entity?", ["Number", "Entity"]), names_several("Neither.", ["Number", "Entity"])
-    (True, False)
+    >>> n_named("Number? Entity?", ["Number", "Entity"]), n_named("Neither.", ["Number", "Entity"])
+    (2, 0)
     """
-    return _reader(tuple(labels)).names(answer) > 1
+    return _reader(tuple(labels)).names(answer)
 
 
 class _Reader:
@@ -164,12 +159,9 @@ class _Reader:
         whole = self.whole(text)
         if whole is not None:
             return whole
-        only = self._names.the_only_one(text)
-        if only is None:
-            return None
-        places = list(self._names.standing(text))
+        places = self._names.the_only_one(text)
         looked_at = places if len(places) <= 2 * _LOOKED_AT else [*places[:_LOOKED_AT], *places[-_LOOKED_AT:]]
-        return only if any(is_asserted(text, standing) for standing in looked_at) else None
+        return places[0].label if any(is_asserted(text, standing) for standing in looked_at) else None
 
     def _declared_label(self, text: str, start: int) -> int | None:
         """The label with which a text goes on behind "Answer:", if nothing else stands there."""
@@ -177,11 +169,11 @@ class _Reader:
         whole = self.whole(rest)
         if whole is not None:
             return whole
-        only = self._names.the_only_one(text, start)
-        first = next(self._names.standing(text, start), None)
-        if only is None or first is None:
+        first = next(iter(self._names.the_only_one(text, start)), None)
+        if first is None:
             return None
-        return only if _BEGINS.fullmatch(text, start, first.start) or is_asserted(rest, first.moved(-start)) else None
+        is_next = _BEGINS.fullmatch(text, start, first.start) or is_asserted(rest, first.moved(-start))
+        return first.label if is_next else None
 
     def whole(self, text: str) -> int | None:
         """The label that a text is, but for its edges, as it is written or without escapes."""
@@ -206,7 +198,7 @@ class _Reader:
     def _declared(self, text: str, start: int, label_start: int) -> int | None:
         """The label that the last line declares, if no other line declares another."""
         decided = self._declared_label(text, label_start)
-        if decided is None and self._names.the_only_one(text[start:label_start]) is not None:
+        if decided is None and self._names.the_only_one(text[start:label_start]):
             return self._label_named(text)  # "Answer" is a label here
         lines = text.splitlines()
         declarations = ((line, match.end()) for line in lines if (match := _DECLARED.match(line)))

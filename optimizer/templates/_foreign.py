@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from psopt.errors import InputError
-from psopt.templates._literals import fences
+from psopt.templates._fields import names_in
+from psopt.templates._literals import fences, within
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -98,16 +99,12 @@ def _check(source: str | Path, text: str, columns: Collection[str]) -> None:
         for match in mark.pattern.finditer(text):
             names = {name for name in match.groupdict().values() if name}
             is_data = not mark.column or not names.isdisjoint(columns)
-            is_hidden = not mark.in_fences and any(start <= match.start() < end for start, end in fenced)
+            is_hidden = not mark.in_fences and within(match.span(), fenced)
             if is_data and not is_hidden:
                 raise _refused(source, text, match, mark.cure)
     bare = _BARE.search(text)
-    if bare and not _names_any(text, columns):
+    if bare and set(columns).isdisjoint(names_in(text, columns)):
         raise _refused(source, text, bare, "stands for a value, and names no column: write {text}")
-
-
-def _names_any(text: str, columns: Collection[str]) -> bool:
-    return any(re.search(rf"\{{[ \t]*{re.escape(column)}[ \t]*\}}", text) for column in columns)
 
 
 def _refused(source: str | Path, text: str, match: re.Match[str], cure: str) -> InputError:

@@ -43,14 +43,7 @@ def render_template(template: Template, description: str, additions: Additions, 
         If the description has another number of parts than the template, a part lost a field, or a field has no value.
     """
     filled = fill_slots(template, description, additions)
-    return [
-        {
-            "role": message.role,
-            **({"name": message.name} if message.name else {}),
-            "content": _text(message.pieces, fields),
-        }
-        for message in filled.messages
-    ]
+    return [{**message.head, "content": _text(message.pieces, fields)} for message in filled.messages]
 
 
 def fill_slots(template: Template, description: str, additions: Additions) -> Template:

