@@ -91,7 +91,7 @@ def _n_further(search: Search, limit: int) -> int:
     if counts is None or counts.candidates < _FEWEST_TO_FORESEE:
         return 0
     on_test = len(evaluator.samples["test"]) * len(evaluator.rephrasings.on("test")[0])
-    front = scoring_order(search.baseline, search.leaders)
+    front = scoring_order(search.state.baseline, search.state.leaders)
     unknown = sum(int((~evaluator.partial_answers(candidate.prompt, "val").is_answered).sum()) for candidate in front)
     left = limit - model.asked("val") - model.asked("train") - unknown - (1 + len(front)) * on_test
     return int(min(counts.candidates, left / counts.mean_calls / _ROOM - search.problem.options.shortening))
@@ -110,13 +110,13 @@ class Outcome:
     @classmethod
     def of(cls, search: Search) -> Outcome:
         """Put the front to the final test, and count."""
-        front = search.front
+        front = search.state.front
         evaluator = search.problem.evaluator
         model: Any = evaluator.model
-        for candidate in scoring_order(search.baseline, front, search.shortest):
+        for candidate in scoring_order(search.state.baseline, front, search.state.shortest):
             evaluator.predictions(candidate.prompt, "test")
         calls = {split: model.asked(split) for split in ("val", "train", "test")}
-        return cls(search, front, knee(front, search.baseline), calls, _fates(search, model))
+        return cls(search, front, knee(front, search.state.baseline), calls, _fates(search, model))
 
     def val(self, prompt: Prompt) -> Predictions:
         """A prompt's predictions on all of val; they cost nothing here."""
@@ -128,8 +128,8 @@ def _fates(search: Search, model: PaidModel) -> dict[str, int]:
     fate_of = {candidate.id: f"stopped at {candidate.rung}" for candidate in search.stopped}
     fate_of |= {candidate.id: "whole grid, not on the front" for candidate in search.candidates}
     fate_of |= {candidate.id: "audited" for candidate in (*search.candidates, *search.stopped) if candidate.audit}
-    fate_of |= {candidate.id: "on the front" for candidate in search.front}
-    fate_of[search.baseline.id] = "baseline"
+    fate_of |= {candidate.id: "on the front" for candidate in search.state.front}
+    fate_of[search.state.baseline.id] = "baseline"
     fates: Counter[str] = Counter()
     for (split, prompt_id), n in model.cells.items():
         if split == "val":
@@ -144,13 +144,13 @@ def stopped_wrongly(outcome: Outcome) -> list[str]:
         Candidate(stopped.trial, stopped.prompt, stopped.edits, score(outcome.val(stopped.prompt)))
         for stopped in search.stopped
     ]
-    front = {candidate.id for candidate in pareto_front([*search.candidates, *whole], search.least_f1)}
+    front = {candidate.id for candidate in pareto_front([*search.candidates, *whole], search.state.least_f1)}
     return [candidate.id for candidate in whole if candidate.id in front]
 
 
 def row_of(outcome: Outcome, plain: Outcome) -> dict[str, Any]:
     """An arm's numbers beside the plain search's."""
-    search, start = outcome.search, _scores(plain.search.baseline.val)
+    search, start = outcome.search, _scores(plain.search.state.baseline.val)
     volumes = [hypervolume([_scores(score(plain.val(c.prompt))) for c in arm.front]) for arm in (outcome, plain)]
     n_search = [arm.calls["val"] + arm.calls["train"] for arm in (outcome, plain)]
     n_all = [n + arm.calls["test"] for n, arm in zip(n_search, (outcome, plain), strict=True)]
@@ -167,7 +167,7 @@ def row_of(outcome: Outcome, plain: Outcome) -> dict[str, Any]:
         "hypervolume": volumes[0] / volumes[1],
         "gain": (volumes[0] - least) / (volumes[1] - least) if volumes[1] > least else 1.0,
         "front": len(outcome.front),
-        "candidates": search.n_done,
+        "candidates": search.state.n_done,
         "stopped": len(search.stopped),
         "stopped_wrongly": len(wrong),
         "audits": len(audits),

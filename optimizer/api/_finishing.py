@@ -32,17 +32,17 @@ def finish(
     """Score the front on test, let the gate decide, measure what edits add, write it down; say if a limit was met."""
     settings = recorder.settings
     search.problem.observer.phase("scoring the front on test, under held-out rephrasings")
-    on_val = search.front
-    shortest = search.shortest
-    nominated = nominees(search)
-    order = scoring_order(search.baseline, on_val, shortest, nominated)
+    on_val = search.state.front
+    shortest = search.state.shortest
+    nominated = nominees(search.state)
+    order = scoring_order(search.state.baseline, on_val, shortest, nominated)
     if settings.program and settings.limited_by == "effort":  # so few calls are for those that the gate looks at
-        order = [search.baseline, *nominated]
+        order = [search.state.baseline, *nominated]
     alone = [candidate for candidate in search.candidates if candidate.edits == (CALIBRATE,)]
     scored, unpaid = score_on_test(search, list(dict.fromkeys([*order, *alone])), settings.seed)
     unpaid = [candidate for candidate in unpaid if candidate in order]  # what calibration does alone is no must
     scored = {name: _ready_for_use(candidate, search) for name, candidate in scored.items()}
-    start = scored[search.baseline.id]
+    start = scored[search.state.baseline.id]
     front = tuple(scored.get(candidate.id, candidate) for candidate in on_val)
     shortest = scored.get(shortest.id, shortest)
     recommendation = recommend(
@@ -112,7 +112,7 @@ def _contributions(chosen: Candidate, baseline: Prompt, search: Search, most: in
         search.problem.observer.phase(f"leaving edits out of {chosen.id}")
     try:
         left_out = leave_one_out(
-            chosen, baseline, search.problem.evaluator, search.candidates, search.pool, most=most, seed=seed
+            chosen, baseline, search.problem.evaluator, search.candidates, search.state.pool, most=most, seed=seed
         )
     except BudgetReachedError:  # what matters is done
         search.problem.observer.phase("the limit is reached: what edits contribute is not measured")

@@ -208,10 +208,10 @@ def _run(search: Search, reserve: Reserve) -> BudgetReachedError | None:
         with contextlib.suppress(BudgetReachedError):  # as far as what is held back for it goes
             search.complete_front()
         reserve.end()
-        if search.n_done < search.problem.options.trials:
+        if search.state.n_done < search.problem.options.trials:
             return error
         # What ends is only what was tried beyond the trials that were planned: nothing is left to resume.
-        search.history.go_on_for(search.n_done - search.history.total)
+        search.history.go_on_for(search.state.n_done - search.history.total)
         return None
     reserve.end()
     return None

@@ -128,7 +128,7 @@ class RunRecorder:
         if search is None or not search.candidates:
             self.save(None, (), reason)
             return
-        front = search.front
+        front = search.state.front
         baseline = search.candidates[0]
         kept = self._kept(baseline, reason)
         self.save(baseline, front, reason, None, search.race_counts, search.diagnoses.sizes, kept)
@@ -214,7 +214,7 @@ class RunRecorder:
         refused = self.directory.read_json(PROPOSALS)["refused"] if earlier.exists() else []
         drafting = search.problem.proposer
         refused += [asdict(draft) for draft in drafting.refused] if drafting else []
-        content = {"schema_version": 1, "edits": [edit.to_dict() for edit in search.pool], "refused": refused}
+        content = {"schema_version": 1, "edits": [edit.to_dict() for edit in search.state.pool], "refused": refused}
         self.directory.write_json(PROPOSALS, content)
 
     def save_prompts(
@@ -271,7 +271,7 @@ class RunRecorder:
                 "f1": candidate.val.f1,
                 "sensitivity": candidate.val.sensitivity,
                 "consistency": candidate.val.consistency,
-                "feasible": candidate.val.f1 >= search.least_f1,
+                "feasible": candidate.val.f1 >= search.state.least_f1,
             }
             for candidate in search.candidates
         ]

@@ -84,7 +84,7 @@ class StudyNote:
 
     def show_best(self, search: Search) -> None:
         """Say which prompt is the best so far."""
-        best, start = search.best, search.baseline
+        best, start = search.state.best, search.state.baseline
         estimated = "" if best in search.candidates else ", by estimates: it was asked about a part of val"
         rows: dict[str, Objectives] = {"seed prompt, val": start.val}
         if best.id != start.id:

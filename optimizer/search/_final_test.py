@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from psopt.search._front import Candidate
     from psopt.search._search import Search
+    from psopt.search._state import SearchState
 
 
 def scoring_order(baseline: R, front: Sequence[R], shortest: R | None = None, nominated: Sequence[R] = ()) -> list[R]:
@@ -60,14 +61,15 @@ def score_on_test(
     return scored, unpaid
 
 
-def nominees(search: Search) -> tuple[Candidate, ...]:
+def nominees(state: SearchState) -> tuple[Candidate, ...]:
     """Return the candidates that the gate looks at, in the order in which it prefers them: the shortest, then the knee.
 
     The shortest is as good as the knee by one standard error on val, and less of it is luck. The choice is by val
     alone, for the gate's error holds only where test has chosen nothing. The baseline is never among them: it is what
     is kept where none passes.
     """
-    if not search.front:
+    front = state.front
+    if not front:
         return ()
-    chosen = (search.shortest, knee(search.front, search.baseline))
-    return tuple({candidate.id: candidate for candidate in chosen if candidate.id != search.baseline.id}.values())
+    chosen = (state.shortest, knee(front, state.baseline))
+    return tuple({candidate.id: candidate for candidate in chosen if candidate.id != state.baseline.id}.values())

@@ -129,7 +129,7 @@ class Reserve:
             return
         baseline = search.problem.baseline_prompt
         coming = [self._of(prompt, "test")] if split == "val" and prompt.id != baseline.id else []
-        order = scoring_order(search.baseline, search.leaders) if search.candidates else []
+        order = scoring_order(search.state.baseline, search.state.leaders) if search.candidates else []
         leading = [candidate for candidate in order if candidate.id != baseline.id]
         front = [self._of(candidate.prompt, "test") for candidate in leading]
         dearest = max([*front[:1], *coming], key=lambda need: need.expected.high, default=None)
@@ -143,7 +143,7 @@ class Reserve:
             must += [self._rest_on_val(candidate.prompt) for candidate in leading[:1]]
         wanted = [need for need in [*front, *coming] if need is not dearest]
         if order:
-            chosen = knee(search.leaders, search.baseline).prompt
+            chosen = knee(search.state.leaders, search.state.baseline).prompt
             wanted.insert(0, self._of_train(search, chosen))  # for the report's "after"
         if not search.is_completing:
             wanted = [*(self._rest_on_val(candidate.prompt) for candidate in leading[1:]), *wanted]
@@ -164,7 +164,7 @@ class Reserve:
         if counts is None or counts.candidates < _FEWEST_TO_FORESEE:
             return 0
         share = counts.mean_calls / counts.grid_calls
-        chosen = knee(search.leaders, search.baseline).prompt
+        chosen = knee(search.state.leaders, search.state.baseline).prompt
         whole = PromptNeed.of(self._evaluator, chosen, "val", ignoring_cache=True)
         in_part = replace(whole, calls=math.ceil(whole.calls * share), expected=whole.expected.times(share))
         n_paid = self._evaluator.budget.pays_for(self._priced(in_part)) / _ROOM

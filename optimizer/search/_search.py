@@ -190,7 +190,7 @@ class Search:
 
     def _depends_on_others(self) -> bool:
         """Whether nothing can be tried before another worker has evaluated the baseline, or proposed edits."""
-        is_begun = self.candidates and (self.history.rounds or self.pool)
+        is_begun = self.candidates and (self.history.rounds or self.state.pool)
         return not is_begun and not self.history.has_queued
 
     def _evaluate_a_new_candidate(self) -> bool:
@@ -208,7 +208,7 @@ class Search:
         """Evaluate a trial's candidate, or drop it; True when that was a step."""
         with self.coordinator.heartbeat(trial.number):
             self.history.refresh_pool()  # what waited may hold edits that have come since
-            edits, order = suggest_edits(trial, self.pool, self.problem.orders)
+            edits, order = suggest_edits(trial, self.state.pool, self.problem.orders)
             prompt = apply_edits(self.problem.baseline_prompt, edits, order)
             fitting = self._fitting.in_place_of(prompt, edits)
             twin = self.history.find(prompt.id)
@@ -249,23 +249,23 @@ class Search:
     def _tell(self, candidate: Candidate | StoppedCandidate) -> None:
         observer, total = self.problem.observer, self.history.total
         if isinstance(candidate, StoppedCandidate):
-            observer.stopped(candidate, self.n_done, total)
+            observer.stopped(candidate, self.state.n_done, total)
         else:
-            observer.trial(candidate, self.n_done, total)
+            observer.trial(candidate, self.state.n_done, total)
         self._look_for_a_new_best()
 
     def _look_for_a_new_best(self) -> None:
-        if self._on_new_best is not None and self.candidates and (best := self.best).id != self._best_id:
+        if self._on_new_best is not None and self.candidates and (best := self.state.best).id != self._best_id:
             self._best_id = best.id
             self._on_new_best(self)
 
     def _is_complete(self) -> bool:
-        return self.n_done >= self.history.total or self.n_own == self._most_own
+        return self.state.n_done >= self.history.total or self.n_own == self._most_own
 
     def _spend_what_was_saved(self) -> None:
         """Where only shorter prompts are left to try, search on as long as the limits pay for it."""
         most_trials, total = self.problem.options.most_trials, self.history.total
-        is_searched = self.n_done == self.state.begins_shortening
+        is_searched = self.state.n_done == self.state.begins_shortening
         if self._funds is None or most_trials is None or total >= most_trials or not is_searched:
             return
         n_trials = min(most_trials - total, self._funds.n_further(self))
@@ -285,46 +285,6 @@ class Search:
         return self.history.stopped
 
     @property
-    def n_done(self) -> int:
-        """How many candidates were evaluated, those that stopped among them."""
-        return self.state.n_done
-
-    @property
-    def pool(self) -> list[Edit]:
-        """Every edit proposed so far."""
-        return self.history.pool
-
-    @property
-    def baseline(self) -> Candidate:
-        """The baseline prompt, as evaluated."""
-        return self.state.baseline
-
-    @property
-    def best(self) -> Candidate | StoppedCandidate:
-        """The knee of all that may come to stand on the front."""
-        return self.state.best
-
-    @property
-    def least_f1(self) -> float:
-        """The F1 on val below which a candidate is infeasible."""
-        return self.state.least_f1
-
-    @property
-    def front(self) -> tuple[Candidate, ...]:
-        """The Pareto front so far, on val, of whole grids, of what is small enough to be handed back."""
-        return self.state.front
-
-    @property
-    def leaders(self) -> tuple[Candidate | StoppedCandidate, ...]:
-        """The front as it will be about: with those of which a part of the grid is known, by estimates."""
-        return self.state.leaders
-
-    @property
-    def shortest(self) -> Candidate:
-        """The candidate with fewest edits that is no worse than the knee by more than one standard error."""
-        return self.state.shortest
-
-    @property
     def race_counts(self) -> RaceCounts | None:
         """What racing has saved so far; None where candidates don't race."""
         if not self.candidates or not (self._races.are_run or self.stopped):
@@ -335,4 +295,4 @@ class Search:
     @property
     def finish_reason(self) -> str:
         """Why there is nothing left to do: ``trials`` or ``exhausted``."""
-        return "trials" if self.n_done >= self.problem.options.trials else "exhausted"
+        return "trials" if self.state.n_done >= self.problem.options.trials else "exhausted"

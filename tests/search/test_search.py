@@ -57,15 +57,15 @@ def test_every_sampler_finds_the_prompt_without_a_fault(
         pytest.importorskip("torch", reason="the GP sampler needs torch")
     found = search(task, evaluator, tmp_path, sampler=sampler)
     found.run()
-    assert found.baseline.val.f1 == 0.75
-    assert found.front[0].val.f1 == 1.0
-    assert found.front[0].val.sensitivity == 0.0
+    assert found.state.baseline.val.f1 == 0.75
+    assert found.state.front[0].val.f1 == 1.0
+    assert found.state.front[0].val.sensitivity == 0.0
 
 
 def test_the_seed_prompt_is_trial_0_and_has_no_edits(task: Task, evaluator: Any, tmp_path: Path) -> None:
     found = search(task, evaluator, tmp_path, trials=3)
     found.run()
-    assert found.baseline.prompt == seed_prompt(task)
+    assert found.state.baseline.prompt == seed_prompt(task)
     assert found.study.trials[0].params == {}
     assert found.study.trials[0].user_attrs["prompt_id"] == seed_prompt(task).id
 
@@ -121,7 +121,7 @@ def test_an_interrupted_search_goes_on_where_it_stopped(
     study.ask()  # a trial that a crash left running
     again = search(task, evaluator, tmp_path, trials=9, resume=True)
     assert [one.id for one in again.candidates] == [one.id for one in first.candidates]
-    assert [edit.id for edit in again.pool] == [edit.id for edit in first.pool]
+    assert [edit.id for edit in again.state.pool] == [edit.id for edit in first.state.pool]
     again.run()
     assert len(again.candidates) == len(complete(again.study)) == 9
     assert not [trial for trial in again.study.trials if trial.state == optuna.trial.TrialState.RUNNING]
@@ -228,8 +228,8 @@ def test_optuna_s_own_plots_work_on_the_study(task: Task, evaluator: Any, tmp_pa
 def test_a_kind_of_edit_that_is_taken_away_is_in_no_pool(task: Task, evaluator: Any, tmp_path: Path, kind: Any) -> None:
     found = search(task, evaluator, tmp_path, parts=SearchRestriction(kinds=tuple(one for one in KINDS if one != kind)))
     found.run()
-    assert found.pool
-    assert kind not in {edit.kind for edit in found.pool if not edit.merges}
+    assert found.state.pool
+    assert kind not in {edit.kind for edit in found.state.pool if not edit.merges}
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -241,14 +241,14 @@ def test_a_view_that_is_taken_away_makes_no_note(task: Task, evaluator: Any, tmp
     found = search(task, evaluator, tmp_path / "part", parts=SearchRestriction(views=others))
     whole.run()
     found.run()
-    assert not [edit for edit in found.pool if edit.kind == "note" and edit.provenance.view == view]
-    assert {edit.id for edit in found.pool if edit.kind == "note"} <= {edit.id for edit in whole.pool}
+    assert not [edit for edit in found.state.pool if edit.kind == "note" and edit.provenance.view == view]
+    assert {edit.id for edit in found.state.pool if edit.kind == "note"} <= {edit.id for edit in whole.state.pool}
 
 
 def test_without_its_margin_the_constraint_lets_everything_through(task: Task, evaluator: Any, tmp_path: Path) -> None:
     found = search(task, evaluator, tmp_path, parts=SearchRestriction(margin=1.0))
     found.run()
-    assert found.least_f1 < 0
+    assert found.state.least_f1 < 0
 
 
 def test_parts_that_make_no_sense_are_refused() -> None:
@@ -286,5 +286,5 @@ def test_a_trial_that_others_took_over_meanwhile_is_let_go(
     monkeypatch.setattr(found.coordinator, "claim", away_for_long)
     found.run()
     assert len(taken) == 2
-    assert found.n_done == 4
+    assert found.state.n_done == 4
     assert {study.trials[number].state for number in taken} == {optuna.trial.TrialState.FAIL}

@@ -83,7 +83,7 @@ def test_a_trial_that_others_have_finished_is_let_go_while_it_is_recorded(
     for name in ("record_trial", "record_stopped"):
         monkeypatch.setattr(_trial, name, functools.partial(late, vars(_trial)[name]))
     search.run()
-    assert search.n_done == 4
+    assert search.state.n_done == 4
     assert 1 not in {candidate.trial for candidate in search.history.evaluated}
 
 

@@ -84,8 +84,8 @@ def grown(folder: Path, task: Task) -> Any:
 
 def test_a_part_of_train_is_asked_about(grown: Any) -> None:
     sizes = grown.diagnoses.sizes
-    assert grown.pool
-    assert sizes[0].id == grown.baseline.id
+    assert grown.state.pool
+    assert sizes[0].id == grown.state.baseline.id
     assert all(size.answers < 0.6 * WHOLE for size in sizes)
     assert grown.problem.evaluator.model.n_train == sum(size.answers for size in sizes)
 
@@ -93,10 +93,10 @@ def test_a_part_of_train_is_asked_about(grown: Any) -> None:
 def test_the_same_prompt_and_the_chosen_one_ask_no_more_than_that(grown: Any) -> None:
     diagnoses, model = grown.diagnoses, grown.problem.evaluator.model
     before = model.n_train
-    known = diagnoses.predictions(grown.baseline.prompt)
+    known = diagnoses.predictions(grown.state.baseline.prompt)
     assert model.n_train == before
     assert not known.is_whole
-    fares = diagnoses.alike(apply_edits(grown.baseline.prompt, tuple(grown.pool)))
+    fares = diagnoses.alike(apply_edits(grown.state.baseline.prompt, tuple(grown.state.pool)))
     assert fares.asked.sum() == diagnoses.last_cells.sum() == model.n_train - before
     assert diagnoses.sizes[-1].samples == len(fares.samples)
 
@@ -104,14 +104,14 @@ def test_the_same_prompt_and_the_chosen_one_ask_no_more_than_that(grown: Any) ->
 def test_a_search_that_is_resumed_knows_its_diagnoses(grown: Any, folder: Path, task: Task) -> None:
     resumed = make_search(folder, task)
     assert resumed.diagnoses.sizes == grown.diagnoses.sizes
-    again = resumed.diagnoses.predictions(resumed.baseline.prompt)
-    assert (again.array == grown.diagnoses.predictions(grown.baseline.prompt).array).all()
+    again = resumed.diagnoses.predictions(resumed.state.baseline.prompt)
+    assert (again.array == grown.diagnoses.predictions(grown.state.baseline.prompt).array).all()
     assert resumed.problem.evaluator.model.n_train == 0
 
 
 def test_gains_are_shares_of_all_of_train(grown: Any) -> None:
-    on_train = grown.diagnoses.predictions(grown.baseline.prompt)
-    definition = next(edit for edit in grown.pool if edit.provenance.author == "task" and edit.label == "Number")
+    on_train = grown.diagnoses.predictions(grown.state.baseline.prompt)
+    definition = next(edit for edit in grown.state.pool if edit.provenance.author == "task" and edit.label == "Number")
     of_label = on_train.truth == on_train.labels.index("Number")
     assert definition.gain == pytest.approx(on_train.share_wrong[of_label].sum() / N_TRAIN)
 
@@ -128,7 +128,7 @@ def test_without_races_all_of_train_is_asked_about(tmp_path: Path, task: Task) -
     search.run()
     assert search.problem.evaluator.model.n_train == WHOLE
     assert search.diagnoses.sizes == ()
-    assert search.diagnoses.predictions(search.baseline.prompt).is_whole
+    assert search.diagnoses.predictions(search.state.baseline.prompt).is_whole
 
 
 def test_a_run_says_how_much_was_diagnosed(tmp_path: Path, task: Task) -> None:

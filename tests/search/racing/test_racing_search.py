@@ -97,14 +97,14 @@ def raced(folder: Path) -> Any:
 
 
 def test_it_finds_the_same_front_for_fewer_answers(whole: Any, raced: Any) -> None:
-    assert [candidate.id for candidate in raced.front] == [candidate.id for candidate in whole.front]
+    assert [candidate.id for candidate in raced.state.front] == [candidate.id for candidate in whole.state.front]
     assert raced.problem.evaluator.budget.usage.made < 0.7 * whole.problem.evaluator.budget.usage.made
     assert whole.race_counts is None
 
 
 def test_what_stopped_is_no_candidate_and_counts_as_a_trial(raced: Any) -> None:
     assert raced.stopped
-    assert raced.n_done == len(complete(raced)) == TRIALS
+    assert raced.state.n_done == len(complete(raced)) == TRIALS
     ids = [candidate.id for candidate in (*raced.candidates, *raced.stopped)]
     assert len(set(ids)) == TRIALS
     for stopped in raced.stopped:
@@ -120,7 +120,7 @@ def test_its_trial_says_how_far_it_came_with_estimates(raced: Any) -> None:
         rung, _, reason = trial.user_attrs["raced"].partition(", ")
         assert rung == str(stopped.rung) or stopped.is_held  # what is held may be asked about more
         assert rung != str(stopped.rung) or tuple(trial.values) == stopped.estimates[:3]
-        assert (trial.constraints["f1"] > 0) == (not stopped.is_held or stopped.val.f1 < raced.least_f1)
+        assert (trial.constraints["f1"] > 0) == (not stopped.is_held or stopped.val.f1 < raced.state.least_f1)
         assert trial.user_attrs["prompt_id"] == stopped.id
         assert reason in {"F1 below the baseline's", "held"} or reason.removeprefix("dominated by ") in ids
     asked_in_part = {trial.number for trial in complete(raced) if "raced" in trial.user_attrs}
@@ -131,10 +131,10 @@ def test_its_trial_says_how_far_it_came_with_estimates(raced: Any) -> None:
 
 
 def test_whole_grids_are_asked_of_those_that_can_stand_on_the_front_alone(raced: Any) -> None:
-    assert len(raced.candidates) <= 1 + 2 * len(raced.front)
+    assert len(raced.candidates) <= 1 + 2 * len(raced.state.front)
     assert not list(raced.state.contenders())
-    assert set(raced.leaders) >= set(raced.front)
-    assert raced.shortest in raced.candidates
+    assert set(raced.state.leaders) >= set(raced.state.front)
+    assert raced.state.shortest in raced.candidates
 
 
 def test_the_best_within_the_limits_is_known_in_whole_though_larger_prompts_are_better(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_the_best_within_the_limits_is_known_in_whole_though_larger_prompts_are_
     limits = search.problem.limits
     within = [candidate for candidate in search.candidates if limits.allow(candidate.prompt, candidate.edits)]
     assert len(within) > 1, "not the baseline alone"
-    assert {*search.front, search.shortest} <= set(within)
+    assert {*search.state.front, search.state.shortest} <= set(within)
     of_the_within = {candidate.id for candidate in within} | {"F1 below the baseline's", "held"}
     for stopped in search.stopped:
         if limits.allow(stopped.prompt, stopped.edits):
@@ -181,7 +181,7 @@ def test_it_is_read_back_with_its_answers_and_nothing_is_asked_again(raced: Any,
     assert [(one.trial, one.id, one.raced, one.estimates) for one in again.stopped] == [
         (one.trial, one.id, one.raced, one.estimates) for one in raced.stopped
     ]
-    assert [one.id for one in again.front] == [one.id for one in raced.front]
+    assert [one.id for one in again.state.front] == [one.id for one in raced.state.front]
     assert again.race_counts == raced.race_counts
     prompt = apply_edits(seed_prompt(make_task()), again.stopped[0].edits)
     known = evaluator.partial_answers(prompt, "val").is_answered.sum()
@@ -209,7 +209,7 @@ def test_audited_candidates_are_asked_about_more_and_say_whether_the_stop_was_ri
     assert counts.wrong == audits.count("wrong")
     assert {stopped.rung.samples for stopped in search.stopped} <= {80, N_VAL}
     assert all(stopped.is_held == (stopped.audit != "right") for stopped in search.stopped)
-    assert [candidate.id for candidate in search.front] == [candidate.id for candidate in raced.front]
+    assert [candidate.id for candidate in search.state.front] == [candidate.id for candidate in raced.state.front]
     again = make_search(tmp_path, make_evaluator(make_task()))
     assert again.race_counts == counts
 
@@ -229,9 +229,9 @@ def test_a_stop_that_would_have_cost_a_place_on_the_front_is_a_wrong_one(
     by_trial = {trial.number: trial for trial in complete(search)}
     first = min(audited, key=lambda prompt: prompt.trial)
     f1, sensitivity, consistency = by_trial[first.trial].values
-    start = search.baseline.val
+    start = search.state.baseline.val
     beaten = start.f1 >= f1 and start.sensitivity <= sensitivity and start.consistency >= consistency
-    assert (first.audit == "wrong") == (f1 >= search.least_f1 and not beaten)
+    assert (first.audit == "wrong") == (f1 >= search.state.least_f1 and not beaten)
     assert search.race_counts.wrong == sum(prompt.audit == "wrong" for prompt in audited)
 
 
@@ -256,12 +256,12 @@ def test_ctrl_c_in_the_middle_of_a_rung_loses_nothing(tmp_path: Path, raced: Any
     model.calls_left = 2  # the second block of wordings of the first rung
     with pytest.raises(KeyboardInterrupt):
         search.run()
-    done = search.n_done
+    done = search.state.n_done
     again = make_search(tmp_path, make_evaluator(task))
-    assert again.n_done == done
+    assert again.state.n_done == done
     assert again.stopped[0].raced == raced.stopped[0].raced
     again.run()
-    assert again.n_done == TRIALS
+    assert again.state.n_done == TRIALS
     ids = [candidate.id for candidate in (*again.candidates, *again.stopped)]
     assert len(set(ids)) == TRIALS
 
@@ -272,7 +272,7 @@ def test_workers_race_against_the_incumbents_of_others(tmp_path: Path, monkeypat
     first.run()
     second = make_search(tmp_path, make_evaluator(make_task()), worker="b")
     second.run()
-    assert second.n_done == TRIALS
+    assert second.state.n_done == TRIALS
     own = [stopped for stopped in second.stopped if stopped.trial not in {one.trial for one in first.stopped}]
     assert own
     theirs = {candidate.trial for candidate in first.candidates}
