@@ -22,7 +22,7 @@ class Size(NamedTuple):
 
 
 _ROUNDS = 3  # of diagnosis on train: the default of `SearchOptions`, which `SensitivityOptimizer` takes
-_TESTED = 4  # examples that the front is scored on: the peers have no test of their own, and pay for none
+TESTED = 4  # examples that the front is scored on: the peers have no test of their own, and pay for none
 _HELDOUT = 10
 _MOST_TESTED = 6  # programs of the front, the baseline and the shortest
 # From the least that can be compared to some thousand calls; samples grow before wordings, as in psopt's own planning.
@@ -44,7 +44,7 @@ LADDER = (
 def expected_calls(size: Size) -> int:
     """What a search asks at most: every program and every diagnosis in whole, and the test."""
     grids = size.trials + _ROUNDS + 1  # and how much each step shakes
-    return grids * size.rephrasings * size.samples + _MOST_TESTED * _HELDOUT * _TESTED
+    return grids * size.rephrasings * size.samples + _MOST_TESTED * _HELDOUT * TESTED
 
 
 def size_within(limit: int) -> Size:
@@ -63,7 +63,7 @@ def ours(program: Any, train: list[Any], val: list[Any], seed: int, size: Size) 
     with tempfile.TemporaryDirectory() as folder:
         optimizer.log_dir = Path(folder) / "run"
         better = optimizer.compile(
-            program, trainset=train[: size.samples], valset=val[: size.samples], testset=train[-_TESTED:]
+            program, trainset=train[:-TESTED][: size.samples], valset=val[: size.samples], testset=train[-TESTED:]
         )
     plain = dspy.Predict(better.signature)
     plain.demos = better.demos

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import dspy
 import numpy as np
-from _dspy_presets import Size, ours, presets, sizes_from
+from _dspy_presets import TESTED, Size, ours, presets, sizes_from
 from _rule_writer import RuleWriter
 from psopt import SensitivityOptimizer
 from psopt.evaluation import Predictions, score
@@ -164,7 +164,7 @@ def _sensitivity(program: Any, train: list, val: list, seed: int, _: int, sizes:
             log_dir=Path(folder) / "run",
             gate="off",
         )
-        better = optimizer.compile(program, trainset=train, valset=val, testset=val)  # the peers choose on val alone
+        better = optimizer.compile(program, trainset=train[:-TESTED], valset=val, testset=train[-TESTED:])
         plain = dspy.Predict(better.signature)
         plain.demos = better.demos
         return plain
