@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 BATCH = "batch"
 """Batch calibration: Zhou et al., "Batch Calibration", 2023 (arXiv 2309.17249)."""
+SUPERVISED = "supervised"
+"""What is left of each label's log-probability after that goes through a map learnt from labels (arXiv 2505.23783)."""
 _DIGITS = 6
 
 
@@ -33,25 +35,27 @@ class Calibration:
         For which model.
     prompt : str
         For which prompt, by its id: wording, edits and labels.
+    label_map : tuple of tuple of float
+        From what is left of the log-probabilities to the labels' scores, learnt from labelled train texts: a row for
+        each label, and one that is added to all; empty where no labels were used.
     """
 
     prior: tuple[float, ...] = ()
     n_texts: int = 0
     model: str = ""
     prompt: str = ""
+    label_map: tuple[tuple[float, ...], ...] = ()
 
     def to_dict(self, labels: Sequence[str]) -> dict[str, Any]:
         """Return plain JSON data: the method, and what was measured, if anything was."""
         if not self.prior:
             return {"method": BATCH}
         prior = {label: round(value, _DIGITS) for label, value in zip(labels, self.prior, strict=True)}
-        return {
-            "method": BATCH,
-            "prior": prior,
-            "n_texts": self.n_texts,
-            "model": self.model,
-            "prompt": self.prompt,
-        }
+        measured = {"prior": prior, "n_texts": self.n_texts, "model": self.model, "prompt": self.prompt}
+        if not self.label_map:
+            return {"method": BATCH, **measured}
+        rows = [[round(value, _DIGITS) for value in row] for row in self.label_map]
+        return {"method": SUPERVISED, **measured, "label_map": rows}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], labels: Sequence[str]) -> Calibration:
@@ -62,12 +66,15 @@ class Calibration:
         InputError
             If the method is another, or a label's prior is missing or no number.
         """
-        if data.get("method") != BATCH:
-            raise InputError(f"a prompt's calibration is {BATCH!r}, not {data.get('method')!r}")
+        if data.get("method") not in (BATCH, SUPERVISED):
+            raise InputError(f"a prompt's calibration is {BATCH!r} or {SUPERVISED!r}, not {data.get('method')!r}")
         if not data.get("prior"):
             return cls()
         try:
             prior = tuple(float(data["prior"][label]) for label in labels)
-            return cls(prior, int(data["n_texts"]), str(data["model"]), str(data["prompt"]))
+            rows = tuple(tuple(map(float, row)) for row in data.get("label_map", ()))
+            if rows and [len(row) for row in rows] != [len(labels)] * (len(labels) + 1):
+                raise ValueError(f"label_map needs {len(labels) + 1} rows of {len(labels)} numbers")
+            return cls(prior, int(data["n_texts"]), str(data["model"]), str(data["prompt"]), rows)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"a prompt's calibration can't be read: {error!r}") from error

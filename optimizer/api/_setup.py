@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.answers import AnswerType
 from psopt.evaluation import Evaluator, Split
+from psopt.models import MOST_LABELLED, LabelledTexts, calibrates
 from psopt.proposals.llm import LLMProposer
 from psopt.rephrasings import freeze_rephrasings
 from psopt.runs import REPHRASINGS
+from psopt.search_spaces import CALIBRATE, apply_edits
 from psopt.tasks import subset
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from psopt.models import ModelProvider
@@ -43,6 +46,8 @@ def make_evaluator(
     """Put together what all prompts are compared on: a model, by default the settings', rephrasings, and samples."""
     answering = models.answering(model or settings.model, task)
     samples = _split_samples(task, settings)
+    if calibrates(answering):
+        answering = answering.learning_from(_labelled(settings.baseline(task), samples["train"], settings.seed))
     return Evaluator(
         answering,
         rephrasings,
@@ -56,6 +61,13 @@ def make_evaluator(
 def make_proposer(settings: RunSettings, models: ModelProvider) -> LLMProposer | None:
     """Make what drafts edits beside the rules, where there is a model for that."""
     return LLMProposer(models.writer(settings.writer)) if settings.writer else None
+
+
+def _labelled(baseline: Prompt, train: Sequence[Sample], seed: int) -> LabelledTexts:
+    """Texts of train with their labels, all classes alike where that can be, under the original prompt."""
+    chosen = subset(train, MOST_LABELLED, seed=seed)
+    labels = [baseline.labels.index(str(sample.label)) for sample in chosen]
+    return LabelledTexts(apply_edits(baseline, [CALIBRATE]), [sample.text for sample in chosen], labels)
 
 
 def _split_samples(task: Task, settings: RunSettings) -> dict[Split, tuple[Sample, ...]]:

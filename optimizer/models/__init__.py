@@ -8,7 +8,7 @@ from psopt.models._answer_cache import AnswerCache, answer_key
 from psopt.models._assessor import Assessment, Assessor
 from psopt.models._base import Model, OnProgress
 from psopt.models._cache_folder import cache_folder
-from psopt.models._calibrated import PRIOR_TEXTS, CalibratedModel, calibrates
+from psopt.models._calibrated import MOST_LABELLED, PRIOR_TEXTS, CalibratedModel, LabelledTexts, calibrates
 from psopt.models._capabilities import (
     Capabilities,
     CellModel,
@@ -32,6 +32,7 @@ from psopt.models._provider import ModelProvider
 from psopt.models._registry import NAMES, can_write, load_model, name_of_model
 
 __all__ = [
+    "MOST_LABELLED",
     "NAMES",
     "NOT_ASKED",
     "PRIOR_TEXTS",
@@ -43,6 +44,7 @@ __all__ = [
     "CellModel",
     "ConfidentModel",
     "ExplainingModel",
+    "LabelledTexts",
     "MetricScoredModel",
     "Model",
     "ModelProvider",

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from psopt.errors import InputError
 from psopt.metrics import hard_predictions
 from psopt.models._capabilities import capabilities_of
 from psopt.models._cells import predict_cells, predict_proba_cells
+from psopt.models._label_map import fit_label_map, scores_by
 from psopt.search_spaces import Calibration
 
 if TYPE_CHECKING:
@@ -30,6 +32,18 @@ _FEWEST_TEXTS = 10  # under these a prior is mostly the noise of single texts
 _UNLISTED = 1e-6  # of a label that a server does not list among the likeliest tokens: nobody knows how improbable it is
 
 
+FEWEST_LABELLED = 40  # CB's 45 texts are worth a map, see docs/decisions.md; nothing smaller was measured
+MOST_LABELLED = 100
+
+
+class LabelledTexts(NamedTuple):
+    """Texts of train, the position of each one's label, and the prompt that they are put to."""
+
+    prompt: Prompt
+    texts: Sequence[str]
+    labels: Sequence[int]
+
+
 class CalibratedModel:
     """Batch calibration around a model with label probabilities (see `psopt.search_spaces.Calibration`).
 
@@ -46,16 +60,31 @@ class CalibratedModel:
         Counts what priors ask, where the model does not count by itself.
     is_always : bool
         Calibrate under every prompt, not only under those that say so.
+    labelled : LabelledTexts, optional
+        What a label map is learnt from; without, only the prior is taken out.
     """
 
     def __init__(
-        self, model: ProbabilisticModel, texts: Sequence[str], budget: Budget, *, is_always: bool = False
+        self,
+        model: ProbabilisticModel,
+        texts: Sequence[str],
+        budget: Budget,
+        *,
+        is_always: bool = False,
+        labelled: LabelledTexts | None = None,
     ) -> None:
         self._model = model
         self._texts = _spread(list(dict.fromkeys(texts)), PRIOR_TEXTS)
         self._budget = budget
         self._is_always = is_always
+        self._labelled = labelled
         self._priors: dict[str, NDArray[np.float64]] = {}
+
+    def learning_from(self, labelled: LabelledTexts) -> CalibratedModel:
+        """The same model with a label map, where there are texts enough to learn one; it is learnt when first used."""
+        if len(labelled.texts) < FEWEST_LABELLED or self._is_always:
+            return self
+        return CalibratedModel(self._model, self._texts, self._budget, labelled=labelled)
 
     def __getattr__(self, name: str) -> Any:
         """What else the model has: an engine, explanations."""
@@ -113,7 +142,8 @@ class CalibratedModel:
         for column, prompt in enumerate(prompts):
             rows = np.flatnonzero(cells[:, column])
             if self.calibrates(prompt) and len(rows):
-                probabilities[rows, column] = without_prior(probabilities[rows, column], self._prior(prompt))
+                calibrated = without_prior(probabilities[rows, column], self._prior(prompt), self._label_map(prompt))
+                probabilities[rows, column] = calibrated
         return probabilities
 
     def calibrates(self, prompt: Prompt) -> bool:
@@ -137,8 +167,10 @@ class CalibratedModel:
             return prompt
         prior = tuple(self._prior(prompt).tolist())
         n_texts = prompt.calibration.n_texts if self._brings_prior(prompt) and prompt.calibration else len(self._texts)
+        label_map = self._label_map(prompt)
+        rows = () if label_map is None else tuple(map(tuple, label_map.tolist()))
         open_calibration = replace(prompt, calibration=Calibration())
-        return replace(prompt, calibration=Calibration(prior, n_texts, self.name, open_calibration.id))
+        return replace(prompt, calibration=Calibration(prior, n_texts, self.name, open_calibration.id, rows))
 
     def prior_calls(self, prompts: Sequence[Prompt]) -> int:
         """How many answers the priors of these prompts will still take, at most."""
@@ -147,7 +179,13 @@ class CalibratedModel:
             for prompt in prompts
             if self.calibrates(prompt) and not self._brings_prior(prompt) and prompt.id not in self._priors
         }
-        return len(unmeasured) * len(self._texts)
+        is_to_learn = bool(unmeasured) and self._labelled is not None and "_learnt" not in self.__dict__
+        return len(unmeasured) * len(self._texts) + (self.n_labelled if is_to_learn else 0)
+
+    @property
+    def n_labelled(self) -> int:
+        """How many labelled texts the label map is learnt from; 0 without one."""
+        return len(self._labelled.texts) if self._labelled else 0
 
     def _prior(self, prompt: Prompt) -> NDArray[np.float64]:
         """The mean log-probability of each label under a prompt, (n_labels,): brought along, or measured once."""
@@ -156,6 +194,22 @@ class CalibratedModel:
         if prompt.id not in self._priors:
             self._priors[prompt.id] = self._measure(prompt)
         return self._priors[prompt.id]
+
+    def _label_map(self, prompt: Prompt) -> NDArray[np.float64] | None:
+        """The map of a prompt: brought along, or learnt once for all prompts; None where labels are not used."""
+        if self._brings_prior(prompt) and prompt.calibration:
+            return np.array(prompt.calibration.label_map) if prompt.calibration.label_map else None
+        return self._learnt if self._labelled else None
+
+    @cached_property
+    def _learnt(self) -> NDArray[np.float64]:
+        """One map for all wordings and edits: what it corrects is the model's, and answers for one are enough."""
+        labelled = self._labelled
+        if labelled is None:
+            raise LookupError("a label map is learnt from labelled texts")
+        probabilities = self._asked(labelled.prompt, labelled.texts)
+        evidence = _evidence(probabilities, self._prior(labelled.prompt))
+        return fit_label_map(evidence, np.array(labelled.labels))
 
     def _brings_prior(self, prompt: Prompt) -> bool:
         calibration = prompt.calibration
@@ -169,11 +223,14 @@ class CalibratedModel:
                 f"the prompt is calibrated, and brings no label prior of {self.name} for this wording: to measure one"
                 f" takes at least {_FEWEST_TEXTS} texts, not {len(self._texts)}; give more, or --calibration off"
             )
-        cells = np.ones((len(self._texts), 1), dtype=np.bool_)
-        probabilities = predict_proba_cells(self._model, [prompt], self._texts, cells)[:, 0]
+        return np.asarray(_log(self._asked(prompt, self._texts)[:, :-1]).mean(axis=0))
+
+    def _asked(self, prompt: Prompt, texts: Sequence[str]) -> NDArray[np.float64]:
+        """The model's own probabilities under one prompt, (n, C), counted."""
+        cells = np.ones((len(texts), 1), dtype=np.bool_)
         if not capabilities_of(self._model).counts_calls:
-            self._budget.usage.made += len(self._texts)
-        return np.asarray(_log(probabilities[:, :-1]).mean(axis=0))
+            self._budget.usage.made += len(texts)
+        return predict_proba_cells(self._model, [prompt], texts, cells)[:, 0]
 
 
 def calibrates(model: Model) -> TypeIs[CalibratedModel]:
@@ -181,7 +238,9 @@ def calibrates(model: Model) -> TypeIs[CalibratedModel]:
     return capabilities_of(model).calibrates
 
 
-def without_prior(probabilities: NDArray[np.float64], prior: NDArray[np.float64]) -> NDArray[np.float64]:
+def without_prior(
+    probabilities: NDArray[np.float64], prior: NDArray[np.float64], label_map: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
     """Return probabilities with a label prior taken out: both (n, C) with N/A last, which stays as it is.
 
     Parameters
@@ -189,6 +248,8 @@ def without_prior(probabilities: NDArray[np.float64], prior: NDArray[np.float64]
     probabilities : (n, C) float
     prior : (C - 1,) float
         The mean log-probability of each label.
+    label_map : (C, C - 1) float, optional
+        What scores labels by what is left of their log-probabilities; see `fit_label_map`.
 
     Examples
     --------
@@ -198,10 +259,18 @@ def without_prior(probabilities: NDArray[np.float64], prior: NDArray[np.float64]
     array([[0.5  , 0.5  , 0.   ],
            [0.333, 0.667, 0.   ]])
     """
-    left = _log(probabilities[:, :-1]) - prior
+    left = _evidence(probabilities, prior)
+    if label_map is not None:
+        left = scores_by(label_map, left)
     weights = np.exp(left - left.max(axis=1, keepdims=True))
     named = 1 - probabilities[:, -1:]
     return np.hstack([named * weights / weights.sum(axis=1, keepdims=True), probabilities[:, -1:]])
+
+
+def _evidence(probabilities: NDArray[np.float64], prior: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What is left of the labels' log-probabilities, about a mean of 0 in each row, (n, C - 1)."""
+    left = _log(probabilities[:, :-1]) - prior
+    return np.asarray(left - left.mean(axis=1, keepdims=True))
 
 
 def _log(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -45,6 +45,8 @@ class SearchBasis:
         How fast the model that is asked most will answer; nobody knows of batches.
     prior_texts : int
         On how many texts the label prior of a prompt is measured under each wording; 0 where nothing is calibrated.
+    labelled_texts : int
+        From how many labelled texts a label map is learnt, once.
     """
 
     grids: Mapping[Split, Grid]
@@ -55,6 +57,7 @@ class SearchBasis:
     races: bool
     pace: Pace | None = None
     prior_texts: int = 0
+    labelled_texts: int = 0
 
     @classmethod
     def of(
@@ -83,6 +86,7 @@ class SearchBasis:
             races(settings.search.race, evaluator),
             _pace(evaluator, settings.lm),
             PRIOR_TEXTS if calibrates(model) and model.can_measure else 0,
+            model.n_labelled if calibrates(model) else 0,
         )
 
     def sized(self, sizes: Sizes) -> SearchBasis:

@@ -141,7 +141,7 @@ def _priors(basis: SearchBasis, n_more: int, front: tuple[int, int, int]) -> Pha
     n_val, n_test = basis.shapes["val"][1], basis.shapes["test"][1]
     n_least = min(n_val, _WORDINGS_OF_STOPPED) if basis.races else n_val
     few, middle, many = (
-        Need(basis.prior_texts * (n_more * wordings + n_test * n_tested))
+        Need(basis.labelled_texts + basis.prior_texts * (n_more * wordings + n_test * n_tested))
         for wordings, n_tested in zip((n_least, (n_least + n_val) // 2, n_val), front, strict=True)
     )
     return Phase(PRIORS, middle.calls, 0, 0, "one a wording of each candidate", few, many)

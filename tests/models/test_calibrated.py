@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from psopt.errors import InputError
-from psopt.models import CalibratedModel, Capabilities, ModelProvider, predict_cells
+from psopt.models import CalibratedModel, Capabilities, LabelledTexts, ModelProvider, predict_cells
 from psopt.models.chat import Budget, LMConfig
 from psopt.search_spaces import CALIBRATE, Calibration, Prompt, apply_edits
 from psopt.tasks import Task
@@ -121,7 +121,7 @@ def test_calibration_is_part_of_a_prompt_and_its_id_and_the_measured_prior_is_no
     )
     assert with_prior.calibration == Calibration((-1.0, -2.0, -3.0), 9, "m", "p")
     assert with_prior.id == CALIBRATED.id
-    with pytest.raises(InputError, match="calibration is 'batch', not 'magic'"):
+    with pytest.raises(InputError, match="'batch' or 'supervised', not 'magic'"):
         Prompt.from_dict({**CALIBRATED.to_dict(), "calibration": {"method": "magic"}})
     with pytest.raises(InputError, match="can't be read"):
         Prompt.from_dict({**CALIBRATED.to_dict(), "calibration": {"method": "batch", "prior": {"A": 1}}})
@@ -139,3 +139,47 @@ def test_a_model_without_probabilities_can_not_be_calibrated_by_force() -> None:
         ModelProvider(lm=LMConfig(calibration="batch")).answering(lambda messages: "A", _task())
     with pytest.raises(InputError, match="calibration must be auto, off, batch, not 'yes'"):
         LMConfig(calibration="yes")
+
+
+def _labelled(n: int = 48) -> LabelledTexts:
+    """Texts of three kinds, of which the calibrated model confuses two: all "z" are labelled "A"."""
+    texts = [f"{'xyz'[place % 3]}{place}" for place in range(n)]
+    return LabelledTexts(CALIBRATED, texts, [{"x": 1, "y": 0, "z": 0}[text[0]] for text in texts])
+
+
+def test_labelled_texts_teach_what_the_evidence_means() -> None:
+    answering = Biased()
+    model = CalibratedModel(answering, TEXTS, Budget()).learning_from(_labelled())
+    assert model.prior_calls([CALIBRATED]) == len(TEXTS) + 48
+    assert model.predict([CALIBRATED], ["x", "y", "z"])[:, 0].tolist() == [1, 0, 0]  # without labels z was C
+    n_asked = len(answering.asked)
+    other = CALIBRATED.described_as("Tell which.")
+    assert model.prior_calls([other]) == len(TEXTS)  # the map is learnt once
+    assert model.predict([other], ["z"])[0, 0] == 0
+    assert len(answering.asked) == n_asked + len(TEXTS) + 1
+
+
+def test_a_prompt_that_is_handed_over_brings_the_map() -> None:
+    model = CalibratedModel(Biased(), TEXTS, Budget()).learning_from(_labelled())
+    measured = Prompt.from_dict(model.measured(CALIBRATED).to_dict())
+    assert measured.calibration is not None
+    assert measured.to_dict()["calibration"]["method"] == "supervised"
+    elsewhere = CalibratedModel(Biased(), [], Budget())
+    assert elsewhere.predict([measured], ["x", "y", "z"])[:, 0].tolist() == [1, 0, 0]
+
+
+@pytest.mark.parametrize("rows", [[[1.0, 0.0]], [[1.0, 0.0, 0.0]] * 3, [["a", 0, 0]] * 4])
+def test_a_map_of_another_size_is_refused(rows: list[list[float]]) -> None:
+    data = {"method": "supervised", "prior": {"A": -1, "B": -1, "C": -1}, "n_texts": 12, "model": "m", "prompt": "p"}
+    with pytest.raises(InputError, match="can't be read"):
+        Calibration.from_dict({**data, "label_map": rows}, LABELS)
+
+
+def test_few_labelled_texts_teach_nothing() -> None:
+    model = CalibratedModel(Biased(), TEXTS, Budget())
+    assert model.learning_from(_labelled(30)) is model
+
+
+def test_batch_asks_no_labels() -> None:
+    model = CalibratedModel(Biased(), TEXTS, Budget(), is_always=True)
+    assert model.learning_from(_labelled()) is model
