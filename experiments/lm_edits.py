@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from _lm_rules import CONTENT_FREE, PRIORS, SCORES, Scored, answers, as_letters, label_scores
-from _lm_sets import NAMES, lm_task, wordings_by_people
+from _lm_sets import NAMES, enough, lm_task, wordings_by_people
 from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import evaluate
 from psopt.models import ModelProvider
@@ -40,12 +40,11 @@ if TYPE_CHECKING:
     from psopt.evaluation import Predictions
     from psopt.models.hf import HFModel
     from psopt.search_spaces import Prompt
-    from psopt.tasks import Sample, Task
+    from psopt.tasks import Task
 
     Cell = dict[str, Any]
 
 _DIAGNOSED = (60, 3)  # train samples and rephrasings
-_FEWEST = 40  # val samples
 _MOST_OF_A_KIND = 6  # notes or definitions at once: about as many as a search of a small model's prompt hands back
 _WRITTEN = 4  # groups and labels that the writer is asked for
 
@@ -88,7 +87,7 @@ def _cells_of(name: str, dataset: str, words: argparse.Namespace, results: dict[
     edits_by_kind = json.loads(drafted.read_text("utf-8")) if drafted.exists() else {}
     models = ModelProvider(lm=LMConfig(calibration="batch"))
     model = _loaded(name, task, models)
-    val = subset(_enough(task), words.samples, seed=0)
+    val = subset(enough(task), words.samples, seed=0)
     results["sets"][dataset] = {
         "labels": list(task.labels),
         "truth": as_letters([task.labels.index(str(s.label)) for s in val]),
@@ -121,11 +120,6 @@ def _cells_of(name: str, dataset: str, words: argparse.Namespace, results: dict[
             "seconds": seconds,
             "answers": columns,
         }
-
-
-def _enough(task: Task) -> Sequence[Sample]:
-    """Val; of CB, which has 11 of it, the first half of the many that are its test, left to nothing else here."""
-    return task.val if len(task.val) >= _FEWEST else task.test[: len(task.test) // 2]
 
 
 def _loaded(name: str, task: Task, models: ModelProvider) -> HFModel:

@@ -46,6 +46,10 @@ class Calibration:
     prompt: str = ""
     label_map: tuple[tuple[float, ...], ...] = ()
 
+    def without_prior(self) -> Calibration:
+        """What of it holds for the same prompt in other words: all but the prior, which is to be measured."""
+        return Calibration(model=self.model, label_map=self.label_map) if self.label_map else Calibration()
+
     def to_dict(self, labels: Sequence[str]) -> dict[str, Any]:
         """Return plain JSON data: the method, and what was measured, if anything was."""
         if not self.prior:

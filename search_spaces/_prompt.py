@@ -90,7 +90,7 @@ class Prompt(PromptParts):
 
     def described_as(self, description: str, form: PromptFormat | None = None) -> Prompt:
         """Return the same prompt with its task description said differently, and on request in another format."""
-        measured_anew = self.calibration and Calibration()
+        measured_anew = self.calibration and self.calibration.without_prior()
         return replace(self, description=description, form=form or self.form, calibration=measured_anew)
 
     def render(self, row: str | Mapping[str, Any] | Sample, *, inputs: str | Sequence[str] = ()) -> Messages:

@@ -197,9 +197,10 @@ class CalibratedModel:
 
     def _label_map(self, prompt: Prompt) -> NDArray[np.float64] | None:
         """The map of a prompt: brought along, or learnt once for all prompts; None where labels are not used."""
-        if self._brings_prior(prompt) and prompt.calibration:
-            return np.array(prompt.calibration.label_map) if prompt.calibration.label_map else None
-        return self._learnt if self._labelled else None
+        calibration = prompt.calibration
+        if calibration and calibration.label_map and calibration.model == self.name:
+            return np.array(calibration.label_map)
+        return self._learnt if self._labelled and not self._brings_prior(prompt) else None
 
     @cached_property
     def _learnt(self) -> NDArray[np.float64]:

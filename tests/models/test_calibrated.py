@@ -166,6 +166,10 @@ def test_a_prompt_that_is_handed_over_brings_the_map() -> None:
     assert measured.to_dict()["calibration"]["method"] == "supervised"
     elsewhere = CalibratedModel(Biased(), [], Budget())
     assert elsewhere.predict([measured], ["x", "y", "z"])[:, 0].tolist() == [1, 0, 0]
+    in_other_words = CalibratedModel(Biased(), TEXTS, Budget())
+    assert in_other_words.predict([measured.described_as("Tell which.")], ["z"])[0, 0] == 0
+    of_another_model = CalibratedModel(Biased(name="another"), TEXTS, Budget())
+    assert of_another_model.predict([measured], ["z"])[0, 0] == 2
 
 
 @pytest.mark.parametrize("rows", [[[1.0, 0.0]], [[1.0, 0.0, 0.0]] * 3, [["a", 0, 0]] * 4])
