@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from _lm_rules import label_scores
 from _lm_sets import NAMES, enough, lm_task, wordings_by_people
-from psopt.metrics import consistency, micro_f1, sensitivity
+from psopt.metrics import consistency, micro_f1, prediction_counts, sensitivity
 from psopt.models import load_model
 from psopt.models._label_map import fit_label_map, scores_by
 from psopt.models.hf._shared_prefix import score_behind_prefix
@@ -96,11 +96,11 @@ def _cells(name: str, dataset: str, data: Path) -> list[dict[str, Any]]:
 
 def _figures(columns: Sequence[Any], truth: NDArray[np.int64], task: Task) -> dict[str, float]:
     grid = np.stack(columns, axis=1)
-    n_classes = len(task.labels) + 1
+    counts = prediction_counts(grid, len(task.labels) + 1)
     return {
         "f1": round(float(micro_f1(grid, truth)), 3),
-        "sensitivity": round(float(sensitivity(grid, n_classes)), 3),
-        "consistency": round(float(consistency(grid, truth, n_classes)), 3),
+        "sensitivity": round(float(sensitivity(counts)), 3),
+        "consistency": round(float(consistency(counts, truth)), 3),
     }
 
 
