@@ -168,7 +168,9 @@ class Search:
         self.is_completing = True
         while (waiting := self.state.waiting()) is not None:
             self.problem.observer.phase(f"asking more about {waiting.id}, which may stand on the front")
-            self.history.promote(self._races.further(waiting))
+            # The best one's grid is asked for at once: a limit that is met among several would leave none to hand back.
+            is_first = len(self.candidates) == 1
+            self.history.promote(self._races.further(waiting, wholly=is_first))
 
     def _take_a_step(self) -> bool:
         """Do what comes next; False when there is nothing left to do."""

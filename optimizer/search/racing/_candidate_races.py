@@ -90,9 +90,9 @@ class CandidateRaces:
         """Ask about a rung of a prompt."""
         self._evaluator.answers(prompt, "val", self._schedule.cells(rung))
 
-    def further(self, candidate: StoppedCandidate) -> StoppedCandidate:
-        """Ask about the next rung of a candidate that is held."""
-        rung = self._schedule.after(candidate.rung)
+    def further(self, candidate: StoppedCandidate, *, wholly: bool = False) -> StoppedCandidate:
+        """Ask about the next rung of a candidate that is held, or about all that is left of its grid."""
+        rung = self._schedule.whole if wholly else self._schedule.after(candidate.rung)
         self.ask(candidate.prompt, rung)
         return replace(candidate, rung=rung)
 
