@@ -2,12 +2,12 @@
 
     python experiments/label_map.py hf/smollm2.gguf [hf/qwen05.gguf ..] [--sets trec ..]
 
-Under two wordings by people, F1 (micro), S and C of val samples: as the model has it, with the label prior taken out
-(batch), with the map of the original prompt without edits under the first wording (shared, as psopt does it), and with
-a map of the prompt's own. Edits: none, the task's definitions, one example a class. Expected: the shared map does as
-well as a prompt's own, since what it corrects is the model's.
+Under two wordings by people: F1 (micro), S and C on val and on test, with the label prior taken out (batch), and with
+the map of the original prompt without edits under the first wording on top, as psopt has it. Edits: none, the task's
+definitions, one example a class. Which texts a map is learnt from matters, so it is drawn several times; means and
+standard deviations. Expected: one map serves all wordings and edits, since what it corrects is the model's.
 
-Each cell is saved when it is done, and not measured again.
+Each set is saved when it is done, and not measured again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from _lm_rules import label_scores
 from _lm_sets import NAMES, enough, lm_task, wordings_by_people
 from psopt.metrics import consistency, micro_f1, prediction_counts, sensitivity
 from psopt.models import load_model
-from psopt.models._label_map import fit_label_map, scores_by
+from psopt.models._label_map import fit_label_map, identity_map, scores_by
 from psopt.models.hf._shared_prefix import score_behind_prefix
 from psopt.search_spaces import Edit, Provenance, apply_edits, render, seed_prompt
 from psopt.tasks import subset
@@ -38,8 +38,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_N_PRIOR, _N_LABELLED, _N_VAL, _N_WORDINGS = 30, 100, 120, 2
-_WAYS = ("none", "batch", "shared map", "own map")
+_N_PRIOR, _N_LABELLED, _N_POOL, _N_HELD, _N_WORDINGS, _N_DRAWS = 30, 200, 300, 120, 2, 8
 
 
 def main() -> None:
@@ -54,8 +53,9 @@ def main() -> None:
     file = words.results / "label_map.json"
     results: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.exists() else {"cells": []}
     results["setting"] = {
-        "words": f"Priors on {_N_PRIOR} train texts, maps on at most {_N_LABELLED} labelled ones, at most {_N_VAL} val "
-        f"samples, {_N_WORDINGS} wordings by people; GGUF files in single precision."
+        "words": f"Priors on {_N_PRIOR} train texts, maps on {_N_LABELLED} labelled ones, drawn {_N_DRAWS} times of at "
+        f"most {_N_POOL} (two thirds of fewer); at most {_N_HELD} samples of val and of test, {_N_WORDINGS} "
+        "wordings by people; GGUF files in single precision."
     }
     done = {(cell["model"], cell["dataset"]) for cell in results["cells"]}
     for name in words.models:
@@ -66,42 +66,55 @@ def main() -> None:
 
 
 def _cells(name: str, dataset: str, data: Path) -> list[dict[str, Any]]:
-    """A row for each kind of edit; that without edits comes first, and lends its map to the others."""
+    """A row for each kind of edit."""
     task = lm_task(dataset, data)
     model: Any = load_model(name, task, cache_dir=None)
-    train, val = subset(task.train, _N_LABELLED, seed=0), subset(enough(task), _N_VAL, seed=0)
-    truth = np.array([task.labels.index(str(sample.label)) for sample in (*train, *val)])
+    pool = subset(task.train, _N_POOL, seed=0)
+    val, test = subset(enough(task), _N_HELD, seed=0), subset(task.test, _N_HELD, seed=0)
     wordings = wordings_by_people(dataset, data, _N_WORDINGS)
+    original = seed_prompt(task).described_as(wordings[0])
+    of_pool = _scores(model, original, pool)
+    maps = _maps(_evidence(of_pool, of_pool[:_N_PRIOR].mean(axis=0)), _truth(task, pool))
     rows = []
-    shared: Floats | None = None
-    for kind, prompt in _prompts(task, train).items():
+    for kind, prompt in _prompts(task, pool).items():
         started = time.monotonic()
-        columns: dict[str, list[Any]] = {way: [] for way in _WAYS}
-        for wording in wordings:
-            scores = _scores(model, prompt.described_as(wording), (*train, *val))
-            evidence = _evidence(scores, scores[:_N_PRIOR].mean(axis=0))
-            own = fit_label_map(evidence[: len(train)], truth[: len(train)])
-            shared = own if shared is None else shared
-            of_val = evidence[len(train) :]
-            for way, left in zip(
-                _WAYS, (scores[len(train) :], of_val, scores_by(shared, of_val), scores_by(own, of_val)), strict=True
-            ):
-                columns[way].append(left.argmax(axis=1))
-        seconds = round(time.monotonic() - started)
-        rows.append({"model": Path(name).stem, "dataset": dataset, "kind": kind, "n": len(val), "train": len(train)})
-        rows[-1] |= {"seconds": seconds, **{way: _figures(columns[way], truth[len(train) :], task) for way in _WAYS}}
+        scores = [_scores(model, prompt.described_as(w), (*pool[:_N_PRIOR], *val, *test)) for w in wordings]
+        evidence = [_evidence(of[_N_PRIOR:], of[:_N_PRIOR].mean(axis=0)) for of in scores]
+        row = {"model": Path(name).stem, "dataset": dataset, "kind": kind, "pool": len(pool)}
+        for part, samples, start in (("val", val, 0), ("test", test, len(val))):
+            held = [of[start : start + len(samples)] for of in evidence]
+            figures = [
+                _figures([scores_by(m, of) for of in held], task, samples)
+                for m in (identity_map(len(task.labels)), *maps)
+            ]
+            drawn = np.array(figures[1:])
+            row[part] = {"n": len(samples), "batch": _rounded(figures[0])}
+            row[part] |= {"map": _rounded(drawn.mean(axis=0)), "sd": _rounded(drawn.std(axis=0, ddof=1))}
+        rows.append({**row, "seconds": round(time.monotonic() - started)})
         print(json.dumps(rows[-1]), flush=True)
     return rows
 
 
-def _figures(columns: Sequence[Any], truth: NDArray[np.int64], task: Task) -> dict[str, float]:
-    grid = np.stack(columns, axis=1)
-    counts = prediction_counts(grid, len(task.labels) + 1)
-    return {
-        "f1": round(float(micro_f1(grid, truth)), 3),
-        "sensitivity": round(float(sensitivity(counts)), 3),
-        "consistency": round(float(consistency(counts, truth)), 3),
-    }
+def _maps(evidence: Floats, truth: NDArray[np.int64]) -> list[Floats]:
+    """A map for each draw of labelled texts."""
+    n_drawn = min(_N_LABELLED, 2 * len(truth) // 3)
+    draws = [np.random.default_rng(seed).permutation(len(truth))[:n_drawn] for seed in range(_N_DRAWS)]
+    return [fit_label_map(evidence[draw], truth[draw]) for draw in draws]
+
+
+def _truth(task: Task, samples: Sequence[Sample]) -> NDArray[np.int64]:
+    return np.array([task.labels.index(str(sample.label)) for sample in samples])
+
+
+def _figures(scores: Sequence[Floats], task: Task, samples: Sequence[Sample]) -> list[float]:
+    """F1, S and C of the labels with most evidence, under all wordings."""
+    grid = np.stack([of.argmax(axis=1) for of in scores], axis=1)
+    counts, truth = prediction_counts(grid, len(task.labels) + 1), _truth(task, samples)
+    return [float(micro_f1(grid, truth)), float(sensitivity(counts)), float(consistency(counts, truth))]
+
+
+def _rounded(figures: Sequence[float] | Floats) -> list[float]:
+    return [round(float(figure), 3) for figure in figures]
 
 
 def _prompts(task: Task, train: Sequence[Sample]) -> dict[str, Prompt]:

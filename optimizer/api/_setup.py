@@ -47,7 +47,7 @@ def make_evaluator(
     answering = models.answering(model or settings.model, task)
     samples = _split_samples(task, settings)
     if calibrates(answering):
-        answering = answering.learning_from(_labelled(settings.baseline(task), samples["train"], settings.seed))
+        answering = answering.learning_from(_labelled(settings.baseline(task), task.train, settings.seed))
     return Evaluator(
         answering,
         rephrasings,
