@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from psopt.api._drawing import draw_run
 from psopt.api._other_wordings import under_other_wordings
+from psopt.api._planted_phrases import planted_flips
 from psopt.api._recommending import recommend
 from psopt.errors import BudgetReachedError
 from psopt.models import calibrates, capabilities_of
@@ -57,6 +59,8 @@ def finish(
     if chosen.test is None:
         raise stopped or BudgetReachedError("the limit does not pay the knee's test")
     _measure_elsewhere(recorder, search, start, chosen)
+    with contextlib.suppress(BudgetReachedError):  # what matters is done
+        recorder.planted = planted_flips(search.problem.evaluator, search.problem.task, start.prompt, chosen)
     recorder.calibration = next((_apart(scored.get(of.id, of)) for of in alone), None)
     most = _most_left_out(recorder) if settings.leave_one_out or not stopped else 0  # if asked for, it is held back
     contributions = recorder.earlier_contributions(chosen, most)

@@ -193,6 +193,9 @@ _RUN: Shape = {
     "plan": _maybe("object", "what was expected as the run began"),
     "diagnoses": _maybe("object[]", "how much of train was asked about"),
     "calibration": _maybe("object", "the original prompt with its label prior taken out: id, val, test"),
+    "planted": _maybe(
+        "object", "how often planted phrases of notes flip answers: n_texts, n_notes, original, recommended"
+    ),
     "other_wordings": _maybe("object", "test under wordings of another source: baseline, chosen, differences, .."),
 }
 _ESTIMATE: Shape = {

@@ -15,6 +15,7 @@ from psopt.runs import (
     asked_about,
     calibration_lines,
     other_wordings_lines,
+    planted_lines,
     price_line,
     quality_name,
     recommendation_lines,
@@ -48,6 +49,7 @@ def show_result(run: Run, console: Console, spent: str = "") -> None:
     print_sentences(console, _recommended(run, quality), style="bold")
     print_sentences(console, calibration_lines(manifest))
     print_sentences(console, other_wordings_lines(manifest))
+    print_sentences(console, planted_lines(manifest))
     note = tame_note((manifest["rephrasings"].get("diversity") or {}).get("heldout"))
     if note:
         print_sentences(console, [f"S: {note}."], style="yellow")

@@ -4,6 +4,7 @@ from psopt.proposals._checks import ProposalChecks
 from psopt.proposals._no_verbatim import LEAST_TEXTS, NoVerbatim
 from psopt.proposals._open_topics import topics_of
 from psopt.proposals._phrase_evidence import PhraseEvidence
+from psopt.proposals._planted import Planted, planted_texts
 from psopt.proposals._pool import propose_edits
 from psopt.proposals.rules import (
     EXAMPLE_LAYERS,
@@ -26,12 +27,14 @@ __all__ = [
     "OPEN_NOTES",
     "NoVerbatim",
     "PhraseEvidence",
+    "Planted",
     "ProposalChecks",
     "examples_from_train",
     "examples_of_open_answers",
     "merged_edit",
     "merged_notes",
     "note_text",
+    "planted_texts",
     "propose_edits",
     "replace_merged",
     "topics_of",

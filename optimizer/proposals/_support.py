@@ -34,16 +34,16 @@ def with_support(edits: Sequence[Edit], task: Task) -> list[Edit]:
 
 def _matches(edits: Sequence[Edit], task: Task) -> dict[str, NDArray[np.bool_]]:
     """Which samples each note matches, by its id; (n,) each, of notes that match any."""
-    cues_of = {edit.id: _cues(edit, task.labels) for edit in edits if edit.kind == "note"}
+    cues_by_note = {edit.id: cues_of(edit, task.labels) for edit in edits if edit.kind == "note"}
     texts = [sample.text for sample in task.train[:_MOST_TEXTS]]
-    phrases = sorted({cue for cues in cues_of.values() for cue in cues})
+    phrases = sorted({cue for cues in cues_by_note.values() for cue in cues})
     shown = PhraseIndex.of(texts, phrases=phrases).shown.toarray() > 0
     columns = {phrase: column for column, phrase in enumerate(phrases)}
-    matched = {name: shown[:, [columns[cue] for cue in cues]].any(axis=1) for name, cues in cues_of.items()}
+    matched = {name: shown[:, [columns[cue] for cue in cues]].any(axis=1) for name, cues in cues_by_note.items()}
     return {name: samples for name, samples in matched.items() if samples.any()}
 
 
-def _cues(note: Edit, labels: Sequence[str]) -> tuple[str, ...]:
+def cues_of(note: Edit, labels: Sequence[str]) -> tuple[str, ...]:
     """The phrases that a note quotes for its own label and no other."""
     mentions = label_mentions(note.text, labels)
     if len(mentions) != 1 or labels[mentions[0].label] != note.label:

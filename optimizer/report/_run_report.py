@@ -28,6 +28,7 @@ from psopt.runs import (
     calibration_lines,
     limits_line,
     other_wordings_lines,
+    planted_lines,
     price_line,
     quality_name,
     recommendation_lines,
@@ -229,6 +230,7 @@ def _recommendation(run: dict[str, Any]) -> list[str]:
         *recommendation_lines(run["recommended"], quality_name(run)),
         *calibration_lines(run),
         *other_wordings_lines(run),
+        *planted_lines(run),
     ]
 
 

@@ -29,6 +29,7 @@ from psopt.runs._holding import has_found_nothing, held
 from psopt.runs._manifest import manifest
 from psopt.runs._measured import Measured, measured
 from psopt.runs._other_wordings import other_wordings_lines
+from psopt.runs._planted_line import planted_lines
 from psopt.runs._prompt_files import is_prompt_text, read_prompt, read_source
 from psopt.runs._prompt_fit import check_fits
 from psopt.runs._prompt_options import PromptOptions
@@ -145,6 +146,7 @@ __all__ = [
     "pick_entry",
     "pick_note",
     "picked_prompt",
+    "planted_lines",
     "price_line",
     "quality_name",
     "read_answers",
