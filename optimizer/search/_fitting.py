@@ -77,7 +77,9 @@ class Fitting:
 
     def _best_within(self, edits: Sequence[Edit], worths: EditWorths) -> tuple[Edit, ...]:
         tokens = self._problem.limits.tokens
-        return best_within(edits, worths, self._allows, lambda chosen: tokens(self._prompt(chosen)))
+        said = [edit for edit in edits if edit.kind != "calibration"]
+        chosen = best_within(said, worths, self._allows, lambda chosen: tokens(self._prompt(chosen)))
+        return tuple(edit for edit in edits if edit in chosen or edit.kind == "calibration")  # which counts for nothing
 
     def _allows(self, edits: Sequence[Edit]) -> bool:
         return self._problem.limits.allow(self._prompt(edits), edits)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,8 +11,9 @@ import pytest
 from psopt.errors import InputError
 from psopt.search import Candidate, PromptLimits, tokens_of_mean_text
 from psopt.search._edit_worths import EditWorths, best_within, expected_gain
+from psopt.search._fitting import Fitting
 from psopt.search._new_edits import obvious_choices
-from psopt.search_spaces import Edit, Prompt, Provenance, SearchRestriction, apply_edits
+from psopt.search_spaces import CALIBRATE, Edit, Prompt, Provenance, SearchRestriction, apply_edits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -117,3 +119,18 @@ def test_the_best_that_fits_is_chosen_in_the_order_that_the_edits_have() -> None
         NOTES, worths, lambda edits: limits.allow(prompt(edits), edits), lambda edits: limits.tokens(prompt(edits))
     )
     assert chosen == (NOTES[6], NOTES[7])
+
+
+def test_what_fits_keeps_the_calibration_of_the_best_prompt() -> None:
+    base, best = candidate(0, (), 0.1), candidate(1, (CALIBRATE,), 0.5)
+    history = SimpleNamespace(evaluated=[base, best], pool=[CALIBRATE, *NOTES], candidates=[base, best])
+    problem = SimpleNamespace(
+        limits=PromptLimits(most_edits=3, most_tokens=None, around=AROUND, examples_allowed=0),
+        baseline_prompt=PROMPT,
+        options=SimpleNamespace(parts=SearchRestriction()),
+    )
+    state: Any = SimpleNamespace(problem=problem, history=history, best=best, baseline=base)
+    whole, within, *_ = Fitting(state).obvious(NOTES, PROMPT.labels, is_first=True)
+    assert whole == (CALIBRATE, *NOTES)
+    assert within[0] is CALIBRATE
+    assert len(within) == 4
