@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from psopt.cli._flags import verb
 from psopt.cli._options import Json
+from psopt.cli._verb import verb
 from psopt.cli._writing import as_json_text, print_json
 
 Name = Annotated[str | None, typer.Argument(metavar="NAME", help="A command or file; without one, all are listed.")]
