@@ -9,7 +9,7 @@ from psopt.api._progress import watched
 from psopt.api._run import run as run_settings
 from psopt.errors import InputError
 from psopt.runs import MANIFEST, RunDirectory, RunSettings, with_changed_limits
-from psopt.settings import RunOptions, SizeOptions, changed, check_keywords
+from psopt.settings import LMConfig, RunOptions, SizeOptions, all_leaves, changed, check_keywords
 from psopt.tracking import split_callbacks
 
 if TYPE_CHECKING:
@@ -90,7 +90,9 @@ def settings_to_resume(run: str | Path, **changes: Any) -> RunSettings:
     InputError
         If something can't be changed, or the run was made in Python with objects that nothing loads again.
     """
-    check_keywords(changes, RunOptions, SizeOptions)
+    leaves = [*all_leaves(SizeOptions), *all_leaves(RunOptions)]
+    may_change = (leaf.key for leaf in leaves if leaf.option and "resume" in leaf.option.changed_by)
+    check_keywords(changes, LMConfig, also=tuple(may_change))
     wanted = {name: value for name, value in changes.items() if value is not None}
     manifest = RunDirectory.open(Path(run)).read_json(MANIFEST)
     settings = with_changed_limits(manifest, RunSettings.from_dict(manifest["settings"]), wanted)

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 import typer  # noqa: TC002  # Typer reads the annotation
 from psopt.cli._typer import UsageError
 from psopt.errors import nearest
-from psopt.settings import BoundOptions, MeasureOptions, PromptOptions, RunOptions, SizeOptions, all_leaves
+from psopt.settings import ALL, all_leaves
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-
-_ALL = (RunOptions, SizeOptions, PromptOptions, MeasureOptions, BoundOptions)
 
 
 def take_from_file(context: typer.Context, path: Path | None) -> Path | None:
@@ -35,7 +33,7 @@ def take_from_file(context: typer.Context, path: Path | None) -> Path | None:
     for key, value in _flat(_read(path), options):
         if key in options:
             values[str(options[key].name)] = _as_given(value, options[key])
-        elif key not in {leaf.key for group in _ALL for leaf in all_leaves(group)}:
+        elif key not in {leaf.key for group in ALL for leaf in all_leaves(group)}:
             raise UsageError(f"--config {path}: there is no option {key!r}{nearest(key, options)}")
     context.default_map = values
     return path

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from psopt.cli._notices import hush
 from psopt.cli._verb import flag, single
-from psopt.settings import MODELS, DataOptions, MeasureOptions, RunOptions, option
+from psopt.settings import MODELS, DataOptions, MeasureOptions, RunOptions, first, option
 
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")]
 Inputs = single(DataOptions, "inputs")
@@ -54,7 +54,7 @@ Json = Annotated[bool, flag("Output", "--json", "Print the result as JSON, and n
 class OutputOptions:
     """What is printed."""
 
-    as_json: bool = option(False, "Print the result as JSON, and nothing else.", "Output", flags="--json", rank="first")
+    as_json: bool = first(False, "Print the result as JSON, and nothing else.", "Output", flags="--json")
     quiet: bool = option(False, "Print nothing but errors.", "Output")
 
     def __post_init__(self) -> None:

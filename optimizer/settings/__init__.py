@@ -6,7 +6,7 @@ Flags, keywords, configuration files, run.json and the pages in docs/commands ar
 from psopt.settings._bounds import BoundOptions
 from psopt.settings._data import DataOptions
 from psopt.settings._lm import LMConfig
-from psopt.settings._option import Leaf, Option, Rank, all_leaves, check, groups, leaves, listed, option
+from psopt.settings._option import Leaf, Option, Rank, all_leaves, check, first, groups, leaves, listed, option, rare
 from psopt.settings._prompt import PromptOptions
 from psopt.settings._rephrasing import FAMILIES, Family, RephrasingOptions, read_families
 from psopt.settings._run import (
@@ -19,6 +19,7 @@ from psopt.settings._run import (
     SizeOptions,
     SplitChoice,
 )
+from psopt.settings._schema import ALL, config_schema
 from psopt.settings._search import (
     KINDS,
     VIEWS,
@@ -33,6 +34,7 @@ from psopt.settings._search import (
 from psopt.settings._tree import built, changed, check_keywords, flat, of_flat
 
 __all__ = [
+    "ALL",
     "FAMILIES",
     "GATE_MARGIN",
     "KINDS",
@@ -64,6 +66,8 @@ __all__ = [
     "changed",
     "check",
     "check_keywords",
+    "config_schema",
+    "first",
     "flat",
     "groups",
     "leaves",
@@ -71,5 +75,6 @@ __all__ = [
     "n_shortening",
     "of_flat",
     "option",
+    "rare",
     "read_families",
 ]

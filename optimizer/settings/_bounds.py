@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from psopt.errors import InputError
-from psopt.settings._option import check, option, told
+from psopt.settings._option import check, first, told
 
 _PANEL = "Bounds"
 
@@ -41,72 +41,44 @@ class BoundOptions:
     benchmarks/coverage.md).
     """
 
-    max_sensitivity: float | None = option(
-        None, "S must not be above this.", _PANEL, "X", least=0, most=1, rank="first"
-    )
-    min_f1: float | None = option(None, "F1 must not be below this.", _PANEL, "X", least=0, most=1, rank="first")
-    min_macro_f1: float | None = option(
-        None, "Macro-F1 must not be below this.", _PANEL, "X", least=0, most=1, rank="first"
-    )
-    min_class_f1: float | Mapping[str, float] | None = option(
+    max_sensitivity: float | None = first(None, "S must not be above this.", _PANEL, "X", least=0, most=1)
+    min_f1: float | None = first(None, "F1 must not be below this.", _PANEL, "X", least=0, most=1)
+    min_macro_f1: float | None = first(None, "Macro-F1 must not be below this.", _PANEL, "X", least=0, most=1)
+    min_class_f1: float | Mapping[str, float] | None = first(
         None,
         "The F1 of no class must be below this; LABEL=X is for one class, and may be repeated.",
         _PANEL,
         "X",
         read=_of_classes,
         repeats=True,
-        rank="first",
     )
-    min_consistency: float | None = option(
-        None, "C must not be below this.", _PANEL, "X", least=0, most=1, rank="first"
+    min_consistency: float | None = first(None, "C must not be below this.", _PANEL, "X", least=0, most=1)
+    max_na_rate: float | None = first(
+        None, "The share of answers that name no label must not be above this.", _PANEL, "X", least=0, most=1
     )
-    max_na_rate: float | None = option(
-        None,
-        "The share of answers that name no label must not be above this.",
-        _PANEL,
-        "X",
-        least=0,
-        most=1,
-        rank="first",
-    )
-    each: float | None = option(
+    each: float | None = first(
         None,
         "Each sample must keep its right answer under at least this share of the wordings.",
         _PANEL,
         "X",
         above=0,
         most=1,
-        rank="first",
     )
-    min_each: float | None = option(
-        None,
-        "The share of samples that must do so, with --each",
-        _PANEL,
-        "X",
-        least=0,
-        most=1,
-        rank="first",
-        shown_default="all, 1",
+    min_each: float | None = first(
+        None, "The share of samples that must do so, with --each", _PANEL, "X", least=0, most=1, shown_default="all, 1"
     )
-    pinned: tuple[str, ...] = option(
+    pinned: tuple[str, ...] = first(
         (),
         "Id of a sample that must be right under every wording, beside those that the data pin; may be repeated.",
         _PANEL,
         "ID",
         flags="--pin",
         repeats=True,
-        rank="first",
     )
-    use_ci_bound: bool = option(
-        False,
-        "Ask it of the bad end of the 95 % interval, not of the estimate.",
-        _PANEL,
-        flags="--sure",
-        rank="first",
+    use_ci_bound: bool = first(
+        False, "Ask it of the bad end of the 95 % interval, not of the estimate.", _PANEL, flags="--sure"
     )
-    alarm: bool = option(
-        False, "Ask it of the good end: fail only where a bound is surely missed", _PANEL, rank="first"
-    )
+    alarm: bool = first(False, "Ask it of the good end: fail only where a bound is surely missed", _PANEL)
 
     def __post_init__(self) -> None:
         """Refuse what makes no sense."""

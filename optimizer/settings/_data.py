@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from psopt.settings._option import listed, option, told
+from psopt.settings._option import first, listed, option, rare, told
 
 _PANEL = "Data"
 
@@ -12,19 +12,18 @@ _PANEL = "Data"
 class DataOptions:
     """What `psopt.load_task` is given; names of files are relative to `folder`, where a run was started."""
 
-    dataset: str = option(
+    dataset: str = first(
         ...,
         "A built-in name (psopt data list), a set of the hub (hf:ORG/NAME, with :CONFIG and @REV), "
         "or a .csv .tsv .jsonl .parquet or task .toml file.",
         _PANEL,
         "D",
-        rank="first",
     )
-    text_column: str | None = option(None, "Column that holds the texts.", _PANEL, "NAME", rank="first")
-    label_column: str | None = option(None, "Column that holds the labels.", _PANEL, "NAME", rank="first")
+    text_column: str | None = first(None, "Column that holds the texts.", _PANEL, "NAME")
+    label_column: str | None = first(None, "Column that holds the labels.", _PANEL, "NAME")
     task_file: str | None = option(None, "Task file: description, labels, definitions.", _PANEL, "TOML")
-    test_file: str | None = option(None, "Test samples in a file of their own.", _PANEL, "FILE", rank="config")
-    strict_data: bool = option(False, "Fail rather than use the bundled sample.", _PANEL, rank="config")
+    test_file: str | None = rare(None, "Test samples in a file of their own.", _PANEL, "FILE")
+    strict_data: bool = rare(False, "Fail rather than use the bundled sample.", _PANEL)
     folder: str = ""
     inputs: tuple[str, ...] = option(
         (),
@@ -51,14 +50,11 @@ class DataOptions:
         read=listed,
         shown_default="by value",
     )
-    skip_empty: bool = option(
-        False, "Leave rows without a text or a label out; how many is said.", _PANEL, rank="config"
-    )
-    pinned_column: str | None = option(
+    skip_empty: bool = rare(False, "Leave rows without a text or a label out; how many is said.", _PANEL)
+    pinned_column: str | None = rare(
         None,
         "Column that says (true, 1, yes) which samples must stay right",
         _PANEL,
         "NAME",
-        rank="config",
         shown_default="pinned, where there is one",
     )

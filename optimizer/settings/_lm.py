@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 from psopt.errors import InputError
-from psopt.settings._option import check, option, pairs, told
+from psopt.settings._option import check, first, option, pairs, rare, told
 
 _LABEL_TOKENS = 256  # a label takes a dozen; the rest is for a model that thinks aloud a little
 # What an answer may take that is more than a label: four times as much. A choice: a JSON object with a paragraph of
@@ -40,101 +40,87 @@ class LMConfig:
     taken for secrets: run.json has the names alone.
     """
 
-    api_base: str | None = option(
+    api_base: str | None = first(
         None,
         "An OpenAI-compatible server, such as http://localhost:8000/v1",
         _MODEL,
         "URL",
-        rank="first",
         changed_by=_ANYWHERE,
         shown_default="$OPENAI_BASE_URL or OpenAI",
     )
     concurrency: int = option(32, "Most requests in flight.", _MODEL, "N", least=1, changed_by=_ELSEWHERE)
-    timeout: float = option(
+    timeout: float = rare(
         60.0,
         "Seconds to wait for an answer at first; then what answers take decides.",
         _MODEL,
         "S",
         above=0,
-        rank="config",
         changed_by=_RESUME,
     )
-    retries: int = option(
+    retries: int = rare(
         12,
         "How often a failed call is sent again, or a server that is away looked for.",
         _MODEL,
         "N",
         least=0,
-        rank="config",
         changed_by=_RESUME,
     )
-    max_tokens: int = option(
+    max_tokens: int = rare(
         _LABEL_TOKENS,
         f"Most tokens of one answer; left at {_LABEL_TOKENS}, it is {_ANSWER_TOKENS:,} for answers that are more than "
         "a label.",
         _MODEL,
         "N",
         least=1,
-        rank="config",
         changed_by=_RESUME,
     )
     temperature: float = 0.0
     request_seed: int = 42
-    structured: bool = option(
+    structured: bool = rare(
         True,
         "Hold the model to the labels where the server can, or let it answer freely.",
         _MODEL,
         flags="--structured/--plain",
-        rank="config",
     )
-    logprobs: bool = option(
-        False,
-        "Measure with the labels' probabilities; of open answers, how sure of them it was.",
-        _MODEL,
-        rank="config",
+    logprobs: bool = rare(
+        False, "Measure with the labels' probabilities; of open answers, how sure of them it was.", _MODEL
     )
-    requests_per_minute: float | None = option(None, "Start no more.", _LIMITS, "N", above=0, rank="config")
-    max_unanswered: float = option(
+    requests_per_minute: float | None = rare(None, "Start no more.", _LIMITS, "N", above=0)
+    max_unanswered: float = rare(
         0.05,
         "Stop, resumable, if the server refuses a larger share of the texts for good.",
         _LIMITS,
         "X",
         least=0,
         most=1,
-        rank="config",
         changed_by=_RESUME,
     )
     max_calls: int | None = option(
         None, "Stop, resumable, before more calls.", _LIMITS, "N", least=0, changed_by=_LIMIT
     )
-    max_tokens_total: int | None = option(
-        None, "Stop before more tokens in all.", _LIMITS, "N", least=0, rank="config", changed_by=_LIMIT
+    max_tokens_total: int | None = rare(
+        None, "Stop before more tokens in all.", _LIMITS, "N", least=0, changed_by=_LIMIT
     )
-    max_cost: float | None = option(
-        None, "Stop before a higher cost, in US dollars.", _LIMITS, "USD", least=0, rank="first", changed_by=_LIMIT
+    max_cost: float | None = first(
+        None, "Stop before a higher cost, in US dollars.", _LIMITS, "USD", least=0, changed_by=_LIMIT
     )
-    hf_likelihood: Literal["mean", "sum"] = option(
-        "mean",
-        "What local models score a label by: its tokens' mean log-likelihood, or their sum.",
-        _MODEL,
-        rank="config",
+    hf_likelihood: Literal["mean", "sum"] = rare(
+        "mean", "What local models score a label by: its tokens' mean log-likelihood, or their sum.", _MODEL
     )
-    calibration: Literal["auto", "off", "batch"] = option(
+    calibration: Literal["auto", "off", "batch"] = rare(
         "auto",
         "Take the model's preference for some labels out, by unlabelled texts: where that helps, never, or always.",
         _MODEL,
-        rank="config",
     )
-    extra_body: Mapping[str, Any] | None = option(
+    extra_body: Mapping[str, Any] | None = rare(
         None,
         "Merged into every request; a null leaves a field out.",
         _MODEL,
         "JSON",
         read=_json_object,
-        rank="config",
         changed_by=_ANYWHERE,
     )
-    headers: Mapping[str, str | None] = option(
+    headers: Mapping[str, str | None] = rare(
         {},
         "Sent with every request; may be repeated. Values are kept nowhere: give them again to resume.",
         _MODEL,
@@ -143,17 +129,10 @@ class LMConfig:
         read=pairs,
         write=dict.fromkeys,  # their names alone
         repeats=True,
-        rank="config",
         changed_by=_ANYWHERE,
     )
-    api_version: str | None = option(
-        None,
-        "Azure's api-version",
-        _MODEL,
-        "V",
-        rank="config",
-        changed_by=_ANYWHERE,
-        shown_default="$OPENAI_API_VERSION",
+    api_version: str | None = rare(
+        None, "Azure's api-version", _MODEL, "V", changed_by=_ANYWHERE, shown_default="$OPENAI_API_VERSION"
     )
     batch: bool = option(
         False,
@@ -161,28 +140,19 @@ class LMConfig:
         _MODEL,
         changed_by=_RESUME,
     )
-    batch_size: int = option(
-        50_000, "Most requests in a batch.", _MODEL, "N", least=1, rank="config", changed_by=_RESUME
+    batch_size: int = rare(50_000, "Most requests in a batch.", _MODEL, "N", least=1, changed_by=_RESUME)
+    batch_tick: float = rare(
+        15.0, "Seconds between two looks at open batches.", _MODEL, "S", above=0, changed_by=_RESUME
     )
-    batch_tick: float = option(
-        15.0, "Seconds between two looks at open batches.", _MODEL, "S", above=0, rank="config", changed_by=_RESUME
+    max_batches: int = rare(100, "Most batches open at once.", _MODEL, "N", least=1, changed_by=_RESUME)
+    batch_keep_files: bool = rare(
+        False, "Leave the files of batches at the server once their answers are kept.", _MODEL, changed_by=_RESUME
     )
-    max_batches: int = option(
-        100, "Most batches open at once.", _MODEL, "N", least=1, rank="config", changed_by=_RESUME
-    )
-    batch_keep_files: bool = option(
-        False,
-        "Leave the files of batches at the server once their answers are kept.",
-        _MODEL,
-        rank="config",
-        changed_by=_RESUME,
-    )
-    renegotiate: bool = option(
+    renegotiate: bool = rare(
         False,
         "Find out anew what the server takes.",
         _MODEL,
         write=lambda _: False,  # it is for one start, not for those that go on with a run
-        rank="config",
         changed_by=_ANYWHERE,
     )
 

@@ -74,6 +74,16 @@ def option(default: Any, meaning: str, panel: str, metavar: str | None = None, *
     return field(**declared)
 
 
+def first(default: Any, meaning: str, panel: str, metavar: str | None = None, **more: Any) -> Any:
+    """Declare an option that ``--help`` shows."""
+    return option(default, meaning, panel, metavar, rank="first", **more)
+
+
+def rare(default: Any, meaning: str, panel: str, metavar: str | None = None, **more: Any) -> Any:
+    """Declare an option that is for a configuration file in the first place."""
+    return option(default, meaning, panel, metavar, rank="config", **more)
+
+
 class Leaf(NamedTuple):
     """A field of the settings that is no group of them.
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal, Self, get_args
 
 from psopt.errors import InputError, UnknownNameError
-from psopt.settings._option import option, told
+from psopt.settings._option import option, rare, told
 
 _PANEL = "Rephrasings"
 
@@ -43,23 +43,15 @@ class RephrasingOptions:
     rephraser: str | None = option(
         None, "A model that writes the rephrasings", _PANEL, "M", shown_default="psopt's own, or rules"
     )
-    judge: str | None = option(
-        None, "A model that checks whether a rephrasing asks for the same.", _PANEL, "M", rank="config"
+    judge: str | None = rare(None, "A model that checks whether a rephrasing asks for the same.", _PANEL, "M")
+    file: Path | None = rare(
+        None, "A rephrasings.json, of `psopt rephrase` or of another run.", _PANEL, "FILE", key="rephrasings_file"
     )
-    file: Path | None = option(
-        None,
-        "A rephrasings.json, of `psopt rephrase` or of another run.",
-        _PANEL,
-        "FILE",
-        key="rephrasings_file",
-        rank="config",
-    )
-    keep_labels: bool = option(
+    keep_labels: bool = rare(
         True,
         "Whether a rephrasing must name the labels that the description enumerates.",
         _PANEL,
         flags="--keep-labels/--drop-labels",
-        rank="config",
     )
     families: tuple[Family, ...] = option(
         ("paraphrase",),

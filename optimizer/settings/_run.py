@@ -6,7 +6,7 @@ from typing import Literal
 
 from psopt.settings._data import DataOptions
 from psopt.settings._lm import LMConfig
-from psopt.settings._option import check, option, told
+from psopt.settings._option import check, first, option, rare, told
 from psopt.settings._rephrasing import RephrasingOptions
 from psopt.settings._search import SearchOptions
 
@@ -25,11 +25,10 @@ _SEARCH = "Search"
 class SizeOptions:
     """How large a run is to be; None is for the planner to choose."""
 
-    effort: Effort | None = option(
+    effort: Effort | None = first(
         None,
         "How much to ask, as far as sizes are not given: about 5,000, 20,000 or 60,000 calls at most, or all",
         _SEARCH,
-        rank="first",
         shown_default="as --max-calls, --max-cost or --max-tokens-total allow, else light; full with minilm and sim",
     )
     rephrasings: int | None = option(
@@ -40,47 +39,23 @@ class SizeOptions:
         least=1,
         shown_default=_BY_EFFORT,
     )
-    heldout: int | None = option(
-        None,
-        "How many held-out wordings, for test",
-        "Rephrasings",
-        "Q",
-        least=1,
-        rank="config",
-        shown_default=_BY_EFFORT,
+    heldout: int | None = rare(
+        None, "How many held-out wordings, for test", "Rephrasings", "Q", least=1, shown_default=_BY_EFFORT
     )
     samples: int | None = option(
-        None,
-        "At most so many samples of val, and of train",
-        "Data",
-        "N",
-        least=2,
-        shown_default=_BY_EFFORT,
+        None, "At most so many samples of val, and of train", "Data", "N", least=2, shown_default=_BY_EFFORT
     )
-    train_samples: int | None = option(
-        None, "At most so many samples of train", "Data", "N", least=2, rank="config", shown_default="by --samples"
+    train_samples: int | None = rare(
+        None, "At most so many samples of train", "Data", "N", least=2, shown_default="by --samples"
     )
-    test_samples: int | None = option(
-        None, "At most so many samples of test", "Data", "N", least=2, rank="config", shown_default=_BY_EFFORT
+    test_samples: int | None = rare(
+        None, "At most so many samples of test", "Data", "N", least=2, shown_default=_BY_EFFORT
     )
-    trials: int | None = option(
-        None,
-        "Prompts to evaluate in total",
-        _SEARCH,
-        "N",
-        least=1,
-        rank="first",
-        changed_by=("resume",),
-        shown_default=_BY_EFFORT,
+    trials: int | None = first(
+        None, "Prompts to evaluate in total", _SEARCH, "N", least=1, changed_by=("resume",), shown_default=_BY_EFFORT
     )
-    rounds: int | None = option(
-        None,
-        "How often to diagnose and propose",
-        _SEARCH,
-        "N",
-        least=1,
-        rank="config",
-        shown_default=_BY_EFFORT,
+    rounds: int | None = rare(
+        None, "How often to diagnose and propose", _SEARCH, "N", least=1, shown_default=_BY_EFFORT
     )
 
     def __post_init__(self) -> None:
@@ -94,26 +69,24 @@ class RunOptions:
     """What a user may say of a run beside its sizes."""
 
     data: DataOptions
-    model: str = option("minilm", f"{MODELS}.", "Model", "M", rank="first")
+    model: str = first("minilm", f"{MODELS}.", "Model", "M")
     strategy: str = option("simple", "Seed prompt: simple, detail or 1-shot.", "Prompt", "S")
     rephrasing: RephrasingOptions = field(default_factory=RephrasingOptions)
     search: SearchOptions = field(default_factory=SearchOptions)
     lm: LMConfig = field(default_factory=LMConfig)
-    proposer: str | None = option(
+    proposer: str | None = first(
         None,
         "A model that writes definitions and notes, beside the rules; `rules` for none",
         _SEARCH,
         "M",
-        rank="first",
         shown_default="the model that answers, if it can write",
     )
-    leave_one_out: int | None = option(
+    leave_one_out: int | None = rare(
         None,
         "Measure what so many edits of the chosen prompt contribute, for val x Q answers each",
         _SEARCH,
         "N",
         least=0,
-        rank="config",
         changed_by=("resume",),
         shown_default="8 with minilm and sim, else 0",
     )
@@ -125,9 +98,7 @@ class RunOptions:
         changed_by=("resume",),
         shown_default="a SQLite file in the run directory",
     )
-    study_name: str = option(
-        "", "Name of the study in the storage", _SEARCH, "NAME", rank="config", shown_default="the run directory's"
-    )
+    study_name: str = rare("", "Name of the study in the storage", _SEARCH, "NAME", shown_default="the run directory's")
     program: str | None = option(
         None, "A DSPy program to optimize in place of a prompt; --model runs it.", "Prompt", "MODULE:NAME"
     )
@@ -137,14 +108,8 @@ class RunOptions:
         "estimates alone; off takes the best by val as it is.",
         _SEARCH,
     )
-    gate_margin: float = option(
-        GATE_MARGIN,
-        "By how much its F1 may be lower than yours, as a share.",
-        _SEARCH,
-        "X",
-        least=0,
-        most=0.99,
-        rank="config",
+    gate_margin: float = rare(
+        GATE_MARGIN, "By how much its F1 may be lower than yours, as a share.", _SEARCH, "X", least=0, most=0.99
     )
     pinned: tuple[str, ...] = option(
         (), "Id of a test sample that must stay right; may be repeated.", _SEARCH, "ID", flags="--pin", repeats=True
@@ -164,15 +129,11 @@ class RunOptions:
 class MeasureOptions:
     """On what a prompt is measured. Data without labels are one split, and used whole."""
 
-    rephrasings: int = option(
-        10, "How many wordings of the description, the original among them.", "Rephrasings", "Q", least=1, rank="first"
+    rephrasings: int = first(
+        10, "How many wordings of the description, the original among them.", "Rephrasings", "Q", least=1
     )
-    split: SplitChoice = option(
-        "test", "Which samples; on test the rephrasings are held-out ones.", "Data", rank="first"
-    )
-    samples: int = option(
-        500, "At most so many samples a split; test is used whole.", "Data", "N", least=2, rank="first"
-    )
+    split: SplitChoice = first("test", "Which samples; on test the rephrasings are held-out ones.", "Data")
+    samples: int = first(500, "At most so many samples a split; test is used whole.", "Data", "N", least=2)
     seed: int = option(42, "Seeds everything that is drawn.", "Data", "N", least=0)
     lm: LMConfig = field(default_factory=LMConfig)
     rephrasing: RephrasingOptions = field(default_factory=RephrasingOptions)

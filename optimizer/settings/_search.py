@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from psopt.errors import InputError, UnknownNameError
-from psopt.settings._option import check, option, told
+from psopt.settings._option import check, option, rare, told
 
 _PANEL = "Search"
 _LEAST_TO_SHORTEN = 10
@@ -57,13 +57,12 @@ class SearchRestriction:
         _PANEL,
     )
     examples_allowed: int = 0
-    without: tuple[str, ...] = option(
+    without: tuple[str, ...] = rare(
         (),
         "Never use an edit, by its id (psopt export RUN --why lists them); may be repeated.",
         _PANEL,
         "EDIT",
         repeats=True,
-        rank="config",
     )
 
     def __post_init__(self) -> None:
@@ -103,7 +102,7 @@ class SearchOptions:
 
     trials: int = 40
     rounds: int = 3
-    sampler: SamplerName = option("tpe", "Optuna's sampler.", _PANEL, "NAME", rank="config")
+    sampler: SamplerName = rare("tpe", "Optuna's sampler.", _PANEL, "NAME")
     seed: int = option(42, "Seeds everything that is drawn.", "Data", "N", least=0)
     parts: SearchRestriction = field(default_factory=SearchRestriction)
     most_edits: int = 40

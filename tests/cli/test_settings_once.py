@@ -6,6 +6,7 @@ import json
 import tomllib
 from typing import TYPE_CHECKING, Any
 
+import jsonschema
 import psopt
 import pytest
 from psopt.cli import command_line, main
@@ -116,3 +117,11 @@ def test_help_all_shows_what_help_does_not(capsys: pytest.CaptureFixture[str]) -
         shown[flag] = capsys.readouterr().out
     assert "--batch-size" not in shown["--help"]
     assert "--batch-size" in shown["--help-all"]
+
+
+def test_a_schema_tells_editors_what_a_file_may_hold(folder: Path) -> None:
+    schema = json.loads(psopt_in(folder, "schema", "config").stdout)
+    validator = jsonschema.Draft202012Validator(schema)
+    assert validator.is_valid(tomllib.loads((folder / "psopt.toml").read_text()))
+    assert not validator.is_valid({"trials": 0})
+    assert schema["properties"]["race"]["enum"] == ["auto", "on", "strict", "off"]
