@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from _promise_population import LABELS, N_EDITS, Draw, Population, true_scores
 from psopt.metrics import consistency, micro_f1, prediction_counts, sample_sensitivity, sensitivity
-from psopt.search import MARGIN, MARGIN_OF_S, MeasuredGain, gate, knee, pareto_front
+from psopt.search import MARGIN_OF_S, MeasuredGain, gate, knee, pareto_front
+from psopt.settings import GATE_MARGIN
 from scipy.optimize import brentq
 from scipy.stats import beta
 
@@ -43,7 +44,7 @@ def _f1_just_lower(_: np.random.Generator) -> Population:
     """Any edits make F1 lower by just more than the margin, and S much better."""
     shake = 0.5
     f1, _s = true_scores(Population.base, 1.0, Q)
-    wanted = f1 - MARGIN - _JUST
+    wanted = f1 - GATE_MARGIN - _JUST
     level = brentq(lambda level: true_scores(Population.base + level, np.exp(-shake), Q)[0] - wanted, -1, 1)
     return Population(np.zeros(N_EDITS), np.zeros(N_EDITS), (level, shake))
 
@@ -82,7 +83,7 @@ class Tally:
     def add(self, f1: float, s: float) -> None:
         """Count a prompt that was handed back in place of the baseline, by its true differences."""
         self.handed_back += 1
-        self.worse += f1 < -MARGIN or s > MARGIN_OF_S
+        self.worse += f1 < -GATE_MARGIN or s > MARGIN_OF_S
         self.gain += f1 - s
         self.f1 += f1
         self.sensitivity += s

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
         Classified,
         ComparisonResult,
         Exported,
-        MeasureOptions,
         Verification,
         check,
         classify,
@@ -33,10 +32,9 @@ if TYPE_CHECKING:
     )
     from psopt.diagnosis import PromptReport
     from psopt.dspy_programs import ProgramCandidate, SensitivityOptimizer
-    from psopt.models.chat import LMConfig
-    from psopt.rephrasings import RephrasingOptions
-    from psopt.runs import CostEstimate, PromptOptions, Run
-    from psopt.search_spaces import Edit, Prompt, SearchRestriction
+    from psopt.runs import CostEstimate, Run
+    from psopt.search_spaces import Edit, Prompt
+    from psopt.settings import LMConfig, MeasureOptions, PromptOptions, RephrasingOptions, SearchRestriction
     from psopt.tasks import Sample, Task, load_task
 
 _HOMES = {
@@ -46,16 +44,16 @@ _HOMES = {
     "CostEstimate": "psopt.runs",
     "Edit": "psopt.search_spaces",
     "Exported": "psopt.api",
-    "LMConfig": "psopt.models.chat",
-    "MeasureOptions": "psopt.api",
+    "LMConfig": "psopt.settings",
+    "MeasureOptions": "psopt.settings",
     "ProgramCandidate": "psopt.dspy_programs",
     "Prompt": "psopt.search_spaces",
-    "PromptOptions": "psopt.runs",
+    "PromptOptions": "psopt.settings",
     "PromptReport": "psopt.diagnosis",
-    "RephrasingOptions": "psopt.rephrasings",
+    "RephrasingOptions": "psopt.settings",
     "Run": "psopt.runs",
     "Sample": "psopt.tasks",
-    "SearchRestriction": "psopt.search_spaces",
+    "SearchRestriction": "psopt.settings",
     "SensitivityOptimizer": "psopt.dspy_programs",
     "Task": "psopt.tasks",
     "Verification": "psopt.api",

@@ -1,7 +1,7 @@
 """What is searched: prompts and edits as frozen values, what a search may use of them, and rendering to messages."""
 
 from psopt.search_spaces._calibration import Calibration
-from psopt.search_spaces._edits import CALIBRATE, KINDS, ORDERS, WEAK_SPOT, Edit, EditKind, Provenance, apply_edits
+from psopt.search_spaces._edits import CALIBRATE, ORDERS, WEAK_SPOT, Edit, EditKind, Provenance, apply_edits
 from psopt.search_spaces._parameters import (
     chosen_edits,
     first_parameters,
@@ -13,17 +13,15 @@ from psopt.search_spaces._prompt import Prompt
 from psopt.search_spaces._prompt_format import (
     BULLETS,
     CASINGS,
-    FAMILIES,
     LISTINGS,
     PLAIN,
     SEPARATORS,
-    Family,
     PromptFormat,
     in_order,
 )
 from psopt.search_spaces._prompt_parts import Definition, Example
 from psopt.search_spaces._render import additions_of, render, render_additions
-from psopt.search_spaces._restriction import VIEWS, SearchRestriction, View
+from psopt.search_spaces._restriction import allowed_edits
 from psopt.search_spaces._said import with_statements
 from psopt.search_spaces._shown import (
     ShownLine,
@@ -39,6 +37,7 @@ from psopt.search_spaces._shown import (
 )
 from psopt.search_spaces._strategies import STRATEGIES, Strategy, seed_prompt
 from psopt.search_spaces._titles import with_titles
+from psopt.settings import FAMILIES, KINDS, VIEWS, Family, SearchRestriction, View
 from psopt.templates import Messages
 
 __all__ = [
@@ -70,6 +69,7 @@ __all__ = [
     "Strategy",
     "View",
     "additions_of",
+    "allowed_edits",
     "apply_edits",
     "chosen_edits",
     "filled_template",

@@ -5,21 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 from psopt.notebooks import shortened
 from psopt.search_spaces._calibration import BATCH, Calibration
 from psopt.search_spaces._prompt_format import in_order
 from psopt.search_spaces._prompt_parts import Definition, Example
+from psopt.settings import TextKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from psopt.search_spaces._prompt import Prompt
 
-TextKind = Literal["definition", "note", "example"]
 EditKind = TextKind | Literal["calibration"]
-KINDS: tuple[TextKind, ...] = get_args(TextKind)
 WEAK_SPOT = "weak spot"
 """The topic of examples that were chosen because they are unstable themselves."""
 ORDERS = ("as chosen", "by label", "shuffled 1", "shuffled 2")

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import random
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from psopt.errors import InputError
+from psopt.settings import FAMILIES, Family
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 T = TypeVar("T")
 
-Family = Literal["paraphrase", "wording", "format", "label-order", "example-order"]
-FAMILIES: tuple[Family, ...] = get_args(Family)
 SEPARATORS = (": ", " - ", " = ", ":\n")
 LISTINGS = (", ", " | ", " / ", "; ")
 BULLETS = ("- ", "* ", "1. ", "")

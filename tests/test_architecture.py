@@ -21,7 +21,7 @@ MIDDLE = [
     "models",
     "answers",
 ]
-BOTTOM = ["search_spaces", "templates", "tasks", "notebooks", "text", "metrics", "errors", "_version"]
+BOTTOM = ["search_spaces", "templates", "tasks", "notebooks", "text", "metrics", "settings", "errors", "_version"]
 ROOMS = [*TOP, *MIDDLE, *BOTTOM]
 SOURCES = [
     (package, file) for package in ("optimizer", "search_spaces", "metrics") for file in (ROOT / package).rglob("*.py")

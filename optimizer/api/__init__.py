@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from psopt.api._estimate import estimate, estimate_measuring, estimate_rephrasing, estimate_run
     from psopt.api._export import Exported, export
     from psopt.api._load_run import load_run
-    from psopt.api._measure import MeasureOptions, measure
+    from psopt.api._measure import measure
     from psopt.api._optimize import optimize
     from psopt.api._other_wordings import check_other_wordings
     from psopt.api._pinned import further_pinned, pinned_samples
@@ -38,7 +38,6 @@ _HOMES = {
     "ComparisonResult": "_compare",
     "Exported": "_export",
     "FailingSample": "_threshold",
-    "MeasureOptions": "_measure",
     "OtherAnswer": "_verify",
     "SearchSetup": "_searching",
     "ShownPrompt": "_show_prompt",
@@ -78,7 +77,6 @@ __all__ = [
     "ComparisonResult",
     "Exported",
     "FailingSample",
-    "MeasureOptions",
     "OtherAnswer",
     "SearchSetup",
     "ShownPrompt",

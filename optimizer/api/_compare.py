@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from psopt.api._measure import MeasureOptions, measure_options, predict
+from psopt.api._measure import measure_options, models_of, predict
 from psopt.api._progress import reading
 from psopt.api._prompts import prompt_for
 from psopt.errors import InputError
@@ -17,15 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from psopt.api._measure import SplitChoice
     from psopt.api._prompts import AnyPrompt
     from psopt.evaluation import Scores
     from psopt.metrics import PairedDifference
     from psopt.models import OnProgress
-    from psopt.models.chat import LMConfig
-    from psopt.rephrasings import RephrasingOptions
     from psopt.runs import PromptOptions
     from psopt.search_spaces import Prompt
+    from psopt.settings import MeasureOptions
     from psopt.tasks import Task
 
 
@@ -64,15 +62,9 @@ def compare(
     *,
     model: Any = "minilm",
     prompt_options: PromptOptions | None = None,
-    rephrasings: int = 10,
-    rephrasing: RephrasingOptions | None = None,
-    split: SplitChoice = "test",
-    samples: int = 500,
     strategy: str = "simple",
-    seed: int = 42,
-    lm: LMConfig | None = None,
-    cache_dir: str | Path | None = None,
     progress: bool | None = None,
+    **settings: Any,
 ) -> list[ComparisonResult]:
     """Measure every prompt under every model on the same samples and rephrasings, and test each against the first.
 
@@ -89,21 +81,23 @@ def compare(
     models : sequence of str, callable, dspy.LM or Model, optional
         Several models in place of `model`.
     options : MeasureOptions, optional
-        In place of the keywords `rephrasings`, `rephrasing`, `split`, `samples`, `seed`, `lm` and `cache_dir`.
+        On what they are measured.
     progress : bool, optional
         Show a bar; by default in notebooks and terminals, and nowhere where there is an `on_progress`.
+    **settings
+        See `measure`.
 
     Raises
     ------
     InputError
         If there is nothing to compare, or the samples have no labels.
     """
-    options = options or measure_options(rephrasings, split, samples, seed, lm, rephrasing, cache_dir)
-    compared = _compared(task, prompts, strategy, seed, prompt_options)
+    options = measure_options(settings, options)
+    compared = _compared(task, prompts, strategy, options.seed, prompt_options)
     models = models or (model,)
     if len(compared) * len(models) < 2:
         raise InputError("there is nothing to compare: give two prompts, or two models")
-    provider = options.models()  # the limits are those of the whole comparison
+    provider = models_of(options)  # the limits are those of the whole comparison
     with reading(on_progress, progress) as on_reading:
         measured = [
             (name, name_of_model(each), predict(task, prompt, each, options, provider, on_reading))

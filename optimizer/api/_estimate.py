@@ -5,39 +5,36 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from psopt.api._measure import MeasureOptions, grids
+from psopt.api._measure import grids
 from psopt.api._planning import plan_run
 from psopt.api._prompts import own_prompt
 from psopt.api._rephrase import what_to_rephrase
+from psopt.api._run_options import run_options
 from psopt.api._setup import freeze_for, make_evaluator, rephrasing_again
 from psopt.api._timing import kept_pace
 from psopt.evaluation import Grid
 from psopt.models import ModelProvider
-from psopt.models.chat import LMConfig, grid_price, price_of
-from psopt.rephrasings import RephrasingOptions
+from psopt.models.chat import grid_price, price_of
 from psopt.runs import (
     STUDY,
-    AskedSizes,
     CostEstimate,
-    DataOptions,
     Phase,
-    PlanOptions,
-    RunSettings,
-    asked_for,
     estimate_search,
     judging_phases,
     n_evaluated,
     rephrasing_phases,
+    run_settings,
 )
-from psopt.search import SearchOptions
 from psopt.search_spaces import seed_prompt
+from psopt.settings import MeasureOptions, built
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from psopt.api._prompts import AnyPrompt
-    from psopt.runs import Effort, PromptOptions
+    from psopt.rephrasings import RephrasingOptions
+    from psopt.runs import PromptOptions, RunSettings
     from psopt.search_spaces import Prompt
     from psopt.tasks import Sample, Task
 
@@ -50,21 +47,9 @@ def estimate(
     *,
     prompt_options: PromptOptions | None = None,
     model: str = "minilm",
-    effort: Effort | None = None,
     trials: int | Literal["planned"] | None = "planned",
-    rounds: int | None = None,
-    rephrasings: int | None = None,
-    heldout: int | None = None,
-    rephrasing: RephrasingOptions | None = None,
-    samples: int | None = None,
-    train_samples: int | None = None,
-    test_samples: int | None = None,
-    strategy: str = "simple",
-    seed: int = 42,
-    proposer: str | None = None,
-    leave_one_out: int | None = None,
-    lm: LMConfig | None = None,
     cache_dir: str | Path | None = None,
+    **settings: Any,
 ) -> CostEstimate:
     """Count what `optimize` would ask with the same arguments; nothing is sent.
 
@@ -74,11 +59,7 @@ def estimate(
         What would be measured, or what the run would start from; by default the seed prompt of `strategy`.
     trials : int, "planned" or None
         None for what `measure`, `check` or `diagnose` of test would ask; by default as many as the effort allows.
-    task, prompt_options, model, effort, rounds, rephrasings, heldout, rephrasing, samples, train_samples, test_samples
-        See `optimize`.
-    strategy, seed, proposer, leave_one_out, lm
-        See `optimize`.
-    cache_dir
+    task, prompt_options, model, cache_dir, **settings
         See `optimize`.
 
     Raises
@@ -86,27 +67,14 @@ def estimate(
     PsoptError
         If an argument or the task can't be used.
     """
-    lm = lm or LMConfig()
-    rephrasing = rephrasing or RephrasingOptions()
-    own = own_prompt(task, prompt, strategy, prompt_options)
+    run, sizes = run_options(task, {**settings, "trials": trials if isinstance(trials, int) else None}, model=model)
+    own = own_prompt(task, prompt, run.strategy, prompt_options)
     if trials is None:
-        asked = own or seed_prompt(task, strategy, seed=seed)
-        options = MeasureOptions(rephrasings or 10, "test", samples or 500, seed, lm, rephrasing, cache_dir)
-        return estimate_measuring(task, {"": asked}, [model], options)
-    n_trials = None if trials == "planned" else trials
-    sizes = AskedSizes.of(samples, train_samples, test_samples, rephrasings, heldout, n_trials, rounds)
-    settings = RunSettings(
-        DataOptions(task.name),
-        model,
-        strategy,
-        rephrasing=rephrasing,
-        search=SearchOptions(seed=seed),
-        lm=lm,
-        proposer=proposer,
-        leave_one_out=leave_one_out,
-        prompt=own,
-    )
-    return plan_run(task, asked_for(settings, sizes), PlanOptions(effort, sizes), cache_dir).estimate
+        given = {name: value for name, value in settings.items() if value is not None}
+        measuring = built(MeasureOptions, {**given, "cache_dir": cache_dir})
+        asked = own or seed_prompt(task, run.strategy, seed=measuring.seed)
+        return estimate_measuring(task, {"": asked}, [model], measuring)
+    return plan_run(task, *run_settings(run, sizes, prompt=own), cache_dir).estimate
 
 
 def estimate_run(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from psopt.answers import AnswerType
 from psopt.api._progress import reading
@@ -11,13 +11,13 @@ from psopt.api._prompts import prompt_for
 from psopt.errors import InputError
 from psopt.evaluation import evaluate, rephrased_prompts
 from psopt.models import ModelProvider
-from psopt.models.chat import Budget, LMConfig
-from psopt.rephrasings import RephrasingOptions, freeze_rephrasings
+from psopt.models.chat import Budget
+from psopt.rephrasings import freeze_rephrasings
+from psopt.settings import MeasureOptions, built, check_keywords
 from psopt.tasks import subset
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping, Sequence
 
     from psopt.api._prompts import AnyPrompt
     from psopt.evaluation import Predictions
@@ -27,44 +27,6 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Prompt
     from psopt.tasks import Sample, Task
 
-SplitChoice = Literal["train", "val", "test", "all"]
-
-
-@dataclass(frozen=True, slots=True)
-class MeasureOptions:
-    """On what a prompt is measured.
-
-    Attributes
-    ----------
-    rephrasings : int
-        Q. On test they are the held-out ones, elsewhere the search ones with the original among them, as in a run.
-    split : str
-        ``train``, ``val``, ``test`` or ``all``. Data without labels are one split, and used whole.
-    samples : int
-        At most so many samples, stratified.
-    seed : int
-    lm : LMConfig
-    rephrasing : RephrasingOptions
-        Where rephrasings come from, and of which families they are.
-    cache_dir : path or None
-    """
-
-    rephrasings: int = 10
-    split: SplitChoice = "test"
-    samples: int = 500
-    seed: int = 42
-    lm: LMConfig = field(default_factory=LMConfig)
-    rephrasing: RephrasingOptions = field(default_factory=RephrasingOptions)
-    cache_dir: str | Path | None = None
-
-    def keywords(self) -> dict[str, Any]:
-        """The same as verbs take them."""
-        return {option.name: getattr(self, option.name) for option in fields(self)}
-
-    def models(self) -> ModelProvider:
-        """Where the models of a measurement come from."""
-        return ModelProvider(self.cache_dir, self.lm)
-
 
 def measure(
     task: Task,
@@ -72,16 +34,11 @@ def measure(
     *,
     model: Any = "minilm",
     prompt_options: PromptOptions | None = None,
-    rephrasings: int = 10,
-    rephrasing: RephrasingOptions | None = None,
-    split: SplitChoice = "test",
-    samples: int = 500,
     strategy: str = "simple",
-    seed: int = 42,
-    lm: LMConfig | None = None,
-    cache_dir: str | Path | None = None,
+    options: MeasureOptions | None = None,
     on_progress: OnProgress | None = None,
     progress: bool | None = None,
+    **settings: Any,
 ) -> Predictions:
     """Let a model answer samples under rephrasings of a prompt.
 
@@ -96,35 +53,43 @@ def measure(
     model : str, callable, dspy.LM or Model
         A name; a function that takes chat messages and returns the answer's text, at once or as a coroutine; or a
         model that is made already.
-    rephrasings, rephrasing, split, samples, seed, lm, cache_dir
-        See `MeasureOptions`.
+    strategy : {"simple", "detail", "1-shot"}
+        What the seed prompt holds.
+    options : MeasureOptions, optional
+        On what it is measured.
     on_progress : callable, optional
     progress : bool, optional
         Show a bar; by default in notebooks and terminals, and nowhere where there is an `on_progress`.
+    **settings
+        Of `MeasureOptions` by name: ``rephrasings``, ``split``, ``samples``, ``seed``, ``cache_dir``, ``lm`` and
+        ``rephrasing``; and what those two hold, such as ``max_calls``.
 
     Raises
     ------
     PsoptError
         If an argument or the task can't be used.
     """
-    options = measure_options(rephrasings, split, samples, seed, lm, rephrasing, cache_dir)
-    asked = prompt_for(task, prompt, strategy, seed, prompt_options)
+    options = measure_options(settings, options)
+    asked = prompt_for(task, prompt, strategy, options.seed, prompt_options)
     with reading(on_progress, progress) as on_reading:
-        return predict(task, asked, model, options, options.models(), on_reading)
+        return predict(task, asked, model, options, models_of(options), on_reading)
 
 
-def measure_options(
-    rephrasings: int,
-    split: SplitChoice,
-    samples: int,
-    seed: int,
-    lm: LMConfig | None,
-    rephrasing: RephrasingOptions | None,
-    cache_dir: str | Path | None,
-) -> MeasureOptions:
-    """What a verb was given, as one value."""
-    lm = lm or LMConfig()
-    return MeasureOptions(rephrasings, split, samples, seed, lm, rephrasing or RephrasingOptions(), cache_dir)
+def measure_options(settings: Mapping[str, Any], options: MeasureOptions | None = None) -> MeasureOptions:
+    """On what a verb measures: as its keywords say, else its options.
+
+    Raises
+    ------
+    InputError
+        If there is no such keyword.
+    """
+    check_keywords(settings, MeasureOptions)
+    return built(MeasureOptions, settings, options)
+
+
+def models_of(options: MeasureOptions) -> ModelProvider:
+    """Where the models of a measurement come from."""
+    return ModelProvider(options.cache_dir, options.lm)
 
 
 def predict(

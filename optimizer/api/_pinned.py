@@ -10,7 +10,7 @@ from psopt.errors import InputError, nearest
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from psopt.api._measure import MeasureOptions
+    from psopt.settings import MeasureOptions
     from psopt.tasks import Sample, Task
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
-from psopt.runs import PromptOptions, PromptSource, check_fits, is_prompt_text, read_source
+from psopt.runs import PromptOptions, PromptSource, check_fits, is_prompt_text, read_source, with_prompt_options
 from psopt.search_spaces import Prompt, seed_prompt
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def own_prompt(
         raise InputError(f"strategy {strategy!r} makes a prompt, and there is one already: leave one of them out")
     if isinstance(prompt, Prompt):
         check_fits(prompt, task)
-        return (options or PromptOptions()).applied(prompt)
+        return with_prompt_options(prompt, options or PromptOptions())
     if isinstance(prompt, PromptSource):
         return prompt.for_task(task)
     return read_source(prompt, options).for_task(task)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from psopt.api._progress import watched
 from psopt.api._run import run as run_settings
 from psopt.errors import InputError
 from psopt.runs import MANIFEST, RunDirectory, RunSettings, with_changed_limits
+from psopt.settings import LMConfig, RunOptions, SizeOptions, all_leaves, changed, check_keywords
 from psopt.tracking import split_callbacks
 
 if TYPE_CHECKING:
@@ -17,25 +17,20 @@ if TYPE_CHECKING:
 
     from psopt.api._run import OnEstimate
     from psopt.runs import Run
-    from psopt.search import Observer, RaceMode
+    from psopt.search import Observer
     from psopt.tracking import Callback
 
 
 def resume(
     run: str | Path,
     *,
-    trials: int | None = None,
-    leave_one_out: int | None = None,
-    race: RaceMode | None = None,
-    max_prompt_tokens: int | None = None,
-    storage: str | None = None,
     cache_dir: str | Path | None = None,
     force: bool = False,
     observer: Observer | None = None,
     on_estimate: OnEstimate | None = None,
     progress: bool | None = None,
     callbacks: Iterable[Callback] | None = None,
-    **lm_changes: Any,
+    **changes: Any,
 ) -> Run:
     """Resume an interrupted run, or add trials to a finished one.
 
@@ -46,16 +41,6 @@ def resume(
     ----------
     run : path
         The run directory.
-    trials : int, optional
-        A new total of trials.
-    leave_one_out : int, optional
-        Measure what so many edits of the chosen prompt contribute.
-    race : str, optional
-        Whether candidates race from now on; see `SearchOptions`.
-    max_prompt_tokens : int, optional
-        Most tokens a call of a prompt that is handed back, from now on; see `SearchRestriction`.
-    storage : str, optional
-        The study's storage, where it needs a password that is nowhere else.
     cache_dir : path, optional
     force : bool
         Even if the data, the rephrasings or psopt's version have changed.
@@ -67,8 +52,10 @@ def resume(
     callbacks : iterable, optional
         Who records the run from now on, as in `optimize`; by default the trackers that it has had by name. Trackers
         go on with what they have begun, and those that are new are told of all earlier trials.
-    **lm_changes
-        Fields of `LMConfig` that differ from now on, such as ``api_base``.
+    **changes
+        What differs from now on, by name: ``trials`` (a new total), ``leave_one_out``, ``race``, ``max_prompt_tokens``,
+        ``storage`` (where it needs a password that is nowhere else), ``api_base``, ``max_cost`` and others of
+        `LMConfig`.
 
     Raises
     ------
@@ -78,16 +65,7 @@ def resume(
         As `optimize`.
     """
     names, objects = (None, ()) if callbacks is None else split_callbacks(callbacks)
-    settings = settings_to_resume(
-        run,
-        trials=trials,
-        leave_one_out=leave_one_out,
-        race=race,
-        max_prompt_tokens=max_prompt_tokens,
-        storage=storage,
-        log=names,
-        **lm_changes,
-    )
+    settings = settings_to_resume(run, log=names, **changes)
     if settings.program:
         raise InputError(f"{run} is of a DSPy program: resume it with `psopt resume {run}`")
     with watched(observer, progress) as watcher:
@@ -104,26 +82,20 @@ def resume(
         )
 
 
-def settings_to_resume(
-    run: str | Path,
-    *,
-    trials: int | None = None,
-    leave_one_out: int | None = None,
-    race: RaceMode | None = None,
-    max_prompt_tokens: int | None = None,
-    storage: str | None = None,
-    log: tuple[str, ...] | None = None,
-    **lm_changes: Any,
-) -> RunSettings:
-    """The settings of a run, with what is to be different from now on.
+def settings_to_resume(run: str | Path, **changes: Any) -> RunSettings:
+    """The settings of a run, with what is to be different from now on; None changes nothing.
 
     Raises
     ------
     InputError
-        If the run was made in Python with objects that nothing loads again.
+        If something can't be changed, or the run was made in Python with objects that nothing loads again.
     """
+    leaves = [*all_leaves(SizeOptions), *all_leaves(RunOptions)]
+    may_change = (leaf.key for leaf in leaves if leaf.option and "resume" in leaf.option.changed_by)
+    check_keywords(changes, LMConfig, also=tuple(may_change))
+    wanted = {name: value for name, value in changes.items() if value is not None}
     manifest = RunDirectory.open(Path(run)).read_json(MANIFEST)
-    settings = with_changed_limits(manifest, RunSettings.from_dict(manifest["settings"]), lm_changes)
+    settings = with_changed_limits(manifest, RunSettings.from_dict(manifest["settings"]), wanted)
     if settings.program == "python":
         raise InputError(
             f"{run} is of a program that was compiled in Python: compile it again with log_dir={str(run)!r}"
@@ -133,20 +105,8 @@ def settings_to_resume(
             f"{run} was made with a model object in Python ({settings.model}), which no name loads: go on with "
             f"psopt.optimize(task, model=.., out={str(run)!r}, resume=True)"
         )
-    parts = settings.search.parts
-    if max_prompt_tokens is not None:
-        parts = replace(parts, max_prompt_tokens=max_prompt_tokens)
-    return replace(
-        settings,
-        search=replace(
-            settings.search,
-            parts=parts,
-            trials=trials or settings.search.trials,
-            most_trials=None if trials else settings.search.most_trials,
-            race=race or settings.search.race,
-        ),
-        leave_one_out=settings.leave_one_out if leave_one_out is None else leave_one_out,
-        storage=storage or settings.storage,
-        log=settings.log if log is None else log,
-        lm=settings.lm.changed(**lm_changes),
-    )
+    if "headers" in wanted:
+        wanted["headers"] = {**settings.lm.headers, **wanted["headers"]}
+    if "trials" in wanted:
+        wanted["most_trials"] = None
+    return changed(settings, wanted)

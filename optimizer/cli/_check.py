@@ -2,69 +2,65 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from psopt.cli._bounds import BoundFlags
 from psopt.cli._dry_run import show_estimate
-from psopt.cli._flags import DataFlags, MeasuringFlags, ModelFlags, OutputFlags, PromptFlags, RephrasingFlags, verb
 from psopt.cli._lines import wrapped
-from psopt.cli._options import DryRun, HeldoutSplit, Prompt, PromptModel, option
+from psopt.cli._options import DryRun, OutputOptions, Prompt, PromptModel, Strategy
+from psopt.cli._verb import flag, verb
 from psopt.cli._writing import check_writable, print_json, write_whole
+from psopt.settings import BoundOptions, DataOptions, MeasureOptions, PromptOptions
 
 if TYPE_CHECKING:
     from psopt.api import CheckResult
 
 Junit = Annotated[
-    Path | None, option("Output", "--junit", "Write the result as JUnit XML: each bound a test case.", "FILE")
+    Path | None, flag("Output", "--junit", "Write the result as JUnit XML: each bound a test case.", "FILE")
 ]
 
 
 @verb("psopt check --dataset tickets.csv --prompt p.json --max-sensitivity 0.1 --min-f1 0.8")
 def check(
     *,
-    data: DataFlags,
+    data: DataOptions,
     prompt: Prompt = None,
-    reading: PromptFlags,
-    bounds: BoundFlags,
-    split: HeldoutSplit = "test",
+    reading: PromptOptions,
+    bounds: BoundOptions,
     model: PromptModel = None,
-    measuring: MeasuringFlags,
-    rephrasing: RephrasingFlags,
-    lm: ModelFlags,
+    strategy: Strategy = "simple",
+    measuring: MeasureOptions,
     dry_run: DryRun = False,
     junit: Junit = None,
-    output: OutputFlags,
+    output: OutputOptions,
 ) -> int:
     """Check a prompt against bounds, for continuous integration: exit code 0 if all are kept, 1 if not.
 
     A prompt of a run is checked with the run's model, server and options, unless others are named.
     """
     from psopt.api import check as run_check
-    from psopt.api import estimate_measuring, further_pinned, pinned_samples
+    from psopt.api import estimate_measuring, further_pinned
     from psopt.cli._junit import junit_xml
     from psopt.cli._model_choice import choose_model
     from psopt.cli._prompts import prompt_for_task, read_prompts
     from psopt.cli._reading import reading_bar
-    from psopt.cli._settings import load_data, measure_options
     from psopt.cli._step_summary import add_step_summary
+    from psopt.cli._task import load_task
     from psopt.evaluation import beside_quality_line, note_size, shares_line
     from psopt.rephrasings import tame_note
 
-    asked = bounds.keywords()
     if junit is not None:
         check_writable("--junit", junit)
     sources = read_prompts([prompt] if prompt else [], reading)
-    task = load_data(data, measuring.seed, sources, require_labels=True, silent=output.silent)
-    bounds.refuse_nothing(has_pinned=bool(pinned_samples(task, bounds.pin or ())))
-    choice = choose_model(model, lm, sources, silent=True)
-    checked = prompt_for_task(sources, task, measuring, silent=output.silent)
+    task = load_task(data, measuring.seed, sources, require_labels=True, silent=output.silent)
+    choice = choose_model(model, measuring.lm, sources, silent=True)
+    checked = prompt_for_task(sources, task, strategy, measuring.seed, silent=output.silent)
     choice.say(silent=output.silent)
-    options = measure_options(measuring, split, rephrasing, choice.lm)
+    options = replace(measuring, lm=choice.lm)
     if dry_run:
-        further = further_pinned(task, options, bounds.pin or ())
+        further = further_pinned(task, options, bounds.pinned)
         estimate = estimate_measuring(task, {"": checked}, [choice.model], options, further)
         return show_estimate(estimate, choice.model, options.lm, as_json=output.as_json)
     with reading_bar(quiet=output.silent) as on_progress:
@@ -73,10 +69,10 @@ def check(
             checked,
             model=choice.model,
             on_progress=on_progress,
-            **asked,
-            **options.keywords(),
+            bounds=bounds,
+            options=options,
         )
-    facts = {"data": data.dataset, "model": choice.model, "prompt": prompt or measuring.strategy}
+    facts = {"data": data.dataset, "model": choice.model, "prompt": prompt or strategy}
     if junit is not None:
         write_whole("--junit", junit, junit_xml(result, facts))
     add_step_summary(result, facts, silent=output.silent)

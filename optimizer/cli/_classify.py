@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from psopt.cli._flags import ModelFlags, OutputFlags, PromptFlags, verb
-from psopt.cli._options import CacheDir, Inputs, Pick, Seed, option
+from psopt.cli._options import CacheDir, Inputs, OutputOptions, Pick, Seed
 from psopt.cli._typer import UsageError, is_given
+from psopt.cli._verb import flag, verb
 from psopt.cli._writing import as_json_text, with_version
 from psopt.errors import DataError, InputError
+from psopt.settings import LMConfig, PromptOptions
 
 if TYPE_CHECKING:
     from psopt.api import Classified
@@ -31,20 +32,20 @@ File = Annotated[
 ]
 Prompt = Annotated[
     str,
-    option("Prompt", "--prompt", "A run directory, a prompt's JSON, or with --label your own prompt.", "P"),
+    flag("Prompt", "--prompt", "A run directory, a prompt's JSON, or with --label your own prompt.", "P"),
 ]
 Labels = Annotated[
     list[str] | None,
-    option("Prompt", "--label", "A label, for a prompt that does not know them; may be repeated.", "NAME"),
+    flag("Prompt", "--label", "A label, for a prompt that does not know them; may be repeated.", "NAME"),
 ]
 Model = Annotated[
     str | None,
-    option("Model", "--model", "The model that classifies", "M", show_default="the one that the prompt is for"),
+    flag("Model", "--model", "The model that classifies", "M", show_default="the one that the prompt is for"),
 ]
 Vote = Annotated[
-    bool, option("Rephrasings", "--vote", "Ask under all rephrasings; the majority answers. Q times the price.")
+    bool, flag("Rephrasings", "--vote", "Ask under all rephrasings; the majority answers. Q times the price.")
 ]
-Rephrasings = Annotated[int, option("Rephrasings", "--rephrasings", "With --vote.", "Q", min=2)]
+Rephrasings = Annotated[int, flag("Rephrasings", "--rephrasings", "With --vote.", "Q", min=2)]
 
 
 @verb("cat new.txt | psopt classify --prompt runs/tickets/prompts/1a2b3c.json --vote -")
@@ -54,15 +55,15 @@ def classify(
     inputs: Inputs = None,
     prompt: Prompt,
     pick: Pick = "recommended",
-    reading: PromptFlags,
+    reading: PromptOptions,
     labels: Labels = None,
     model: Model = None,
     vote: Vote = False,
     rephrasings: Rephrasings = 10,
     seed: Seed = 42,
     cache_dir: CacheDir = None,
-    lm: ModelFlags,
-    output: OutputFlags,
+    lm: LMConfig,
+    output: OutputOptions,
 ) -> int:
     """Classify texts, one a line, or the rows of a table, from FILE or standard input: a label a line, in the same
     order.

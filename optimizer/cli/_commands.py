@@ -11,19 +11,11 @@ from psopt.cli._typer import SETTINGS, Group, get_command
 # A command's module is imported when it is used, so that the help of all comes at once: their first sentences are
 # repeated here, and a test compares them.
 COMMANDS = {
-    "optimize": (
-        "psopt.cli._optimize",
-        "Search for prompts that are right, insensitive to wording and consistent.",
-    ),
-    "resume": ("psopt.cli._resume", "Go on with an interrupted run, or add trials to a finished one."),
-    "worker": (
-        "psopt.cli._worker",
-        "Join a study that `psopt optimize --storage` has started, on any machine.",
-    ),
     "diagnose": (
         "psopt.cli._diagnose",
         "Measure a prompt's sensitivity and consistency, and find the samples that shake.",
     ),
+    "optimize": ("psopt.cli._optimize", "Search for prompts that are right, insensitive to wording and consistent."),
     "compare": (
         "psopt.cli._compare",
         "Compare prompts, or models, on the same samples and rephrasings: who is better in what, and is it chance?",
@@ -37,6 +29,16 @@ COMMANDS = {
         "Classify texts, one a line, or the rows of a table, from FILE or standard input: a label a line, in the same "
         "order.",
     ),
+    "export": (
+        "psopt.cli._export",
+        "Print a run's prompt: in the format that it came in, as text to paste, or as JSON to use elsewhere.",
+    ),
+    "report": (
+        "psopt.cli._report",
+        "Rebuild report.html from a run directory, and print where it is; or compare two runs.",
+    ),
+    "resume": ("psopt.cli._resume", "Go on with an interrupted run, or add trials to a finished one."),
+    "worker": ("psopt.cli._worker", "Join a study that `psopt optimize --storage` has started, on any machine."),
     "rephrase": (
         "psopt.cli._rephrase",
         "Write a prompt's instructions in other words, check each, and save them as a file for `--rephrasings-file`.",
@@ -45,31 +47,22 @@ COMMANDS = {
         "psopt.cli._doctor",
         "Find out what a model's server takes, by four short calls, and say what will be used.",
     ),
-    "report": (
-        "psopt.cli._report",
-        "Rebuild report.html from a run directory, and print where it is; or compare two runs.",
-    ),
     "select": (
         "psopt.cli._select",
         "Select a prompt of a run's front by what is asked of it, and print its id and scores.",
     ),
-    "export": (
-        "psopt.cli._export",
-        "Print a run's prompt: in the format that it came in, as text to paste, or as JSON to use elsewhere.",
-    ),
     "dashboard": ("psopt.cli._dashboard", "Serve Optuna's dashboard on a run, until Ctrl-C."),
     "data": ("psopt.cli._data", "List and fetch the built-in data sets."),
     "models": ("psopt.cli._models", "List the models, and fetch one that runs here."),
-    "skill": (
-        "psopt.cli._skill",
-        "Print what a coding agent should know to run psopt well: a skill file in Markdown.",
-    ),
+    "skill": ("psopt.cli._skill", "Print what a coding agent should know to run psopt well: a skill file in Markdown."),
     "schema": (
         "psopt.cli._schema",
         "Print the JSON Schema of what a command prints with --json, or of a run's run.json and front.json.",
     ),
     "completion": ("psopt.cli._completion", "Print what lets a shell complete psopt's commands and options."),
 }
+FIRST = ("diagnose", "optimize", "compare", "check", "classify", "export", "report")
+"""Those that most people need; the others stand under More."""
 
 _GUIDE = """makes the prompts of LLM classifiers robust
 
@@ -115,5 +108,5 @@ def psopt(context: typer.Context, *, version: Version = False) -> None:  # noqa:
 def command_line() -> Group:
     """The whole command line, its commands not yet imported."""
     group = cast("Group", get_command(app))
-    group.add_late(COMMANDS)
+    group.add_late(COMMANDS, FIRST)
     return group

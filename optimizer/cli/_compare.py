@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 from psopt.cli._dry_run import show_estimate
-from psopt.cli._flags import DataFlags, MeasuringFlags, ModelFlags, OutputFlags, PromptFlags, RephrasingFlags, verb
-from psopt.cli._options import DryRun, HeldoutSplit, PromptModel, option
+from psopt.cli._options import DryRun, OutputOptions, PromptModel, Strategy
+from psopt.cli._verb import flag, verb
 from psopt.cli._writing import print_json
+from psopt.settings import DataOptions, MeasureOptions, PromptOptions
 
 if TYPE_CHECKING:
     from psopt.api import ComparisonResult
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 Prompts = Annotated[
     list[str] | None,
-    option(
+    flag(
         "Prompt",
         "--prompt",
         "Your prompt, or a run's prompts/ID.json; may be repeated",
@@ -23,25 +25,21 @@ Prompts = Annotated[
         show_default="the strategy's",
     ),
 ]
-OtherModels = Annotated[
-    list[str] | None, option("Model", "--model2", "Another model; may be given several times.", "M")
-]
+OtherModels = Annotated[list[str] | None, flag("Model", "--model2", "Another model; may be given several times.", "M")]
 
 
 @verb("psopt compare --dataset tickets.csv --prompt old.txt --prompt runs/tickets/prompts/1a2b3c.json")
 def compare(
     *,
-    data: DataFlags,
+    data: DataOptions,
     prompts: Prompts = None,
-    reading: PromptFlags,
+    reading: PromptOptions,
     other_models: OtherModels = None,
-    split: HeldoutSplit = "test",
     model: PromptModel = None,
-    measuring: MeasuringFlags,
-    rephrasing: RephrasingFlags,
-    lm: ModelFlags,
+    strategy: Strategy = "simple",
+    measuring: MeasureOptions,
     dry_run: DryRun = False,
-    output: OutputFlags,
+    output: OutputOptions,
 ) -> int:
     """Compare prompts, or models, on the same samples and rephrasings: who is better in what, and is it chance?
 
@@ -53,26 +51,26 @@ def compare(
     from psopt.cli._model_choice import choose_model
     from psopt.cli._prompts import read_all, read_prompts
     from psopt.cli._reading import reading_bar
-    from psopt.cli._settings import load_data, measure_options
     from psopt.cli._tables import result_console
+    from psopt.cli._task import load_task
     from psopt.models.chat import server_of
     from psopt.search_spaces import seed_prompt
 
     sources = read_prompts(prompts or [], reading)
-    task = load_data(data, measuring.seed, sources, require_labels=True, silent=output.silent)
-    choice = choose_model(model, lm, sources, silent=True)
+    task = load_task(data, measuring.seed, sources, require_labels=True, silent=output.silent)
+    choice = choose_model(model, measuring.lm, sources, silent=True)
     prompts_read = read_all(sources, task, silent=output.silent)
     compared = {str(source.path): prompt for source, prompt in zip(sources, prompts_read, strict=True)}
     if not compared:
-        compared = {measuring.strategy: seed_prompt(task, measuring.strategy, seed=measuring.seed)}
+        compared = {strategy: seed_prompt(task, strategy, seed=measuring.seed)}
     choice.say(silent=output.silent)
     models = [choice.model, *(other_models or [])]
-    options = measure_options(measuring, split, rephrasing, choice.lm)
+    options = replace(measuring, lm=choice.lm)
     if dry_run:
         estimate = estimate_measuring(task, compared, models, options)
         return show_estimate(estimate, " and ".join(models), options.lm, as_json=output.as_json)
     with reading_bar(quiet=output.silent) as on_progress:
-        contenders = run_comparison(task, compared, models, on_progress=on_progress, **options.keywords())
+        contenders = run_comparison(task, compared, models, on_progress=on_progress, options=options)
     if output.as_json:
         servers = {name: server_of(name, choice.lm) for name in models}
         print_json([{**contender.to_dict(), "server": servers.get(contender.model)} for contender in contenders])

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 import typer
-from psopt.cli._flags import verb
 from psopt.cli._options import Json
 from psopt.cli._typer import script_for
+from psopt.cli._verb import verb
 from psopt.cli._writing import print_json
 
 Shell = Annotated[

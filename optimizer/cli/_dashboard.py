@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from psopt.cli._flags import verb
-from psopt.cli._options import Json, option
+from psopt.cli._options import Json
+from psopt.cli._verb import flag, verb
 from psopt.cli._writing import print_json
 from psopt.errors import InputError
 
 Run = Annotated[Path | None, typer.Argument(metavar="RUN", help="A run directory.")]
-Storage = Annotated[str | None, option("Search", "--storage", "An Optuna storage in place of a run directory.", "URL")]
-Host = Annotated[str, option("Output", "--host", "Address to listen on.", "ADDRESS")]
-Port = Annotated[int, option("Output", "--port", "Port to listen on.", "N", min=1, max=65535)]
-Open = Annotated[bool, option("Output", "--open", "Open it in a browser.")]
+Storage = Annotated[str | None, flag("Search", "--storage", "An Optuna storage in place of a run directory.", "URL")]
+Host = Annotated[str, flag("Output", "--host", "Address to listen on.", "ADDRESS")]
+Port = Annotated[int, flag("Output", "--port", "Port to listen on.", "N", min=1, max=65535)]
+Open = Annotated[bool, flag("Output", "--open", "Open it in a browser.")]
 
 
 @verb("psopt dashboard runs/trec-minilm --port 8081")

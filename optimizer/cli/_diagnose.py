@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from psopt.cli._dry_run import show_estimate
-from psopt.cli._flags import DataFlags, MeasuringFlags, ModelFlags, OutputFlags, PromptFlags, RephrasingFlags, verb
-from psopt.cli._options import DryRun, Prompt, PromptModel, SplitName, option
+from psopt.cli._options import DryRun, OutputOptions, Prompt, PromptModel, Strategy
+from psopt.cli._verb import flag, verb
 from psopt.cli._writing import as_json_text, print_json, write_file
+from psopt.settings import DataOptions, MeasureOptions, PromptOptions
 
 if TYPE_CHECKING:
     from psopt.diagnosis import PromptReport
     from rich.console import Console
 
-Split = Annotated[SplitName, option("Data", "--split", "Which samples.")]
+_ON_TRAIN = MeasureOptions(split="train")  # what is learnt from a diagnosis must not come from val or test
 Html = Annotated[
     Path | None,
-    option(
+    flag(
         "Output",
         "--html",
         "Also write a page with the paper's figures; opens offline.",
@@ -29,32 +31,28 @@ Html = Annotated[
 
 ListSuspects = Annotated[
     bool,
-    option(
-        "Output", "--suspects", "List the samples that are answered alike under all wordings, and never as labelled."
-    ),
+    flag("Output", "--suspects", "List the samples that are answered alike under all wordings, and never as labelled."),
 ]
 SuspectsFile = Annotated[
     Path | None,
-    option("Output", "--suspects-file", "Write them, such as to suspect_labels.json.", "FILE", dir_okay=False),
+    flag("Output", "--suspects-file", "Write them, such as to suspect_labels.json.", "FILE", dir_okay=False),
 ]
 
 
 @verb("psopt diagnose --dataset tickets.csv --prompt prompt.txt --model openai/gpt-4o-mini")
 def diagnose(
     *,
-    data: DataFlags,
+    data: DataOptions,
     prompt: Prompt = None,
-    reading: PromptFlags,
-    split: Split = "train",
+    reading: PromptOptions,
     model: PromptModel = None,
-    measuring: MeasuringFlags,
-    rephrasing: RephrasingFlags,
-    lm: ModelFlags,
+    strategy: Strategy = "simple",
+    measuring: MeasureOptions = _ON_TRAIN,
     html: Html = None,
     suspects: ListSuspects = False,
     suspects_file: SuspectsFile = None,
     dry_run: DryRun = False,
-    output: OutputFlags,
+    output: OutputOptions,
 ) -> int:
     """Measure a prompt's sensitivity and consistency, and find the samples that shake.
 
@@ -66,16 +64,16 @@ def diagnose(
     from psopt.cli._model_choice import choose_model
     from psopt.cli._prompts import prompt_for_task, read_prompts
     from psopt.cli._reading import reading_bar
-    from psopt.cli._settings import load_data, measure_options
     from psopt.cli._suspects import show_suspects
     from psopt.cli._tables import print_sentences, result_console
+    from psopt.cli._task import load_task
 
     sources = read_prompts([prompt] if prompt else [], reading)
-    task = load_data(data, measuring.seed, sources, require_labels=False, silent=output.silent)
-    choice = choose_model(model, lm, sources, silent=True)
-    diagnosed = prompt_for_task(sources, task, measuring, silent=output.silent)
+    task = load_task(data, measuring.seed, sources, require_labels=False, silent=output.silent)
+    choice = choose_model(model, measuring.lm, sources, silent=True)
+    diagnosed = prompt_for_task(sources, task, strategy, measuring.seed, silent=output.silent)
     choice.say(silent=output.silent)
-    options = measure_options(measuring, split, rephrasing, choice.lm)
+    options = replace(measuring, lm=choice.lm)
     if dry_run:
         estimate = estimate_measuring(task, {"": diagnosed}, [choice.model], options)
         return show_estimate(estimate, choice.model, choice.lm, as_json=output.as_json)
@@ -85,15 +83,15 @@ def diagnose(
             diagnosed,
             model=choice.model,
             on_progress=on_progress,
-            **options.keywords(),
+            options=options,
         )
     if html is not None:
         from psopt.report import diagnosis_page
 
-        page = diagnosis_page(report, task.name, choice.model, split, task.info.note, measuring.seed)
+        page = diagnosis_page(report, task.name, choice.model, measuring.split, task.info.note, measuring.seed)
         write_file("--html", html, page)
     if suspects_file is not None:
-        content = {"schema_version": 1, "prompt": diagnosed.id, split: report.suspects.to_dict()}
+        content = {"schema_version": 1, "prompt": diagnosed.id, measuring.split: report.suspects.to_dict()}
         write_file("--suspects-file", suspects_file, as_json_text(content) + "\n")
     if output.as_json:
         print_json({**choice.to_dict(), **report.to_dict()})

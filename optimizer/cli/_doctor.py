@@ -6,26 +6,26 @@ import textwrap
 from typing import Annotated
 
 import typer
-from psopt.cli._flags import ModelFlags, verb
-from psopt.cli._options import CacheDir, Json, option
+from psopt.cli._options import CacheDir, Json
+from psopt.cli._verb import flag, verb
 from psopt.cli._writing import print_json
+from psopt.settings import LMConfig
 
 _WIDTH = 80
 
-Model = Annotated[str, option("Model", "--model", "openai/NAME, azure/DEPLOYMENT or dspy/NAME.", "M")]
+Model = Annotated[str, flag("Model", "--model", "openai/NAME, azure/DEPLOYMENT or dspy/NAME.", "M")]
 
 
 @verb("psopt doctor --model openai/llama-3.1-8b --api-base http://localhost:8000/v1")
-def doctor(*, model: Model, cache_dir: CacheDir = None, lm: ModelFlags, as_json: Json = False) -> int:
+def doctor(*, model: Model, cache_dir: CacheDir = None, lm: LMConfig, as_json: Json = False) -> int:
     """Find out what a model's server takes, by four short calls, and say what will be used.
 
     What is learnt is remembered for all runs, in place of what was learnt before.
     """
-    from psopt.cli._settings import lm_options
     from psopt.models import cache_folder
     from psopt.models.chat import examine
 
-    examination = examine(model, cache_dir=cache_folder(cache_dir), options=lm_options(lm))
+    examination = examine(model, cache_dir=cache_folder(cache_dir), options=lm)
     if as_json:
         print_json(examination.to_dict())
         return 0

@@ -10,7 +10,22 @@ if TYPE_CHECKING:
 
     from typer import Context
 
-PANELS = ("Arguments", "Commands", "Data", "Prompt", "Model", "Rephrasings", "Search", "Bounds", "Limits", "Output")
+OF_A_FILE = "In a --config file"
+"""The box of options that are for a configuration file, and have flags for those who know them."""
+PANELS = (
+    "Arguments",
+    "Commands",
+    "More",
+    "Data",
+    "Prompt",
+    "Model",
+    "Rephrasings",
+    "Search",
+    "Bounds",
+    "Limits",
+    "Output",
+    OF_A_FILE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +54,13 @@ class Entry:
         return f"[{'; '.join(self.notes)}]" if self.notes else ""
 
 
-def by_panel(command: Any, context: Context) -> dict[str, list[Entry]]:
-    """A command's arguments, options and commands by panel; panels come in one order for all commands."""
+def by_panel(command: Any, context: Context, *, everything: bool = False) -> dict[str, list[Entry]]:
+    """A command's arguments, options and commands by panel; panels come in one order for all commands.
+
+    Options that are hidden are left out, unless `everything` is asked for.
+    """
     panels: dict[str, list[Entry]] = {name: [] for name in PANELS}
-    for entry in _entries(command, context):
+    for entry in _entries(command, context, everything=everything):
         panels[entry.panel].append(entry)
     return {name: listed for name, listed in panels.items() if listed}
 
@@ -60,11 +78,12 @@ def usage(command: Any, context: Context) -> str:
     return " ".join([context.command_path, "[OPTIONS]", *rest])
 
 
-def _entries(command: Any, context: Context) -> Iterator[Entry]:
+def _entries(command: Any, context: Context, *, everything: bool) -> Iterator[Entry]:
     for name, other in getattr(command, "commands", {}).items():
-        yield Entry("Commands", name, paragraphs(other.help)[0])
+        yield Entry(other.rich_help_panel or "Commands", name, paragraphs(other.help)[0])
     for parameter in command.get_params(context):
-        yield _entry(parameter)
+        if everything or not getattr(parameter, "hidden", False):
+            yield _entry(parameter)
 
 
 def _is_argument(parameter: Any) -> bool:

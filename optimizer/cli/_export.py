@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from psopt.cli._flags import RequestFlags, verb
-from psopt.cli._options import CacheDir, MaxCalls, MaxCost, MaxTokensTotal, Pick, RunFolder, option
+from psopt.cli._options import CacheDir, Pick, RunFolder
+from psopt.cli._verb import Changes, flag, verb
 from psopt.cli._writing import as_json_text, is_utf8, print_json
 from psopt.errors import InputError
+from psopt.settings import LMConfig
 
 if TYPE_CHECKING:
     from psopt.api import Exported
@@ -20,20 +21,18 @@ if TYPE_CHECKING:
 FormatName = Literal["json", "text", "dspy", "openai"]
 Format = Annotated[
     FormatName | None,
-    option(
+    flag(
         "Output",
         "--format",
         "text to paste, json to use with psopt, dspy for program.load(), openai for chat messages",
         show_default="as the prompt came, else text",
     ),
 ]
-Diff = Annotated[bool, option("Output", "--diff", "Print what changed against the original instead.")]
-Out = Annotated[
-    Path | None, option("Output", "--out", "Write it there; into a folder under a name of its own.", "FILE")
-]
+Diff = Annotated[bool, flag("Output", "--diff", "Print what changed against the original instead.")]
+Out = Annotated[Path | None, flag("Output", "--out", "Write it there; into a folder under a name of its own.", "FILE")]
 Verify = Annotated[
     int | None,
-    option(
+    flag(
         "Prompt",
         "--verify",
         "Ask for so many of the run's samples through the exported text; exit code 1 unless the answers are the run's.",
@@ -41,24 +40,21 @@ Verify = Annotated[
         min=1,
     ),
 ]
-ApiBase = Annotated[
-    str | None,
-    option("Model", "--api-base", "With --verify: where the server is now", "URL", show_default="where it was"),
-]
+Asked = Annotated[dict[str, Any], Changes("export", (LMConfig,), "the run's")]
 Why = Annotated[
     bool,
-    option("Output", "--why", "List the prompt's edits instead: what each was drawn from, and what speaks against."),
+    flag("Output", "--why", "List the prompt's edits instead: what each was drawn from, and what speaks against."),
 ]
 WithoutEdits = Annotated[
     list[str] | None,
-    option(
+    flag(
         "Prompt",
         "--without",
         "Leave an edit out, by its id (see --why); may be repeated. What is left was not measured.",
         "EDIT",
     ),
 ]
-Json = Annotated[bool, option("Output", "--json", "Print the prompt with its edits and scores as JSON.")]
+Json = Annotated[bool, flag("Output", "--json", "Print the prompt with its edits and scores as JSON.")]
 _MOST_SHOWN = 3  # answers that differ; the number of all is said
 
 
@@ -73,11 +69,7 @@ def export(
     without: WithoutEdits = None,
     verify: Verify = None,
     out: Out = None,
-    api_base: ApiBase = None,
-    request: RequestFlags,
-    max_calls: MaxCalls = None,
-    max_tokens_total: MaxTokensTotal = None,
-    max_cost: MaxCost = None,
+    asked: Asked,
     cache_dir: CacheDir = None,
     as_json: Json = False,
 ) -> int:
@@ -91,7 +83,6 @@ def export(
     {text} stands for the text, and a prompt of your own keeps its fields.
     """
     from psopt.api import export as hand_back
-    from psopt.cli._settings import request_options
 
     _check(form, diff=diff, verify=verify)
     own: WrittenForm = "own" if form in {None, "dspy"} else form  # type: ignore[assignment]
@@ -102,11 +93,7 @@ def export(
         without=without or (),
         verify=verify or 0,
         cache_dir=cache_dir,
-        api_base=api_base,
-        max_calls=max_calls,
-        max_tokens_total=max_tokens_total,
-        max_cost=max_cost,
-        **request_options(request),
+        **asked,
     )
     if why and not as_json:
         _print("\n".join(_reasons(exported)) + "\n", ".txt")

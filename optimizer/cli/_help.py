@@ -20,14 +20,17 @@ _WIDEST = 110
 _LONGEST_NAME = 30
 
 
-def draw_help(command: Any, context: Any) -> str:
-    """Draw a command's help for standard output as it is: its width, its signs, its colours."""
+def draw_help(command: Any, context: Any, *, everything: bool = False) -> str:
+    """Draw a command's help for standard output as it is: its width, its signs, its colours.
+
+    Options that are hidden are left out, unless `everything` is asked for.
+    """
     from rich.console import Console
     from rich.text import Text
 
     console = Console(highlight=False, file=sys.stdout)
     console.width = min(console.width, _WIDEST)
-    panels = by_panel(command, context)
+    panels = by_panel(command, context, everything=everything)
     name_width = min(_LONGEST_NAME, max(len(entry.name) for listed in panels.values() for entry in listed))
     with console.capture() as drawn:
         console.print(Text.assemble("Usage: ", (usage(command, context), "bold")), end="\n\n")

@@ -1,72 +1,93 @@
-"""JSON Schemas (draft 2020-12) of what `--json` prints, and the page that tells of them."""
+"""JSON Schemas (draft 2020-12) of what `--json` prints, and the page that tells of them; both of json_keys.toml."""
 
 from __future__ import annotations
 
+import functools
 import re
-from typing import TYPE_CHECKING, Any
+import tomllib
+from importlib.resources import files
+from typing import Any
 
-from psopt.cli._json_keys import ARRAYS, OUTPUTS, SHAPES
 from psopt.errors import UnknownNameError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from psopt.cli._json_keys import Shape
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _BAR = re.compile(r"\|(?![^(]*\))")  # between types, not within brackets
+_INTRODUCTION = (
+    "Every command takes `--json` and then prints JSON alone, in UTF-8, or with escapes where standard output is not "
+    "UTF-8. Every object has a `schema_version`; keys are added and never renamed. `psopt schema NAME` prints the JSON "
+    "Schema (draft 2020-12) of what stands here."
+)
+
+Keys = dict[str, list[Any]]
+
+
+@functools.cache
+def _tables() -> dict[str, Any]:
+    return tomllib.loads(files("psopt.cli").joinpath("json_keys.toml").read_text("utf-8"))
+
+
+def outputs() -> list[str]:
+    """The names of what is documented."""
+    return list(_tables()["outputs"])
+
+
+def keys_of(name: str) -> Keys:
+    """The keys of an output, a file or a shape: for each its type, what it means, and true if it may be left out."""
+    tables = _tables()
+    table = next(tables[kind][name] for kind in ("outputs", "shapes", "parts") if name in tables[kind])
+    keys: Keys = {}
+    for other in table.get("like", ()):
+        keys |= keys_of(other)
+    for other in table.get("like_some", ()):
+        keys |= {key: [*told[:2], True] for key, told in keys_of(other).items()}
+    return keys | {key: told for key, told in table.items() if key not in {"of", "is_array", "like", "like_some"}}
 
 
 def schema_of(name: str) -> dict[str, Any]:
-    """Return the JSON Schema of an output or file, by its name in `OUTPUTS`.
+    """Return the JSON Schema of an output or file, by its name in `outputs`.
 
     Raises
     ------
     UnknownNameError
         If there is none of this name.
     """
-    if name not in OUTPUTS:
-        raise UnknownNameError("output", name, OUTPUTS)
-    what, shape = OUTPUTS[name]
-    entry = _object(shape)
-    whole = {"type": "array", "items": entry} if name in ARRAYS else entry
-    used = {shape_name: _object(SHAPES[shape_name]) for shape_name in sorted(_shapes_in(shape))}
-    return {"$schema": _DRAFT, "title": name, "description": what, **whole, **({"$defs": used} if used else {})}
+    if name not in outputs():
+        raise UnknownNameError("output", name, outputs())
+    table = _tables()["outputs"][name]
+    entry = _object(name)
+    whole = {"type": "array", "items": entry} if table.get("is_array") else entry
+    used = {shape: _object(shape) for shape in sorted(_shapes_in(name))}
+    return {"$schema": _DRAFT, "title": name, "description": table["of"], **whole, **({"$defs": used} if used else {})}
 
 
 def page() -> str:
     """Return docs/commands/json.md: each output with its keys."""
-    parts = [
-        "# JSON",
-        "Every command takes `--json` and then prints JSON alone, in UTF-8, or with escapes where standard output is "
-        "not UTF-8. Every object has a `schema_version`; keys are added and never renamed. `psopt schema NAME` prints "
-        "the JSON Schema (draft 2020-12) of what stands here.",
-    ]
-    parts += [_section(name, f"{what}.", shape) for name, (what, shape) in OUTPUTS.items() if name != "resume"]
-    parts += ["## Shapes", *(_section(name, "", shape, "###") for name, shape in SHAPES.items())]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    tables = _tables()
+    parts = ["# JSON", _INTRODUCTION]
+    parts += [_section(name, f"{table['of']}.") for name, table in tables["outputs"].items() if name != "resume"]
+    parts += ["## Shapes", *(_section(name, "", "###") for name in tables["shapes"])]
+    return "\n\n".join(parts) + "\n"
 
 
-def _section(name: str, what: str, shape: Shape, mark: str = "##") -> str:
-    rows = []
-    for key, (types, meaning, is_optional) in shape.items():
-        shown = types.replace("|", " or ")
-        rows.append(f"| `{key}` | {shown}{', optional' if is_optional else ''} | {meaning} |")
-    table = "\n".join(["| key | type | what |", "|---|---|---|", *rows])
-    return "\n\n".join(part for part in (f"{mark} {name}", what, table) if part)
+def _section(name: str, what: str, mark: str = "##") -> str:
+    rows = ["| key | type | what |", "|---|---|---|"]
+    for key, (types, meaning, *optional) in keys_of(name).items():
+        rows.append(f"| `{key}` | {types.replace('|', ' or ')}{', optional' if optional else ''} | {meaning} |")
+    return "\n\n".join(part for part in (f"{mark} {name}", what, "\n".join(rows)) if part)
 
 
-def _object(shape: Shape) -> dict[str, Any]:
+def _object(name: str) -> dict[str, Any]:
+    keys = keys_of(name)
     return {
         "type": "object",
-        "properties": {name: {**_type(key.types), "description": key.what} for name, key in shape.items()},
-        "required": [name for name, key in shape.items() if not key.is_optional],
+        "properties": {key: {**_type(told[0]), "description": told[1]} for key, told in keys.items()},
+        "required": [key for key, told in keys.items() if len(told) < 3],
         "additionalProperties": False,
     }
 
 
 def _type(types: str) -> dict[str, Any]:
-    """The schema of a type as `Key` says it."""
+    """The schema of a type as json_keys.toml says it."""
     choices = _BAR.split(types)
     if len(choices) > 1:
         return {"anyOf": [_type(choice) for choice in choices]}
@@ -76,12 +97,10 @@ def _type(types: str) -> dict[str, Any]:
         return {"type": "object", "additionalProperties": _type(types.removesuffix("{}"))}
     if types.startswith("("):
         return _type(types[1:-1])
-    return {"$ref": f"#/$defs/{types}"} if types in SHAPES else {"type": types}
+    return {"$ref": f"#/$defs/{types}"} if types in _tables()["shapes"] else {"type": types}
 
 
-def _shapes_in(shape: Shape) -> Iterator[str]:
-    for key in shape.values():
-        for name in re.findall(r"\w+", key.types):
-            if name in SHAPES:
-                yield name
-                yield from _shapes_in(SHAPES[name])
+def _shapes_in(name: str) -> set[str]:
+    words = {word for told in keys_of(name).values() for word in re.findall(r"\w+", told[0])}
+    named: set[str] = words & _tables()["shapes"].keys()
+    return named.union(*map(_shapes_in, named))

@@ -6,16 +6,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import typer
-from psopt.cli._settings import lm_options
 from psopt.cli._typer import has_option, is_given
 from psopt.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psopt.cli._flags import ModelFlags
-    from psopt.models.chat import LMConfig
     from psopt.runs import Measured, PromptSource
+    from psopt.settings import LMConfig
 
 DEFAULT = "minilm"
 
@@ -63,7 +61,7 @@ def likelihood_note(model: str, lm: LMConfig) -> str:
     return f" (labels scored by {'mean' if lm.hf_likelihood == 'mean' else 'whole'} log-likelihood)"
 
 
-def choose_model(named: str | None, flags: ModelFlags, sources: Sequence[PromptSource], *, silent: bool) -> ModelChoice:
+def choose_model(named: str | None, lm: LMConfig, sources: Sequence[PromptSource], *, silent: bool) -> ModelChoice:
     """Choose the model of prompts, and how it is asked: as the run has asked it; say it on stderr.
 
     What is given on the command line goes before what a prompt says. Where a model is named, the prompt's server and
@@ -80,7 +78,6 @@ def choose_model(named: str | None, flags: ModelFlags, sources: Sequence[PromptS
     origin = "as --model says" if named else _origin(sources, measured)
     model = named or (measured[0][1].model if measured else DEFAULT)
     alike = [how for _, how in measured if _kind(how.model) == _kind(model)]
-    lm = lm_options(flags)
     if alike:
         lm = _taken_over(lm, alike[0])
     server = server_of(model, lm)
@@ -94,15 +91,14 @@ def choose_model(named: str | None, flags: ModelFlags, sources: Sequence[PromptS
     return choice
 
 
-def model_to_search_with(model: str, flags: ModelFlags, sources: Sequence[PromptSource]) -> tuple[str, LMConfig, str]:
+def model_to_search_with(model: str, lm: LMConfig, sources: Sequence[PromptSource]) -> tuple[str, LMConfig, str]:
     """The model of a new run, how it is asked, and what is to be said of that.
 
     Where the run starts from a prompt of an earlier one, it is that run's model, asked as it was.
     """
     if any(source.measured is not None for source in sources):
-        choice = choose_model(model if is_given("model") else None, flags, sources, silent=True)
+        choice = choose_model(model if is_given("model") else None, lm, sources, silent=True)
         return choice.model, choice.lm, choice.line
-    lm = lm_options(flags)
     if sources and not is_given("model"):
         return model, lm, f"model {model}, the default: --model names the one that the prompt is for"
     note = likelihood_note(model, lm)

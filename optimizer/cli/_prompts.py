@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from psopt.cli._flags import MeasuringFlags, PromptFlags
     from psopt.runs import PromptSource, RunSettings
     from psopt.search_spaces import Prompt
+    from psopt.settings import PromptOptions
     from psopt.tasks import Task
 
 _SHOWN = 50
 
 
-def read_prompts(prompts: Sequence[str | Path], flags: PromptFlags) -> list[PromptSource]:
+def read_prompts(prompts: Sequence[str | Path], options: PromptOptions) -> list[PromptSource]:
     """Read what --prompt names, as far as that can be done before the data are known.
 
     Raises
@@ -31,7 +31,7 @@ def read_prompts(prompts: Sequence[str | Path], flags: PromptFlags) -> list[Prom
     InputError
         If a file can't be read.
     """
-    from psopt.runs import PromptOptions, read_source
+    from psopt.runs import read_source
 
     if not prompts:
         for name in ("prompt_format", "answer", "response_format"):
@@ -40,16 +40,15 @@ def read_prompts(prompts: Sequence[str | Path], flags: PromptFlags) -> list[Prom
         return []
     if has_option("strategy") and is_given("strategy"):
         raise UsageError("--strategy makes a prompt, and --prompt is one: leave one of them out")
-    options = PromptOptions(flags.prompt_format, flags.answer, flags.response_format)
     return [read_source(prompt, options) for prompt in prompts]
 
 
-def prompt_for_task(sources: Sequence[PromptSource], task: Task, measuring: MeasuringFlags, *, silent: bool) -> Prompt:
+def prompt_for_task(sources: Sequence[PromptSource], task: Task, strategy: str, seed: int, *, silent: bool) -> Prompt:
     """Return the prompt that --prompt names, else the strategy's seed prompt."""
     from psopt.search_spaces import seed_prompt
 
     if not sources:
-        return seed_prompt(task, measuring.strategy, seed=measuring.seed)
+        return seed_prompt(task, strategy, seed=seed)
     return read_for_task(sources[0], task, silent=silent)
 
 

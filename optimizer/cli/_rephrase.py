@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from psopt.cli._dry_run import show_estimate
-from psopt.cli._flags import DataFlags, ModelFlags, PromptFlags, RephrasingFlags, verb
-from psopt.cli._options import DATASET, CacheDir, DryRun, Json, Seed, option
+from psopt.cli._options import CacheDir, DryRun, Json, Seed
 from psopt.cli._typer import UsageError
+from psopt.cli._verb import flag, verb
 from psopt.cli._writing import print_json, write_file
 from psopt.errors import InputError
+from psopt.settings import DataOptions, LMConfig, PromptOptions, RephrasingOptions
 
 if TYPE_CHECKING:
     from psopt.rephrasings import Verdict
 
-Dataset = Annotated[str, option("Data", "--dataset", DATASET, "D", show_default="none, which --show can do without")]
 Prompt = Annotated[
     str | None,
-    option(
+    flag(
         "Prompt",
         "--prompt",
         "What to rephrase: your prompt, a run's prompts/ID.json, or MODULE:NAME",
@@ -29,33 +28,29 @@ Prompt = Annotated[
         show_default="the task's description",
     ),
 ]
-Show = Annotated[bool, option("Output", "--show", "Show what of --prompt is rephrased and what is kept; asks nobody.")]
-SearchCount = Annotated[int, option("Rephrasings", "--rephrasings", "For the search.", "Q", min=1)]
-HeldoutCount = Annotated[int, option("Rephrasings", "--heldout", "For the report.", "Q", min=1)]
+Show = Annotated[bool, flag("Output", "--show", "Show what of --prompt is rephrased and what is kept; asks nobody.")]
+SearchCount = Annotated[int, flag("Rephrasings", "--rephrasings", "For the search.", "Q", min=1)]
+HeldoutCount = Annotated[int, flag("Rephrasings", "--heldout", "For the report.", "Q", min=1)]
 Out = Annotated[
     Path | None,
-    option("Output", "--out", "A new file for them", "FILE", dir_okay=False, show_default="the screen"),
+    flag("Output", "--out", "A new file for them", "FILE", dir_okay=False, show_default="the screen"),
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class OptionalDataFlags(DataFlags):
-    """The data, which may be left out."""
-
-    dataset: Dataset = ""
+_NO_DATA = DataOptions("")  # --show can do without
 
 
 @verb("psopt rephrase --dataset tickets.csv --rephraser openai/gpt-4o-mini --out rephrasings.json")
 def rephrase(
     *,
-    data: OptionalDataFlags,
+    data: DataOptions = _NO_DATA,
     prompt: Prompt = None,
-    reading: PromptFlags,
+    reading: PromptOptions,
     show: Show = False,
     rephrasings: SearchCount = 10,
     heldout: HeldoutCount = 10,
-    rephrasing: RephrasingFlags,
-    lm: ModelFlags,
+    rephrasing: RephrasingOptions,
+    lm: LMConfig,
     seed: Seed = 42,
     cache_dir: CacheDir = None,
     dry_run: DryRun = False,
@@ -71,7 +66,7 @@ def rephrase(
     from psopt.api import rephrase as run_rephrasing
     from psopt.cli._prompts import read_for_task, read_prompts
     from psopt.cli._rephrased_prompt import show_prompt
-    from psopt.cli._settings import lm_options, load_data, rephrasing_options
+    from psopt.cli._task import load_task
     from psopt.rephrasings import diversity_of, tame_note, to_file
 
     if show and prompt is None:
@@ -80,26 +75,24 @@ def rephrase(
         raise UsageError("--show writes no rephrasings: leave --out out")
     if not data.dataset and not show:
         raise UsageError("Missing option '--dataset'.")
-    options = lm_options(lm)
-    source = rephrasing_options(rephrasing)
     sources = read_prompts([prompt] if prompt else [], reading)
-    task = load_data(data, seed, sources, require_labels=False, silent=True) if data.dataset else None
+    task = load_task(data, seed, sources, require_labels=False, silent=True) if data.dataset else None
     if show or task is None:
         return show_prompt(sources[0], task, as_json=as_json)
     if out is not None and out.exists():
         raise InputError(f"--out {out} exists: name a new file")
     original = read_for_task(sources[0], task, silent=as_json) if sources else None
     if dry_run:
-        estimate = estimate_rephrasing(task, original, source, rephrasings + heldout)
-        return show_estimate(estimate, source.rephraser or "rules", options, as_json=as_json)
+        estimate = estimate_rephrasing(task, original, rephrasing, rephrasings + heldout)
+        return show_estimate(estimate, rephrasing.rephraser or "rules", lm, as_json=as_json)
     frozen = run_rephrasing(
         task,
         original,
         rephrasings=rephrasings,
         heldout=heldout,
-        rephrasing=source,
+        rephrasing=rephrasing,
         seed=seed,
-        lm=options,
+        lm=lm,
         cache_dir=cache_dir,
         on_text=_say,
     )

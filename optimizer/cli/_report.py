@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from psopt.cli._flags import verb
-from psopt.cli._options import Json, Pick, RunFolder, option
+from psopt.cli._options import Json, Pick, RunFolder
+from psopt.cli._verb import flag, verb
 from psopt.cli._writing import check_writable, print_json, write_file
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Other = Annotated[Path | None, typer.Argument(metavar="OTHER", help="Another run, to compare with the first.")]
 Figures = Annotated[
     Path | None,
-    option(
+    flag(
         "Output",
         "--figures",
         "Also save every figure there as PNG and SVG (pip install 'psopt[figures]', and a Chrome or Chromium).",
@@ -28,7 +28,7 @@ Figures = Annotated[
 ]
 Html = Annotated[
     Path | None,
-    option("Output", "--html", "Write the page of two runs there.", "FILE", show_default="OTHER/against-RUN.html"),
+    flag("Output", "--html", "Write the page of two runs there.", "FILE", show_default="OTHER/against-RUN.html"),
 ]
 
 

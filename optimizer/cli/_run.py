@@ -11,7 +11,7 @@ from psopt.errors import BudgetReachedError, InputError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from psopt.cli._flags import OutputFlags
+    from psopt.cli._options import OutputOptions
     from psopt.cli._screen import Screen
     from psopt.runs import CostEstimate, PlanOptions, Run, RunSettings
     from psopt.runs.planning import DifferenceSpread
@@ -56,7 +56,7 @@ def run(
     settings: RunSettings,
     out: Path | None,
     cache_dir: Path | None,
-    output: OutputFlags,
+    output: OutputOptions,
     options: PlanOptions | None = None,
     *,
     resume: bool,
@@ -107,7 +107,7 @@ def run(
     return 0
 
 
-def _show(run: Run, output: OutputFlags, spent: str) -> None:
+def _show(run: Run, output: OutputOptions, spent: str) -> None:
     from psopt.cli._result import show_result
     from psopt.cli._tables import result_console
     from psopt.runs import MANIFEST, RunDirectory

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from psopt.cli._flags import OutputFlags, verb
-from psopt.cli._options import RunFolder
+from psopt.cli._options import OutputOptions, RunFolder
+from psopt.cli._verb import verb
 from psopt.cli._writing import print_json
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ Query = Annotated[str, typer.Argument(metavar="WISH", help="What is asked of it;
 
 
 @verb("psopt select runs/trec-minilm 'max F1 with S <= .05 and tokens < 500'")
-def select(*, run: RunFolder, query: Query = "knee", output: OutputFlags) -> int:
+def select(*, run: RunFolder, query: Query = "knee", output: OutputOptions) -> int:
     """Select a prompt of a run's front by what is asked of it, and print its id and scores.
 
     WISH is 'max F1 with S <= .05' and the like: the best by one measure among those that keep to bounds on others.

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from psopt.cli._flags import verb
-from psopt.cli._options import Json, option
+from psopt.cli._options import Json
+from psopt.cli._verb import flag, verb
 from psopt.cli._writing import print_json, write_file
 from psopt.errors import InputError
 
-Out = Annotated[Path | None, option("Output", "--out", "Write it to this file, and make its folder.", "FILE")]
+Out = Annotated[Path | None, flag("Output", "--out", "Write it to this file, and make its folder.", "FILE")]
 
 
 @verb("psopt skill --out .claude/skills/psopt/SKILL.md")

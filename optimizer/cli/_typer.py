@@ -23,7 +23,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, MutableMapping
+    from collections.abc import Container, Mapping, MutableMapping
 
     from typer._click.core import Context
     from typer._click.formatting import HelpFormatter
@@ -73,8 +73,8 @@ class Command(_DrawnHelp, TyperCommand):
 class _Late(Command):
     """A command of which only name and help are known until it is used."""
 
-    def __init__(self, name: str, module: str, summary: str) -> None:
-        super().__init__(name, help=summary)
+    def __init__(self, name: str, module: str, summary: str, panel: str | None) -> None:
+        super().__init__(name, help=summary, rich_help_panel=panel)
         self._module = module
 
     def load(self) -> Command:
@@ -119,10 +119,10 @@ class Group(_DrawnHelp, TyperGroup):
             completion_init()
         super()._main_shell_completion(ctx_args, prog_name, COMPLETE)
 
-    def add_late(self, commands: Mapping[str, tuple[str, str]]) -> None:
-        """Add commands by name, with the module that has each and what it does in a sentence."""
+    def add_late(self, commands: Mapping[str, tuple[str, str]], first: Container[str]) -> None:
+        """Add commands by name, with the module that has each and what it does in a sentence; `first` ones on top."""
         for name, (module, summary) in commands.items():
-            self.add_command(_Late(name, module, summary))
+            self.add_command(_Late(name, module, summary, None if name in first else "More"))
 
     def load(self, name: str) -> Any:
         """Import one of the commands; None where there is none of this name."""
@@ -142,7 +142,7 @@ def context_of(group: Group, *words: str) -> Any:
 def is_given(name: str) -> bool:
     """Whether the user has given a parameter of the command that runs, rather than left its default."""
     source = get_current_context().get_parameter_source(name)
-    return source in {ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT}
+    return source in {ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP}
 
 
 def has_option(name: str) -> bool:

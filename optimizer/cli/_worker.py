@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from psopt.cli._flags import OutputFlags, RequestFlags, verb
-from psopt.cli._options import CacheDir, option
+from psopt.cli._options import CacheDir, OutputOptions
+from psopt.cli._verb import Changes, flag, verb
 from psopt.cli._writing import print_json
+from psopt.settings import LMConfig
 
-Storage = Annotated[str, option("Search", "--storage", "The Optuna storage that `psopt optimize` was given.", "URL")]
-StudyName = Annotated[str, option("Search", "--study-name", "The study's name.", "NAME")]
+Storage = Annotated[str, flag("Search", "--storage", "The Optuna storage that `psopt optimize` was given.", "URL")]
+StudyName = Annotated[str, flag("Search", "--study-name", "The study's name.", "NAME")]
 Trials = Annotated[
     int | None,
-    option("Search", "--trials", "Stop after so many of one's own", "N", min=1, show_default="when all are done"),
+    flag("Search", "--trials", "Stop after so many of one's own", "N", min=1, show_default="when all are done"),
 ]
 Dataset = Annotated[
-    str | None, option("Data", "--dataset", "Where the data are here", "D", show_default="as in the study")
+    str | None, flag("Data", "--dataset", "Where the data are here", "D", show_default="as in the study")
 ]
-ApiBase = Annotated[
-    str | None,
-    option("Model", "--api-base", "The model's server as seen from here", "URL", show_default="as in the study"),
-]
-Concurrency = Annotated[
-    int | None,
-    option("Model", "--concurrency", "Most requests in flight", "N", min=1, show_default="as in the study"),
-]
+Here = Annotated[dict[str, Any], Changes("worker", (LMConfig,), "as in the study")]
 
 
 @verb("psopt worker --storage postgresql://user@host/db --study-name tickets")
@@ -35,11 +29,9 @@ def worker(
     study_name: StudyName,
     trials: Trials = None,
     dataset: Dataset = None,
-    api_base: ApiBase = None,
-    request: RequestFlags,
-    concurrency: Concurrency = None,
+    here: Here,
     cache_dir: CacheDir = None,
-    output: OutputFlags,
+    output: OutputOptions,
 ) -> int:
     """Join a study that `psopt optimize --storage` has started, on any machine.
 
@@ -48,7 +40,6 @@ def worker(
     """
     from psopt.api import worker as run_worker
     from psopt.cli._screen import Screen
-    from psopt.cli._settings import request_options
 
     with Screen(quiet=output.silent) as screen:
         n_own = run_worker(
@@ -58,9 +49,7 @@ def worker(
             dataset=dataset,
             cache_dir=cache_dir,
             observer=screen,
-            api_base=api_base,
-            concurrency=concurrency,
-            **request_options(request),
+            **here,
         )
     if output.as_json:
         print_json({"study_name": study_name, "evaluated": n_own}, indent=None)

@@ -25,8 +25,9 @@ from psopt.models import ModelProvider
 from psopt.models.chat import Budget, LMConfig
 from psopt.rephrasings import given_wordings
 from psopt.runs import MANIFEST, DataOptions, RunSettings
-from psopt.search import MARGIN, SearchOptions
+from psopt.search import SearchOptions
 from psopt.search_spaces import SearchRestriction
+from psopt.settings import GATE_MARGIN
 from psopt.tasks import ORDINAL, check_answers
 from psopt.tracking import split_callbacks, tracked
 
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
     from psopt.dspy_programs._examples import Given
     from psopt.dspy_programs._metric import Metric
     from psopt.dspy_programs._outcome import Equivalence
-    from psopt.search import GateMode, Observer
+    from psopt.search import Observer
+    from psopt.settings import GateMode
     from psopt.tracking import Callback
 
 Auto = Literal["light", "medium", "heavy"]
@@ -164,7 +166,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
         max_calls: int | None = None,
         pick: str = "recommended",
         gate: GateMode | None = None,
-        gate_margin: float = MARGIN,
+        gate_margin: float = GATE_MARGIN,
         max_prompt_tokens: int | None = None,
         answers: str | None = None,
         order: Sequence[str] = (),

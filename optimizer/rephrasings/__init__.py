@@ -2,16 +2,17 @@
 
 from psopt.rephrasings._checks import LEAST_CLOSENESS, Checks, Closeness, Judge, Verdict
 from psopt.rephrasings._diversity import TAME, diversity, diversity_of, diversity_of_instructions, tame_note
-from psopt.rephrasings._families import read_families, vary
+from psopt.rephrasings._families import vary
 from psopt.rephrasings._file import from_file, read_file, to_file
 from psopt.rephrasings._for_task import rephrasings_for
-from psopt.rephrasings._freeze import RephrasingOptions, check_judge, closeness, freeze_rephrasings, n_parts_of
+from psopt.rephrasings._freeze import closeness, freeze_rephrasings, n_parts_of
 from psopt.rephrasings._llm import N_SHOWN, write_rephrasings
 from psopt.rephrasings._other_source import given_wordings, of_another_source, read_wordings
 from psopt.rephrasings._passages import passages_of
 from psopt.rephrasings._rules import rephrase_by_rules
 from psopt.rephrasings._set import Rejected, RephrasingSet
 from psopt.rephrasings._shown import marked_text, shown_segments
+from psopt.settings import RephrasingOptions, read_families
 
 __all__ = [
     "LEAST_CLOSENESS",
@@ -24,7 +25,6 @@ __all__ = [
     "RephrasingOptions",
     "RephrasingSet",
     "Verdict",
-    "check_judge",
     "closeness",
     "diversity",
     "diversity_of",

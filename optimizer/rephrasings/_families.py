@@ -7,17 +7,18 @@ import random
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from psopt.errors import InputError, UnknownNameError
+from psopt.errors import InputError
 from psopt.rephrasings._frames import Named
 from psopt.rephrasings._rules import rephrasings
-from psopt.search_spaces import BULLETS, CASINGS, FAMILIES, LISTINGS, PLAIN, SEPARATORS, PromptFormat, in_order
+from psopt.search_spaces import BULLETS, CASINGS, LISTINGS, PLAIN, SEPARATORS, PromptFormat, in_order
+from psopt.settings import FAMILIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from psopt.rephrasings._frames import Side
     from psopt.rephrasings._set import RephrasingSet
-    from psopt.search_spaces import Family
+    from psopt.settings import Family
     from psopt.tasks import Task
 
     Variant = tuple[str, PromptFormat]
@@ -25,28 +26,6 @@ if TYPE_CHECKING:
 
 OF_OWN_FORM: tuple[Family, ...] = ("format", "label-order")
 """Families that change how psopt lays out its own form; a prompt of the user's own keeps its layout."""
-
-
-def read_families(names: str) -> tuple[Family, ...]:
-    """Read families as the command line takes them, with commas between.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such family.
-
-    Examples
-    --------
-    >>> read_families("format, label-order")
-    ('format', 'label-order')
-    """
-    chosen = [name.strip() for name in names.split(",") if name.strip()]
-    for name in chosen:
-        if name not in FAMILIES:
-            raise UnknownNameError("family of rephrasings", name, FAMILIES)
-    if not chosen:
-        raise InputError(f"--vary needs at least one of {', '.join(FAMILIES)}")
-    return tuple(family for family in FAMILIES if family in chosen)
 
 
 def vary(paraphrases: RephrasingSet, task: Task, families: Sequence[Family], seed: int) -> RephrasingSet:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from psopt.errors import InputError, MissingExtraError, UnknownNameError
@@ -23,56 +23,9 @@ if TYPE_CHECKING:
 
     from psopt.rephrasings._checks import Closeness, Verdict
     from psopt.rephrasings._set import RephrasingSet
-    from psopt.search_spaces import Family, Prompt
+    from psopt.search_spaces import Prompt
+    from psopt.settings import RephrasingOptions
     from psopt.tasks import Task
-
-
-@dataclass(frozen=True, slots=True)
-class RephrasingOptions:
-    """Where rephrasings come from.
-
-    Attributes
-    ----------
-    rephraser : str or None
-        A model that writes; None for those written for the task, or rules.
-    judge : str or None
-        A model that says whether a rephrasing asks for the same.
-    file : path or None
-        A rephrasings.json, which goes before everything else.
-    keep_labels : bool
-        Refuse rephrasings that drop a label which the original enumerates.
-    families : tuple of str
-        Families to mix in equal parts.
-    """
-
-    rephraser: str | None = None
-    judge: str | None = None
-    file: Path | None = None
-    keep_labels: bool = True
-    families: tuple[Family, ...] = ("paraphrase",)
-
-    @property
-    def is_written(self) -> bool:
-        """Whether a language model writes them."""
-        return self.file is None and self.rephraser not in {None, "rules"}
-
-    def by_rule(self) -> RephrasingOptions:
-        """The same where no model writes: to count, before anybody is asked, what the others will be asked."""
-        return replace(self, rephraser=None, judge=None)
-
-
-def check_judge(rephraser: str | None, judge: str | None) -> None:
-    """Refuse a judge that would have nothing to judge.
-
-    Raises
-    ------
-    InputError
-        If there is a judge and no model that writes rephrasings.
-    """
-    if judge is not None and rephraser in {None, "rules"}:
-        raise InputError(
-            f"--judge {judge} has nothing to judge: it checks the rephrasings of a model; add --rephraser MODEL"
-        )
 
 
 def freeze_rephrasings(
@@ -103,7 +56,6 @@ def freeze_rephrasings(
         check_families(options.families)
     if options.file is not None:
         return _from_file(options.file, description, n_parts, n_search, n_heldout)
-    check_judge(options.rephraser, options.judge)
     if options.is_written:
         provider = models or ModelProvider()
         paraphrases = _by_llm(task, description, n_parts, n_search, n_heldout, options, provider, on_text)

@@ -5,7 +5,7 @@ from psopt.runs._calibration_line import calibration_lines
 from psopt.runs._call_price import CallPrice, asked_about, price_line
 from psopt.runs._choice import limits_line, short_line
 from psopt.runs._cost_estimate import CostEstimate, Pace, Phase
-from psopt.runs._data_options import DataOptions
+from psopt.runs._data_options import load_data
 from psopt.runs._directory import (
     ARTIFACTS,
     CONTRIBUTIONS,
@@ -32,7 +32,7 @@ from psopt.runs._other_wordings import other_wordings_lines
 from psopt.runs._planted_line import planted_lines
 from psopt.runs._prompt_files import is_prompt_text, read_prompt, read_source
 from psopt.runs._prompt_fit import check_fits
-from psopt.runs._prompt_options import PromptOptions
+from psopt.runs._prompt_options import with_prompt_options
 from psopt.runs._prompt_source import PromptSource, TaskPrompt, inputs_named
 from psopt.runs._racing_share import whole_grids
 from psopt.runs._read_run import read_run
@@ -63,16 +63,17 @@ from psopt.runs.planning import (
     Planner,
     PlanOptions,
     Sizes,
-    asked_for,
     is_long,
     limits_of,
     resumed_from,
+    run_settings,
     samples_needed,
     shorter_line,
     sized,
     time_line,
     with_changed_limits,
 )
+from psopt.settings import DataOptions, PromptOptions
 
 __all__ = [
     "ARTIFACTS",
@@ -118,7 +119,6 @@ __all__ = [
     "WrittenForm",
     "WrittenPrompt",
     "asked_about",
-    "asked_for",
     "asks_the_same",
     "calibration_lines",
     "check_fits",
@@ -137,6 +137,7 @@ __all__ = [
     "judging_phases",
     "limits_line",
     "limits_of",
+    "load_data",
     "manifest",
     "measured",
     "messages_of",
@@ -159,6 +160,7 @@ __all__ = [
     "recommendation_lines",
     "rephrasing_phases",
     "resumed_from",
+    "run_settings",
     "samples_needed",
     "short_line",
     "shorter_line",
@@ -167,5 +169,6 @@ __all__ = [
     "time_line",
     "whole_grids",
     "with_changed_limits",
+    "with_prompt_options",
     "write_prompt",
 ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import InputError
 from psopt.evaluation import OBJECTIVES
 from psopt.models.chat import LMConfig, is_secret, public_address
+from psopt.settings import flat
 from psopt.tasks import ORDINAL
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def answers_of(task: Task) -> dict[str, Any]:
 
 def client_options(lm: LMConfig) -> dict[str, Any]:
     """Options as they may be written down: without limits, secrets, and what is secret in addresses."""
-    kept = lm.to_dict()
+    kept = flat(lm)
     options = {name: value for name, value in kept.items() if name not in ONE_START and not is_secret(name)}
     if lm.headers:
         options["headers"] = kept["headers"]  # their names alone

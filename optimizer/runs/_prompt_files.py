@@ -11,9 +11,9 @@ from psopt.errors import InputError
 from psopt.runs._directory import MANIFEST
 from psopt.runs._front_file import picked_prompt
 from psopt.runs._measured import Measured
-from psopt.runs._prompt_options import PromptOptions
 from psopt.runs._prompt_source import PromptSource
 from psopt.search_spaces import Prompt
+from psopt.settings import PromptOptions
 from psopt.templates import PromptText, detect_format
 
 if TYPE_CHECKING:

@@ -1,8 +1,8 @@
-"""How a prompt of the user's own is read, where it does not say so itself."""
+"""A prompt of the user's own, asked and read as its options say."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,50 +12,32 @@ from psopt.models.chat import read_response_format
 
 if TYPE_CHECKING:
     from psopt.search_spaces import Prompt
+    from psopt.settings import PromptOptions
 
 
-@dataclass(frozen=True, slots=True)
-class PromptOptions:
-    """How a prompt of the user's own is read, where it does not say so itself.
+def with_prompt_options(prompt: Prompt, options: PromptOptions, source: str = "the prompt") -> Prompt:
+    """Return a prompt whose answers are asked for and read as the options say; `source` is named in messages.
 
-    Attributes
-    ----------
-    format : str or None
-        ``text``, ``openai``, ``promptfoo``, ``python``, ``psopt`` or ``description``; None: it is detected.
-    answer : str or None
-        How answers are read: ``label``, ``json:FIELD``, ``xml:TAG``, ``regex:PATTERN``, ``last-line`` or
-        ``MODULE:NAME``; None: as the prompt asks for them.
-    response_format : path or None
-        A file with a JSON schema, which is sent with each request.
+    Raises
+    ------
+    InputError
+        If it is a prompt in psopt's own form, or an option can't be used.
     """
-
-    format: str | None = None
-    answer: str | None = None
-    response_format: str | Path | None = None
-
-    def applied(self, prompt: Prompt, source: str = "the prompt") -> Prompt:
-        """Return a prompt whose answers are asked for and read as these options say; `source` is named in messages.
-
-        Raises
-        ------
-        InputError
-            If it is a prompt in psopt's own form, or an option can't be used.
-        """
-        if self.answer is None and self.response_format is None:
-            return prompt
-        if prompt.template is None:
-            option = "--answer" if self.answer is not None else "--response-format"
-            raise InputError(
-                f"{option} is for a prompt that is sent as it is: {source} is in psopt's own form, which asks for a "
-                f"label and reads one; leave {option} out"
-            )
-        template = prompt.template
-        if self.answer is not None:
-            reader_for(self.answer, prompt.labels)
-            template = replace(template, answer=self.answer)
-        if self.response_format is not None:
-            template = replace(template, response_format=_schema_in(self.response_format))
-        return replace(prompt, template=template)
+    if options.answer is None and options.response_format is None:
+        return prompt
+    if prompt.template is None:
+        option = "--answer" if options.answer is not None else "--response-format"
+        raise InputError(
+            f"{option} is for a prompt that is sent as it is: {source} is in psopt's own form, which asks for a "
+            f"label and reads one; leave {option} out"
+        )
+    template = prompt.template
+    if options.answer is not None:
+        reader_for(options.answer, prompt.labels)
+        template = replace(template, answer=options.answer)
+    if options.response_format is not None:
+        template = replace(template, response_format=_schema_in(options.response_format))
+    return replace(prompt, template=template)
 
 
 def _schema_in(path: str | Path) -> str:

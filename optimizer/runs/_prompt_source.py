@@ -10,9 +10,10 @@ from psopt.errors import InputError
 from psopt.rephrasings import read_file
 from psopt.runs._directory import MANIFEST, REPHRASINGS, RunDirectory
 from psopt.runs._prompt_fit import check_fits
-from psopt.runs._prompt_options import PromptOptions
+from psopt.runs._prompt_options import with_prompt_options
 from psopt.runs._settings import RunSettings
 from psopt.search_spaces import Prompt
+from psopt.settings import PromptOptions
 from psopt.tasks import Task, columns_of
 from psopt.templates import named_fields, read_template
 
@@ -81,7 +82,7 @@ class PromptSource:
                 f"prompt {self.path} is no JSON of psopt's: to classify, the labels must be known; give a prompt's "
                 "JSON, or each label with --label"
             )
-        return self.options.applied(self.prompt, str(self.path))
+        return with_prompt_options(self.prompt, self.options, str(self.path))
 
     def for_task(self, task: Task) -> Prompt:
         """Return the prompt for a task.
@@ -97,7 +98,7 @@ class PromptSource:
         """Return the prompt for a task, and what is to be said of how it was read; raises as `for_task`."""
         if self.prompt is not None:
             check_fits(self.prompt, task, str(self.path))
-            return TaskPrompt(self.options.applied(self.prompt, str(self.path)))
+            return TaskPrompt(with_prompt_options(self.prompt, self.options, str(self.path)))
         read = read_template(
             self.named,
             task.fields,
@@ -108,7 +109,7 @@ class PromptSource:
         )
         description = read.description if read.template else _description(read.description)
         prompt = Prompt(description, task.labels, task.noun, template=read.template, asks=task.spec.form)
-        return TaskPrompt(self.options.applied(prompt, str(self.path)), read.notes)
+        return TaskPrompt(with_prompt_options(prompt, self.options, str(self.path)), read.notes)
 
     def fields_named(self, columns: Sequence[str]) -> tuple[str, ...]:
         """The names in braces: those that are columns of the data are its inputs."""

@@ -4,7 +4,6 @@ from psopt.search._contributions import Contribution, leave_one_out
 from psopt.search._final_test import nominees, score_on_test, scoring_order
 from psopt.search._front import UTOPIA, Candidate, knee, pareto_front, pick
 from psopt.search._observer import Observer
-from psopt.search._options import RaceMode, SamplerName, SearchOptions
 from psopt.search._pick import pick_one
 from psopt.search._problem import Propose, SearchProblem
 from psopt.search._prompt_growth import tokens_of_all_edits
@@ -27,14 +26,11 @@ from psopt.search.distributed import (
 )
 from psopt.search.gating import (
     F1_ALONE,
-    MARGIN,
     MARGIN_OF_S,
-    GateMode,
     MeasuredGain,
     NomineeTest,
     OneSided,
     Verdict,
-    check_gate,
     check_pinned,
     compare_nominee,
     gate,
@@ -43,10 +39,10 @@ from psopt.search.gating import (
 from psopt.search.growing import DiagnosisSize, TrainDiagnoses
 from psopt.search.growing._train_diagnoses import expected_diagnosis_calls
 from psopt.search.racing import RaceCounts, StoppedCandidate, check_wordings, racing_line
+from psopt.settings import RaceMode, SamplerName, SearchOptions
 
 __all__ = [
     "F1_ALONE",
-    "MARGIN",
     "MARGIN_OF_S",
     "PROMPT_ID",
     "RACED",
@@ -54,7 +50,6 @@ __all__ = [
     "Candidate",
     "Contribution",
     "DiagnosisSize",
-    "GateMode",
     "MeasuredGain",
     "NomineeTest",
     "Observer",
@@ -75,7 +70,6 @@ __all__ = [
     "TrainDiagnoses",
     "Verdict",
     "candidates_in",
-    "check_gate",
     "check_limits",
     "check_pinned",
     "check_wordings",

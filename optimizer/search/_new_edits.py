@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from psopt.diagnosis import diagnose_predictions, without_suspects
-from psopt.search_spaces import first_parameters
+from psopt.search_spaces import allowed_edits, first_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ def new_edits(problem: SearchProblem, prompt: Prompt, pool: Sequence[Edit], diag
     # Of a sample whose label may be wrong nothing is to be learnt.
     on_train = without_suspects(diagnoses.predictions(prompt), labelled=problem.task.train)
     diagnosis = diagnose_predictions(on_train, labelled=problem.task.train).of_views(restriction.views)
-    proposed = restriction.allowed(_propose(problem, prompt, on_train, diagnosis, pool))
+    proposed = allowed_edits(_propose(problem, prompt, on_train, diagnosis, pool), restriction)
     if problem.no_verbatim is not None:
         proposed = _without_verbatim(problem, problem.no_verbatim, proposed)
     if not on_train.is_whole:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from psopt.diagnosis import Diagnosis
     from psopt.evaluation import Evaluator, Predictions
     from psopt.proposals.llm import LLMProposer
-    from psopt.search._options import SearchOptions
     from psopt.search_spaces import Edit, Prompt
+    from psopt.settings import SearchOptions
     from psopt.tasks import Task
 
 Propose = Callable[["Task", "Prompt", "Predictions", "Diagnosis", "Sequence[Edit]"], "list[Edit]"]

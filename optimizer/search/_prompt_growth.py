@@ -10,8 +10,8 @@ from psopt.models.chat import TokenRange, tokens_of_text
 from psopt.models.sim import SimulatedModel
 from psopt.proposals import MOST_OPEN_EXAMPLES, OPEN_NOTES, propose_edits
 from psopt.proposals.llm import MOST_SLICES
-from psopt.search._options import SearchOptions
-from psopt.search_spaces import apply_edits, first_parameters, render_fixed
+from psopt.search_spaces import allowed_edits, apply_edits, first_parameters, render_fixed
+from psopt.settings import SearchOptions
 from psopt.tasks import subset
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def tokens_of_all_edits(
     for options in _LIKE:
         predictions = evaluate(SimulatedModel(options, task), prompt, rephrasings.search, samples)
         seen = diagnose_predictions(predictions, labelled=task.train).of_views(parts.views)
-        edits = parts.allowed(propose_edits(task, prompt, predictions, seen))
+        edits = allowed_edits(propose_edits(task, prompt, predictions, seen), parts)
         longest = apply_edits(prompt, first_parameters(edits, SearchOptions().most_edits))
         grown.append(tokens_of_text(render_fixed(longest)))
     most = min(MOST_SLICES, len(task.labels)) if drafted else 0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from psopt.search._front import Candidate, feasible_of, knee, pareto_front
-from psopt.search._options import n_shortening
 from psopt.search._shorten import is_as_good, shortest
 from psopt.search.racing import StoppedCandidate
+from psopt.settings import n_shortening
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

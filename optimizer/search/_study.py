@@ -8,8 +8,8 @@ import optuna
 from psopt.answers import ONE_LABEL
 from psopt.errors import InputError, UnknownNameError, import_extra
 from psopt.evaluation import objectives_of
-from psopt.search._options import SamplerName
 from psopt.search.distributed import RetryPolicy, StoredStudy, make_storage, opening, read_metadata, retrying
+from psopt.settings import SamplerName
 
 if TYPE_CHECKING:
     from collections.abc import Callable

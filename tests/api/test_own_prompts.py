@@ -10,7 +10,7 @@ import psopt
 import pytest
 from psopt.api import run
 from psopt.errors import InputError
-from psopt.runs import DataOptions, RunSettings, read_source
+from psopt.runs import DataOptions, RunSettings, load_data, read_source
 from psopt.search import Observer, SearchOptions
 
 from tests.mails import CHAT, LABELS, TEXT, make_mails
@@ -116,7 +116,7 @@ class _KilledAfterTwo(Observer):
 
 def test_a_killed_run_and_its_workers_go_on_with_the_prompt_though_its_file_is_gone(folder: Path) -> None:
     data = DataOptions("mails.csv", label_column="team", inputs=("subject", "body"))
-    task = data.load(42)
+    task = load_data(data, 42)
     prompt = read_source("mail.json").for_task(task)
     storage = f"sqlite:///{folder / 'study.db'}"
     search = SearchOptions(trials=4, rounds=1)

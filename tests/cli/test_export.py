@@ -16,7 +16,7 @@ from psopt.api import run as run_settings
 from psopt.cli import main
 from psopt.cli._diff import print_diff
 from psopt.models.chat import LMConfig
-from psopt.runs import DataOptions, RunSettings
+from psopt.runs import DataOptions, RunSettings, load_data
 from psopt.search import SearchOptions
 from psopt.search_spaces import Prompt
 from psopt.tasks import fields_of
@@ -36,7 +36,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, FakeS
     folder = tmp_path_factory.mktemp("export")
     shutil.copy(OWN / "mail.csv", folder)
     data = DataOptions(str(folder / "mail.csv"), inputs=("subject", "body"), label_column="team")
-    task = data.load(42)
+    task = load_data(data, 42)
     columns = list(fields_of(task.train[0].text))
     template = read_template(OWN / "sections.md", columns, labels=task.labels)
     prompt = Prompt(template.description, task.labels, "mail", template=template.template)

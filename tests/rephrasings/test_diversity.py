@@ -14,7 +14,7 @@ from psopt.rephrasings import (
     rephrasings_for,
     tame_note,
 )
-from psopt.rephrasings._freeze import RephrasingOptions
+from psopt.settings import RephrasingOptions
 from psopt.tasks import load_task
 
 

@@ -26,6 +26,7 @@ from psopt.runs import (
     with_changed_limits,
 )
 from psopt.runs.planning import EFFORT_CALLS, FULL, path
+from psopt.settings import SizeOptions
 
 TASK = Task.from_records([{"text": f"what is {i} ?", "label": "ab"[i % 2] * 3} for i in range(30)])
 SETTINGS = RunSettings(DataOptions("tickets.csv"), "openai/model")
@@ -146,7 +147,7 @@ def test_the_default_is_light_where_models_cost_and_nothing_limits_them() -> Non
     assert options.effort_for(LMConfig(max_calls=9), is_free=True) == "full"
     assert PlanOptions("medium").effort_for(LMConfig(max_cost=2.0), is_free=True) == "medium"
     with pytest.raises(InputError, match="unknown effort 'ligth'; did you mean 'light'"):
-        PlanOptions("ligth")  # type: ignore[arg-type]
+        SizeOptions("ligth")  # type: ignore[arg-type]
 
 
 def test_an_effort_limits_a_run_where_the_user_does_not() -> None:
@@ -158,8 +159,8 @@ def test_an_effort_limits_a_run_where_the_user_does_not() -> None:
 
 @pytest.mark.parametrize("name", ["trials", "samples", "test_samples", "rephrasings", "heldout", "rounds"])
 def test_nothing_of_a_size_is_refused(name: str) -> None:
-    with pytest.raises(InputError, match=f"{name} must be at least 1, not 0"):
-        AskedSizes.of(**{name: 0})
+    with pytest.raises(InputError, match=f"{name} must be at least [12], not 0"):
+        SizeOptions(**{name: 0})
 
 
 def test_a_run_that_is_resumed_keeps_its_sizes_and_what_is_left_of_its_efforts_calls() -> None:
@@ -187,7 +188,3 @@ def test_a_run_that_is_resumed_keeps_its_sizes_and_what_is_left_of_its_efforts_c
     assert (freed.lm.max_calls, freed.limited_by) == (None, "user")
     with pytest.raises(InputError, match="begun with effort light, and keeps it"):
         resumed_from(manifest, SETTINGS, PlanOptions("heavy"))
-
-
-def test_settings_that_nothing_planned_are_written_as_ever() -> None:
-    assert not {"effort", "limited_by", "heldout", "train_samples", "test_samples"} & SETTINGS.to_dict().keys()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from psopt.errors import InputError
-from psopt.runs import DataOptions, PromptOptions, RunSettings, inputs_named, read_source
+from psopt.runs import DataOptions, PromptOptions, RunSettings, inputs_named, load_data, read_source
 from psopt.search_spaces import Prompt, render
 
 from tests.mails import LABELS, SHAPES, make_mails
@@ -27,7 +27,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def task(folder: Path) -> Task:
-    return DataOptions("mails.csv", label_column="team", inputs=("subject", "body")).load(42)
+    return load_data(DataOptions("mails.csv", label_column="team", inputs=("subject", "body")), 42)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -114,6 +114,6 @@ def test_a_run_keeps_its_prompt_whole_and_old_settings_stay_as_they_were(folder:
     assert RunSettings.from_dict(written).baseline(task) == prompt
     assert written["inputs"] == ["subject", "body"]
     plain = RunSettings(DataOptions("mails.csv")).to_dict()
-    assert written.keys() - plain.keys() == {"inputs", "prompt", "prompt_file"}
+    assert written.keys() - plain.keys() == {"prompt", "prompt_file"}
     with pytest.raises(InputError, match="--strategy detail makes a prompt"):
         RunSettings(data, strategy="detail", prompt=prompt)

@@ -7,7 +7,6 @@ from psopt.models.chat._answer_tokens import tokens_of_answer
 from psopt.models.chat._budget import Budget, Need, Usage
 from psopt.models.chat._call_watcher import CallEnd, CallStart, CallWatcher, OnCallEnd
 from psopt.models.chat._client import Query
-from psopt.models.chat._config import LMConfig
 from psopt.models.chat._doctor import examine
 from psopt.models.chat._dspy_client import public_settings, stay_here
 from psopt.models.chat._engine import Engine
@@ -23,6 +22,7 @@ from psopt.models.chat._sameness_judge import SamenessJudge
 from psopt.models.chat._secrets import is_secret, without_header_values
 from psopt.models.chat._token_counts import TokenRange, most_tokens_in, tokens_of_query, tokens_of_text
 from psopt.models.chat._writer import Writer
+from psopt.settings import LMConfig
 
 __all__ = [
     "CHAT_KINDS",

@@ -14,7 +14,7 @@ from psopt.models.chat._secrets import is_secret
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from psopt.models.chat._config import LMConfig
+    from psopt.settings import LMConfig
 
 _OPENAI = "https://api.openai.com/"
 # The latest general release (learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle).

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from psopt.answers import AnswerReader
     from psopt.models.chat._client import Answer
-    from psopt.models.chat._config import LMConfig
+    from psopt.settings import LMConfig
 
 # Answers of which one must name a label before the rest is asked for: where a label comes in one answer of five, twenty
 # without any come with a chance of about 1 %.

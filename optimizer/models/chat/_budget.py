@@ -10,7 +10,7 @@ from psopt.errors import BudgetReachedError
 
 if TYPE_CHECKING:
     from psopt.models.chat._call_watcher import CallWatcher
-    from psopt.models.chat._config import LMConfig
+    from psopt.settings import LMConfig
 
 
 @dataclass(slots=True)

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from psopt.models.chat._client import Query
-    from psopt.models.chat._config import LMConfig
     from psopt.models.chat._features import Body, Feature
     from psopt.search_spaces import Messages
+    from psopt.settings import LMConfig
 
 
 class Dialect:

@@ -12,12 +12,12 @@ from psopt.errors import InputError, ModelError
 from psopt.models._answer_cache import AnswerCache
 from psopt.models.chat._address import public_address
 from psopt.models.chat._client import Answer, Query
-from psopt.models.chat._config import LMConfig
 from psopt.models.chat._errors import ModelRefusedError, TransientError, UnsupportedError
 from psopt.models.chat._event_loop import run
 from psopt.models.chat._factory import CHAT_KINDS, chat_client
 from psopt.models.chat._name_hints import name_hint
 from psopt.models.chat._negotiation import Negotiation
+from psopt.settings import LMConfig
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

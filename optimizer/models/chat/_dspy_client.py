@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from psopt.models.chat._client import Query
-    from psopt.models.chat._config import LMConfig
     from psopt.models.chat._features import Feature
+    from psopt.settings import LMConfig
 
 _BAD_REQUEST = 400
 # What a `dspy.LM` lets one change; it writes all else itself.

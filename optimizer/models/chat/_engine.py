@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from psopt.models.chat._answer_rate import AnswerRate
     from psopt.models.chat._budget import Budget
     from psopt.models.chat._client import ChatClient, Query
-    from psopt.models.chat._config import LMConfig
     from psopt.models.chat._prices import Price
+    from psopt.settings import LMConfig
 
 _SETTLING = 0.01  # seconds between two looks whether reservations of the budget have been settled
 _WORKERS_A_PLACE = 4  # three that wait for their next try to one that is sent; set by hand

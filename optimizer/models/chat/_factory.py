@@ -9,12 +9,12 @@ from psopt.models._answer_cache import AnswerCache
 from psopt.models.chat._address import public_address
 from psopt.models.chat._assessed_model import AssessedChatModel
 from psopt.models.chat._budget import Budget
-from psopt.models.chat._config import LMConfig
 from psopt.models.chat._engine import Engine
 from psopt.models.chat._function_client import KIND, FunctionClient
 from psopt.models.chat._model import ChatModel
 from psopt.models.chat._name_hints import name_hint
 from psopt.models.chat._writer import Writer
+from psopt.settings import LMConfig
 
 if TYPE_CHECKING:
     from pathlib import Path

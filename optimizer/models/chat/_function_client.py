@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from psopt.models.chat._client import Query
-    from psopt.models.chat._config import LMConfig
+    from psopt.settings import LMConfig
 
 KIND = "function"
 _TOO_MANY = 429

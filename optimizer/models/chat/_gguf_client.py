@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from psopt.models.chat._client import Answer, Query
-    from psopt.models.chat._config import LMConfig
+    from psopt.settings import LMConfig
 
 _SLOTS = min(8, os.cpu_count() or 2)  # texts written at once: one a processor, as far as memory for contexts goes
 _CONTEXT = 4096  # tokens of a slot, what is written among them

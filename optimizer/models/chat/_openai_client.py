@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     import httpx2
     from psopt.models.chat._address import Address
     from psopt.models.chat._client import Query
-    from psopt.models.chat._config import LMConfig
     from psopt.models.chat._refusals import Refusal
+    from psopt.settings import LMConfig
 
 # As the openai package retries them (408, 409, 429 and 5xx), and 425 Too Early (RFC 8470).
 _PASSING = frozenset({408, 409, 425, 429})

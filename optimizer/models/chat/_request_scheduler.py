@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from psopt.models.chat._client import Answer
-    from psopt.models.chat._config import LMConfig
     from psopt.models.chat._timeout_policy import Call
+    from psopt.settings import LMConfig
 
 _LOOKS_A_TIMEOUT = 4  # how often, while a time-out passes, is looked for requests that are overdue
 _LEAST_BETWEEN_LOOKS = 0.05  # seconds

@@ -1,8 +1,8 @@
 """Planning: how large a run may be, so that a limit pays for all of it, its final test included."""
 
-from psopt.runs.planning._effort import BY_LIMITS, EFFORT_CALLS, Effort, Limits, PlanOptions
+from psopt.runs.planning._effort import BY_LIMITS, EFFORT_CALLS, Limits, PlanOptions
 from psopt.runs.planning._minutes import duration, is_long, rate_in_words, shorter_line, time_line
-from psopt.runs.planning._plan import Plan, asked_for, sized
+from psopt.runs.planning._plan import Plan, run_settings, sized
 from psopt.runs.planning._planner import Planner, limits_of
 from psopt.runs.planning._power import (
     DifferenceSpread,
@@ -15,6 +15,7 @@ from psopt.runs.planning._power import (
 from psopt.runs.planning._resuming import resumed_from, with_changed_limits
 from psopt.runs.planning._samples_needed import samples_needed
 from psopt.runs.planning._sizes import FLOOR_TRIALS, FULL, AskedSizes, Sizes, path
+from psopt.settings import Effort
 
 __all__ = [
     "BY_LIMITS",
@@ -30,7 +31,6 @@ __all__ = [
     "Planner",
     "ShownDifferences",
     "Sizes",
-    "asked_for",
     "duration",
     "is_long",
     "limits_of",
@@ -39,6 +39,7 @@ __all__ = [
     "plausible_spread",
     "rate_in_words",
     "resumed_from",
+    "run_settings",
     "samples_needed",
     "shorter_line",
     "sized",

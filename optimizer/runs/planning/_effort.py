@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Self
 
-from psopt.errors import UnknownNameError
 from psopt.runs.planning._sizes import AskedSizes
 
 if TYPE_CHECKING:
     from psopt.models.chat import LMConfig
     from psopt.runs._cost_estimate import CostEstimate
+    from psopt.settings import Effort, SizeOptions
 
-Effort = Literal["light", "medium", "heavy", "full"]
 # Chosen: light is in the range of what MIPROv2's light asks. Each further effort asks three to four times as much, and
 # its final test can show a difference that is smaller by a third.
 EFFORT_CALLS: dict[str, int] = {"light": 5_000, "medium": 20_000, "heavy": 60_000}
@@ -34,20 +33,15 @@ class PlanOptions:
         time, for ``light`` where nothing limits them.
     sizes : AskedSizes
         What is not to be planned.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such effort.
     """
 
     effort: Effort | None = None
     sizes: AskedSizes = field(default_factory=AskedSizes)
 
-    def __post_init__(self) -> None:
-        """Refuse what makes no sense."""
-        if self.effort is not None and self.effort not in get_args(Effort):
-            raise UnknownNameError("effort", self.effort, get_args(Effort))
+    @classmethod
+    def of(cls, sizes: SizeOptions) -> Self:
+        """What the user has said, by the names that options have."""
+        return cls(sizes.effort, AskedSizes.of(sizes))
 
     def effort_for(self, lm: LMConfig, *, is_free: bool) -> str:
         """Return the effort of a run: one of `Effort`, or `BY_LIMITS`."""

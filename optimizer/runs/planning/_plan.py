@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from psopt.runs.planning._effort import BY_LIMITS, EFFORT_CALLS, Limits
+from psopt.runs._settings import RunSettings
+from psopt.runs.planning._effort import BY_LIMITS, EFFORT_CALLS, Limits, PlanOptions
+from psopt.settings import RunOptions
 
 if TYPE_CHECKING:
     from psopt.runs._cost_estimate import CostEstimate, Phase
-    from psopt.runs._settings import RunSettings
     from psopt.runs.planning._sizes import AskedSizes, Sizes
+    from psopt.settings import SizeOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,17 @@ def sized(settings: RunSettings, sizes: Sizes) -> RunSettings:
     )
 
 
-def asked_for(settings: RunSettings, asked: AskedSizes) -> RunSettings:
+def run_settings(run: RunOptions, sizes: SizeOptions, **facts: Any) -> tuple[RunSettings, PlanOptions]:
+    """The settings of a run with what is asked for, and what of it is to be planned.
+
+    `facts` are what `RunSettings` holds that is no option: the prompt, the command line.
+    """
+    options = PlanOptions.of(sizes)
+    given = {one.name: getattr(run, one.name) for one in fields(RunOptions)}
+    return _asked_for(RunSettings(**given, **facts), options.sizes), options
+
+
+def _asked_for(settings: RunSettings, asked: AskedSizes) -> RunSettings:
     """Return settings of full size with the sizes that the user has set."""
     chosen: dict[str, Any] = {
         "samples": asked.val,

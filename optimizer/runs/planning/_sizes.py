@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, NamedTuple
-
-from psopt.errors import InputError
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from psopt.settings import SizeOptions
+
 _SPLITS = ("train", "val", "test")
 _WORDINGS = ("rephrasings", "heldout")
-_OPTIONS = {"train": "train_samples", "val": "samples", "test": "test_samples"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,30 +56,11 @@ class AskedSizes:
     rounds: int | None = None
 
     @classmethod
-    def of(
-        cls,
-        samples: int | None = None,
-        train_samples: int | None = None,
-        test_samples: int | None = None,
-        rephrasings: int | None = None,
-        heldout: int | None = None,
-        trials: int | None = None,
-        rounds: int | None = None,
-    ) -> AskedSizes:
-        """The sizes by the names that options have; `samples` is of val, and of train too where that has no own number.
-
-        Raises
-        ------
-        InputError
-            If there is nothing of one.
-        """
-        n_train = samples if train_samples is None else train_samples
-        asked = cls(n_train, samples, test_samples, rephrasings, heldout, trials, rounds)
-        for size in fields(cls):
-            number = getattr(asked, size.name)
-            if number is not None and number < 1:
-                raise InputError(f"{_OPTIONS.get(size.name, size.name)} must be at least 1, not {number}")
-        return asked
+    def of(cls, sizes: SizeOptions) -> Self:
+        """The sizes by the names that options have; `samples` is of val, and of train where that has no own number."""
+        n_train = sizes.samples if sizes.train_samples is None else sizes.train_samples
+        wordings = sizes.rephrasings, sizes.heldout
+        return cls(n_train, sizes.samples, sizes.test_samples, *wordings, sizes.trials, sizes.rounds)
 
     def set_in(self, sizes: Sizes) -> Sizes:
         """Return the sizes with those of the user's in their place."""

@@ -9,6 +9,7 @@ from psopt.errors import InputError, UnknownNameError, nearest
 from psopt.evaluation import answer_shares, answered_phrase
 from psopt.search.gating._holm import holm
 from psopt.search.gating._nominee_test import BOTH, F1_ALONE, NomineeTest, compare_nominee
+from psopt.settings import GATE_MARGIN, GateMode
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -17,11 +18,8 @@ if TYPE_CHECKING:
     from psopt.search.gating._measured_gain import MeasuredGain
     from psopt.tasks import Sample
 
-GateMode = Literal["sure", "likely", "off"]
 ALPHA = 0.05
 """How often the gate may hand back a prompt that is truly worse: Fisher's convention."""
-MARGIN = 0.01
-"""By how much F1 may be lower before that counts as worse: a point, which nobody would notice. Chosen, not measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +47,7 @@ class Verdict:
     id: str | None
     mode: GateMode
     tests: tuple[NomineeTest, ...] = ()
-    margin: float = MARGIN
+    margin: float = GATE_MARGIN
     alpha: float = ALPHA
     reason: str = ""
     n_samples: int = 0
@@ -78,7 +76,7 @@ def gate(
     nominees: Mapping[str, Predictions],
     *,
     mode: GateMode = "sure",
-    margin: float = MARGIN,
+    margin: float = GATE_MARGIN,
     alpha: float = ALPHA,
     pinned: Collection[str] = (),
     on_val: Mapping[str, MeasuredGain] | None = None,
@@ -120,7 +118,7 @@ def gate(
     InputError
         If the mode or the margin makes no sense.
     """
-    check_gate(mode, margin)
+    _check(mode, margin)
     of_val = on_val or {}
     reason = _f1_alone(baseline, mode)
     decisive = F1_ALONE if reason else BOTH
@@ -143,7 +141,7 @@ def untested(mode: GateMode, margin: float, reason: str) -> Verdict:
     return Verdict("keep", None, mode, (), margin, reason=reason)
 
 
-def check_gate(mode: str, margin: float) -> None:
+def _check(mode: str, margin: float) -> None:
     """Refuse a mode that there is not, and a margin outside [0, 1).
 
     Raises

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from psopt.evaluation import Evaluator, Predictions, Scores
     from psopt.search._front import Candidate
-    from psopt.search._options import SearchOptions
     from psopt.search.racing._schedule import Rung
     from psopt.search.racing._stopped_candidate import EstimatedScores
     from psopt.search_spaces import Prompt
+    from psopt.settings import SearchOptions
 
     Raced = Candidate | StoppedCandidate
 

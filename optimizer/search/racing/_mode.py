@@ -10,7 +10,7 @@ from psopt.models.chat import asks_in_chat
 
 if TYPE_CHECKING:
     from psopt.evaluation import Evaluator
-    from psopt.search._options import RaceMode
+    from psopt.settings import RaceMode
 
 # Below that, bounds by the normal distribution say nothing; the smallest rung has as many.
 _FEWEST_SAMPLES = 20

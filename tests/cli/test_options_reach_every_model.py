@@ -1,7 +1,4 @@
-"""Every option of the command line arrives where it is meant for: at each model that a command asks, or in its run.
-
-A new option without a place here fails the first test.
-"""
+"""How models are asked, and what they may cost, arrives at each model that a command asks."""
 
 from __future__ import annotations
 
@@ -44,105 +41,12 @@ VALUES = {
     "--max-batches": "7",
     "--batch-keep-files": None,
 }
-ELSEWHERE = {"--api-base", "--logprobs"}  # given by the tests below: an address; what programs refuse
-# Options that say what is measured, searched or shown, and nothing to a model.
-OWN = {
-    "--dataset",
-    "--text-column",
-    "--label-column",
-    "--answers",
-    "--order",
-    "--task-file",
-    "--test-file",
-    "--strict-data",
-    "--skip-empty",
-    "--pinned-column",
-    "--model",
-    "--model2",
-    "--strategy",
-    "--rephrasings",
-    "--samples",
-    "--seed",
-    "--cache-dir",
-    "--rephraser",
-    "--judge",
-    "--rephrasings-file",
-    "--vary",
-    "--keep-labels",
-    "--proposer",
-    "--trials",
-    "--rounds",
-    "--effort",
-    "--train-samples",
-    "--test-samples",
-    "--sampler",
-    "--race",
-    "--max-prompt-tokens",
-    "--no-verbatim",
-    "--without",
-    "--why",
-    "--out",
-    "--storage",
-    "--study-name",
-    "--leave-one-out",
-    "--program",
-    "--dry-run",
-    "--resume",
-    "--force",
-    "--json",
-    "--quiet",
-    "--prompt",
-    "--prompt-format",
-    "--answer",
-    "--response-format",
-    "--input",
-    "--label",
-    "--split",
-    "--html",
-    "--suspects",
-    "--suspects-file",
-    "--max-sensitivity",
-    "--min-f1",
-    "--min-macro-f1",
-    "--min-class-f1",
-    "--each",
-    "--min-each",
-    "--junit",
-    "--min-consistency",
-    "--max-na-rate",
-    "--sure",
-    "--alarm",
-    "--vote",
-    "--heldout",
-    "--heldout-from",
-    "--show",
-    "--gate",
-    "--gate-margin",
-    "--pin",
-    "--pick",
-    "--log",
-}
-ASKING = ("optimize", "diagnose", "compare", "check", "classify", "rephrase")
 RUN = ["--trials", "2", "--rounds", "1", "--samples", "12", "--rephrasings", "3"]
 ROLES = {"openai/model", "openai/writer", "openai/judge"}
 
 
 def command(verb: str) -> Any:
     return command_line().load(verb)
-
-
-@pytest.mark.parametrize("verb", ASKING)
-def test_every_option_has_a_place(verb: Any) -> None:
-    options = [one for one in command(verb).params if one.param_type_name == "option"]
-    unknown = [one.opts[0] for one in options if one.opts[0] not in OWN | ELSEWHERE | VALUES.keys() and not told(one)]
-    assert unknown == [], "say in this file where it arrives"
-    by_name = {one.name for one in options}
-    missing = {name for name in LM if name not in by_name} - {"temperature", "request_seed"}
-    assert missing == set(), f"psopt {verb} lacks options"
-
-
-def told(option: Any) -> Any:
-    return any(flag in VALUES for flag in (*option.opts, *option.secondary_opts))
 
 
 def lm_arguments(verb: str, server: FakeServer, kind: str = "", *, program: bool = False) -> list[Any]:

@@ -5,98 +5,20 @@ A new option without a place here fails the first test.
 
 from __future__ import annotations
 
-import inspect
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psopt
 import pytest
-from psopt import LMConfig, PromptOptions, RephrasingOptions
-from psopt.api import show_prompt
+from psopt import LMConfig, RephrasingOptions
 from psopt.rephrasings import to_file
 from psopt.search_spaces import Prompt
 
-from tests.cli.test_every_option_arrives import LM, check_all, command, engines, folder
+from tests.cli.test_options_reach_every_model import check_all, engines, folder
 from tests.fake_server import FakeServer
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 __all__ = ["engines", "folder"]  # fixtures
-
-DATA = {
-    "dataset",
-    "inputs",
-    "text_column",
-    "label_column",
-    "answers",
-    "order",
-    "task_file",
-    "test_file",
-    "strict_data",
-    "skip_empty",
-    "pinned_column",
-}  # of psopt.load_task
-PROMPT = {"prompt_format": "format", "answer": "answer", "response_format": "response_format"}  # of PromptOptions
-REPHRASING = {  # of RephrasingOptions
-    "rephraser": "rephraser",
-    "judge": "judge",
-    "rephrasings_file": "file",
-    "keep_labels": "keep_labels",
-    "vary": "families",
-}
-SCREEN = {"as_json", "quiet", "html", "junit", "suspects", "suspects_file"}
-OTHER_NAMES = {
-    "sure": "use_ci_bound",
-    "go_on": "resume",
-    "other_models": "models",
-    "file": "texts",
-    "pin": "pinned",
-    "log": "callbacks",
-}
-ELSEWHERE = {
-    "dry_run": psopt.estimate,
-    "program": psopt.SensitivityOptimizer,
-    "classify.pick": psopt.Run,  # has pick, and recommended
-    "rephrase.out": psopt.rephrase,  # returns them
-    "rephrase.show": show_prompt,
-    "export.out": psopt.export,  # returns the text
-    "export.diff": psopt.Exported,  # has it
-    "export.why": psopt.Exported,  # has its edits
-}
-VERBS: dict[str, Callable[..., Any]] = {
-    name: getattr(psopt, name)
-    for name in ("optimize", "resume", "worker", "diagnose", "compare", "check", "classify", "rephrase", "export")
-}
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_every_option_of_a_command_is_there_in_python(verb: str) -> None:
-    known = inspect.signature(VERBS[verb]).parameters
-    takes_lm_changes = "lm_changes" in known
-    missing = []
-    for name in (parameter.name for parameter in command(verb).params):
-        in_python = OTHER_NAMES.get(name, name)
-        is_data = name in DATA and verb not in {"worker", "classify"}
-        is_lm = name in LM and ("lm" in known or takes_lm_changes)
-        is_rephrasing = name in REPHRASING and "rephrasing" in known
-        is_prompt = name in PROMPT and "prompt_options" in known
-        elsewhere = name in SCREEN or name in ELSEWHERE or f"{verb}.{name}" in ELSEWHERE
-        if not (in_python in known or is_data or is_lm or is_prompt or is_rephrasing or elsewhere):
-            missing.append(name)
-    assert missing == [], f"psopt.{verb} lacks what `psopt {verb}` can"
-    assert set(REPHRASING.values()) <= set(inspect.signature(RephrasingOptions).parameters)
-    assert set(PROMPT.values()) == set(inspect.signature(PromptOptions).parameters)
-
-
-@pytest.mark.parametrize("verb", ["optimize", "diagnose", "compare", "check", "rephrase"])
-def test_verbs_have_one_shape(verb: str) -> None:
-    parameters = list(inspect.signature(VERBS[verb]).parameters.values())
-    assert parameters[0].name == "task"
-    by_keyword = {parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY}
-    assert {"rephrasings", "rephrasing", "seed", "lm", "cache_dir"} <= by_keyword
-    assert verb == "rephrase" or "model" in by_keyword
 
 
 def everything(server: FakeServer) -> LMConfig:

@@ -1,0 +1,76 @@
+"""`--config FILE`: options in a TOML file, by the names that they have as keywords in Python; flags go before them."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path  # noqa: TC003  # Typer reads the annotation
+from typing import TYPE_CHECKING, Any
+
+import typer  # noqa: TC002  # Typer reads the annotation
+from psopt.cli._typer import UsageError
+from psopt.errors import nearest
+from psopt.settings import ALL, all_leaves
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+def take_from_file(context: typer.Context, path: Path | None) -> Path | None:
+    """Let the options of a file stand where no flag is given.
+
+    Options of other commands are passed over, so that one file does for all of a project's.
+
+    Raises
+    ------
+    UsageError
+        If the file can't be read, or holds what is no option of any command.
+    """
+    if path is None:
+        return None
+    options = {name: one for one in context.command.params for name in _names(one)}
+    values = {}
+    for key, value in _flat(_read(path), options):
+        if key in options:
+            values[str(options[key].name)] = _as_given(value, options[key])
+        elif key not in {leaf.key for group in ALL for leaf in all_leaves(group)}:
+            raise UsageError(f"--config {path}: there is no option {key!r}{nearest(key, options)}")
+    context.default_map = values
+    return path
+
+
+def _names(option: Any) -> set[str]:
+    """What an option may be called in a file: its keyword, or its flag, with - or _ between words."""
+    flags = [flag.lstrip("-") for flag in option.opts if flag.startswith("--")]
+    return {str(option.name), *flags, *(flag.replace("-", "_") for flag in flags)} - {"config", "help", "help_all"}
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8-sig"))
+    except OSError as error:
+        raise UsageError(f"--config {path} can't be read: {error.strerror}") from error
+    except ValueError as error:
+        raise UsageError(f"--config {path} is no valid TOML: {error}") from error
+
+
+def _flat(data: Mapping[str, Any], options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The options of a file, whatever tables they are in: tables are for who reads it."""
+    for key, value in data.items():
+        if isinstance(value, dict) and key not in options:
+            yield from _flat(value, options)
+        else:
+            yield key, value
+
+
+def _as_given(value: Any, option: Any) -> Any:
+    """A value as the command line would have it."""
+    if option.multiple:
+        if isinstance(value, dict):
+            return [f"{name}={part}" for name, part in value.items()]
+        return [str(part) for part in value] if isinstance(value, list) else [str(value)]
+    if isinstance(value, dict):
+        return json.dumps(value)
+    if isinstance(value, list):
+        return ",".join(map(str, value))
+    return value if isinstance(value, bool) else str(value)

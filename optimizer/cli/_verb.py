@@ -1,0 +1,226 @@
+"""Commands of psopt's verbs: a parameter that is a group of settings becomes an option for each of its fields."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from dataclasses import MISSING, dataclass, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
+
+import typer
+from psopt.cli._config_file import take_from_file
+from psopt.cli._entries import OF_A_FILE
+from psopt.cli._help import draw_help
+from psopt.cli._typer import SETTINGS, Command
+from psopt.settings import all_leaves, built
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from psopt.settings import Leaf, Rank
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Marks a parameter that takes, by name, what a verb may change of a run: None where it stays as it is.
+
+    Attributes
+    ----------
+    verb : str
+    groups : tuple of type
+        The settings among which they are looked for.
+    as_before : str
+        What help says of those that are not given.
+    """
+
+    verb: str
+    groups: tuple[type, ...]
+    as_before: str
+
+
+def flag(panel: str, flags: str, meaning: str, metavar: str | None = None, rank: Rank = "first", **more: Any) -> Any:
+    """Declare an option that is a command's own; `more` is Typer's."""
+    return _option(panel, flags, meaning, metavar, rank, **more)
+
+
+def single(group: type, key: str, **differs: Any) -> Any:
+    """The annotation of a parameter that is one option of a group; `differs` from how the group declares it."""
+    leaf = next(leaf for leaf in all_leaves(group) if leaf.key == key)
+    return _parameter(leaf, leaf.default, **differs).annotation
+
+
+def verb(example: str) -> Callable[[Callable[..., int]], typer.Typer]:
+    """Make a function a command of its name, with its docstring and an example as help."""
+
+    def register(function: Callable[..., int]) -> typer.Typer:
+        app = typer.Typer(add_completion=False, context_settings=SETTINGS)
+        app.command(cls=Command, epilog=f"Example: {example}")(_flat(function))
+        return app
+
+    return register
+
+
+def _keyword(name: str, default: Any, hint: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+
+
+def _show_all(context: typer.Context, wanted: bool) -> None:  # Typer's signature
+    if wanted:
+        typer.echo(draw_help(context.command, context, everything=True))
+        raise typer.Exit
+
+
+def _flat(function: Callable[..., int]) -> Callable[..., int]:
+    """The same function with an option for each field of its groups, as Typer reads signatures."""
+    hints = get_type_hints(function, include_extras=True)
+    usual = {one.name: one.default for one in inspect.signature(function).parameters.values()}
+    changes = {name: marker for name, hint in hints.items() if (marker := _changes_in(hint))}
+
+    @functools.wraps(function)
+    def command(**values: Any) -> int:
+        arguments = {name: values[name] for name in usual if name in values}
+        for name, hint in hints.items():
+            if is_dataclass(hint):
+                arguments[name] = _group_of(hint, values, usual[name])
+        for name, marker in changes.items():
+            arguments[name] = {leaf.key: _read(values[leaf.key], leaf) for leaf in _changed(marker)}
+        return function(**arguments)
+
+    parameters: list[inspect.Parameter] = []
+    for name, default in usual.items():
+        hint = hints[name]
+        if is_dataclass(hint):
+            parameters += _parameters(hint, default)
+        elif name in changes:
+            parameters += [_changing(leaf, changes[name].as_before) for leaf in _changed(changes[name])]
+        else:
+            parameters.append(_keyword(name, default, hint))
+    has_groups = len(parameters) > len(usual)
+    if has_groups:
+        parameters += [_CONFIG, _HELP_ALL]
+    command.__signature__ = inspect.Signature(parameters, return_annotation=int)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return command
+
+
+def _group_of(group: Any, values: Mapping[str, Any], usual: Any) -> Any:
+    """Make a group of settings from a command's values."""
+    read = {leaf.key: _read(values[leaf.key], leaf) for leaf in all_leaves(group) if leaf.option}
+    given = {key: value for key, value in read.items() if value is not None}
+    return built(group, given, None if usual is inspect.Parameter.empty else usual)
+
+
+def _changes_in(hint: Any) -> Changes | None:
+    return next((part for part in get_args(hint)[1:] if isinstance(part, Changes)), None)
+
+
+def _changed(marker: Changes) -> Iterator[Leaf]:
+    """What the verb may change."""
+    for group in marker.groups:
+        yield from (leaf for leaf in all_leaves(group) if leaf.option and marker.verb in leaf.option.changed_by)
+
+
+def _parameters(group: Any, usual: Any) -> Iterator[inspect.Parameter]:
+    for leaf in all_leaves(group):
+        if leaf.option:
+            yield _parameter(leaf, getattr(usual, leaf.name, leaf.default))
+
+
+def _changing(leaf: Leaf, as_before: str) -> inspect.Parameter:
+    """A parameter that is None where it is not given; a switch can be turned off, too."""
+    flags = _flags(leaf)
+    switched = f"{flags}/--no-{leaf.key.replace('_', '-')}" if leaf.hint is bool and "/" not in flags else flags
+    return _parameter(leaf, None, flags=switched, shown_default=as_before)
+
+
+def _flags(leaf: Leaf) -> str:
+    assert leaf.option is not None  # noqa: S101  # for mypy: who calls has looked
+    return leaf.option.flags or f"--{leaf.key.replace('_', '-')}"
+
+
+def _parameter(leaf: Leaf, default: Any, **differs: Any) -> inspect.Parameter:
+    """An option of Typer's for a field: of the type that a command line has, read back by a callback."""
+    declared = leaf.option
+    assert declared is not None  # noqa: S101  # for mypy: who calls has looked
+    shown = differs.pop("shown_default", declared.shown_default)
+    if shown is None:
+        shown = ",".join(default) if default and isinstance(default, tuple) else True
+    annotated = _option(
+        declared.panel,
+        differs.pop("flags", _flags(leaf)),
+        declared.meaning.rstrip(".") if isinstance(shown, str) and shown else declared.meaning,
+        declared.metavar,
+        declared.rank,
+        show_default=shown,
+        callback=_checker(leaf),
+        min=declared.least,
+        max=declared.most,
+        **differs,
+    )
+    is_read = declared.read is not None or leaf.is_tuple
+    own = inspect.Parameter.empty if default is MISSING else None if is_read else default
+    return _keyword(leaf.key, own, Annotated[_type(leaf, default), annotated])
+
+
+def _type(leaf: Leaf, default: Any) -> Any:
+    """The type of an option on the command line, before it is read."""
+    declared = leaf.option
+    assert declared is not None  # noqa: S101  # for mypy: who calls has looked
+    if declared.repeats:
+        return list[str] | None
+    kind: Any = str if declared.read or leaf.is_tuple else Path if Path in leaf.types else leaf.types[0]
+    return kind if default is not None and not (declared.read or leaf.is_tuple) else kind | None
+
+
+def _checker(leaf: Leaf) -> Callable[[Any], Any]:
+    """What refuses a value that Typer's own bounds don't; Typer makes lists of values, so they are read later."""
+
+    def checked(value: Any) -> Any:
+        above = leaf.option and leaf.option.above
+        if value is not None and above is not None and not value > above:
+            raise typer.BadParameter(f"a number above {above:g} is expected, not {value:g}")
+        try:
+            _read(value, leaf)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+        return value
+
+    return checked
+
+
+def _read(value: Any, leaf: Leaf) -> Any:
+    """A field's value of that on the command line; None where it is not given."""
+    if value is None or value == []:
+        return None
+    if leaf.option and leaf.option.read:
+        return leaf.option.read(value)
+    return tuple(value) if leaf.is_tuple else value
+
+
+def _option(panel: str, flags: str, meaning: str, metavar: str | None, rank: Rank, **more: Any) -> Any:
+    """An option in a panel of the help; those that are no first ones are hidden, and may have a box of their own."""
+    box = OF_A_FILE if rank == "config" else panel
+    return typer.Option(flags, help=meaning, metavar=metavar, rich_help_panel=box, hidden=rank != "first", **more)
+
+
+_CONFIG = _keyword(
+    "config",
+    None,
+    Annotated[
+        Path | None,
+        flag(
+            "Output",
+            "--config",
+            "Options in a TOML file, by the names of their flags; flags go before them.",
+            "FILE",
+            is_eager=True,
+            callback=take_from_file,
+        ),
+    ],
+)
+_HELP_ALL = _keyword(
+    "help_all",
+    False,
+    Annotated[bool, flag("Output", "--help-all", "Show every option, and exit.", is_eager=True, callback=_show_all)],
+)

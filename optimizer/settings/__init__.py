@@ -1,0 +1,80 @@
+"""What a user may set, each option declared once: a field with its default, range, panel and what it means.
+
+Flags, keywords, configuration files, run.json and the pages in docs/commands are made of it.
+"""
+
+from psopt.settings._bounds import BoundOptions
+from psopt.settings._data import DataOptions
+from psopt.settings._lm import LMConfig
+from psopt.settings._option import Leaf, Option, Rank, all_leaves, check, first, groups, leaves, listed, option, rare
+from psopt.settings._prompt import PromptOptions
+from psopt.settings._rephrasing import FAMILIES, Family, RephrasingOptions, read_families
+from psopt.settings._run import (
+    GATE_MARGIN,
+    MODELS,
+    Effort,
+    GateMode,
+    MeasureOptions,
+    RunOptions,
+    SizeOptions,
+    SplitChoice,
+)
+from psopt.settings._schema import ALL, config_schema
+from psopt.settings._search import (
+    KINDS,
+    VIEWS,
+    RaceMode,
+    SamplerName,
+    SearchOptions,
+    SearchRestriction,
+    TextKind,
+    View,
+    n_shortening,
+)
+from psopt.settings._tree import built, changed, check_keywords, flat, of_flat
+
+__all__ = [
+    "ALL",
+    "FAMILIES",
+    "GATE_MARGIN",
+    "KINDS",
+    "MODELS",
+    "VIEWS",
+    "BoundOptions",
+    "DataOptions",
+    "Effort",
+    "Family",
+    "GateMode",
+    "LMConfig",
+    "Leaf",
+    "MeasureOptions",
+    "Option",
+    "PromptOptions",
+    "RaceMode",
+    "Rank",
+    "RephrasingOptions",
+    "RunOptions",
+    "SamplerName",
+    "SearchOptions",
+    "SearchRestriction",
+    "SizeOptions",
+    "SplitChoice",
+    "TextKind",
+    "View",
+    "all_leaves",
+    "built",
+    "changed",
+    "check",
+    "check_keywords",
+    "config_schema",
+    "first",
+    "flat",
+    "groups",
+    "leaves",
+    "listed",
+    "n_shortening",
+    "of_flat",
+    "option",
+    "rare",
+    "read_families",
+]

@@ -1,0 +1,95 @@
+"""What a prompt must keep to: the bounds of `psopt check`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from psopt.errors import InputError
+from psopt.settings._option import check, first, told
+
+_PANEL = "Bounds"
+
+
+def _of_classes(texts: list[str]) -> float | dict[str, float]:
+    """Read --min-class-f1: of every class, or of some by LABEL=.
+
+    Raises
+    ------
+    ValueError
+    """
+    found = {}
+    for text in texts:
+        label, sign, number = text.rpartition("=")
+        try:
+            is_share = 0 <= float(number) <= 1
+        except ValueError:
+            is_share = False
+        if not is_share or (sign and not label):
+            raise ValueError(f"{text!r}: a number from 0 to 1 is expected, or LABEL=NUMBER")
+        found[label] = float(number)
+    if "" in found and len(texts) > 1:
+        raise ValueError("one number is for every class: give it alone, or LABEL=NUMBER for each class")
+    return found.get("", found)
+
+
+@told
+@dataclass(frozen=True, slots=True)
+class BoundOptions:
+    """What a prompt must keep to, and which figure of it: at least one bound, unless the data pin samples.
+
+    A prompt exactly at a bound passes at the bad end of the interval in 2 % of the cases, at most in 4 % for F1 and C,
+    and in 6 % for S; at the good end it fails in 2 %, and one exactly at three bounds in 4 % (5 and 7 % at most;
+    benchmarks/coverage.md).
+    """
+
+    max_sensitivity: float | None = first(None, "S must not be above this.", _PANEL, "X", least=0, most=1)
+    min_f1: float | None = first(None, "F1 must not be below this.", _PANEL, "X", least=0, most=1)
+    min_macro_f1: float | None = first(None, "Macro-F1 must not be below this.", _PANEL, "X", least=0, most=1)
+    min_class_f1: float | Mapping[str, float] | None = first(
+        None,
+        "The F1 of no class must be below this; LABEL=X is for one class, and may be repeated.",
+        _PANEL,
+        "X",
+        read=_of_classes,
+        repeats=True,
+    )
+    min_consistency: float | None = first(None, "C must not be below this.", _PANEL, "X", least=0, most=1)
+    max_na_rate: float | None = first(
+        None, "The share of answers that name no label must not be above this.", _PANEL, "X", least=0, most=1
+    )
+    each: float | None = first(
+        None,
+        "Each sample must keep its right answer under at least this share of the wordings.",
+        _PANEL,
+        "X",
+        above=0,
+        most=1,
+    )
+    min_each: float | None = first(
+        None, "The share of samples that must do so, with --each", _PANEL, "X", least=0, most=1, shown_default="all, 1"
+    )
+    pinned: tuple[str, ...] = first(
+        (),
+        "Id of a sample that must be right under every wording, beside those that the data pin; may be repeated.",
+        _PANEL,
+        "ID",
+        flags="--pin",
+        repeats=True,
+    )
+    use_ci_bound: bool = first(
+        False, "Ask it of the bad end of the 95 % interval, not of the estimate.", _PANEL, flags="--sure"
+    )
+    alarm: bool = first(False, "Ask it of the good end: fail only where a bound is surely missed", _PANEL)
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        check(self)
+        if self.use_ci_bound and self.alarm:
+            raise InputError("--sure asks for the bad end of the interval, and --alarm for the good one: give one")
+        if self.min_each is not None and self.each is None:
+            raise InputError("--min-each says how many samples must keep their right answer: give --each too")
+
+    @property
+    def bounds(self) -> dict[str, float | Mapping[str, float] | None]:
+        """The bounds on scores, by option."""
+        names = ("max_sensitivity", "min_f1", "min_macro_f1", "min_class_f1", "min_consistency", "max_na_rate")
+        return {name: getattr(self, name) for name in names}

@@ -1,0 +1,189 @@
+"""How language models are asked, and what a run may spend on them."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
+
+from psopt.errors import InputError
+from psopt.settings._option import check, first, option, pairs, rare, told
+
+_LABEL_TOKENS = 256  # a label takes a dozen; the rest is for a model that thinks aloud a little
+# What an answer may take that is more than a label: four times as much. A choice: a JSON object with a paragraph of
+# reasons has 100 to 300 tokens, and what is not used costs nothing.
+_ANSWER_TOKENS = 4 * _LABEL_TOKENS
+_MODEL = "Model"
+_LIMITS = "Limits"
+_RESUME = ("resume",)
+_ELSEWHERE = ("resume", "worker")
+_ANYWHERE = ("resume", "worker", "export")
+_LIMIT = ("resume", "export")
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    try:
+        body = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"no JSON: {error}") from None
+    if not isinstance(body, dict):
+        raise ValueError('a JSON object is expected, such as \'{"reasoning_effort": "low"}\'')
+    return body
+
+
+@told
+@dataclass(frozen=True, slots=True)
+class LMConfig:
+    """How language models are asked, and what a run may spend on them.
+
+    The limits are for all models of a run together, each time that it is started or resumed. Values of headers are
+    taken for secrets: run.json has the names alone.
+    """
+
+    api_base: str | None = first(
+        None,
+        "An OpenAI-compatible server, such as http://localhost:8000/v1",
+        _MODEL,
+        "URL",
+        changed_by=_ANYWHERE,
+        shown_default="$OPENAI_BASE_URL or OpenAI",
+    )
+    concurrency: int = option(32, "Most requests in flight.", _MODEL, "N", least=1, changed_by=_ELSEWHERE)
+    timeout: float = rare(
+        60.0,
+        "Seconds to wait for an answer at first; then what answers take decides.",
+        _MODEL,
+        "S",
+        above=0,
+        changed_by=_RESUME,
+    )
+    retries: int = rare(
+        12,
+        "How often a failed call is sent again, or a server that is away looked for.",
+        _MODEL,
+        "N",
+        least=0,
+        changed_by=_RESUME,
+    )
+    max_tokens: int = rare(
+        _LABEL_TOKENS,
+        f"Most tokens of one answer; left at {_LABEL_TOKENS}, it is {_ANSWER_TOKENS:,} for answers that are more than "
+        "a label.",
+        _MODEL,
+        "N",
+        least=1,
+        changed_by=_RESUME,
+    )
+    temperature: float = 0.0
+    request_seed: int = 42
+    structured: bool = rare(
+        True,
+        "Hold the model to the labels where the server can, or let it answer freely.",
+        _MODEL,
+        flags="--structured/--plain",
+    )
+    logprobs: bool = rare(
+        False, "Measure with the labels' probabilities; of open answers, how sure of them it was.", _MODEL
+    )
+    requests_per_minute: float | None = rare(None, "Start no more.", _LIMITS, "N", above=0)
+    max_unanswered: float = rare(
+        0.05,
+        "Stop, resumable, if the server refuses a larger share of the texts for good.",
+        _LIMITS,
+        "X",
+        least=0,
+        most=1,
+        changed_by=_RESUME,
+    )
+    max_calls: int | None = option(
+        None, "Stop, resumable, before more calls.", _LIMITS, "N", least=0, changed_by=_LIMIT
+    )
+    max_tokens_total: int | None = rare(
+        None, "Stop before more tokens in all.", _LIMITS, "N", least=0, changed_by=_LIMIT
+    )
+    max_cost: float | None = first(
+        None, "Stop before a higher cost, in US dollars.", _LIMITS, "USD", least=0, changed_by=_LIMIT
+    )
+    hf_likelihood: Literal["mean", "sum"] = rare(
+        "mean", "What local models score a label by: its tokens' mean log-likelihood, or their sum.", _MODEL
+    )
+    calibration: Literal["auto", "off", "batch"] = rare(
+        "auto",
+        "Take the model's preference for some labels out, by unlabelled texts: where that helps, never, or always.",
+        _MODEL,
+    )
+    extra_body: Mapping[str, Any] | None = rare(
+        None,
+        "Merged into every request; a null leaves a field out.",
+        _MODEL,
+        "JSON",
+        read=_json_object,
+        changed_by=_ANYWHERE,
+    )
+    headers: Mapping[str, str | None] = rare(
+        {},
+        "Sent with every request; may be repeated. Values are kept nowhere: give them again to resume.",
+        _MODEL,
+        "K=V",
+        flags="--header",
+        read=pairs,
+        write=dict.fromkeys,  # their names alone
+        repeats=True,
+        changed_by=_ANYWHERE,
+    )
+    api_version: str | None = rare(
+        None, "Azure's api-version", _MODEL, "V", changed_by=_ANYWHERE, shown_default="$OPENAI_API_VERSION"
+    )
+    batch: bool = option(
+        False,
+        "Ask by the server's batch API: at half the price, within a day; Ctrl-C and resume.",
+        _MODEL,
+        changed_by=_RESUME,
+    )
+    batch_size: int = rare(50_000, "Most requests in a batch.", _MODEL, "N", least=1, changed_by=_RESUME)
+    batch_tick: float = rare(
+        15.0, "Seconds between two looks at open batches.", _MODEL, "S", above=0, changed_by=_RESUME
+    )
+    max_batches: int = rare(100, "Most batches open at once.", _MODEL, "N", least=1, changed_by=_RESUME)
+    batch_keep_files: bool = rare(
+        False, "Leave the files of batches at the server once their answers are kept.", _MODEL, changed_by=_RESUME
+    )
+    renegotiate: bool = rare(
+        False,
+        "Find out anew what the server takes.",
+        _MODEL,
+        write=lambda _: False,  # it is for one start, not for those that go on with a run
+        changed_by=_ANYWHERE,
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        check(self)
+        if self.extra_body is not None and not isinstance(self.extra_body, Mapping):
+            raise InputError('extra_body must be a JSON object, such as {"reasoning_effort": "low"}')
+        taken = sorted({"model", "messages", "stream", "n"} & set(self.extra_body or ()))
+        if taken:
+            raise InputError(f"extra_body must not hold {taken[0]!r}: psopt sets it")
+        if not self.temperature >= 0:
+            raise InputError(f"temperature must be at least 0, not {self.temperature}")
+        for name, value in self.headers.items():
+            if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name) or (value and not value.isprintable()):
+                raise InputError(f"{name!r} is no header that can be sent: give --header NAME=VALUE")
+
+    def most_tokens(self, answer: str) -> int:
+        """Most tokens of an answer that is read in a way (``label``, ``json:team`` ..): room for reasons beside it.
+
+        >>> LMConfig().most_tokens("label"), LMConfig().most_tokens("json:team")
+        (256, 1024)
+        >>> LMConfig(max_tokens=100).most_tokens("json:team")
+        100
+        """
+        is_long = answer != "label" and self.max_tokens == _LABEL_TOKENS
+        return _ANSWER_TOKENS if is_long else self.max_tokens
+
+    def changed(self, **changes: Any) -> Self:
+        """Return the options with those of these changes that are not None; headers are added to those there are."""
+        wanted = {name: value for name, value in changes.items() if value is not None}
+        if "headers" in wanted:
+            wanted["headers"] = {**self.headers, **wanted["headers"]}
+        return replace(self, **wanted)

@@ -1,0 +1,228 @@
+"""An option: a field of the settings, with what every way of setting it has to know."""
+
+import inspect
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from types import NoneType
+from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
+
+from psopt.errors import InputError, UnknownNameError
+
+Rank = Literal["first", "more", "config"]
+_OPTION = "option"
+_Settings = TypeVar("_Settings")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """What is declared of a field beside its name, type and default.
+
+    Attributes
+    ----------
+    meaning : str
+        What it means, as help says it.
+    panel : str
+        The box of the help that it stands in.
+    metavar : str or None
+        What its value is called there.
+    key : str
+        Its name in run.json and configuration files, as a keyword and, with dashes, as a flag; empty for the field's.
+    flags : str
+        Its flags, where they are not its key: ``--structured/--plain``.
+    shown_default : str or None
+        What the default comes to, in words.
+    least, most : float or None
+        The smallest and the largest value.
+    above : float or None
+        What it must be larger than.
+    rank : {"first", "more", "config"}
+        Whether ``--help`` shows it, or ``--help-all``, or it is meant for a configuration file and has a flag for those
+        who know it.
+    changed_by : tuple of str
+        The verbs that may change it of a run or a study that there is.
+    read : callable or None
+        Makes its value of what the command line has: of a text, or of a list of texts where it `repeats`.
+    write : callable or None
+        Makes of its value what run.json has.
+    repeats : bool
+        Whether its flag may be given several times.
+    """
+
+    meaning: str
+    panel: str
+    metavar: str | None = None
+    key: str = ""
+    flags: str = ""
+    shown_default: str | None = None
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+    rank: Rank = "more"
+    changed_by: tuple[str, ...] = ()
+    read: Callable[[Any], Any] | None = None
+    write: Callable[[Any], Any] | None = None
+    repeats: bool = False
+
+
+def option(default: Any, meaning: str, panel: str, metavar: str | None = None, **more: Any) -> Any:
+    """Declare an option: a dataclass field with `Option`'s attributes; `default` is ``...`` where one must be given."""
+    declared: dict[str, Any] = {"metadata": {_OPTION: Option(meaning=meaning, panel=panel, metavar=metavar, **more)}}
+    if default is not ...:
+        is_mutable = isinstance(default, dict)
+        declared |= {"default_factory": default.copy} if is_mutable else {"default": default}
+    return field(**declared)
+
+
+def first(default: Any, meaning: str, panel: str, metavar: str | None = None, **more: Any) -> Any:
+    """Declare an option that ``--help`` shows."""
+    return option(default, meaning, panel, metavar, rank="first", **more)
+
+
+def rare(default: Any, meaning: str, panel: str, metavar: str | None = None, **more: Any) -> Any:
+    """Declare an option that is for a configuration file in the first place."""
+    return option(default, meaning, panel, metavar, rank="config", **more)
+
+
+class Leaf(NamedTuple):
+    """A field of the settings that is no group of them.
+
+    Attributes
+    ----------
+    name, key : str
+        What the field is called in its class, and everywhere else.
+    hint : type
+    default : object
+        `dataclasses.MISSING` where there is none.
+    option : Option or None
+        None for what only psopt itself sets.
+    """
+
+    name: str
+    key: str
+    hint: Any
+    default: Any
+    option: Option | None
+
+    @property
+    def types(self) -> tuple[Any, ...]:
+        """The types that a value may have, but for None."""
+        is_union = get_origin(self.hint) not in {Literal, tuple} and not isinstance(self.hint, type)
+        return tuple(kind for kind in get_args(self.hint) if kind is not NoneType) if is_union else (self.hint,)
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The words among which a value is; empty for any."""
+        return get_args(self.types[0]) if get_origin(self.types[0]) is Literal else ()
+
+    @property
+    def is_tuple(self) -> bool:
+        """Whether a value is a tuple."""
+        return get_origin(self.types[0]) is tuple
+
+
+def leaves(group: Any) -> tuple[Leaf, ...]:
+    """The fields of a group of settings that are no groups themselves."""
+    hints = get_type_hints(group)
+    return tuple(_leaf(one, hints[one.name]) for one in fields(group) if not is_dataclass(hints[one.name]))
+
+
+def groups(group: Any) -> dict[str, Any]:
+    """The groups within a group of settings, by field."""
+    hints = get_type_hints(group)
+    return {one.name: hints[one.name] for one in fields(group) if is_dataclass(hints[one.name])}
+
+
+def all_leaves(group: Any) -> Iterator[Leaf]:
+    """The fields of a group and of those within it, in their order."""
+    hints = get_type_hints(group)
+    for one in fields(group):
+        if is_dataclass(hints[one.name]):
+            yield from all_leaves(hints[one.name])
+        else:
+            yield _leaf(one, hints[one.name])
+
+
+def _leaf(one: Field[Any], hint: Any) -> Leaf:
+    declared = one.metadata.get(_OPTION)
+    default = one.default if one.default_factory is MISSING else one.default_factory()
+    return Leaf(one.name, (declared and declared.key) or one.name, hint, default, declared)
+
+
+def check(settings: Any) -> None:
+    """Refuse a value outside the range that is declared for it.
+
+    Raises
+    ------
+    InputError
+    """
+    for leaf in leaves(type(settings)):
+        value = getattr(settings, leaf.name)
+        if leaf.option is None or value is None:
+            continue
+        if leaf.choices:
+            if value not in leaf.choices:
+                raise UnknownNameError(leaf.key, str(value), leaf.choices)
+        elif fault := _fault(value, leaf.option):
+            raise InputError(f"{leaf.key} must be {fault}, not {value!r}")
+
+
+def _fault(value: Any, declared: Option) -> str:
+    """Which range a number is outside of, in words; empty if it is in it. NaN is outside of all."""
+    if declared.above is None and declared.least is None and declared.most is None:
+        return ""
+    if not isinstance(value, int | float):
+        return "a number"
+    bounds = (
+        ("above", declared.above, operator.gt),
+        ("at least", declared.least, operator.ge),
+        ("at most", declared.most, operator.le),
+    )
+    given = [(words, bound, is_met(value, bound)) for words, bound, is_met in bounds if bound is not None]
+    is_in = all(is_met for _, _, is_met in given)
+    return "" if is_in else " and ".join(f"{words} {bound:g}" for words, bound, _ in given)
+
+
+def told(settings: type[_Settings]) -> type[_Settings]:
+    """Let a class of settings say in its docstring what its options mean."""
+    lines = ["", "Attributes", "----------"]
+    for leaf in leaves(settings):
+        if leaf.option is not None:
+            hint = leaf.hint.__name__ if isinstance(leaf.hint, type) else str(leaf.hint).replace("typing.", "")
+            lines += [f"{leaf.name} : {hint}", f"    {leaf.option.meaning}"]
+    settings.__doc__ = "\n".join([inspect.cleandoc(settings.__doc__ or ""), *lines])
+    return settings
+
+
+def pairs(texts: list[str]) -> Mapping[str, str]:
+    """Read NAME=VALUE, given several times; what is refused is named by its number, for it may be a secret.
+
+    Raises
+    ------
+    ValueError
+    """
+    found = {}
+    for number, text in enumerate(texts, 1):
+        name, sign, value = text.partition("=")
+        if not (name.strip() and sign):
+            raise ValueError(f"number {number} has no '=': NAME=VALUE is expected")
+        found[name.strip()] = value.strip()
+    return found
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """Read a list with commas between.
+
+    Raises
+    ------
+    ValueError
+
+    Examples
+    --------
+    >>> listed("low, high")
+    ('low', 'high')
+    """
+    names = tuple(name.strip() for name in text.split(","))
+    if not all(names):
+        raise ValueError(f"{text!r} is no list of names: LOW,MEDIUM,HIGH is expected")
+    return names

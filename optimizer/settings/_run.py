@@ -1,0 +1,142 @@
+"""What a run is asked to do, and how large it may be; what a measurement is asked to do."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from psopt.settings._data import DataOptions
+from psopt.settings._lm import LMConfig
+from psopt.settings._option import check, first, option, rare, told
+from psopt.settings._rephrasing import RephrasingOptions
+from psopt.settings._search import SearchOptions
+
+MODELS = "minilm, smollm2, gguf/PATH, openai/NAME, hf/PATH, dspy/NAME or sim/OPTIONS"
+GATE_MARGIN = 0.01
+"""By how much F1 may be lower before that counts as worse: a point, which nobody would notice. Chosen, not measured."""
+Effort = Literal["light", "medium", "heavy", "full"]
+GateMode = Literal["sure", "likely", "off"]
+SplitChoice = Literal["train", "val", "test", "all"]
+_BY_EFFORT = "by --effort"
+_SEARCH = "Search"
+
+
+@told
+@dataclass(frozen=True, slots=True)
+class SizeOptions:
+    """How large a run is to be; None is for the planner to choose."""
+
+    effort: Effort | None = first(
+        None,
+        "How much to ask, as far as sizes are not given: about 5,000, 20,000 or 60,000 calls at most, or all",
+        _SEARCH,
+        shown_default="as --max-calls, --max-cost or --max-tokens-total allow, else light; full with minilm and sim",
+    )
+    rephrasings: int | None = option(
+        None,
+        "How many wordings of the description, the original among them",
+        "Rephrasings",
+        "Q",
+        least=1,
+        shown_default=_BY_EFFORT,
+    )
+    heldout: int | None = rare(
+        None, "How many held-out wordings, for test", "Rephrasings", "Q", least=1, shown_default=_BY_EFFORT
+    )
+    samples: int | None = option(
+        None, "At most so many samples of val, and of train", "Data", "N", least=2, shown_default=_BY_EFFORT
+    )
+    train_samples: int | None = rare(
+        None, "At most so many samples of train", "Data", "N", least=2, shown_default="by --samples"
+    )
+    test_samples: int | None = rare(
+        None, "At most so many samples of test", "Data", "N", least=2, shown_default=_BY_EFFORT
+    )
+    trials: int | None = first(
+        None, "Prompts to evaluate in total", _SEARCH, "N", least=1, changed_by=("resume",), shown_default=_BY_EFFORT
+    )
+    rounds: int | None = rare(
+        None, "How often to diagnose and propose", _SEARCH, "N", least=1, shown_default=_BY_EFFORT
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        check(self)
+
+
+@told
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What a user may say of a run beside its sizes."""
+
+    data: DataOptions
+    model: str = first("minilm", f"{MODELS}.", "Model", "M")
+    strategy: str = option("simple", "Seed prompt: simple, detail or 1-shot.", "Prompt", "S")
+    rephrasing: RephrasingOptions = field(default_factory=RephrasingOptions)
+    search: SearchOptions = field(default_factory=SearchOptions)
+    lm: LMConfig = field(default_factory=LMConfig)
+    proposer: str | None = first(
+        None,
+        "A model that writes definitions and notes, beside the rules; `rules` for none",
+        _SEARCH,
+        "M",
+        shown_default="the model that answers, if it can write",
+    )
+    leave_one_out: int | None = rare(
+        None,
+        "Measure what so many edits of the chosen prompt contribute, for val x Q answers each",
+        _SEARCH,
+        "N",
+        least=0,
+        changed_by=("resume",),
+        shown_default="8 with minilm and sim, else 0",
+    )
+    storage: str | None = option(
+        None,
+        "Optuna storage",
+        _SEARCH,
+        "URL",
+        changed_by=("resume",),
+        shown_default="a SQLite file in the run directory",
+    )
+    study_name: str = rare("", "Name of the study in the storage", _SEARCH, "NAME", shown_default="the run directory's")
+    program: str | None = option(
+        None, "A DSPy program to optimize in place of a prompt; --model runs it.", "Prompt", "MODULE:NAME"
+    )
+    gate: GateMode = option(
+        "sure",
+        "What a prompt must show on test to be recommended in place of yours: sure, by tests at 5 %; likely, by "
+        "estimates alone; off takes the best by val as it is.",
+        _SEARCH,
+    )
+    gate_margin: float = rare(
+        GATE_MARGIN, "By how much its F1 may be lower than yours, as a share.", _SEARCH, "X", least=0, most=0.99
+    )
+    pinned: tuple[str, ...] = option(
+        (), "Id of a test sample that must stay right; may be repeated.", _SEARCH, "ID", flags="--pin", repeats=True
+    )
+    log: tuple[str, ...] = option(
+        (),
+        "Record the run with mlflow[:EXPERIMENT], wandb[:PROJECT] or otel, several with commas between.",
+        "Output",
+        "TRACKER",
+        repeats=True,
+        changed_by=("resume",),
+    )
+
+
+@told
+@dataclass(frozen=True, slots=True)
+class MeasureOptions:
+    """On what a prompt is measured. Data without labels are one split, and used whole."""
+
+    rephrasings: int = first(
+        10, "How many wordings of the description, the original among them.", "Rephrasings", "Q", least=1
+    )
+    split: SplitChoice = first("test", "Which samples; on test the rephrasings are held-out ones.", "Data")
+    samples: int = first(500, "At most so many samples a split; test is used whole.", "Data", "N", least=2)
+    seed: int = option(42, "Seeds everything that is drawn.", "Data", "N", least=0)
+    lm: LMConfig = field(default_factory=LMConfig)
+    rephrasing: RephrasingOptions = field(default_factory=RephrasingOptions)
+    cache_dir: str | Path | None = option(
+        None, "Where answers are kept", "Model", "DIR", shown_default="$PSOPT_CACHE_DIR or the user's cache"
+    )

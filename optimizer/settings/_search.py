@@ -1,0 +1,134 @@
+"""How to search, and what a search may use."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from psopt.errors import InputError, UnknownNameError
+from psopt.settings._option import check, option, rare, told
+
+_PANEL = "Search"
+_LEAST_TO_SHORTEN = 10
+
+SamplerName = Literal["tpe", "nsga2", "gp", "random"]
+RaceMode = Literal["auto", "on", "strict", "off"]
+View = Literal["sensitivity", "consistency", "accuracy"]
+VIEWS: tuple[View, ...] = get_args(View)
+TextKind = Literal["definition", "note", "example"]
+KINDS: tuple[TextKind, ...] = get_args(TextKind)
+
+
+@told
+@dataclass(frozen=True, slots=True)
+class SearchRestriction:
+    """What a search may use.
+
+    `views` are those whose slices may become notes: without consistency the clusters that a class falls apart into
+    become no definitions, without sensitivity no unstable sample an example. `kinds` are those of edits. A candidate is
+    feasible if its F1 on val is at least the baseline's less the `margin`; 1 allows everything. The default is a
+    hundredth: well below the noise of a few hundred samples, chosen by judgement. `max_prompt_edits` is how many edits
+    a prompt may have that is handed back, the definitions of one label counted once; None for 25, or for any number
+    where `max_prompt_tokens` is given. `examples_allowed` is for how many examples there is room beside what else a
+    prompt may have: so many don't count among its edits, and where there is any, a prompt with nothing but examples is
+    among the first that are tried.
+
+    Raises
+    ------
+    InputError
+        If a name is unknown, there is no kind of edit, the margin is negative, or a limit is below 1.
+    """
+
+    views: tuple[str, ...] = VIEWS
+    kinds: tuple[str, ...] = KINDS
+    margin: float = 0.01
+    max_prompt_edits: int | None = None
+    max_prompt_tokens: int | None = option(
+        None,
+        "Most tokens a call of a prompt that is handed back, with a text of mean length; nothing above is tried",
+        _PANEL,
+        "N",
+        least=1,
+        changed_by=("resume",),
+        shown_default="any number, of at most 25 edits",
+    )
+    no_verbatim: bool = option(
+        False,
+        "Let no text of a sample into a prompt: no example, no run of three words, no number, nothing rare or private.",
+        _PANEL,
+    )
+    examples_allowed: int = 0
+    without: tuple[str, ...] = rare(
+        (),
+        "Never use an edit, by its id (psopt export RUN --why lists them); may be repeated.",
+        _PANEL,
+        "EDIT",
+        repeats=True,
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        check(self)
+        _check_names("view", self.views, VIEWS)
+        _check_names("kind of edit", self.kinds, KINDS)
+        if not self.kinds:
+            raise InputError("a search needs at least one kind of edit")
+        if self.no_verbatim and set(self.kinds) == {"example"}:
+            raise InputError("examples are texts of samples: name another kind of edit, or leave no_verbatim out")
+        if not self.margin >= 0:  # so that no number is refused too
+            raise InputError(f"margin must be at least 0, not {self.margin}")
+        if self.max_prompt_edits is not None and self.max_prompt_edits < 1:
+            raise InputError(f"max_prompt_edits must be at least 1, not {self.max_prompt_edits}")
+        if self.examples_allowed < 0:
+            raise InputError(f"examples_allowed must be at least 0, not {self.examples_allowed}")
+
+
+def _check_names(kind: str, names: Iterable[str], allowed: tuple[str, ...]) -> None:
+    for name in names:
+        if name not in allowed:
+            raise UnknownNameError(kind, name, allowed)
+
+
+@told
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """How to search.
+
+    `trials` are evaluated candidates in total, the seed prompt among them; resuming runs what is left of them. In each
+    of the `rounds` the best candidate so far is diagnosed and new edits are proposed, at most `most_edits`: those with
+    most to gain. Where candidates race, diagnoses grow too, and ask about a part of train: for at most
+    `most_diagnosis_calls` answers, two samples of each class always; and a race goes on up to `most_trials` while its
+    limits pay for more than `trials`; None ends it with those.
+    """
+
+    trials: int = 40
+    rounds: int = 3
+    sampler: SamplerName = rare("tpe", "Optuna's sampler.", _PANEL, "NAME")
+    seed: int = option(42, "Seeds everything that is drawn.", "Data", "N", least=0)
+    parts: SearchRestriction = field(default_factory=SearchRestriction)
+    most_edits: int = 40
+    race: RaceMode = option(
+        "auto",
+        "Stop asking about a prompt once others are clearly better; auto does so where answers cost something and come "
+        "call by call.",
+        _PANEL,
+        changed_by=("resume",),
+    )
+    most_diagnosis_calls: int | None = None
+    most_trials: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        check(self)
+        for name in ("trials", "rounds"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
+
+    @property
+    def shortening(self) -> int:
+        """How many of the trials, the last ones, try shorter versions of the best prompt."""
+        return n_shortening(self.trials)
+
+
+def n_shortening(trials: int) -> int:
+    """How many of so many trials try shorter versions of the best prompt."""
+    return trials // 5 if trials >= _LEAST_TO_SHORTEN else 0

@@ -1,0 +1,114 @@
+"""Settings as a flat list of values by name, and back: run.json, keywords, flags and files have them side by side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from psopt.errors import InputError, nearest
+from psopt.settings._option import all_leaves, groups, leaves
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from psopt.settings._option import Leaf
+
+_Settings = TypeVar("_Settings")
+
+
+def built(
+    group: type[_Settings], values: Mapping[str, Any], usual: _Settings | None = None, *, facts: bool = False
+) -> _Settings:
+    """Make settings of values by key; what is not among them is as in `usual`, else by default.
+
+    A group may be among them as a whole, such as `lm`; values of its own go before it. What is no option, but set by
+    psopt itself, is taken with `facts` alone.
+    """
+    given: dict[str, Any] = {}
+    for name, inner in groups(group).items():
+        whole = values.get(name) or (getattr(usual, name) if usual is not None else None)
+        given[name] = built(inner, values, whole, facts=facts)
+    for leaf in leaves(group):
+        if leaf.key in values and (leaf.option or facts):
+            given[leaf.name] = values[leaf.key]
+        elif usual is not None:
+            given[leaf.name] = getattr(usual, leaf.name)
+    return group(**given)
+
+
+def changed(settings: _Settings, changes: Mapping[str, Any]) -> _Settings:
+    """Return the settings with other values by key, wherever in them they stand."""
+    wanted: dict[str, Any] = {}
+    for name in groups(type(settings)):
+        before = getattr(settings, name)
+        after = changed(before, changes)
+        if after is not before:
+            wanted[name] = after
+    wanted |= {leaf.name: changes[leaf.key] for leaf in leaves(type(settings)) if leaf.key in changes}
+    return replace(settings, **wanted) if wanted else settings  # type: ignore[type-var]
+
+
+def check_keywords(keywords: Mapping[str, Any], *known: type, also: tuple[str, ...] = ()) -> None:
+    """Refuse a keyword that is no option of these settings.
+
+    Raises
+    ------
+    InputError
+        With the nearest one.
+    """
+    names = [*also, *(name for group in known for name in _names(group))]
+    for name in keywords:
+        if name not in names:
+            raise InputError(f"there is no option {name!r}{nearest(name, names)}")
+
+
+def _names(group: type) -> Iterator[str]:
+    """What may be set of a group: its options, and groups within it as a whole."""
+    yield from (leaf.key for leaf in leaves(group) if leaf.option)
+    for name, inner in groups(group).items():
+        yield name
+        yield from _names(inner)
+
+
+def flat(settings: Any, *, nested: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return settings as plain JSON data, side by side by key; groups that are `nested` as objects of their own."""
+    data: dict[str, Any] = {}
+    for name in groups(type(settings)):
+        inner = flat(getattr(settings, name), nested=nested)
+        data |= {name: inner} if name in nested else inner
+    return data | {leaf.key: _plain(getattr(settings, leaf.name), leaf) for leaf in leaves(type(settings))}
+
+
+def of_flat(group: type[_Settings], data: Mapping[str, Any], *, nested: tuple[str, ...] = ()) -> _Settings:
+    """Read settings back from `flat`'s data.
+
+    Raises
+    ------
+    InputError
+        If there is a key that this version does not know.
+    """
+    values = {key: value for key, value in data.items() if key not in nested}
+    for name in nested:
+        values |= data.get(name, {})
+    known = {leaf.key: leaf for leaf in all_leaves(group)}
+    for key in values:
+        if key not in known:
+            raise InputError(f"there is no setting {key!r}")
+    return built(group, {key: _read(value, known[key]) for key, value in values.items()}, facts=True)
+
+
+def _plain(value: Any, leaf: Leaf) -> Any:
+    if leaf.option and leaf.option.write and value is not None:
+        return leaf.option.write(value)
+    if isinstance(value, tuple):
+        return list(value)
+    return str(value) if isinstance(value, Path) else value
+
+
+def _read(value: Any, leaf: Leaf) -> Any:
+    if isinstance(value, str) and leaf.option and leaf.option.read:
+        return leaf.option.read(value)
+    if isinstance(value, list) and leaf.is_tuple:
+        return tuple(value)
+    return Path(value) if isinstance(value, str) and Path in leaf.types and str not in leaf.types else value
