@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.api._drawing import draw_run
 from psopt.api._other_wordings import under_other_wordings
 from psopt.api._planted_phrases import planted_flips
+from psopt.api._probes import on_probes, probes_of
 from psopt.api._recommending import recommend
 from psopt.errors import BudgetReachedError
 from psopt.models import calibrates, capabilities_of
@@ -61,6 +62,9 @@ def finish(
     _measure_elsewhere(recorder, search, start, chosen)
     with contextlib.suppress(BudgetReachedError):  # what matters is done
         recorder.planted = planted_flips(search.problem.evaluator, search.problem.task, start.prompt, chosen)
+        if probes := probes_of(settings, search.problem.task):
+            search.problem.observer.phase(f"answering the {len(probes)} texts of {settings.probe}")
+            recorder.probe = on_probes(search.problem.evaluator, start.prompt, chosen, probes, str(settings.probe))
     recorder.calibration = next((_apart(scored.get(of.id, of)) for of in alone), None)
     most = _most_left_out(recorder) if settings.leave_one_out or not stopped else 0  # if asked for, it is held back
     contributions = recorder.earlier_contributions(chosen, most)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.api._other_wordings import check_other_wordings
 from psopt.api._planning import least_estimate, settings_for
+from psopt.api._probes import probes_of
 from psopt.api._searching import SearchSetup, search_in
 from psopt.api._setup import freeze_for, make_evaluator, make_proposer, rephrasing_again
 from psopt.api._timing import kept_pace, timed_pace
@@ -68,6 +69,7 @@ def run(
     """
     baseline = settings.baseline(task)
     check_other_wordings(baseline, settings)
+    probes_of(settings, task)  # refused before anything is asked
     models = ModelProvider(cache_dir, settings.lm)
     folder = run_folder(settings.model, task, out, resume=resume)
     if resume:

@@ -17,6 +17,7 @@ from psopt.runs import (
     other_wordings_lines,
     planted_lines,
     price_line,
+    probe_lines,
     quality_name,
     recommendation_lines,
     short_line,
@@ -50,6 +51,7 @@ def show_result(run: Run, console: Console, spent: str = "") -> None:
     print_sentences(console, calibration_lines(manifest))
     print_sentences(console, other_wordings_lines(manifest))
     print_sentences(console, planted_lines(manifest))
+    print_sentences(console, probe_lines(manifest))
     note = tame_note((manifest["rephrasings"].get("diversity") or {}).get("heldout"))
     if note:
         print_sentences(console, [f"S: {note}."], style="yellow")

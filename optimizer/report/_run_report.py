@@ -30,6 +30,7 @@ from psopt.runs import (
     other_wordings_lines,
     planted_lines,
     price_line,
+    probe_lines,
     quality_name,
     recommendation_lines,
     short_line,
@@ -231,6 +232,7 @@ def _recommendation(run: dict[str, Any]) -> list[str]:
         *calibration_lines(run),
         *other_wordings_lines(run),
         *planted_lines(run),
+        *probe_lines(run),
     ]
 
 

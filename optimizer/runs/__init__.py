@@ -30,6 +30,7 @@ from psopt.runs._manifest import manifest
 from psopt.runs._measured import Measured, measured
 from psopt.runs._other_wordings import other_wordings_lines
 from psopt.runs._planted_line import planted_lines
+from psopt.runs._probe_line import probe_lines
 from psopt.runs._prompt_files import is_prompt_text, read_prompt, read_source
 from psopt.runs._prompt_fit import check_fits
 from psopt.runs._prompt_options import with_prompt_options
@@ -149,6 +150,7 @@ __all__ = [
     "picked_prompt",
     "planted_lines",
     "price_line",
+    "probe_lines",
     "quality_name",
     "read_answers",
     "read_back",

@@ -58,6 +58,7 @@ class RunRecorder:
     other_wordings: dict[str, Any] | None = None
     calibration: dict[str, Any] | None = None
     planted: dict[str, Any] | None = None
+    probe: dict[str, Any] | None = None
     # baseline, front, shortest, what is recommended: the end
     _tested: tuple[Candidate, tuple[Candidate, ...], Candidate, Recommendation | None] | None = None
     _chosen: tuple[tuple[tuple[str, bool], ...], dict[str, Any]] | None = None  # of which prompts, and how surely
@@ -179,13 +180,15 @@ class RunRecorder:
             content["calibration"] = self.calibration
         if self.planted:
             content["planted"] = self.planted
+        if self.probe:
+            content["probe"] = self.probe
         if baseline and shortest:
             content |= self._choice(baseline, front, shortest)
         if diagnoses:
             content["diagnoses"] = [size.to_dict() for size in diagnoses]
         if baseline is None:  # what an earlier part of the run found stays known
             found = ("baseline", "front", "short", *CHOICE, "race", "diagnoses", "recommended")
-            kept = (*found, "other_wordings", "calibration", "planted")
+            kept = (*found, "other_wordings", "calibration", "planted", "probe")
             content |= {name: self.before[name] for name in kept if self.before.get(name)}
         if plan := self.plan or self.before.get("plan"):
             content["plan"] = plan

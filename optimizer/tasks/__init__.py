@@ -24,6 +24,7 @@ from psopt.tasks._label_hints import are_mostly_rare
 from psopt.tasks._load import load_task
 from psopt.tasks._ordered import in_order
 from psopt.tasks._origin import DatasetStatus, list_datasets
+from psopt.tasks._read_samples import read_samples
 from psopt.tasks._references import as_reference, as_value, references_of, set_written, written_number, written_set
 from psopt.tasks._row import Row, columns_of_row, fields_of, inputs_of
 from psopt.tasks._row_phrases import sample_phrases, sample_shows, shown_words, written_sample_phrases
@@ -73,6 +74,7 @@ __all__ = [
     "list_datasets",
     "load_task",
     "read_bundled",
+    "read_samples",
     "references_of",
     "retrieve",
     "sample_phrases",
