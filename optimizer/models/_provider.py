@@ -9,7 +9,7 @@ from psopt.errors import InputError
 from psopt.models._answer_cache import AnswerCache
 from psopt.models._assessors import assessor_for
 from psopt.models._cache_folder import cache_folder
-from psopt.models._calibrated import CalibratedModel
+from psopt.models._calibrated import CalibratedModel, calibrates
 from psopt.models._capabilities import capabilities_of
 from psopt.models._registry import load_model
 from psopt.models.chat import Budget, LMConfig, asks_in_chat, chat_engine, load_writer, same_meaning
@@ -50,6 +50,8 @@ class ModelProvider:
     def answering(self, model: Any, task: Task) -> Model:
         """Load a task model, by name or from an object (see `load_model`); calibrated, where that can be."""
         answering = load_model(model, task, cache_dir=self.cache_dir, options=self.lm, budget=self.budget)
+        if calibrates(answering):  # loaded before, and given again: its priors would be measured twice
+            return answering
         if task.spec.is_open or not self._has_label_prior(answering):
             if self.lm.calibration == "batch":
                 raise InputError(

@@ -187,3 +187,12 @@ def test_few_labelled_texts_teach_nothing() -> None:
 def test_batch_asks_no_labels() -> None:
     model = CalibratedModel(Biased(), TEXTS, Budget(), is_always=True)
     assert model.learning_from(_labelled()) is model
+
+
+def test_a_calibrated_model_is_not_calibrated_again() -> None:
+    provider = ModelProvider()
+    model = provider.answering(Biased(), _task())
+    assert isinstance(model, CalibratedModel)
+    assert provider.answering(model, _task()) is model
+    model.predict([CALIBRATED], ["x"])
+    assert provider.budget.usage.made == 30  # one prior, once
