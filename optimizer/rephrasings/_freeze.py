@@ -101,7 +101,7 @@ def _by_llm(
 ) -> RephrasingSet:
     """Descriptions in other words, by a language model."""
     if options.rephraser is None or "/" not in options.rephraser:
-        chat_names = [name for name in NAMES if name.startswith(("openai", "azure", "dspy"))]
+        chat_names = [name for name in NAMES if name.startswith(("openai", "azure", "dspy", "gguf"))]
         name = str(options.rephraser)
         raise UnknownNameError("rephraser", name, ["rules", *chat_names], hint=name_hint(name))
     writer = models.writer(options.rephraser)
