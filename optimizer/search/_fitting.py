@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from psopt.search._edit_worths import EditWorths, best_within
 from psopt.search._new_edits import obvious_choices
-from psopt.search_spaces import apply_edits
+from psopt.search_spaces import CALIBRATE, apply_edits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from psopt.search_spaces import Edit, Prompt
 
 TOO_LARGE = "larger than --max-prompt-tokens allows: the best of its edits are tried in its place"
+UNCALIBRATED = "the original prompt is nearly constant, and so it stays without calibration: tried with it"
 """Why a trial was dropped."""
 
 
@@ -63,17 +64,32 @@ class Fitting:
         return tuple(edits) if self._allows(edits) else self._best_within(edits, self._worths)
 
     def in_place_of(self, prompt: Prompt, edits: Sequence[Edit]) -> tuple[Edit, ...] | None:
-        """Return what is tried in place of a draw that is larger than the user's limit; None for one that may be tried.
+        """Return what is tried in place of a draw; None for one that may be tried.
 
-        The draw and the edits of the best prompt are what is chosen from, by worths that are drawn from what is known
-        of them; equal draws get equal ones.
+        A draw without calibration gets it where it makes the difference (see `_needs_calibration`). In place of one
+        that is larger than the user's limit, the draw and the edits of the best prompt are what is chosen from, by
+        worths that are drawn from what is known of them; equal draws get equal ones.
         """
+        if self._needs_calibration(edits):
+            calibrated = (CALIBRATE, *edits)
+            return self.in_place_of(self._prompt(calibrated), calibrated) or calibrated
         is_held_to = self._problem.limits.most_tokens is not None and self._state.history.candidates
         if not is_held_to or self._allows(edits):
             return None
         worths = self._worths.drawn(np.random.default_rng([self._problem.options.seed, int(prompt.id, 16)]))
         chosen = {*edits, *self._state.best.edits}
         return self._best_within([edit for edit in self._state.history.pool if edit in chosen], worths)
+
+    def _needs_calibration(self, edits: Sequence[Edit]) -> bool:
+        """Whether edits without calibration would be a trial for nothing.
+
+        Where a model answers the original prompt nearly always alike, calibration is the one edit that changes that:
+        SmolLM2 on TREC has F1 .02 to .03 under definitions, notes and examples without it, .40 to .56 with it.
+        """
+        state = self._state
+        if CALIBRATE in edits or not edits or CALIBRATE not in state.history.pool or not state.history.candidates:
+            return False
+        return CALIBRATE in state.best.edits and state.baseline.val.near_constant is not None
 
     def _best_within(self, edits: Sequence[Edit], worths: EditWorths) -> tuple[Edit, ...]:
         tokens = self._problem.limits.tokens

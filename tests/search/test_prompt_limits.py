@@ -121,17 +121,30 @@ def test_the_best_that_fits_is_chosen_in_the_order_that_the_edits_have() -> None
     assert chosen == (NOTES[6], NOTES[7])
 
 
-def test_what_fits_keeps_the_calibration_of_the_best_prompt() -> None:
+def calibrated_search(*, constant: str | None = None) -> Any:
+    """The state of a search whose best prompt is the calibrated original one."""
     base, best = candidate(0, (), 0.1), candidate(1, (CALIBRATE,), 0.5)
+    base.val.near_constant = constant
     history = SimpleNamespace(evaluated=[base, best], pool=[CALIBRATE, *NOTES], candidates=[base, best])
     problem = SimpleNamespace(
         limits=PromptLimits(most_edits=3, most_tokens=None, around=AROUND, examples_allowed=0),
         baseline_prompt=PROMPT,
         options=SimpleNamespace(parts=SearchRestriction()),
     )
-    state: Any = SimpleNamespace(problem=problem, history=history, best=best, baseline=base)
-    whole, within, *_ = Fitting(state).obvious(NOTES, PROMPT.labels, is_first=True)
+    return SimpleNamespace(problem=problem, history=history, best=best, baseline=base)
+
+
+def test_what_fits_keeps_the_calibration_of_the_best_prompt() -> None:
+    whole, within, *_ = Fitting(calibrated_search()).obvious(NOTES, PROMPT.labels, is_first=True)
     assert whole == (CALIBRATE, *NOTES)
     assert within[0] is CALIBRATE
     assert len(within) > 1
     assert set(within[1:]) < set(NOTES)
+
+
+def test_what_stays_constant_without_calibration_is_tried_with_it() -> None:
+    draw = tuple(NOTES[:2])
+    prompt = apply_edits(PROMPT, draw)
+    assert Fitting(calibrated_search(constant="a")).in_place_of(prompt, draw) == (CALIBRATE, *draw)
+    assert Fitting(calibrated_search(constant="a")).in_place_of(prompt, (CALIBRATE, *draw)) is None
+    assert Fitting(calibrated_search()).in_place_of(prompt, draw) is None
