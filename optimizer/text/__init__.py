@@ -14,7 +14,7 @@ from psopt.text._phrases import (
     shows,
     words_of,
 )
-from psopt.text._private_text import holds_private_text, private_pieces, private_words
+from psopt.text._private_text import private_pieces, private_words
 from psopt.text._shell_words import shell_line
 from psopt.text._statements import Statements, statements
 from psopt.text._topic_words import LIGHT_WORDS, QUESTION_WORDS, tells_a_topic, topic_words
@@ -31,7 +31,6 @@ __all__ = [
     "escaped_markdown",
     "fenced",
     "field_and_phrase",
-    "holds_private_text",
     "label_mentions",
     "line_changes",
     "names_label",
