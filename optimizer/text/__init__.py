@@ -5,6 +5,7 @@ from psopt.text._line_changes import line_changes, unified_diff
 from psopt.text._markdown import escaped_markdown, fenced
 from psopt.text._normal_form import answer_words, normal_form
 from psopt.text._numbers import numbers_in, whole_number
+from psopt.text._one_line import one_line
 from psopt.text._phrases import (
     ARTICLES,
     FUNCTION_WORDS,
@@ -36,6 +37,7 @@ __all__ = [
     "names_label",
     "normal_form",
     "numbers_in",
+    "one_line",
     "phrase_of_field",
     "phrases_of",
     "private_pieces",
