@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from psopt.text import one_line
+
 UNKNOWN = "unknown label"
 SEVERAL = "several labels"
 MENTION = "mention"
@@ -65,6 +67,5 @@ def shown(text: str | None) -> str:
     >>> shown("The answer\n\x1b[31mis")
     'The answer [31mis'
     """
-    printable = "".join(character if character.isprintable() else " " for character in text or "")
-    line = " ".join(printable.split())
+    line = one_line(text or "")
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 2]}.."

@@ -14,6 +14,7 @@ from psopt.cli._notices import notices_on_standard_error
 from psopt.cli._typer import Interrupted
 from psopt.cli._usage_errors import usage_line
 from psopt.errors import PsoptError
+from psopt.text import one_line
 
 
 def main(args: list[str] | None = None) -> Any:
@@ -39,10 +40,10 @@ def _run(args: list[str] | None) -> NoReturn:
         with notices_on_standard_error():
             code = command_line().main(args=args, prog_name="psopt", standalone_mode=False)
     except typer.TyperException as error:
-        typer.echo(f"psopt: {_one_line(usage_line(error))}", err=True)
+        typer.echo(f"psopt: {one_line(usage_line(error))}", err=True)
         code = 2
     except PsoptError as error:
-        typer.echo(f"psopt: {_one_line(str(error))}", err=True)
+        typer.echo(f"psopt: {one_line(str(error))}", err=True)
         code = error.exit_code
     except (KeyboardInterrupt, Interrupted, typer.Abort):
         typer.echo("psopt: interrupted; answers are kept: the same command goes on from there", err=True)
@@ -52,9 +53,5 @@ def _run(args: list[str] | None) -> NoReturn:
         code = 0
     except Exception as error:  # noqa: BLE001  # whatever it is: one line, and the traceback in a file
         message, code = failure(error)
-        typer.echo(f"psopt: {_one_line(message)}", err=True)
+        typer.echo(f"psopt: {one_line(message)}", err=True)
     leave(code if isinstance(code, int) else 0)
-
-
-def _one_line(message: str) -> str:
-    return " ".join(message.split())

@@ -7,6 +7,7 @@ import logging
 from typing import TYPE_CHECKING
 
 import typer
+from psopt.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +19,7 @@ _NOTICES = (_WAITING, logging.getLogger("psopt.tracking"))
 class _OnStandardError(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Say it; rich puts it above its bar, for that stands on standard error too."""
-        typer.echo(f"psopt: {record.getMessage()}", err=True)
+        typer.echo(f"psopt: {one_line(record.getMessage())}", err=True)
 
 
 @contextlib.contextmanager

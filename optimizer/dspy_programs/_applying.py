@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from psopt.dspy_programs._copying import copy_of
 from psopt.dspy_programs._dspy import dspy
 from psopt.search_spaces import render_additions
 
@@ -50,7 +51,7 @@ def apply_prompt(
     demonstration : callable
         (step, text) to the demonstration of a text at a step, or None.
     """
-    copy = program.deepcopy()
+    copy = copy_of(program)
     additions = render_additions(prompt)
     for step, predictor in copy.named_predictors():
         parts = [instructions.get(step, predictor.signature.instructions)]

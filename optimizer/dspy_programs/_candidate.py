@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from psopt.dspy_programs._copying import copy_of
+
 if TYPE_CHECKING:
     from psopt.evaluation import Scores
     from psopt.search_spaces import Edit
@@ -35,6 +37,6 @@ class ProgramCandidate:
     @property
     def program(self) -> Any:
         """A copy of the program, ready for use."""
-        program = self._program.deepcopy()
+        program = copy_of(self._program)
         program._compiled = True  # the mark that DSPy's optimizers leave
         return program

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import uuid
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from psopt.answers import AnswerType
 from psopt.api import SearchSetup, check_other_wordings, search_in
 from psopt.dspy_programs._compilation import Compiled
+from psopt.dspy_programs._contents import unknown_parts
+from psopt.dspy_programs._copying import copy_of
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._find_outcome import find_outcome
 from psopt.dspy_programs._identity import code_of, function_identity, identity, make_room, write_identity
@@ -61,7 +64,7 @@ def compile_program(student: Any, splits: Mapping[str, Sequence[Given]], compila
     compilation, data = planned(student, outcome, data, compilation)
     stay_here()
     with _dspy_settings(student, compilation):
-        return _search(student.deepcopy(), outcome, data, compilation)
+        return _search(copy_of(student), outcome, data, compilation)
 
 
 def _dspy_settings(student: Any, compilation: Compilation) -> Any:
@@ -84,6 +87,7 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
     models, task = compilation.models, data.task
     folder = compilation.folder or free_folder(Path("runs"), type(student).__name__.lower())
     variants = _variants(student, outcome, task, compilation)
+    untold = _untold(student, dict(next(iter(data.examples.values())).items()), compilation)
     model = ProgramModel(
         student,
         outcome,
@@ -97,13 +101,13 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
         assessor=models.assessor(task.spec),
         as_asked=compilation.as_asked,
         max_errors=compilation.max_errors,
-        judged_by="-".join([code_of(student), function_identity(compilation.metric)]),
+        judged_by="-".join([code_of(student), function_identity(compilation.metric), *untold]),
     )
     samples: dict[Split, tuple[Sample, ...]] = {"train": task.train, "val": task.val, "test": task.test}
     evaluator = Evaluator(model, variants.rephrasings, samples, budget=models.budget, answer_type=AnswerType.of(task))
     baseline = Prompt(variants.rephrasings.search[0], task.labels, task.noun, asks=task.spec.form)
     check_other_wordings(baseline, compilation.settings)
-    now = identity(student, _facts(task, model, evaluator, compilation))
+    now = identity(student, {**_facts(task, model, evaluator, compilation), "what can't be told": "".join(untold)})
     is_of_python = compilation.settings.program == "python"
     if is_of_python and (said := make_room(folder, now)):
         compilation.observer.phase(said)
@@ -149,6 +153,18 @@ def _run(
         if now and directory.has_begun:
             write_identity(directory.path, now)
     return run
+
+
+def _untold(student: Any, example: Any, compilation: Compilation) -> list[str]:
+    """A mark of this run alone, where something decides answers of which nobody can tell whether it was the same."""
+    given = {"program": student, "metric": compilation.metric, "equivalence": compilation.equivalence}
+    parts = unknown_parts(**given, teacher=compilation.teacher, example=example)
+    if not parts:
+        return []
+    compilation.observer.phase(
+        f"what is in {', '.join(parts[:3])} can't be told from outside: every run evaluates anew"
+    )
+    return [uuid.uuid4().hex]
 
 
 def _facts(task: Task, model: ProgramModel, evaluator: Evaluator, compilation: Compilation) -> dict[str, str]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
+from psopt.dspy_programs._contents import digest
+from psopt.dspy_programs._copying import copy_of
 from psopt.dspy_programs._dspy import dspy
+from psopt.dspy_programs._examples import example_key
 from psopt.dspy_programs._fingerprint import Fingerprint, as_json_data
 from pydantic import TypeAdapter
 
@@ -36,6 +39,7 @@ class Demonstrator:
             for step, predictor in program.named_predictors()
         }
         self._teacher = teacher or program
+        self._taught_by = "" if teacher is None else digest(teacher)
         self._runner = runner
 
     @property
@@ -59,7 +63,8 @@ class Demonstrator:
 
     def _trace(self, text: str) -> Record:
         """What each step read and answered on the way to the right outcome; no step where it was not right."""
-        key = Fingerprint.of(self._teacher).key(text, f"trace {self._runner.judged_by}".rstrip())
+        kind = f"trace {self._runner.judged_by} {self._taught_by}".rstrip()
+        key = Fingerprint.of(self._teacher).key(example_key(self._runner.examples[text]), kind)
         kept = self._runner.records.get_many([key])
         if key not in kept:
             kept[key] = self._traced_steps(text)
@@ -67,7 +72,7 @@ class Demonstrator:
         return kept[key]
 
     def _traced_steps(self, text: str) -> Record:
-        program = self._runner.prepare(self._teacher.deepcopy())
+        program = self._runner.prepare(copy_of(self._teacher))
         for step, predictor in program.named_predictors():
             setattr(predictor, _STEP, step)
         with dspy.context(trace=[]):

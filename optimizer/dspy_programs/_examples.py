@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from psopt.dspy_programs._contents import contents
 from psopt.dspy_programs._dspy import dspy
 from psopt.errors import DataError
 from psopt.tasks import DatasetInfo, Sample, Task
@@ -22,6 +24,7 @@ _LEAST_TO_HALVE = 4
 # Chosen: two thirds of so many are still enough to find out where a program shakes, and a third can tell large effects.
 _LEAST_TO_TAKE_A_TEST_FROM = 60
 _NAMED = 3  # examples that an error names
+_LETTERS = str.maketrans("0123456789", "ghijklmnop")
 _PARTED = 0  # seeds the parts: the same examples are set aside, whatever the seed of the search
 
 
@@ -41,7 +44,8 @@ class ProgramData:
     task : Task
         Their texts and classes.
     examples : mapping of text to dspy.Example
-        By which a text is put to the program.
+        By which a text is put to the program. Each example has a text of its own: where several read alike, be it that
+        their inputs differ in what is not shown or that their labels do, each has a mark behind it.
     """
 
     task: Task
@@ -54,6 +58,21 @@ def text_of(example: Any) -> str:
     if len(inputs) == 1:
         return str(next(iter(inputs.values())))
     return "\n".join(f"{name}: {value}" for name, value in inputs.items())
+
+
+def inputs_key(example: Any) -> str:
+    """What tells an example's inputs from others: all of them, in full."""
+    return _key(example.inputs())
+
+
+def example_key(example: Any) -> str:
+    """What tells an example from others, with what a metric judges by; of what can't be told, the example itself."""
+    return _key(example)
+
+
+def _key(example: Any) -> str:
+    text, unknown = contents(dict(example.items()))
+    return f"{text} {id(example)}" if unknown else text
 
 
 def check_examples(name: str, examples: Any) -> list[Given]:
@@ -94,16 +113,17 @@ def make_data(
     DataError
         If an example has no class, or one that the program can't give.
     """
+    texts = _texts([given.example for examples in splits.values() for given in examples])
     by_text: dict[str, Any] = {}
     samples: dict[str, tuple[Sample, ...]] = {}
     for split, examples in splits.items():
         of_split = []
         for number, (example, place) in enumerate(examples):
-            text = text_of(example)
+            text = texts[example_key(example)]
             by_text.setdefault(text, example)
             of_split.append(Sample(f"{split}-{number}", text, outcome.truth(example, place)))
         samples[split] = tuple(of_split)
-    rows = [[split, sample.text, sample.label] for split in samples for sample in samples[split]]
+    rows = [[split, example_key(by_text[sample.text])] for split in samples for sample in samples[split]]
     digest = hashlib.sha256(json.dumps(rows).encode()).hexdigest()
     noun = next(iter(dict(splits["train"][0].example.inputs().items()))).replace("_", " ")
     task = Task(
@@ -118,6 +138,18 @@ def make_data(
         answers=str(outcome.spec),
     )
     return ProgramData(task, by_text)
+
+
+def _texts(examples: Sequence[Any]) -> dict[str, str]:
+    """The text of each example by its key: what the program reads, with a mark where others read the same."""
+    texts = {example_key(example): text_of(example) for example in examples}
+    n_alike = Counter(texts.values())
+    return {key: text if n_alike[text] == 1 else f"{text} [{_mark(key)}]" for key, text in texts.items()}
+
+
+def _mark(key: str) -> str:
+    """Letters alone: figures would look like somebody's number."""
+    return hashlib.sha256(key.encode()).hexdigest()[:8].translate(_LETTERS)
 
 
 def split_examples(trainset: Any, valset: Any, testset: Any) -> dict[str, list[Given]]:
@@ -152,10 +184,10 @@ def split_examples(trainset: Any, valset: Any, testset: Any) -> dict[str, list[G
 
 def _unseen(test: list[Given], train: list[Given], val: list[Given]) -> list[Given]:
     """The examples of the testset, none of which may stand in train or val."""
-    places = {text_of(given.example): given.place for given in (*train, *val)}
-    shared = [given for given in test if text_of(given.example) in places]
+    places = {inputs_key(given.example): given.place for given in (*train, *val)}
+    shared = [given for given in test if inputs_key(given.example) in places]
     if shared:
-        named = ", ".join(f"{given.place} is {places[text_of(given.example)]}" for given in shared[:_NAMED])
+        named = ", ".join(f"{given.place} is {places[inputs_key(given.example)]}" for given in shared[:_NAMED])
         more = ", .." if len(shared) > _NAMED else ""
         raise DataError(
             f"{len(shared)} of {len(test)} examples of the testset stand in the other sets ({named}{more}): what a "
@@ -178,12 +210,12 @@ def _apart(train: list[Given], val: list[Given]) -> tuple[list[Given], list[Give
     An example of val is no demonstration. Where more than half of train stands in val too, every other shared example
     stays in train alone, and the rest in val alone.
     """
-    ours, theirs = ({text_of(given.example) for given in examples} for examples in (train, val))
+    ours, theirs = ({inputs_key(given.example) for given in examples} for examples in (train, val))
     shared = sorted(ours & theirs)
     if len(shared) <= len(ours) / 2 or len(shared) < _LEAST_TO_HALVE:
         return train, val
     kept = set(shared[::2])
     return (
-        [given for given in train if text_of(given.example) not in theirs or text_of(given.example) in kept],
-        [given for given in val if text_of(given.example) not in kept],
+        [given for given in train if inputs_key(given.example) not in theirs or inputs_key(given.example) in kept],
+        [given for given in val if inputs_key(given.example) not in kept],
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pydantic
+from psopt.dspy_programs._contents import digest
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._lm import lm_of, place_of
 from psopt.dspy_programs._outcome import as_text
@@ -23,10 +24,10 @@ class Fingerprint:
     state : str
         Instructions, fields and demonstrations of every step.
     lm : list
-        The language model: its name, its settings without secrets, and its server. DSPy's own key leaves the server
-        out, so that two servers with one model name would share answers.
+        The language models: their names, their settings without secrets, and their servers or engines. DSPy's own key
+        leaves the server out, so that two servers with one model name would share answers.
     adapter : str
-        The class that makes messages of a step.
+        What makes messages of a step: its class and its settings.
     """
 
     state: str
@@ -36,10 +37,13 @@ class Fingerprint:
     @classmethod
     def of(cls, program: Any) -> Fingerprint:
         """Take the fingerprint of a program under DSPy's settings of now."""
-        lm = lm_of(program)
-        settings = str(sorted(public_settings(lm.kwargs).items()))
+        of_steps = [predictor.lm for _, predictor in program.named_predictors() if predictor.lm is not None]
+        models = {id(lm): lm for lm in (lm_of(program), *of_steps)}.values()
+        lms = [
+            part for lm in models for part in (lm.model, str(sorted(public_settings(lm.kwargs).items())), *place_of(lm))
+        ]
         state = json.dumps(as_json_data(program.dump_state()), sort_keys=True)
-        return cls(state, [lm.model, settings, *place_of(lm)], type(dspy.settings.adapter).__name__)
+        return cls(state, lms, digest(dspy.settings.adapter))
 
     def key(self, text: str, kind: str = "outcome") -> bytes:
         """The key of what the program answers to a text, or of another `kind` of record about that."""

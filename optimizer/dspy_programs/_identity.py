@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import inspect
 import itertools
 import json
 import shutil
 from typing import TYPE_CHECKING, Any
 
 from psopt._version import __version__
+from psopt.dspy_programs._contents import digest
 from psopt.dspy_programs._dspy import dspy
+from psopt.dspy_programs._fingerprint import as_json_data
 from psopt.runs import MANIFEST
 
 if TYPE_CHECKING:
@@ -23,34 +23,20 @@ _ANSWERS = ("answers.db", "answers.db-wal", "answers.db-shm")  # their keys hold
 
 
 def code_of(program: Any) -> str:
-    """A digest of a program's own code: what each of its modules does with what its steps answer."""
-    kinds = {type(module): None for _, module in program.named_sub_modules()} | {type(program): None}
-    own = [kind for kind in kinds if not kind.__module__.startswith("dspy.")]
-    return _digest([f"{kind.__qualname__}\n{_source(kind)}" for kind in own])
+    """A digest of a program's own code and attributes, and of its steps' settings: all but what its state tells."""
+    return digest(program)
 
 
 def function_identity(function: Callable[..., Any] | None) -> str:
-    """A digest of a function, its defaults, and what it closes over; empty for none.
-
-    What it calls by a global name is not in it.
-    """
-    if function is None:
-        return ""
-    inner = inspect.unwrap(getattr(function, "__func__", function))
-    if not inspect.isfunction(inner):  # an object with __call__
-        return _digest([_source(type(function)), _shown(vars(function) if hasattr(function, "__dict__") else {})])
-    cells = [cell.cell_contents for cell in inner.__closure__ or () if _is_filled(cell)]
-    owner = getattr(function, "__self__", None)
-    parts = [_source(inner), _shown(inner.__defaults__), _shown(inner.__kwdefaults__)]
-    parts += [function_identity(cell) if inspect.isfunction(cell) else _shown(cell) for cell in cells]
-    return _digest([*parts, _shown(vars(owner)) if hasattr(owner, "__dict__") else ""])
+    """A digest of a function, or an object that is called, and of all that it uses; empty for none."""
+    return "" if function is None else digest(function)
 
 
 def identity(program: Any, facts: Mapping[str, Any]) -> dict[str, str]:
     """What decides a run's figures, each as a digest or in words; `facts` are what is told beside the program."""
     return {
-        "the program's code": code_of(program),
-        "its instructions, fields and demonstrations": _digest([json.dumps(program.dump_state(), default=str)]),
+        "the program's code and attributes": code_of(program),
+        "its instructions, fields and demonstrations": digest(as_json_data(program.dump_state())),
         "psopt's version": __version__,
         "DSPy's version": dspy.__version__,
         **{name: str(value) for name, value in facts.items()},
@@ -92,41 +78,3 @@ def write_identity(folder: Path, now: Mapping[str, str]) -> None:
 def _asides(folder: Path) -> Iterator[Path]:
     """Where runs are put aside: folders beside it, numbered."""
     return (folder.with_name(f"{folder.name}-earlier-{number}") for number in itertools.count(1))
-
-
-def _digest(parts: list[str]) -> str:
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
-
-
-def _source(thing: Any) -> str:
-    """The source of a class or a function; typed into a console it has none, and its compiled code stands for it."""
-    try:
-        return inspect.getsource(thing)
-    except (OSError, TypeError):
-        pass
-    code = getattr(thing, "__code__", None)
-    if code is not None:
-        return repr((code.co_code, code.co_consts, code.co_names))
-    methods = [value for value in vars(thing).values() if inspect.isfunction(value)] if inspect.isclass(thing) else []
-    return "\n".join(_source(method) for method in methods) or repr(getattr(thing, "__qualname__", thing))
-
-
-def _shown(value: Any) -> str:
-    """A value as text that says the same in every process: an object by its type and what it holds."""
-    if callable(value) and hasattr(value, "__qualname__"):
-        return function_identity(value) if inspect.isfunction(value) else str(value.__qualname__)
-    return json.dumps(value, sort_keys=True, default=_described)
-
-
-def _described(value: Any) -> str:
-    state = vars(value) if hasattr(value, "__dict__") else {}
-    names = {name: part for name, part in state.items() if isinstance(part, (str, int, float, bool, type(None)))}
-    return f"{type(value).__qualname__} {sorted(names.items())}"
-
-
-def _is_filled(cell: Any) -> bool:
-    try:
-        cell.cell_contents  # noqa: B018  # an empty cell raises
-    except ValueError:
-        return False
-    return True

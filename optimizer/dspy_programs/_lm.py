@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from psopt.dspy_programs._contents import configured, digest
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._engine import AsyncCountedEngine, CountedEngine
 from psopt.errors import InputError
@@ -88,4 +89,7 @@ def place_of(lm: Any) -> list[str]:
     if isinstance(engine, CountedEngine):
         return [engine.place]
     bases = [os.environ.get(name) for name in ("OPENAI_BASE_URL", "OPENAI_API_BASE")]
-    return [base for base in bases if base] if isinstance(engine, str) else []
+    if isinstance(engine, str):
+        return [base for base in bases if base]
+    # an engine, or a model of the user's own class
+    return [digest(configured(lm if engine is None else engine))]

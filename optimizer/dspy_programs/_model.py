@@ -123,6 +123,11 @@ class ProgramModel:
         return " ".join([*fingerprint.lm, fingerprint.adapter])
 
     @property
+    def examples(self) -> Mapping[str, Any]:
+        """The examples by their texts."""
+        return self._runner.examples
+
+    @property
     def needs_traces(self) -> bool:
         """Whether examples alone don't hold what demonstrations show."""
         return self._demonstrator.needs_traces

@@ -13,6 +13,7 @@ from psopt.dspy_programs._candidate import ProgramCandidate
 from psopt.dspy_programs._compilation import Compilation
 from psopt.dspy_programs._compile import compile_program
 from psopt.dspy_programs._compile_arguments import check_arguments
+from psopt.dspy_programs._copying import copy_of
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._examples import split_examples
 from psopt.dspy_programs._metric import n_extra_arguments
@@ -373,7 +374,7 @@ class SensitivityOptimizer(dspy.teleprompt.Teleprompter):  # type: ignore[misc] 
     def _best(self, compiled: Compiled) -> Any:
         """The chosen program, on request with the front on it."""
         run = compiled.run
-        better = compiled.programs[run.pick(self.pick).id].deepcopy()
+        better = copy_of(compiled.programs[run.pick(self.pick).id])
         better._compiled = True
         if self.track_stats:
             better.run = run

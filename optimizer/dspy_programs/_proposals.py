@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from psopt.dspy_programs._examples import inputs_key
 from psopt.dspy_programs._step_sensitivity import layers_by_step
 from psopt.proposals import (
     EXAMPLE_LAYERS,
@@ -88,8 +89,9 @@ class ProgramProposals:
 
     def _usable(self, task: Task, predictions: Predictions) -> Predictions:
         """Samples that may be shown: none of val, and where the way to the answer is shown only right ones."""
-        on_val = {sample.text for sample in task.val}
-        keep = np.array([sample.text not in on_val for sample in predictions.samples])
+        keys = {text: inputs_key(example) for text, example in self.model.examples.items()}
+        on_val = {keys[sample.text] for sample in task.val}
+        keep = np.array([keys[sample.text] not in on_val for sample in predictions.samples])
         if self.model.needs_traces:
             keep &= predictions.right[:, 0]
         return replace(predictions.of_samples(keep), metric_scores=None)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.dspy_programs._dspy import dspy
 from psopt.dspy_programs._engine import own_error
+from psopt.dspy_programs._examples import example_key, inputs_key
 from psopt.dspy_programs._failures import Failures
 from psopt.dspy_programs._fingerprint import Fingerprint
 from psopt.dspy_programs._lm import is_counted, lm_of
@@ -83,6 +84,7 @@ class ProgramRunner:
         self._n_threads = n_threads
         self._as_asked = as_asked
         self._has_named_a_label = False
+        self._asked: dict[str, str] = {}
 
     @property
     def calls_a_run(self) -> float | None:
@@ -110,7 +112,7 @@ class ProgramRunner:
         fingerprints = [Fingerprint.of(program) for program in programs]
         wanted = np.ones((len(texts), len(programs)), dtype=np.bool_) if cells is None else cells
         keys = {
-            (row, column): fingerprints[column].key(texts[row], self._kind)
+            (row, column): fingerprints[column].key(self.asked(texts[row]), self._kind)
             for row, column in np.argwhere(wanted).tolist()
         }
         answered = self.records.get_many(keys.values())
@@ -127,6 +129,13 @@ class ProgramRunner:
         for (row, column), key in keys.items():
             rows[row][column] = answered[key]
         return rows
+
+    def asked(self, text: str) -> str:
+        """What a text stands for in the key of an answer: the inputs, and the whole example where a metric judges."""
+        if text not in self._asked:
+            key = inputs_key if self._metric is None else example_key
+            self._asked[text] = key(self.examples[text])
+        return self._asked[text]
 
     def prepare(self, program: Any) -> Any:
         """Let a copy's steps ask their own models, where they have any, as the whole program's model is asked."""

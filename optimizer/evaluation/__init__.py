@@ -3,6 +3,7 @@
 from psopt.answers import embed_with
 from psopt.evaluation._answer_shares import AnswerShares, answer_shares, answered_phrase, lopsidedness, shares_line
 from psopt.evaluation._beside_quality import beside_quality_line
+from psopt.evaluation._class_differences import ClassDifference, compare_classes
 from psopt.evaluation._evaluate import assessed, evaluate, no_labels, rephrased_prompts
 from psopt.evaluation._evaluator import Evaluator, Split
 from psopt.evaluation._grid import Grid
@@ -34,6 +35,7 @@ __all__ = [
     "NA",
     "OBJECTIVES",
     "AnswerShares",
+    "ClassDifference",
     "ClassScores",
     "Evaluator",
     "Grid",
@@ -49,6 +51,7 @@ __all__ = [
     "answered_phrase",
     "assessed",
     "beside_quality_line",
+    "compare_classes",
     "compare_paired",
     "consistency_contributions",
     "consistency_influences",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from psopt.evaluation._answer_shares import most_answered
 from psopt.evaluation._open_scores import open_line
 from psopt.evaluation._ordinal import OrdinalScores, ordinal_line
 
@@ -12,9 +13,7 @@ if TYPE_CHECKING:
 
 
 def beside_quality_line(*measured: Mapping[str, Any]) -> str:
-    """Say what stands beside quality and S: of ordered labels, open answers, and labels scored by their probabilities.
-
-    It is empty of labels without an order that are scored by the answers alone.
+    """Say what stands beside quality and S: the largest class, and what else is asked of other answers than one label.
 
     Parameters
     ----------
@@ -27,10 +26,15 @@ def beside_quality_line(*measured: Mapping[str, Any]) -> str:
     ('', 'PSS 25.0 %')
     >>> beside_quality_line({"posix": 1.204}, {"posix": 0.51})
     'POSIX 1.20 -> 0.51 nats'
+    >>> beside_quality_line({"class_shares": {"ham": 0.95, "spam": 0.05}})
+    'largest class: ham (95 % of the samples)'
     """
     if all("open" in scores for scores in measured):
         return open_line(*(scores["open"]["measures"] for scores in measured))
     lines = []
+    if of_class := measured[-1].get("class_shares"):
+        largest = most_answered(of_class)
+        lines.append(f"largest class: {largest} ({100 * of_class[largest]:.0f} % of the samples)")
     if all("ordinal" in scores for scores in measured):
         lines.append(ordinal_line(*(OrdinalScores(**scores["ordinal"]) for scores in measured)))
     if all("posix" in scores for scores in measured):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.answers import BAND, FIRST_CODE, AnswerType, text_of
+from psopt.evaluation._class_differences import class_answers
 from psopt.evaluation._confidence import CONFIDENCE_AGAINST_S, confidence_measures
 from psopt.evaluation._label_rows import given_labels, true_labels
 from psopt.metrics import mean_interval, prompt_sensi_score, sensitivity
@@ -112,30 +113,19 @@ def _exact_match(predictions: Predictions) -> float:
 
 def label_f1(predictions: Predictions) -> dict[str, float | None]:
     """F1 of each of several labels, over all answers; None where a label is neither true nor answered."""
-    given = given_labels(predictions.array, predictions.labels)
-    true = true_labels([str(sample.label) for sample in predictions.samples], predictions.labels)
-    is_asked = predictions.asked[:, :, None]
-    hits = 2 * (given & true[:, None, :] & is_asked).sum(axis=(0, 1))
-    claims = (given & is_asked).sum(axis=(0, 1)) + (true[:, None, :] & is_asked).sum(axis=(0, 1))
     return {
-        name: float(hit / claim) if claim else None
-        for name, hit, claim in zip(predictions.labels, hits, claims, strict=True)
+        label: float((right * weights).sum() / weights.sum()) if weights.any() else None
+        for label, right, weights in class_answers(predictions)
     }
 
 
 def label_f1_intervals(predictions: Predictions) -> dict[str, tuple[float, float]]:
     """95 % intervals of `label_f1`, of the labels that have an F1: each over the samples that have or are given it."""
-    given = given_labels(predictions.array, predictions.labels)
-    true = true_labels([str(sample.label) for sample in predictions.samples], predictions.labels)
     intervals = {}
-    for number, label in enumerate(predictions.labels):
-        is_given, is_true = given[:, :, number], true[:, None, number]
-        # F1 is a ratio of sums: an answer that is right weighs two, one that misses or adds the label one
-        weights = (is_given.astype(np.float64) + is_true) * predictions.asked
+    for label, right, weights in class_answers(predictions):
         concerned = weights.any(axis=1)
         if concerned.any():
-            is_right = (is_given & is_true)[concerned]
-            intervals[label] = mean_interval(is_right, weights=weights[concerned]).bounds
+            intervals[label] = mean_interval(right[concerned], weights=weights[concerned]).bounds
     return intervals
 
 

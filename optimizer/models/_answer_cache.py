@@ -82,7 +82,7 @@ class AnswerCache:
 
     def put_many(self, values: Mapping[bytes, Any]) -> None:
         """Keep these values, all or none."""
-        rows = [(key, json.dumps(value, ensure_ascii=False)) for key, value in values.items()]
+        rows = [(key, _written(value)) for key, value in values.items()]
         with self._lock, self._explained():
             if len(rows) == 1:
                 self._connection.execute("INSERT OR IGNORE INTO answers VALUES (?, ?)", rows[0])
@@ -112,3 +112,13 @@ def answer_key(**parts: Any) -> bytes:
     """Return the key of an answer: everything that decides it, by name, as JSON data."""
     canonical = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).digest()
+
+
+def _written(value: Any) -> str:
+    """A value as JSON; with escapes where it holds what UTF-8 can't, half a surrogate pair."""
+    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value)
+    return text

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from psopt.proposals._near_copies import NearCopies
+from psopt.proposals._near_copies import NearCopies, held_by_nearly_all, words_in
 from psopt.proposals._phrase_evidence import PhraseEvidence
 from psopt.tasks import Row, inputs_of, shown_words
 from psopt.text import (
     field_and_phrase,
-    holds_private_text,
     label_mentions,
     private_pieces,
     quoted_cues,
@@ -92,14 +91,15 @@ class ProposalChecks:
         shown = [shown_words(sample.text)]
         if isinstance(sample.text, Row):
             shown += [sample.text.fields.get(name, "") for name in self.columns]
-        if any(map(holds_private_text, shown)):
+        private = (piece for text in shown for piece in private_pieces(text))
+        if any(piece not in self._shared_pieces for piece in private):
             return "holds private text"
         if self._held.holds(sample.text):
             return "is nearly a text of val or test"
         return None
 
     def _private(self, text: str) -> str | None:
-        piece = next(private_pieces(text), None)
+        piece = next(private_pieces(text, with_cases=True), None)
         if piece is not None:
             return piece
         own = {word for label in self.task.labels for word in words_of(label)}
@@ -131,7 +131,26 @@ class ProposalChecks:
 
     @cached_property
     def _held(self) -> NearCopies:
-        return NearCopies(sample.text for sample in (*self.task.val, *self.task.test))
+        shared = held_by_nearly_all(words_in(sample.text) for sample in self._samples)
+        return NearCopies((sample.text for sample in (*self.task.val, *self.task.test)), shared)
+
+    def names_a_case(self, sample: Sample) -> bool:
+        """Whether a sample holds the number of an order or a case: no person's, but better shown in no prompt."""
+        return next(private_pieces(shown_words(sample.text), with_cases=True), None) is not None
+
+    def held_back(self, samples: Iterable[Sample]) -> dict[str, str]:
+        """What speaks against showing samples, by their ids."""
+        objections = {sample.id: self.against_example(sample) for sample in samples}
+        return {name: objection for name, objection in objections.items() if objection}
+
+    @cached_property
+    def _shared_pieces(self) -> frozenset[str]:
+        """What is private by its form and stands in nearly all samples, as a policy's phone number does: nobody's."""
+        return held_by_nearly_all(set(private_pieces(shown_words(sample.text))) for sample in self._samples)
+
+    @property
+    def _samples(self) -> tuple[Sample, ...]:
+        return (*self.task.train, *self.task.val, *self.task.test)
 
     @cached_property
     def _usual_inputs(self) -> tuple[str, ...]:

@@ -113,7 +113,9 @@ def _choice_facts(contents: Contents) -> list[tuple[str, str]]:
         lost = short_line(against_knee, quality_name(run))
         facts.append(("short", f"{run['short']['id']} on test against the knee, in points: {lost}"))
     if answers := AnswerType.from_dict(run.get("answers")).note:
-        facts.append(("answers are", f"{answers}. {_beside_quality(contents)}"))
+        facts.append(("answers are", f"{answers}."))
+    if line := _beside_quality(contents):
+        facts.append((f"beside {quality_name(run)}", line))
     if limits := run.get("prompt_limits"):
         facts.append(("limits", limits_line(limits)))
     return facts

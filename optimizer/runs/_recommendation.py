@@ -19,6 +19,9 @@ NOTHING_COMPARED = "Nothing was compared: no other prompt was scored on all of v
 """What takes the verdict's place where a limit ended the search before it had a candidate."""
 
 
+_MOST_LOSSES = 5  # a line of more classes is not read
+
+
 @dataclass(frozen=True, eq=False)
 class Recommendation:
     """What the gate has made of a run.
@@ -88,6 +91,8 @@ def recommendation_lines(data: Mapping[str, Any], quality: str = "F1") -> list[s
     lines = [_sentence(data, tests, quality)]
     if tests and data.get("reason"):
         lines.append(f"{data['reason']}.")
+    if losses := _losses(tests, data["id"]):
+        lines.append(losses)
     if tests:
         names = ", ".join(["the baseline", *(test["id"] for test in tests)])
         lines.append(
@@ -108,6 +113,8 @@ def _sentence(data: Mapping[str, Any], tests: list[Mapping[str, Any]], quality: 
     if best["lost"]:
         return f"Keep yours. The best found is wrong on what is pinned: {', '.join(best['lost'])}."
     differences = _differences(best, quality)
+    if best.get("is_harmful") and _looks_better(best):
+        return f"Keep yours. The best found looks better on the whole, but is worse for single classes: {differences}."
     if data["mode"] == "likely":
         estimate = _by_estimate(best)
         return f"Keep yours. The best found is not likely better: {differences} on test, and no better {estimate}."
@@ -143,6 +150,22 @@ def _of_chosen(data: Mapping[str, Any], test: Mapping[str, Any], quality: str) -
         f"Use prompt {test['id']}: {differences}. Tested at {100 * data['alpha']:g} %: {quality} is not lower by "
         f"{100 * data['margin']:g} and S not higher by 1, and at least one of them is better."
     )
+
+
+def _losses(tests: list[Mapping[str, Any]], chosen: str) -> str:
+    """Which classes are worse on test, and macro-F1 where it is, of what is handed back or else of the best found."""
+    shown = next((test for test in tests if test["id"] == chosen), tests[0] if tests else {})
+    parts = [
+        f"{loss['label']} {100 * loss['before']:.1f} -> {100 * loss['after']:.1f} "
+        f"({loss['n']} samples{', surely' if loss['is_sure'] else ''})"
+        for loss in shown.get("losses", ())
+    ]
+    if len(parts) > _MOST_LOSSES:
+        parts[_MOST_LOSSES:] = [f"and {len(parts) - _MOST_LOSSES} more"]
+    macro = shown.get("macro_f1")
+    if macro and macro[1] < macro[0]:
+        parts.append(f"macro-F1 {100 * macro[0]:.1f} -> {100 * macro[1]:.1f}")
+    return f"Worse with {shown['id']} on test: {', '.join(parts)}." if parts else ""
 
 
 def _by_estimate(test: Mapping[str, Any]) -> str:

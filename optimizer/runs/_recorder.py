@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 import traceback
+from collections import Counter
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from psopt._version import __version__
 from psopt.answers import AnswerType
 from psopt.diagnosis import Diagnosis, diagnose_predictions, find_suspects
 from psopt.errors import BudgetReachedError, InputError, PsoptError
+from psopt.proposals import ProposalChecks
 from psopt.rephrasings import to_file
 from psopt.runs._choice import CHOICE, choice_record
 from psopt.runs._directory import (
@@ -61,6 +63,7 @@ class RunRecorder:
     probe: dict[str, Any] | None = None
     # baseline, front, shortest, what is recommended: the end
     _tested: tuple[Candidate, tuple[Candidate, ...], Candidate, Recommendation | None] | None = None
+    _not_shown: dict[str, str] | None = None
     _chosen: tuple[tuple[tuple[str, bool], ...], dict[str, Any]] | None = None  # of which prompts, and how surely
 
     def __post_init__(self) -> None:
@@ -215,13 +218,33 @@ class RunRecorder:
         self.directory.write_json(REPHRASINGS, to_file(self.evaluator.rephrasings))
 
     def save_proposals(self, search: Search) -> None:
-        """Write every edit that was proposed, and every draft that was refused and why."""
+        """Write every edit that was proposed, every draft that was refused, and every sample held back, and why."""
         earlier = self.directory.path / PROPOSALS
         refused = self.directory.read_json(PROPOSALS)["refused"] if earlier.exists() else []
         drafting = search.problem.proposer
         refused += [asdict(draft) for draft in drafting.refused] if drafting else []
-        content = {"schema_version": 1, "edits": [edit.to_dict() for edit in search.state.pool], "refused": refused}
+        held_back = self._held_back(search)
+        content = {
+            "schema_version": 1,
+            "edits": [edit.to_dict() for edit in search.state.pool],
+            "refused": refused,
+            "held_back": [{"sample": name, "reason": why} for name, why in held_back.items()],
+        }
         self.directory.write_json(PROPOSALS, content)
+
+    def _held_back(self, search: Search) -> dict[str, str]:
+        """The samples of train that are shown as no example, found out once; where that is most of them it is said."""
+        if self._not_shown is None:
+            samples = self.evaluator.samples["train"]
+            checks = ProposalChecks.of(self.task, search.problem.baseline_prompt)
+            self._not_shown = checks.held_back(samples)
+            if len(self._not_shown) > len(samples) / 2:
+                counts = Counter(self._not_shown.values()).most_common()
+                reasons = ", ".join(f"{why} ({n})" for why, n in counts)
+                search.problem.observer.phase(
+                    f"{len(self._not_shown)} of {len(samples)} train samples may be no example: {reasons} ({PROPOSALS})"
+                )
+        return self._not_shown
 
     def save_prompts(
         self,

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypedDict
 
 from psopt.errors import DataError, nearest
+from psopt.tasks._alike_labels import merge_alike
 from psopt.tasks._answer_spec import LABEL, LABELS, ORDINAL
 from psopt.tasks._checks import check_classes
 from psopt.tasks._data import DatasetInfo
@@ -74,6 +75,9 @@ def assemble(
     noun = described.noun or "text"
     notes = [*notes, pinned_note(splits)]
     spec = described.spec
+    if spec.has_labels:
+        splits, merged_note = merge_alike(splits, described.labels, spec)
+        notes.append(merged_note)
     if not spec.is_open and source in ("file", "hub", "memory"):
         notes.append(rare_note(splits))
         if not described.labels:
@@ -142,7 +146,8 @@ def _digest(splits: Splits) -> str:
 
 def left_out(tables: Sequence[Table], splits: Splits) -> list[str]:
     """Say in a line each how many samples of the data the splits leave out, and why."""
-    notes = []
+    coded = {(table.label_column, table.code_column): None for table in tables if table.code_column}
+    notes = [f"the labels are those of column {name!r}, which names the codes of {code!r}" for name, code in coded]
     lacking = {
         "a text": sum(table.n_without_text for table in tables),
         "a label": sum(table.n_without_label for table in tables),

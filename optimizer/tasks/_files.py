@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from psopt.tasks._formats import Record
 
-SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet", ".ndjson")
 
 
 def read_rows(path: Path) -> list[Record]:
@@ -37,7 +37,7 @@ def _rows(path: Path) -> Iterator[Record]:
     suffix = path.suffix.lower()
     if suffix == ".parquet":
         return parquet_rows(path)
-    if suffix == ".jsonl":
+    if suffix in (".jsonl", ".ndjson"):
         return json_rows(path, read_text(path))
     return delimited_rows(path, read_text(path), delimiter="\t" if suffix == ".tsv" else ",")
 

@@ -27,7 +27,22 @@ class Record:
 
 
 def delimited_rows(path: Path, text: str, delimiter: str) -> Iterator[Record]:
-    """Rows of .csv and .tsv text with a header; a quoted field may hold line breaks. Messages name `path`."""
+    """Rows of .csv and .tsv text with a header; a quoted field may hold line breaks. Messages name `path`.
+
+    In a .tsv a quote is a sign like others, unless it opens and closes a field of one line; only where lines then lack
+    fields are they read as quoted ones. A .csv whose header has semicolons or tabs and no comma is parted by these.
+    Columns without a name are left out where they are empty.
+    """
+    if delimiter == "\t" and (lines := _plain_lines(text)) is not None:
+        header, *rows = lines
+        _check_header(path, header)
+        for number, fields in enumerate(rows, start=2):
+            if fields != [""]:
+                yield Record(f"line {number}", _by_name(path, number, header, fields))
+        return
+    first = text.lstrip().split("\n", 1)[0]
+    if delimiter == "," and "," not in first:
+        delimiter = max(";\t|", key=first.count) if any(sign in first for sign in ";\t|") else delimiter
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     start = 1
     try:
@@ -43,6 +58,21 @@ def delimited_rows(path: Path, text: str, delimiter: str) -> Iterator[Record]:
         raise DataError(f"{path}, line {start}: {in_words(error)}") from error
 
 
+def _plain_lines(text: str) -> list[list[str]] | None:
+    """The fields of lines whose quotes mean nothing; None where lines have other numbers of fields than the header."""
+    lines = [line.split("\t") for line in text.replace("\r\n", "\n").rstrip("\n").split("\n")]
+    if any(len(fields) != len(lines[0]) for fields in lines if fields != [""]):
+        return None
+    return [[_unquoted(field) for field in fields] for fields in lines]
+
+
+def _unquoted(field: str) -> str:
+    """A field without the quotes around all of it, if those inside are doubled as quoted fields have them."""
+    inner = field[1:-1]
+    is_quoted = len(field) > 1 and field[0] == field[-1] == '"' and '"' not in inner.replace('""', "")
+    return inner.replace('""', '"') if is_quoted else field
+
+
 @contextmanager
 def wide_fields() -> Iterator[None]:
     """Let csv fields be as long as a whole file."""
@@ -55,17 +85,20 @@ def wide_fields() -> Iterator[None]:
 
 def _check_header(path: Path, header: list[str]) -> None:
     for name in header:
-        if header.count(name) > 1:
+        if name.strip() and header.count(name) > 1:
             raise DataError(f"{path}, line 1: two columns are called {name!r}; rename one")
 
 
 def _by_name(path: Path, line: int, header: list[str], fields: list[str]) -> dict[str, str]:
+    if len(fields) > len(header) and not any(fields[len(header) :]):
+        fields = fields[: len(header)]
     if len(fields) != len(header):
         raise DataError(
             f"{path}, line {line}: {len(fields)} fields where the header has {len(header)}; "
             'put "quotes" around a text that holds the delimiter'
         )
-    return dict(zip(header, fields, strict=True))
+    named = [(name.strip() and name) or f"column {place}" for place, name in enumerate(header, start=1)]
+    return {name: field for name, given, field in zip(named, header, fields, strict=True) if given.strip() or field}
 
 
 def in_words(error: csv.Error) -> str:

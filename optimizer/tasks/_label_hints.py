@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from psopt.tasks._alike_labels import looks_like
 from psopt.tasks._ordered import number_of
 
 if TYPE_CHECKING:
@@ -53,8 +54,8 @@ def several_hint(labels: Sequence[str]) -> str:
 def typo_hint(sizes: Mapping[str, int]) -> str:
     """Say which rare labels are one edit apart from a frequent one, from how often each is met; else nothing.
 
-    Labels that differ in case or white space alone are named however frequent they are; those that differ in a digit
-    are two names.
+    Labels that differ in case, white space or look-alike letters alone are named however frequent they are; those that
+    differ in a digit are two names.
 
     >>> typo_hint({"technical": 120, "tecnical": 1, "billing": 80})
     "label 'tecnical' (1) looks like 'technical' (120)"
@@ -66,14 +67,19 @@ def typo_hint(sizes: Mapping[str, int]) -> str:
     for number, label in enumerate(by_frequency):
         alike = next((other for other in by_frequency[:number] if _is_misspelt(label, other, sizes)), None)
         if alike is not None:
-            found.append(f"{label!r} ({sizes[label]:,}) looks like {alike!r} ({sizes[alike]:,})")
+            found.append(f"{_told(label)} ({sizes[label]:,}) looks like {_told(alike)} ({sizes[alike]:,})")
     others = f", and {len(found) - _MOST_MISSPELT:,} more are alike" if len(found) > _MOST_MISSPELT else ""
     return f"label {', '.join(found[:_MOST_MISSPELT])}{others}" if found else ""
 
 
+def _told(label: str) -> str:
+    """A label as a message names it; letters of several alphabets by their codes, which alone tell them apart."""
+    return repr(label) if looks_like(label) == label else f"{label!r}, written {label!a}"
+
+
 def _is_misspelt(label: str, other: str, sizes: Mapping[str, int]) -> bool:
     one, two = ("".join(name.casefold().split()) for name in (label, other))
-    if one == two:
+    if looks_like(one) == looks_like(two):
         return True
     if min(len(one), len(two)) < _SHORTEST_MISSPELT or sizes[other] < _TIMES_AS_FREQUENT * sizes[label]:
         return False

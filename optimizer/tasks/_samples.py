@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import reprlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 # Guards against a wrong column or a broken quote, not measured: no class name is a page.
 LONGEST_LABEL = 200
+_WHOLE_NUMBER = re.compile(r"[+-]?\d+(?:\.0+)?")
 ONE_LABEL = AnswerSpec()
 SPLIT_NAMES = {"train": "train", "training": "train", "test": "test"} | dict.fromkeys(
     ("val", "valid", "validation", "dev"), "val"
@@ -41,12 +43,16 @@ class Placed(NamedTuple):
 
 
 class Table(NamedTuple):
-    """The samples of a table, the column that holds their labels (empty where there is none), and rows left out."""
+    """The samples of a table, the column that holds their labels (empty where there is none), and rows left out.
+
+    `code_column` is the one that was looked at first, where it holds codes of which the label column says the names.
+    """
 
     placed: list[Placed]
     label_column: str = ""
     n_without_text: int = 0
     n_without_label: int = 0
+    code_column: str = ""
 
 
 def make_samples(
@@ -77,6 +83,11 @@ def make_samples(
         raise missing_column(source, names, "label", "--label-column")
     if label_column and not require_labels and all(is_empty(row.values.get(label_column)) for row in rows):
         columns = replace(columns, label=None)
+    code_column = ""
+    if columns.label and not choice.label and (named := _names_beside(rows, columns)):
+        code_column, label_column = columns.label, named
+        others = tuple(name for name in columns.others if name != named)
+        columns = replace(columns, label=named, others=others)
     with_text = numbered = list(enumerate(rows, start=1))
     if skip_empty:
         with_text = [(number, row) for number, row in numbered if not is_without_text(row.values, columns.inputs)]
@@ -88,7 +99,22 @@ def make_samples(
     numbers = [number for number, _ in numbered]
     kept = [row for _, row in numbered]
     placed = _all_placed(source, kept, numbers, columns, spec, only_texts=not choice.inputs)
-    return Table(placed, label_column or "", len(rows) - len(with_text), len(with_text) - len(kept))
+    return Table(placed, label_column or "", len(rows) - len(with_text), len(with_text) - len(kept), code_column)
+
+
+def _names_beside(rows: Sequence[Record], columns: Columns) -> str | None:
+    """The column that says the names of codes: called like the labels', and with one name for each whole number."""
+    pairs = [(row.values.get(columns.label), row.values) for row in rows]
+    if not all(_WHOLE_NUMBER.fullmatch(str(code)) for code, _ in pairs):
+        return None
+    for name in columns.others:
+        if re.fullmatch(rf"{re.escape(str(columns.label))}[ _-]?(?:text|name|title|str|string)s?", name, re.IGNORECASE):
+            both = {(str(code), str(values.get(name) or "").strip()) for code, values in pairs}
+            if len(both) == len({code for code, _ in both}) == len({text for _, text in both}) and (
+                "" not in dict(both).values()
+            ):
+                return name
+    return None
 
 
 def _is_without_label(row: Record, columns: Columns, spec: AnswerSpec) -> bool:

@@ -5,6 +5,7 @@ from psopt.text._line_changes import line_changes, unified_diff
 from psopt.text._markdown import escaped_markdown, fenced
 from psopt.text._normal_form import answer_words, normal_form
 from psopt.text._numbers import numbers_in, whole_number
+from psopt.text._one_line import one_line
 from psopt.text._phrases import (
     ARTICLES,
     FUNCTION_WORDS,
@@ -14,7 +15,7 @@ from psopt.text._phrases import (
     shows,
     words_of,
 )
-from psopt.text._private_text import holds_private_text, private_pieces, private_words
+from psopt.text._private_text import private_pieces, private_words
 from psopt.text._shell_words import shell_line
 from psopt.text._statements import Statements, statements
 from psopt.text._topic_words import LIGHT_WORDS, QUESTION_WORDS, tells_a_topic, topic_words
@@ -31,12 +32,12 @@ __all__ = [
     "escaped_markdown",
     "fenced",
     "field_and_phrase",
-    "holds_private_text",
     "label_mentions",
     "line_changes",
     "names_label",
     "normal_form",
     "numbers_in",
+    "one_line",
     "phrase_of_field",
     "phrases_of",
     "private_pieces",

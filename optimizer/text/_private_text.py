@@ -1,8 +1,9 @@
 """Private text: what a sample may tell of a person, and a prompt that is passed around must not.
 
-A small check by form, for English and German mails: addresses of mail and of houses, numbers by which somebody or
-something is known, names where letters hold them (salutation, signature, after a title). It knows no names: a name
-in the middle of a sentence, and one written small, pass.
+A small check by form, for English and German mails: addresses of mail and of houses, numbers by which somebody is
+known (an account, a customer, a phone), names where letters hold them (salutation, signature, after a title). It knows
+no names: a name in the middle of a sentence, and one written small, pass. So do dates, times, and the numbers of orders
+and cases, which tell nothing of a person to whom they were not given.
 """
 
 from __future__ import annotations
@@ -19,14 +20,29 @@ if TYPE_CHECKING:
 
 _NAME = r"[A-ZÀ-ÞŁŠŽ][\w’'-]+"
 _NAMES = rf"{_NAME}(?:[ \t]+(?:[A-Z]\.[ \t]*)?{_NAME}){{0,2}}"
+_WORD_NUMBER = r"[ \t]*(?:no|nr|num|number|id|nummer)\b\.?"
+_CASES = (
+    r"order|invoice|ticket|case|reference|ref|booking|tracking|serial|request|incident|bestell\w*|rechnung\w*|auftrag\w*"
+    r"|vorgang\w*|fall"
+)
+_TIME = r"\d{1,2}[:.]\d{2}"
+_NOBODY_S = re.compile(
+    r"\b\d{4}([./-])\d{1,2}\1\d{1,2}\b|\b\d{1,2}([./-])\d{1,2}\2\d{2,4}\b|\b(?:19|20)\d{6}\b"
+    r"|\b(?:19|20)\d{2}[ \t]?[–/-][ \t]?(?:19|20)\d{2}\b"
+    rf"|(?:\b|(?<=T)){_TIME}(?:[:.]\d{{2}})?(?:[ \t]?[–-][ \t]?{_TIME})?(?:[ \t]?[ap]m\b|Z\b|[ \t]?Uhr\b|(?![\w.,]))"
+    r"|(?<![\w.,])\d{3,}[.,]\d{1,2}(?![\w.,])"
+    rf"|(?i:(?:\b(?:{_CASES})(?:{_WORD_NUMBER})?|(?<!\w)#)[ \t]*[:#-]{{0,2}}[ \t]*"
+    r"(?P<case>(?=[A-Z-]*\d)[A-Z\d]+(?:-[A-Z\d]+)*))"
+)
+"""Dates, spans of years, times, amounts, and numbers of cases: no person's, taken out before digits are looked at."""
 _FORMS = (
     r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
-    # By which something is known: after the word that says so, or letters and at least five digits.
-    r"(?i:\b(?:order|invoice|ticket|account|customer|client|case|reference|ref|booking|contract|policy|tracking|serial|iban"
-    r"|bestell\w*|kunden\w*|rechnung\w*|vertrag\w*)(?:[ \t]*(?:no|nr|num|number|id|nummer)\b\.?)?[ \t]*[:#]{0,2}[ \t]*"
-    r"((?=[A-Z-]*\d)[A-Z\d]+(?:-[A-Z\d]+)*))",
-    r"#\d{3,}",
-    r"\b(?=[A-Z-]*\d)(?=\d*[A-Z])(?:[A-Z-]*\d){5,}[A-Z\d-]*\b",
+    # By which somebody is known: after the word that says so, an IBAN, or letters with many digits.
+    rf"(?i:\b(?:account|customer|client|member|patient|contract|policy|iban|card|passport|ssn|konto\w*|kunden\w*"
+    rf"|mitglied\w*|vertrag\w*|versicherung\w*)(?:{_WORD_NUMBER})?[ \t]*[:#]{{0,2}}[ \t]*"
+    r"((?=(?:[A-Z-]*\d){4})(?!(?:19|20)\d{2}\b(?!-))[A-Z\d]+(?:-[A-Z\d]+)*))",
+    r"\b[A-Z]{2}\d{2}(?:[ ]?[A-Z\d]{4}){3,}(?:[ ]?[A-Z\d]{1,4})?\b",
+    r"\b(?=[A-Z-]*\d)(?=\d*[A-Z])(?:[A-Z-]*\d){8,}[A-Z\d-]*\b",
     rf"\b(?:Mr|Mrs|Ms|Dr|Prof|Herr|Herrn|Frau)\b\.?[ \t]+({_NAMES})",
     rf"(?m)^[ \t>]*(?i:dear|hi|hello|hey|hallo|lieber?|sehr geehrter?)[ \t]+({_NAMES})[ \t]*(?:[,!.:;–-]|$)",
     r"(?i:\b(?:regards|wishes|thanks|thank you|cheers|sincerely|yours|love|grüßen?|gruß|dank))[ \t]*[,.!]?\s+"
@@ -38,8 +54,7 @@ _FORMS = (
 )
 _PRIVATE = tuple(map(re.compile, _FORMS))
 _DIGITS = re.compile(r"(?<![\w.,])\+?\(?\d(?:[ \t()/.–-]{0,2}\d){5,}(?![\w,])")
-_LEAST_DIGITS = 7  # of digits in groups, the fewest of a phone number; six in a row are no year, and no count of people
-_DATES = re.compile(r"(?:\d{1,2}([./-])\d{1,2}\1\d{2,4}|\d{4}([./-])\d{1,2}\2\d{1,2}|\d{4}[ \t]?[–/-][ \t]?\d{4})")
+_LEAST_DIGITS = 7  # the fewest of a phone number
 # Whom letters greet, and who signs them, without being anybody.
 _NOBODY_NAMES = (
     "all and billing care customer customers department desk everybody everyone folks for help helpdesk hr it ladies "
@@ -48,13 +63,16 @@ _NOBODY_NAMES = (
 _NOBODY = frozenset(_NOBODY_NAMES.split())
 
 
-def private_pieces(text: str) -> Iterator[str]:
-    r"""Yield what is private in a text, piece by piece.
+def private_pieces(text: str, *, with_cases: bool = False) -> Iterator[str]:
+    r"""Yield what is private in a text, piece by piece; on request the numbers of orders and cases too.
 
-    >>> list(private_pieces("Dear Team,\nmy order no. 4711-A is late.\nBest regards\nAnna Poe, +49 30 901820"))
-    ['4711-A', 'Anna Poe', '+49 30 901820']
+    >>> list(private_pieces("Dear Team,\norder 1079 of 2024-03-01 12:15 is late.\nThanks\nAnna Poe, +49 30 901820"))
+    ['Anna Poe', '+49 30 901820']
     """
-    plain = without_markup(text)
+    whole = without_markup(text)
+    if with_cases:
+        yield from (match["case"] for match in _NOBODY_S.finditer(whole) if match["case"])
+    plain = _NOBODY_S.sub(" · ", whole)
     for form in _PRIVATE:
         for match in form.finditer(plain):
             piece = match[match.lastindex or 0]
@@ -62,14 +80,8 @@ def private_pieces(text: str) -> Iterator[str]:
                 yield piece
     for match in _DIGITS.finditer(plain):
         number = match.group().strip("()")
-        n_digits = sum(map(str.isdigit, number))
-        if not _DATES.fullmatch(number) and (n_digits >= _LEAST_DIGITS or number.isdigit()):
+        if sum(map(str.isdigit, number)) >= _LEAST_DIGITS:
             yield number
-
-
-def holds_private_text(text: str) -> bool:
-    """Tell whether anything in a text is private."""
-    return next(private_pieces(text), None) is not None
 
 
 def private_words(texts: Iterable[str]) -> frozenset[str]:
@@ -81,5 +93,5 @@ def private_words(texts: Iterable[str]) -> frozenset[str]:
     private: Counter[str] = Counter()
     for text in texts:
         holding.update(set(words_of(text)))
-        private.update({word for piece in private_pieces(text) for word in words_of(piece)} - _NOBODY)
+        private.update({word for piece in private_pieces(text, with_cases=True) for word in words_of(piece)} - _NOBODY)
     return frozenset(word for word, n in private.items() if 2 * n >= holding[word])

@@ -39,6 +39,7 @@ def test_a_diagnosis_has_the_line_and_the_shares(server: FakeServer, tmp_path: P
     done = measured("diagnose", server, tmp_path)
     assert done.returncode == 0
     assert f"{LINE} {FURTHER}" in done.stdout
+    assert "largest class: tools (70 % of the samples)" in done.stdout
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in done.stdout.splitlines()]
     assert ["toys", "100.0", "30.0"] in rows
     assert ["tools", "0.0", "70.0"] in rows

@@ -104,7 +104,7 @@ def test_posix_is_of_the_labels_that_were_most_probable() -> None:
     """
     found = labels([[[0.8, 0.2, 0.0], [0.4, 0.6, 0.0]]])
     assert score(found).posix == pytest.approx((math.log(2) + math.log(3)) / 2)
-    assert beside_quality_line(score(found).to_dict()) == "POSIX 0.90 nats"
+    assert beside_quality_line(score(found).to_dict()) == "largest class: a (100 % of the samples), POSIX 0.90 nats"
 
 
 def test_a_label_that_a_wording_rules_out_counts_as_one_in_a_billion() -> None:
@@ -127,5 +127,5 @@ def test_posix_is_in_what_is_written_and_older_files_are_shown_without() -> None
     written = json.loads(json.dumps(score(labels([[[0.8, 0.2, 0.0], [0.4, 0.6, 0.0]]])).to_dict()))
     assert written["posix"] == pytest.approx((math.log(2) + math.log(3)) / 2)
     older = {name: value for name, value in written.items() if name != "posix"}
-    assert beside_quality_line(older) == ""
-    assert beside_quality_line(older, written) == ""
+    assert beside_quality_line(older) == "largest class: a (100 % of the samples)"
+    assert "POSIX" not in beside_quality_line(older, written)

@@ -46,7 +46,7 @@ class FakeServer:
             Such as ``"429,hang,half"`` or ``"all"``, and how probable one is.
         structured, logprobs, lacks, provider, model, key
             What the server takes and refuses.
-        shape, unanswerable, reasoning_tokens
+        shape, unanswerable, reads, reasoning_tokens
             What its answers look like.
         delay_ms, rate_limit, serial
             How quick it is.

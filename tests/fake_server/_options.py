@@ -55,6 +55,7 @@ class FakeServerOptions:
     model: str = _option("", "knows no model but this one")
     shape: str = _option("plain", f"how answers look: {', '.join(SHAPES)}")
     unanswerable: str = _option("", f"WORD:KIND,..: texts that are refused; of {', '.join(refusal_kinds())}")
+    reads: int = _option(0, "the most tokens of a prompt that it reads, the last ones; it counts no others")
     reasoning_tokens: int = _option(0, "thought before each answer, and counted with it")
     batches: str = _option("yes", "yes, or no: there is no batch API")
     batch_ms: float = _option(30.0, "from a batch's opening to its end; can be changed while it waits")

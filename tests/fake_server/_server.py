@@ -182,6 +182,9 @@ class Server:
         except asyncio.CancelledError:
             self.seen.statuses["gone"] += 1
             raise
+        if options.reads:
+            usage = completion["usage"]
+            usage["prompt_tokens"] = min(usage["prompt_tokens"], options.reads)
         if options.reasoning_tokens:
             usage = completion["usage"]
             usage["completion_tokens"] += options.reasoning_tokens

@@ -60,6 +60,22 @@ def test_another_model_than_the_one_that_was_asked_is_named_and_counted(
     assert sum("several models have answered" in line for line in caplog.messages) == 2
 
 
+@pytest.mark.parametrize(("reads", "is_said"), [(0, False), (10_000, False), (300, True), (40, True)])
+def test_what_a_server_does_not_read_is_said_once(
+    reads: int, is_said: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    texts = [f"{text} {'and so on for a long while ' * 60 * place}" for place, text in enumerate(TEXTS, start=1)]
+    with FakeServer(reads=reads) as server:
+        model = model_at(server, tmp_path)
+        model.predict(PROMPTS, texts)
+        model.predict(PROMPTS, texts)
+    lines = [line for line in caplog.messages if "the server counts" in line]
+    assert len(lines) == is_said
+    if is_said:
+        assert f"counts {reads} tokens" in lines[0]
+        assert "num_ctx" in lines[0]
+
+
 @pytest.mark.parametrize("shape", [*READ, "error200", "finish-error", "tool-call"])
 def test_the_shape_of_an_answer_changes_no_label(tmp_path: Path, shape: Any, expected: Any) -> None:
     with FakeServer(shape=shape) as server:

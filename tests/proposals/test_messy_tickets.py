@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from dataclasses import replace
@@ -13,19 +14,21 @@ import pytest
 from psopt.diagnosis import diagnose_predictions, suspect_labels
 from psopt.evaluation import evaluate
 from psopt.models.sim import SimulatedModel
-from psopt.proposals import propose_edits
+from psopt.proposals import ProposalChecks, propose_edits
 from psopt.proposals._near_copies import NearCopies
 from psopt.proposals.llm import DraftChecks
 from psopt.proposals.llm._draft_checks import DraftError
 from psopt.search_spaces import seed_prompt
-from psopt.tasks import Sample, Task, inputs_of, shown_words
+from psopt.tasks import DatasetInfo, Sample, Task, inputs_of, shown_words
 from psopt.text import FUNCTION_WORDS, label_mentions
 
 from tests.messy_tickets import NAMES, SENTIMENT, SIZES, messy_tickets
 
 REPHRASINGS = [f"wording {number}" for number in range(6)]
 FEWEST = 3  # texts of a class that show what is quoted
-PRIVATE = re.compile(r"@|\d{4,}|Baker Street|" + "|".join(name for names in NAMES for name in names.split()), re.I)
+PRIVATE = re.compile(
+    r"@|(?<!order no\. )(?<!\d)\d{4,}|Baker Street|" + "|".join(name for names in NAMES for name in names.split()), re.I
+)
 
 
 @pytest.fixture(scope="module")
@@ -128,6 +131,39 @@ def test_nothing_that_is_proposed_is_private(edits: Any) -> None:
     for edit in edits:
         shown = " ".join(dict(edit.fields)[name] for name in ("subject", "body")) if edit.fields else edit.text
         assert not PRIVATE.search(shown), edit.text
+
+
+def test_what_all_samples_share_holds_none_back_and_what_is_held_back_is_listed() -> None:
+    """Met: a policy in every example made all of them near copies, and its phone number all of them private."""
+    policy = "Refunds take ten days. Dear Anna Poe answers questions at 555-123-4567 on working days from nine to five."
+    things = ["boat", "lamp", "desk", "chair", "cable", "phone", "radio", "clock", "mirror", "carpet", "bottle"]
+    made = {
+        split: tuple(
+            Sample(f"{split}-{place}", f"policy: {policy}\nmail: the {thing} {deed} {split}", label)
+            for place, (thing, (deed, label)) in enumerate(
+                itertools.product(things, (("broke in", "bugs"), ("costs too much in", "billing")))
+            )
+        )
+        for split in ("train", "val", "test")
+    }
+    private = Sample("train-x", f"policy: {policy}\nmail: call Laura at 030 9018 2000", "bugs")
+    copied = Sample("train-y", made["val"][0].text, "bugs")
+    empty = Sample("train-z", "  ", "bugs")
+    task = Task(
+        "mails",
+        "Sort the mail.",
+        ("bugs", "billing"),
+        made["train"],
+        made["val"],
+        made["test"],
+        DatasetInfo("mails", "memory", ""),
+    )
+    checks = ProposalChecks.of(task)
+    assert checks.held_back([*made["train"], private, copied, empty]) == {
+        "train-x": "holds private text",
+        "train-y": "is nearly a text of val or test",
+        "train-z": "is empty",
+    }
 
 
 def test_no_example_is_empty(edits: Any) -> None:

@@ -10,7 +10,7 @@ from psopt.models.chat._client import Answer
 from psopt.models.chat._confidence import confidence_of
 from psopt.models.chat._error_bodies import error_of
 from psopt.models.chat._errors import TransientError
-from psopt.models.chat._event_stream import merged_stream
+from psopt.models.chat._event_stream import merged_stream, whole_signs
 from psopt.models.chat._refusals import CONTENT_FILTER, REFUSED
 from psopt.models.chat._usage_report import TokenUsage, read_usage
 
@@ -52,13 +52,13 @@ def read_completion(content: bytes) -> Answer:
     if len(content) > _LARGEST_ANSWER:
         raise TransientError(f"an answer of {len(content):,} bytes")
     try:
-        body = merged_stream(content) or json.loads(content)
+        body = merged_stream(content) or json.loads(whole_signs(content))
         _raise_error(body)
         choice = body["choices"][0]
         _raise_error(choice)
         answer = _read(choice, read_usage(body.get("usage")))
         return replace(answer, model=str(body.get("model") or ""))
-    except (ValueError, LookupError, TypeError, AttributeError):
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):  # the last of brackets in brackets
         shown = content[:_SHOWN].decode("utf-8", "replace")
         raise TransientError(f"no chat completion: {shown!r}", unreadable=True) from None
 

@@ -27,7 +27,12 @@ if TYPE_CHECKING:
 
 _LABELS = ("animal", "plant")
 _TASK = "Is it an animal or a plant? Answer with exactly one of these labels and nothing else: animal, plant\n\n{}:"
+_MARK = "marble-heron-48"
+# About 5,000 tokens: more than the 2,048 and 4,096 to which servers cut prompts unless told otherwise.
+_LONG = "The weather was mild that day, and nothing else was written down about it. " * 340
+_RECALL = f"The password is {_MARK}.\n\n{_LONG}\n\nWhat is the password? Answer with the password alone."
 _TRIES = 2  # a doctor waits for nobody: a server that fails twice is said to
+_LONGEST = 60  # characters of a reason
 _YES = "yes"
 _NO = "no"
 
@@ -39,7 +44,8 @@ class Finding:
     Attributes
     ----------
     what : str
-        ``chat``, ``structured output``, ``seed``, ``log-probabilities``, ``limits``, ``batches`` or ``speed``.
+        ``chat``, ``structured output``, ``seed``, ``log-probabilities``, ``long prompts``, ``limits``, ``batches`` or
+        ``speed``.
     works : str
         ``yes``, ``no`` or ``-``.
     used : str
@@ -108,11 +114,15 @@ class _ExaminedClient:
         self.calls: list[_Call] = []
 
     async def ask(self, text: str, labels: tuple[str, ...] = ()) -> _Call:
+        """Ask for the class of a text."""
+        return await self.ask_this(_TASK.format(text), labels)
+
+    async def ask_this(self, prompt: str, labels: tuple[str, ...] = ()) -> _Call:
         """Ask once, with what the server takes; that is remembered."""
         self._negotiation.recall()
         messages = [
             {"role": "system", "content": "You are a text classifier."},
-            {"role": "user", "content": _TASK.format(text)},
+            {"role": "user", "content": prompt},
         ]
         query = Query(messages, labels)
         answer = await self._negotiation.find_out(query, self._answered)
@@ -149,14 +159,17 @@ async def _examined(model: str, plain: _ExaminedClient, likely: _ExaminedClient,
         first = await plain.ask("A cat")
         structured = await plain.ask("A dog", _LABELS)
         again = await plain.ask("A cat")
+        logprobs = await _logprobs(likely)
+        short = [*plain.calls, *likely.calls]
         findings = (
             _chat(first),
             _structured(structured),
             _seed(first, again),
-            await _logprobs(likely),
-            _limits([*plain.calls, *likely.calls]),
+            logprobs,
+            await _long_prompts(plain),
+            _limits(short),
             await _batches(plain.client, timeout),
-            _speed([*plain.calls, *likely.calls]),
+            _speed(short),
         )
         return Examination(model, public_address(plain.client.endpoint), findings)
     finally:
@@ -204,6 +217,21 @@ async def _logprobs(likely: _ExaminedClient) -> Finding:
     return Finding(
         "log-probabilities", _YES, f"--logprobs, {form} answers, top_logprobs {call.request['top_logprobs']}"
     )
+
+
+async def _long_prompts(plain: _ExaminedClient) -> Finding:
+    """Whether the front of a long prompt is read: it holds a word that is asked for at the end."""
+    what = "long prompts"
+    try:
+        answer = (await plain.ask_this(_RECALL)).answer
+    except (ModelRefusedError, ModelError) as error:
+        return Finding(what, _NO, f"one of 5,000 tokens is refused: {error}"[:_LONGEST])
+    if answer.unanswered:
+        return Finding(what, _NO, f"one of 5,000 tokens is refused: {answer.reason}"[:_LONGEST])
+    counted = f"; {answer.tokens_in:,} tokens counted" if answer.tokens_in else ""
+    if _MARK in (answer.text or "").casefold():
+        return Finding(what, _YES, f"the front is read{counted}")
+    return Finding(what, _NO, f"the front is not read{counted}")
 
 
 def _limits(calls: list[_Call]) -> Finding:

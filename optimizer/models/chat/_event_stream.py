@@ -10,6 +10,13 @@ _FIRST = (_DATA, b"event:", b"id:", b"retry:", b":")
 _TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
 
 
+def whole_signs(content: bytes) -> bytes:
+    """JSON without halves of surrogate pairs, which no file and no terminal can hold: "?" in their place."""
+    if b"\\ud" not in content.lower():
+        return content
+    return json.dumps(json.loads(content), ensure_ascii=False).encode("utf-8", "replace")
+
+
 def merged_stream(content: bytes) -> dict[str, Any] | None:
     r"""Return the completion that a stream's chunks make together; None if it is no stream.
 
@@ -30,7 +37,7 @@ def merged_stream(content: bytes) -> dict[str, Any] | None:
     merged = _Merged()
     for event in events:
         if event != b"[DONE]":
-            merged.add(json.loads(event))
+            merged.add(json.loads(whole_signs(event)))
     if not merged.is_whole and b"[DONE]" not in events:
         raise ValueError("the stream breaks off")
     return merged.completion()

@@ -20,6 +20,7 @@ from psopt.models.chat._confidence import check_confidence
 from psopt.models.chat._label_probabilities import label_probabilities
 from psopt.models.chat._na_kinds import kind_of
 from psopt.models.chat._response_format import read_response_format
+from psopt.models.chat._token_counts import tokens_of_query, unread_line
 from psopt.search_spaces import render
 from psopt.tasks import LABEL
 
@@ -68,6 +69,7 @@ class ChatModel:
         self.engine = engine
         self.few_may_fail = False
         self.answered_by: Counter[str] = Counter()
+        self._is_read_in_whole = True
         self._readable: set[str] = set()  # ways of reading answers that have read a label
 
     @property
@@ -225,8 +227,10 @@ class ChatModel:
             n_left_out=int((~cells).sum()),
             check=check_probabilities if first.asks == LABEL else check_confidence,
         )
-        answers = self.engine.answers(self.queries(prompts, texts, cells), on_progress, monitor)
+        queries = self.queries(prompts, texts, cells)
+        answers = self.engine.answers(queries, on_progress, monitor)
         self._note_models(answers)
+        self._note_unread(queries, answers)
         if monitor.is_trusted:
             self._readable.add(first.answer)
         return answers
@@ -241,6 +245,17 @@ class ChatModel:
                 f"{self.name}: several models have answered ({', '.join(shares)} answers): S counts their differences "
                 "too; switch the server's fall-back off, or name one of them by --model"
             )
+
+    def _note_unread(self, queries: Sequence[Query], answers: Sequence[Answer]) -> None:
+        """Say once where the server's counts of tokens tell that it does not read prompts in whole."""
+        if not self._is_read_in_whole:
+            return
+        said = unread_line(
+            (tokens_of_query(query).low, answer.tokens_in) for query, answer in zip(queries, answers, strict=True)
+        )
+        if said:
+            self._is_read_in_whole = False
+            _LOGGER.warning(f"{self.name}: {said}")
 
     def _probabilities(self, answer: Answer, labels: Sequence[str]) -> list[float]:
         if not answer.text:

@@ -319,5 +319,5 @@ class OpenAIClient:
 def _json(response: httpx2.Response) -> Any:
     try:
         return json.loads(response.content)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None

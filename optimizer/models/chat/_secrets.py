@@ -7,6 +7,8 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from psopt.text import one_line
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -31,7 +33,7 @@ def is_secret(name: str) -> bool:
 
 
 def redacted(text: str, secrets: Iterable[str] = ()) -> str:
-    """Return a message on one line and not too long, without these secrets and those in the environment.
+    """Return a message as it can be shown, on one line and not too long, without these secrets and the environment's.
 
     A secret is cut out wherever it stands if it is so long and mixed that no other text holds it by chance; a shorter
     one where it stands alone. One that might be a plain word, such as a local server's dummy key, stays: cut out of
@@ -45,7 +47,7 @@ def redacted(text: str, secrets: Iterable[str] = ()) -> str:
             text = text.replace(secret, _CUT)
         elif _is_no_word(secret):
             text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", _CUT, text)
-    return " ".join(text.split())[:_SHOWN]
+    return one_line(text)[:_SHOWN]
 
 
 def secret_values(settings: Mapping[str, Any]) -> list[str]:

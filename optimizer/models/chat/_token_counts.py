@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from psopt.models.chat._client import Query
 
@@ -34,6 +34,10 @@ _SCRIPTS: tuple[tuple[str, str, tuple[float, float]], ...] = (
     ("Han and kana", "\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef", (0.9, 1.6)),
     ("Hangul", "\u1100-\u11ff\uac00-\ud7af", (0.9, 1.8)),
 )
+_FEW_ALIKE = 5  # prompts of one count: fewer may have it by chance
+_APART = 1.2  # how much longer the longest of them is than the shortest
+_LONG_ENOUGH = 100  # tokens: of shorter prompts the estimate is too rough
+_FAR_BELOW = 0.6
 _OTHERS = (0.3, 1.5)  # emoji and rare scripts: up to three or four bytes each, a token a byte at worst
 _PATTERNS = tuple((re.compile(f"[{letters}]"), bounds) for _, letters, bounds in _SCRIPTS)
 
@@ -106,3 +110,39 @@ def most_tokens_out(request: Mapping[str, Any], default: int) -> int:
     limits = [request.get(name) for name in ("max_tokens", "max_completion_tokens", "max_output_tokens")]
     stated = [limit for limit in limits if isinstance(limit, int)]
     return max(stated, default=default) * int(request.get("n") or 1)
+
+
+def unread_line(counted: Iterable[tuple[float, int]]) -> str:
+    """Say that a server does not read prompts in whole, by its own counts; empty where nothing tells that.
+
+    It may cut each prompt to so many tokens, so that prompts of several lengths have one count, or count far fewer than
+    a prompt can have.
+
+    Parameters
+    ----------
+    counted : iterable of (float, int)
+        Of each prompt the fewest tokens that it can have, and the server's count; 0 where it says none.
+
+    Examples
+    --------
+    >>> unread_line([(2600.0 + 200 * number, 2048) for number in range(5)]).partition(" at the least")[0]
+    'the server counts 2,048 tokens for 5 prompts that have 2,600 to 3,400'
+    >>> unread_line([(300.0, 350), (260.0, 290)])
+    ''
+    """
+    known = [(fewest, count) for fewest, count in counted if count]
+    if not known:
+        return ""
+    most = max(count for _, count in known)
+    at_most = [fewest for fewest, count in known if count == most]
+    is_cut = len(at_most) >= _FEW_ALIKE and max(at_most) >= _APART * min(at_most)
+    far_below = [fewest for fewest, count in known if fewest >= _LONG_ENOUGH and count < fewest * _FAR_BELOW]
+    if not is_cut and not far_below:
+        return ""
+    lengths = at_most if is_cut else far_below
+    shown = f"{most:,}" if is_cut else f"at most {most:,}"
+    return (
+        f"the server counts {shown} tokens for {len(lengths)} prompts that have {min(lengths):,.0f} to "
+        f"{max(lengths):,.0f} at the least: what it leaves out is mostly the front, with the instructions, so that S "
+        "and F1 say nothing of them; give the model more context (num_ctx, --ctx-size, --max-model-len), or shorten it"
+    )

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Mapping
 
     import httpx2
     from psopt.models.chat._address import Address
+
+_SHOWN = 80  # characters of what a library says of a response
 
 
 class Transport:
@@ -55,15 +57,16 @@ class Transport:
         httpx2.HTTPError, OSError
             If the connection fails.
         """
-        return await self._http.post(self._chat, content=json.dumps(body).encode(), headers=self._headers)
+        content = json.dumps(body).encode()
+        return await _in_http(self._http.post(self._chat, content=content, headers=self._headers))
 
     async def models(self, timeout: float) -> httpx2.Response:
         """Ask which models there are, for so many seconds at most; raises as `post`."""
-        return await self._http.get(self._models, headers=self._headers, timeout=timeout)
+        return await _in_http(self._http.get(self._models, headers=self._headers, timeout=timeout))
 
     async def props(self, timeout: float) -> httpx2.Response:
         """Ask llama.cpp's server how it was started; raises as `post`."""
-        return await self._http.get(self._props, headers=self._headers, timeout=timeout)
+        return await _in_http(self._http.get(self._props, headers=self._headers, timeout=timeout))
 
     async def call(
         self, method: str, path: str, *, params: Mapping[str, str] | None = None, body: Any = None, upload: bytes = b""
@@ -74,15 +77,28 @@ class Transport:
         url = self._beside.copy_with(path=self._beside.path.rstrip("/") + path).copy_merge_params(params or {})
         if not upload:
             content = None if body is None else json.dumps(body).encode()
-            return await self._http.request(method, url, content=content, headers=self._headers)
+            return await _in_http(self._http.request(method, url, content=content, headers=self._headers))
         headers = httpx2.Headers(self._headers)
         headers.pop("Content-Type", None)  # the form's own, which names the boundary of its parts
         file = {"file": ("psopt.jsonl", upload, "application/jsonl")}
-        return await self._http.request(method, url, data={"purpose": "batch"}, files=file, headers=headers)
+        sent = self._http.request(method, url, data={"purpose": "batch"}, files=file, headers=headers)
+        return await _in_http(sent)
 
     async def close(self) -> None:
         """Close the connections."""
         await self._http.aclose()
+
+
+async def _in_http(sending: Awaitable[httpx2.Response]) -> httpx2.Response:
+    """Wait for a response; what is none by the rules of HTTP is a connection that failed."""
+    import aiohttp
+    import httpx2
+
+    try:
+        return await sending
+    except (aiohttp.ClientError, aiohttp.http_exceptions.HttpProcessingError) as error:
+        what = str(getattr(error, "message", "") or error).partition("\n")[0].strip(" :")
+        raise httpx2.RemoteProtocolError(f"no answer in HTTP ({what[:_SHOWN]})") from None
 
 
 def _overridden(headers: dict[str, str], own: Mapping[str, str]) -> dict[str, str]:

@@ -58,6 +58,14 @@ class Encoder:
             return np.empty((0, 384), dtype=np.float32)
         return np.stack([self._known[text] for text in texts]).astype(np.float32)
 
+    def n_longer(self, texts: Sequence[str]) -> int:
+        """How many texts have more tokens than are read; only the long ones are looked at."""
+        long = [text for text in texts if len(text) > MAX_TOKENS]
+        if not long:
+            return 0
+        tokenizer, _ = self._load()
+        return sum(len(ids) > MAX_TOKENS for ids in tokenizer(long, verbose=False)["input_ids"])
+
     def _run(self, texts: Sequence[str]) -> NDArray[np.float16]:
         # Threads that wait must not spin: two processes on two cores would slow each other down threefold. It is read
         # when torch comes, and costs a process that is alone 8 %.

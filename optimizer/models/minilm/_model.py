@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 import numpy as np
 from psopt.errors import InputError
 from psopt.models._capabilities import Capabilities
 from psopt.models._cells import NOT_ASKED
-from psopt.models.minilm._encoder import Encoder
+from psopt.models.minilm._encoder import MAX_TOKENS, Encoder
 from psopt.search_spaces import with_statements
 from psopt.tasks import sample_shows
 from psopt.text import LabelMention, label_mentions
@@ -31,6 +32,7 @@ QUOTE_BONUS = 0.2  # for a text that shows a phrase quoted in a note
 TOPIC_FLOOR = 0.15  # a note on a topic less similar than this says nothing of a text
 EXAMPLE_WEIGHT = 0.2  # of the mean of a label's examples
 REFERENCE_TEXTS = 40  # unlabelled texts that give the centre; 20 to 50 are enough
+_LOGGER = logging.getLogger("psopt.waiting")  # the command line shows what it says
 _MAX_DESCRIPTION_WORDS = 120  # leaves room for the text within the encoder's 256 tokens
 
 
@@ -56,11 +58,14 @@ class MiniLM:
         step = max(1, len(reference_texts) // REFERENCE_TEXTS)  # spread over all that is given, in whatever order
         self._reference = tuple(reference_texts[::step][:REFERENCE_TEXTS])
         self.encoder = Encoder(cache_dir)
+        self._has_said = False
+        self._looked_at: set[str] = set()
 
     def predict(
         self, prompts: Sequence[Prompt], texts: Sequence[str], on_progress: OnProgress | None = None
     ) -> NDArray[np.int64]:
         """Classify every text under every prompt (see `Model.predict`). An empty text is N/A."""
+        self._say_what_is_cut(prompts[0], texts)
         if on_progress:
             joint = [_joint(prompt, text) for prompt in prompts for text in texts]
             self.encoder.encode(joint, on_progress)
@@ -68,6 +73,18 @@ class MiniLM:
         predictions = np.stack(columns, axis=1).astype(np.int64)
         predictions[[not text.strip() for text in texts]] = len(prompts[0].labels)
         return predictions
+
+    def _say_what_is_cut(self, prompt: Prompt, texts: Sequence[str]) -> None:
+        """Say once how many texts are longer than what is read of them."""
+        new = set(texts) - self._looked_at
+        self._looked_at |= new
+        n_longer = self.encoder.n_longer([_joint(prompt, text) for text in texts if text in new])
+        if n_longer and not self._has_said:
+            self._has_said = True
+            _LOGGER.warning(
+                f"minilm reads the first {MAX_TOKENS} tokens, instructions included: {n_longer:,} of {len(texts):,} "
+                "texts are longer, and no figure says anything of the rest; other models read more"
+            )
 
     def predict_cells(
         self,

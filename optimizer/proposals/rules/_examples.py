@@ -169,15 +169,23 @@ class _Fit:
             self._known[index] = self._checks.against_example(self._samples[index]) is None
         return self._known[index]
 
+    def prefers(self, index: int) -> bool:
+        """Whether nothing in a sample is better not shown."""
+        return self._checks is None or not self._checks.names_a_case(self._samples[index])
+
 
 def _next(fitness: Vector, own: NDArray[np.bool_], chosen: list[int], vectors: Vector, is_fit: _Fit) -> int | None:
-    """The fittest sample that may be shown, less its likeness to what is chosen; None where none is fit."""
+    """The fittest sample that may be shown, less its likeness to what is chosen; None where none is fit.
+
+    One without the number of an order or a case comes before one with it.
+    """
     fits = own & (fitness > 0) & is_fit.candidates
     fits[chosen] = False
     alike = (vectors @ vectors[chosen].T).max(axis=1) if chosen else np.zeros(len(fitness))
     merit = np.where(fits, fitness - _DIVERSITY * alike, -np.inf)
     in_order = np.argsort(-merit, kind="stable")[: int(fits.sum())]
-    return next((int(index) for index in in_order if is_fit(int(index))), None)
+    fit = [index for index in in_order.tolist() if is_fit(index)]
+    return next(filter(is_fit.prefers, fit), fit[0] if fit else None)
 
 
 def _fitness(predictions: Predictions, vectors: Vector) -> dict[str, Vector]:

@@ -36,7 +36,7 @@ def samples_needed(baseline: Predictions, nominee: Predictions, test: NomineeTes
     int or None
         Rounded up to two digits.
     """
-    if len(baseline.samples) < 2 or test.lost:
+    if len(baseline.samples) < 2 or test.is_barred:
         return None
     spreads = spread_of_predictions(baseline, nominee)
     n_wordings = baseline.n_rephrasings

@@ -91,6 +91,10 @@ def gate(
     knee alone kept 20, 44, 71 and 92 % of the true gain with 50, 100, 200 and 500 samples of val and of test, the knee
     and the shortest together 17, 43, 71 and 94 %.
 
+    Nor does a nominee pass under which a class is surely worse, by a one-sided test at Holm's level over the classes
+    with five test samples or more, or under which macro-F1 is lower by the margin: where a class is rare, F1 over all
+    samples rises though nothing of it is found any more.
+
     Where the baseline answers one label to nearly everything (`psopt.evaluation.AnswerShares`) its S and C are worth
     nothing, and no useful prompt has a better S. Then a nominee passes ``sure`` if its F1 is better: one test at 5 %,
     so that one whose F1 is no better is handed back no more often than else.
@@ -123,7 +127,9 @@ def gate(
     reason = _f1_alone(baseline, mode)
     decisive = F1_ALONE if reason else BOTH
     tests = [
-        compare_nominee(name, baseline, answers, margin, pinned, of_val.get(name), decisive)
+        compare_nominee(
+            name, baseline, answers, margin, pinned, of_val.get(name), decisive, alpha, by_estimate=mode == "likely"
+        )
         for name, answers in nominees.items()
     ]
     judged = tuple(_judged(tests, mode, alpha))
@@ -179,8 +185,8 @@ def _f1_alone(baseline: Predictions, mode: GateMode) -> str:
 
 
 def _judged(tests: list[NomineeTest], mode: GateMode, alpha: float) -> list[NomineeTest]:
-    """The tests with what came of them. One that has lost a pinned sample does not pass, and takes up its level."""
+    """The tests with what came of them. One that is barred does not pass, and takes up its level."""
     if mode != "sure":
         return [replace(test, passed=test.is_likely) for test in tests]
-    levels = holm([1.0 if test.lost else test.p_value for test in tests], alpha)
+    levels = holm([1.0 if test.is_barred else test.p_value for test in tests], alpha)
     return [replace(test, passed=passed, level=level) for test, (passed, level) in zip(tests, levels, strict=True)]

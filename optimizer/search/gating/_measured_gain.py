@@ -30,22 +30,26 @@ class MeasuredGain:
     consistency : float or None
         None where C is not defined.
     n_samples : int
+    macro_f1 : float or None
+        None where a metric or closeness decides, or nothing is known of it.
     """
 
     f1: float
     sensitivity: float
     consistency: float | None
     n_samples: int
+    macro_f1: float | None = None
 
     @classmethod
     def between(cls, before: Objectives, after: Objectives, n_samples: int) -> MeasuredGain:
         """The differences of scores on the same samples and wordings."""
-        has_both = before.consistency is not None and after.consistency is not None
+        macro = [getattr(scores, "macro_f1", None) for scores in (before, after)]
         return cls(
             after.f1 - before.f1,
             after.sensitivity - before.sensitivity,
-            (after.consistency or 0.0) - (before.consistency or 0.0) if has_both else None,
+            _difference(before.consistency, after.consistency),
             n_samples,
+            _difference(*macro),
         )
 
     @property
@@ -60,14 +64,15 @@ class MeasuredGain:
         def mean(of_test: float, of_val: float) -> float:
             return (1 - share) * of_test + share * of_val
 
-        consistency = None
-        if self.consistency is not None and val.consistency is not None:
-            consistency = mean(self.consistency, val.consistency)
+        def known(of_test: float | None, of_val: float | None) -> float | None:
+            return None if of_test is None or of_val is None else mean(of_test, of_val)
+
         return MeasuredGain(
             mean(self.f1, val.f1),
             mean(self.sensitivity, val.sensitivity),
-            consistency,
+            known(self.consistency, val.consistency),
             self.n_samples + val.n_samples,
+            known(self.macro_f1, val.macro_f1),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -78,3 +83,7 @@ class MeasuredGain:
     def from_dict(cls, data: Mapping[str, Any]) -> MeasuredGain:
         """Read it back."""
         return cls(**data)
+
+
+def _difference(before: float | None, after: float | None) -> float | None:
+    return None if before is None or after is None else after - before

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.evaluation import compare_paired, quality_of
+from psopt.search.gating._class_losses import ClassLoss, class_losses, falls
 from psopt.search.gating._measured_gain import MeasuredGain
 
 if TYPE_CHECKING:
@@ -87,6 +88,13 @@ class NomineeTest:
     passed : bool
     level : float
         What `p_value` was held against.
+    losses : tuple of ClassLoss
+        The classes that are worse by the margin or more, those that surely are first.
+    macro_f1 : (float, float) or None
+        Of the baseline and of the nominee; None where a metric or closeness decides.
+    is_harmful : bool
+        Whether a class is surely worse, or macro-F1 lower by the margin or more: such a nominee does not pass. `likely`
+        takes macro-F1 from the estimate.
     decisive : tuple of str
         The measures that were tested: F1 and S, or F1 alone where S of the baseline says nothing.
     """
@@ -100,6 +108,14 @@ class NomineeTest:
     level: float = 0.0
     estimate: MeasuredGain | None = None
     decisive: tuple[str, ...] = BOTH
+    losses: tuple[ClassLoss, ...] = ()
+    macro_f1: tuple[float, float] | None = None
+    is_harmful: bool = False
+
+    @property
+    def is_barred(self) -> bool:
+        """Whether it does not pass whatever its F1 and S: a pinned sample is lost, or a class."""
+        return bool(self.lost) or self.is_harmful
 
     @property
     def p_value(self) -> float:
@@ -115,11 +131,11 @@ class NomineeTest:
 
     @property
     def is_likely(self) -> bool:
-        """Whether F1 is no lower and F1 - S + C higher, by the estimate alone, and nothing pinned is lost.
+        """Whether F1 is no lower and F1 - S + C higher, by the estimate alone, and no class or pinned sample is lost.
 
         Whether F1 is higher, where it alone decides.
         """
-        if self.estimate is None or self.lost:
+        if self.estimate is None or self.is_barred:
             return False
         gain = self.estimate.f1 if self.decisive == F1_ALONE else self.estimate.total
         return self.estimate.f1 >= 0 and gain > 0
@@ -137,6 +153,9 @@ class NomineeTest:
             "lost": list(self.lost),
             "estimate": None if self.estimate is None else self.estimate.to_dict(),
             "decisive": list(self.decisive),
+            "losses": [asdict(loss) for loss in self.losses],
+            "macro_f1": None if self.macro_f1 is None else list(self.macro_f1),
+            "is_harmful": self.is_harmful,
         }
 
     @classmethod
@@ -146,7 +165,13 @@ class NomineeTest:
         measured = {name: OneSided(**data[name]) for name in ("f1", "sensitivity")}
         kept = data.get("estimate")
         estimate = None if kept is None else MeasuredGain.from_dict(kept)
-        listed = {"lost": tuple(data.get("lost", ())), "decisive": tuple(data.get("decisive", BOTH))}
+        macro = data.get("macro_f1")
+        listed = {
+            "lost": tuple(data.get("lost", ())),
+            "decisive": tuple(data.get("decisive", BOTH)),
+            "losses": tuple(ClassLoss(**loss) for loss in data.get("losses", ())),
+            "macro_f1": None if macro is None else tuple(macro),
+        }
         return cls(**{**rest, **measured, **listed, "estimate": estimate})
 
 
@@ -158,13 +183,20 @@ def compare_nominee(
     pinned: Collection[str] = (),
     on_val: MeasuredGain | None = None,
     decisive: tuple[str, ...] = BOTH,
+    alpha: float = 0.05,
+    *,
+    by_estimate: bool = False,
 ) -> NomineeTest:
     """Compare a nominee with the baseline on the same samples and wordings."""
     paired = compare_paired(baseline, nominee)
     consistency = paired["consistency"].difference if "consistency" in paired else None
+    losses, macro = class_losses(baseline, nominee, margin, alpha)
+    of_macro = None if macro is None else macro[1] - macro[0]
     on_test = MeasuredGain(
-        paired["f1"].difference, paired["sensitivity"].difference, consistency, len(baseline.samples)
+        paired["f1"].difference, paired["sensitivity"].difference, consistency, len(baseline.samples), of_macro
     )
+    estimate = on_test if on_val is None else on_test.with_val(on_val)
+    judged = estimate.macro_f1 if by_estimate else of_macro
     return NomineeTest(
         nominee_id,
         OneSided.of_f1(paired["f1"], margin).between(quality_of(baseline), quality_of(nominee)),
@@ -173,8 +205,11 @@ def compare_nominee(
         ),
         consistency,
         _lost(baseline, nominee, pinned),
-        estimate=on_test if on_val is None else on_test.with_val(on_val),
+        estimate=estimate,
         decisive=decisive,
+        losses=losses,
+        macro_f1=macro,
+        is_harmful=any(loss.is_sure for loss in losses) or falls(judged, margin),
     )
 
 

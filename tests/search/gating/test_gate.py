@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from psopt.errors import InputError
 from psopt.evaluation import Predictions
+from psopt.runs import recommendation_lines
 from psopt.search import MeasuredGain, NomineeTest, Verdict, check_pinned, gate, untested
 from psopt.search.gating._holm import holm
 from psopt.tasks import Sample
@@ -127,6 +129,77 @@ def test_beside_every_other_prompt_both_are_tested() -> None:
     of_earlier = verdict.tests[0].to_dict()
     del of_earlier["decisive"]
     assert NomineeTest.from_dict(of_earlier) == verdict.tests[0]
+
+
+def of_classes(shares: dict[str, float], sizes: dict[str, int], wrong: str, seed: int = 3) -> Predictions:
+    """Every class with its share of samples that are right under all wordings; the others are answered `wrong`."""
+    names = tuple(sizes)
+    labels = [label for label, n in sizes.items() for _ in range(n)]
+    rng = np.random.default_rng(seed)
+    rows = [names.index(label if rng.random() < shares[label] else wrong) for label in labels]
+    samples = tuple(Sample(f"s{place}", "", label) for place, label in enumerate(labels))
+    return Predictions(np.repeat(np.array(rows)[:, None], Q, axis=1), samples, names)
+
+
+RARE = {"ham": 380, "spam": 20}
+
+
+def test_a_gain_over_all_samples_does_not_pay_for_a_rare_class() -> None:
+    baseline = of_classes({"ham": 0.9, "spam": 0.8}, RARE, "spam")
+    nominee = of_classes({"ham": 1.0, "spam": 0.1}, RARE, "ham")
+    assert nominee.right.mean() > baseline.right.mean()
+    for mode in ("sure", "likely"):
+        verdict = gate(baseline, {"knee": nominee}, mode=mode)
+        (test,) = verdict.tests
+        assert (verdict.verdict, test.is_harmful) == ("keep", True)
+        (loss,) = test.losses
+        assert (loss.label, loss.n) == ("spam", 20)
+        assert loss.before > loss.after
+        assert Verdict.from_dict(verdict.to_dict()) == verdict
+    data = {**verdict.to_dict(), "id": "old", "samples_needed": None, "looks": 1, "mode": "sure"}
+    first, second, *_ = recommendation_lines(data)
+    assert first.startswith(
+        "Keep yours. The best found looks better on the whole, but is worse for single classes: F1 "
+    )
+    assert second.startswith(
+        f"Worse with knee on test: spam {100 * loss.before:.1f} -> {100 * loss.after:.1f} (20 samples"
+    )
+
+
+def test_a_class_that_is_surely_worse_bars_though_macro_f1_is_higher() -> None:
+    sizes = {"a": 100, "b": 100, "c": 100}
+    verdict = gate(
+        of_classes({"a": 0.3, "b": 0.4, "c": 1.0}, sizes, "a"),
+        {"knee": of_classes({"a": 1.0, "b": 1.0, "c": 0.6}, sizes, "b")},
+    )
+    (test,) = verdict.tests
+    assert test.macro_f1 is not None
+    assert test.macro_f1[1] > test.macro_f1[0]
+    assert [(loss.label, loss.is_sure) for loss in test.losses] == [("c", True)]
+    assert verdict.verdict == "keep"
+
+
+def test_a_class_that_loses_by_chance_bars_nobody_and_is_named() -> None:
+    sizes = {"a": 200, "b": 190, "c": 3}
+    baseline = of_classes({"a": 0.6, "b": 0.6, "c": 1.0}, sizes, "a")
+    nominee = of_classes({"a": 0.95, "b": 0.95, "c": 0.5}, sizes, "b")
+    verdict = gate(baseline, {"knee": nominee}, margin=0.2)
+    (test,) = verdict.tests
+    assert (verdict.verdict, test.is_harmful) == ("better", False)
+    assert [(loss.label, loss.is_sure) for loss in test.losses] == [("c", False)]
+
+
+def test_of_scored_answers_the_mean_score_of_each_class_counts() -> None:
+    def scored(of_spam: float, of_ham: float) -> Predictions:
+        answered = of_classes({"ham": 1.0, "spam": 1.0}, RARE, "ham")
+        scores = np.where(answered.truth[:, None] == 1, of_spam, of_ham) * np.ones((400, Q))
+        return replace(answered, metric_scores=scores)
+
+    verdict = gate(scored(0.9, 0.5), {"knee": scored(0.2, 0.8)})
+    (test,) = verdict.tests
+    assert (verdict.verdict, test.macro_f1) == ("keep", None)
+    (loss,) = test.losses
+    assert (loss.label, loss.before, loss.after) == ("spam", pytest.approx(0.9), pytest.approx(0.2))
 
 
 def test_likely_goes_by_the_estimates_and_off_by_nothing() -> None:

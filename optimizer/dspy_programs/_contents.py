@@ -1,0 +1,262 @@
+"""What a value holds, as text that says the same in every process; and what can't be told of it."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import hashlib
+import inspect
+import json
+import pickle
+import sysconfig
+import threading
+import types
+from typing import TYPE_CHECKING, Any
+
+import pydantic
+from psopt.dspy_programs._dspy import dspy
+from psopt.models.chat import public_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_OF_RUNNING = frozenset({"callbacks", "history", "_compiled", "traces", "train", "stage", "demos", "signature", "lm"})
+"""What DSPy's modules hold that does not decide their answers, or that `dump_state` tells."""
+_BY_REPR = frozenset({"datetime", "decimal", "fractions", "pathlib", "uuid", "re", "zoneinfo", "ipaddress"})
+_LOCKS = (type(threading.Lock()), type(threading.RLock()), threading.Event, threading.Condition, threading.Semaphore)
+_LIBRARIES = (sysconfig.get_paths()["stdlib"], "site-packages", "dist-packages")
+_OWN = ("dspy.", "psopt.")
+_DEEPEST = 40
+
+
+def contents(value: Any, name: str = "value") -> tuple[str, tuple[str, ...]]:
+    """Return what a value holds as JSON, and the names of the parts that nothing can be told of.
+
+    An object holds its class, with the source where that is the user's own, and its attributes; a function its source,
+    its defaults, what it closes over, and the functions and constants that it uses by a global name.
+
+    Of a program the steps' instructions, fields and demonstrations are left out, which `dump_state` tells.
+
+    >>> contents({"b": {2, 1}, "a": 1.5})
+    ('["dict", ["a", 1.5], ["b", ["set", 1, 2]]]', ())
+    """
+    steps = [step for _, step in value.named_predictors()] if isinstance(value, dspy.Module) else []
+    reader = _Reader(steps)
+    return json.dumps(reader.read(value, name)), tuple(dict.fromkeys(reader.unknown))
+
+
+def digest(*values: Any) -> str:
+    """A short digest of what values hold."""
+    return hashlib.sha256("\0".join(contents(value)[0] for value in values).encode()).hexdigest()[:16]
+
+
+def unknown_parts(**values: Any) -> list[str]:
+    """The parts of these that nothing can be told of: whether they are the same as before."""
+    return [part for name, value in values.items() for part in contents(value, name)[1]]
+
+
+def configured(value: Any) -> Any:
+    """What an object that changes as it runs was made with: its class, what it says of itself, constructor arguments.
+
+    Counters and logs of requests make it no other engine: of numbers without a fraction it must itself say so.
+    """
+    says = value.dump_state() if hasattr(value, "dump_state") else None
+    named = set(inspect.signature(type(value).__init__).parameters) if inspect.isfunction(type(value).__init__) else ()
+    attributes = {}
+    for name, part in getattr(value, "__dict__", {}).items():
+        is_count = says is not None and (part is None or type(part) is int)
+        is_argument = name.lstrip("_") in named and not is_count
+        if name not in _OF_RUNNING and (is_argument or isinstance(part, (str, bool, float))):
+            attributes[name] = part
+    return [type(value), says, attributes]
+
+
+class _Reader:
+    """Reads a value part by part, and notes what it can't read."""
+
+    def __init__(self, steps: Sequence[Any]) -> None:
+        self._steps = {id(step) for step in steps}
+        self.unknown: list[str] = []
+        self._within: dict[int, Any] = {}  # the objects too, so that none of their ids is given anew
+        self._classes: set[Any] = set()
+
+    def read(self, value: Any, name: str) -> Any:
+        if value is None or type(value) in {bool, int, float, str}:
+            return value
+        if id(value) in self._within or len(self._within) > _DEEPEST:
+            return "(again)"
+        self._within[id(value)] = value
+        try:
+            return self._read(value, name)
+        finally:
+            del self._within[id(value)]
+
+    def _read(self, value: Any, name: str) -> Any:
+        kind = type(value)
+        if isinstance(value, enum.Enum):
+            return [kind.__qualname__, self.read(value.value, name)]
+        if isinstance(value, (str, int, float)):
+            return [kind.__qualname__, str(value)]
+        if isinstance(value, (bytes, bytearray)):
+            return ["bytes", hashlib.sha256(value).hexdigest()]
+        if isinstance(value, dict):
+            return [
+                kind.__name__,
+                *_ordered([self.read(key, name), self.read(of, f"{name}[{key!r}]")] for key, of in value.items()),
+            ]
+        if isinstance(value, (list, tuple)):
+            return [kind.__name__, *(self.read(of, f"{name}[{place}]") for place, of in enumerate(value))]
+        if isinstance(value, (set, frozenset)):
+            return ["set", *_ordered(self.read(of, name) for of in value)]
+        if isinstance(value, type):
+            return self._class(value)
+        if isinstance(value, functools.partial):
+            return ["partial", *(self.read(part, name) for part in (value.func, value.args, value.keywords))]
+        if isinstance(value, (types.FunctionType, types.MethodType, types.BuiltinFunctionType)):
+            return self._function(value, name)
+        if callable(value) and hasattr(value, "__wrapped__"):  # as functools.cache makes them
+            return ["wrapped", self.read(value.__wrapped__, name)]
+        if isinstance(value, types.ModuleType):
+            return value.__name__
+        if isinstance(value, _LOCKS):
+            return "lock"
+        if kind.__module__.partition(".")[0] in _BY_REPR:
+            return [kind.__qualname__, repr(value)]
+        if hasattr(value, "tobytes") and hasattr(value, "dtype"):
+            if value.dtype == object:
+                return self.read(value.tolist(), name)
+            return [str(value.dtype), list(value.shape), hashlib.sha256(value.tobytes()).hexdigest()]
+        if isinstance(value, dspy.Module):
+            return self._module(value, name)
+        if isinstance(value, dspy.BaseLM):
+            engine = getattr(value, "_engine_spec", None)
+            settings = sorted(public_settings(value.kwargs).items())
+            of_engine = engine if engine is None or isinstance(engine, str) else configured(engine)
+            return [value.model, self.read(settings, name), self.read([*configured(value)[:1], of_engine], name)]
+        return self._object(value, name)
+
+    def _module(self, value: Any, name: str) -> Any:
+        attributes = {key: part for key, part in vars(value).items() if key not in _OF_RUNNING}
+        is_told = id(value) in self._steps or not isinstance(value, dspy.Predict)
+        state = None if is_told else value.dump_state()
+        parts = [self.read(part, f"{name}.{key}") for key, part in attributes.items()]
+        return [
+            self._class(type(value)),
+            json.dumps(state, sort_keys=True, default=str),
+            list(zip(attributes, parts, strict=True)),
+        ]
+
+    def _object(self, value: Any, name: str) -> Any:
+        kind = type(value)
+        slots = [slot for base in kind.__mro__ for slot in _as_names(vars(base).get("__slots__", ()))]
+        attributes = {slot: getattr(value, slot) for slot in slots if slot != "__dict__" and hasattr(value, slot)}
+        attributes |= {
+            key: part for key, part in getattr(value, "__dict__", {}).items() if key not in {"callbacks", "history"}
+        }
+        if isinstance(value, pydantic.BaseModel):
+            attributes |= value.__pydantic_extra__ or {}
+        try:
+            if _says_how(kind):
+                return [kind.__qualname__, hashlib.sha256(pickle.dumps(value, 4)).hexdigest()]
+            object.__reduce_ex__(value, 2)  # raises where it holds more than attributes
+        except Exception:  # noqa: BLE001  # somebody's object: whatever it raises, it can't be told
+            self.unknown.append(f"{name} ({kind.__qualname__})")
+        return [self._class(kind), sorted([key, self.read(part, f"{name}.{key}")] for key, part in attributes.items())]
+
+    def _class(self, kind: type) -> Any:
+        """A class by its name; of the user's own the source, the bases, and what its methods use."""
+        full_name = f"{kind.__module__}.{kind.__qualname__}"
+        if kind in self._classes or _is_of_library(kind):
+            return full_name
+        self._classes.add(kind)
+        methods = [part for part in map(_function_in, vars(kind).values()) if part is not None]
+        return [
+            full_name,
+            source_of(kind),
+            *(self._class(base) for base in kind.__bases__),
+            *(self._globals(method) for method in methods),
+        ]
+
+    def _function(self, function: Any, name: str) -> Any:
+        owner = getattr(function, "__self__", None)
+        of_owner = None if owner is None or isinstance(owner, types.ModuleType) else self.read(owner, name)
+        inner = inspect.unwrap(getattr(function, "__func__", function))
+        full_name = f"{getattr(inner, '__module__', '')}.{inner.__qualname__}"
+        if not isinstance(inner, types.FunctionType) or _is_of_library(inner):
+            return [full_name, of_owner]
+        cells = [self.read(cell.cell_contents, name) for cell in inner.__closure__ or () if _is_filled(cell)]
+        defaults = self.read([inner.__defaults__, inner.__kwdefaults__], name)
+        return [source_of(inner), defaults, cells, of_owner, self._globals(inner)]
+
+    def _globals(self, function: types.FunctionType) -> Any:
+        """What a function uses by a global name: the user's functions and classes, and constants."""
+        used = {name: function.__globals__[name] for name in _names(function.__code__) if name in function.__globals__}
+        return [[name, self.read(part, name)] for name, part in sorted(used.items()) if _is_constant(name, part)]
+
+
+def source_of(thing: Any) -> str:
+    """The source of a class or a function; typed into a console it has none, and its compiled code stands for it."""
+    try:
+        return inspect.getsource(thing)
+    except (OSError, TypeError):
+        pass
+    code = getattr(thing, "__code__", None)
+    if code is not None:
+        return repr((code.co_code, _constants(code), code.co_names))
+    methods = [method for method in map(_function_in, vars(thing).values()) if method is not None]
+    return "\n".join(map(source_of, methods)) or repr(getattr(thing, "__qualname__", thing))
+
+
+def _constants(code: types.CodeType) -> list[Any]:
+    return [_constants(part) if isinstance(part, types.CodeType) else repr(part) for part in code.co_consts]
+
+
+def _names(code: types.CodeType) -> set[str]:
+    """The global names of a function and of those inside it."""
+    inner = [part for part in code.co_consts if isinstance(part, types.CodeType)]
+    return set(code.co_names).union(*map(_names, inner))
+
+
+def _function_in(member: Any) -> types.FunctionType | None:
+    """The function of a class's member: a method, a property, a static method."""
+    function = getattr(member, "fget", None) or getattr(member, "__func__", member)
+    return function if isinstance(function, types.FunctionType) else None
+
+
+def _is_constant(name: str, value: Any) -> bool:
+    """Whether a global decides what a function does, and is no module and no running thing: by type, or by its name."""
+    if isinstance(value, (types.FunctionType, type)):
+        return not _is_of_library(value)
+    return isinstance(value, (str, int, float, tuple, frozenset)) or (
+        name.isupper() and isinstance(value, (list, dict, set))
+    )
+
+
+def _is_of_library(thing: Any) -> bool:
+    module = getattr(thing, "__module__", None) or ""
+    if module == "builtins" or f"{module}.".startswith(_OWN):
+        return True
+    code = getattr(thing, "__code__", None)
+    file = code.co_filename if code is not None else getattr(inspect.getmodule(thing), "__file__", None)
+    return any(place in str(file) for place in _LIBRARIES)
+
+
+def _says_how(kind: type) -> bool:
+    """Whether a class says by itself how it is written down."""
+    return kind.__reduce__ is not object.__reduce__ or kind.__reduce_ex__ is not object.__reduce_ex__
+
+
+def _as_names(slots: Any) -> Iterable[str]:
+    return (slots,) if isinstance(slots, str) else slots
+
+
+def _ordered(parts: Iterable[Any]) -> list[Any]:
+    return sorted(parts, key=json.dumps)
+
+
+def _is_filled(cell: Any) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018  # an empty cell raises
+    except ValueError:
+        return False
+    return True

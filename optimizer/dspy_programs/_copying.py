@@ -1,0 +1,56 @@
+"""Copies of programs that share no step with what they were made of."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from psopt.dspy_programs._dspy import dspy
+from psopt.errors import InputError
+
+
+def copy_of(program: Any) -> Any:
+    """Copy a program: what can't be copied, a client or a lock, is shared, and no predictor ever is.
+
+    DSPy's own copy shares a whole list, steps and all, if one thing in it can't be copied.
+
+    Raises
+    ------
+    InputError
+        If a predictor would be shared all the same, naming the attribute.
+    """
+    steps = {id(predictor) for _, predictor in program.named_predictors()}
+    copied = program.deepcopy()
+    if _shared(copied, steps) is None:
+        return copied
+    copied = _parts_copied(program, {})
+    if (name := _shared(copied, steps)) is not None:
+        raise InputError(
+            f"{type(program).__name__}.{name} can't be copied: the copy shares its predictor with yours, which every "
+            "program that is tried would change; keep clients and locks out of what holds it"
+        )
+    return copied
+
+
+def _shared(copied: Any, steps: set[int]) -> str | None:
+    return next((name for name, predictor in copied.named_predictors() if id(predictor) in steps), None)
+
+
+def _parts_copied(value: Any, known: dict[int, Any]) -> Any:
+    """A copy part by part, where named_predictors looks; a part that can't be copied is shared."""
+    if id(value) in known:
+        return known[id(value)]
+    if isinstance(value, dspy.Module):
+        kind: Any = type(value)
+        twin = known[id(value)] = kind.__new__(kind)
+        twin.__dict__.update({name: _parts_copied(part, known) for name, part in vars(value).items()})
+        return twin
+    if type(value) is dict:
+        return {key: _parts_copied(part, known) for key, part in value.items()}
+    if type(value) in {list, tuple}:
+        return type(value)(_parts_copied(part, known) for part in value)
+    try:
+        known[id(value)] = copy.deepcopy(value)
+    except Exception:  # noqa: BLE001  # somebody's object: whatever it raises, it can't be copied
+        known[id(value)] = value
+    return known[id(value)]
