@@ -147,7 +147,10 @@ def _show(console: Console, report: PromptReport) -> None:
         print_table(console, clusters_table(report))
     if report.scores is None:
         console.print("Without labels F1, consistency and the right class of a group can't be told.")
-    print_table(console, weakest_table(report, is_whole=not is_wrapped(console)))
+    if report.diagnosis.failure_cases["sensitivity"]:
+        print_table(console, weakest_table(report, is_whole=not is_wrapped(console)))
+    else:
+        console.print("No sample's answer changes with the wording.")
     half, most = report.diagnosis.carried["50%"], report.diagnosis.carried["90%"]
     if half:
         console.print(f"{half} samples carry half of the whole S, {most} carry 90 %: look at these first.")
