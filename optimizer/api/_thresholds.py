@@ -85,7 +85,7 @@ def given_bounds(bounds: Mapping[str, float | ClassBounds | None]) -> dict[str, 
     given = {option: bound for option, bound in bounds.items() if bound is not None and bound != {}}
     if not given:
         names = ", ".join("--" + option.replace("_", "-") for option in OPTIONS)
-        raise InputError(f"nothing to check: give at least one of {names}")
+        raise InputError(f"nothing to check: give at least one of {names} or --pin")
     return given
 
 

@@ -89,7 +89,7 @@ def test_braces_are_plain_text(here: Path) -> None:
         (["optimize", "--dataset", "trec", "--strict-data"], "trec"),
         (["optimize", "--dataset", "good.csv", "--model", "minlm"], "did you mean 'minilm'"),
         (["optimize", "--dataset", "good.csv", "--model", "openai/"], "lacks a name"),
-        (["optimize", "--dataset", "good.csv", "--sampler", "tpee"], "did you mean 'tpe'"),
+        (["optimize", "--dataset", "good.csv", "--sampler", "tpee"], "did you mean tpe"),
         (["optimize", "--dataset", "good.csv", "--strategy", "detail"], "task file"),
         (["optimize", "--dataset", "good.csv", "--trials", "0"], "--trials"),
         (["optimize", "--dataset", "good.csv", "--trials", "many"], "--trials"),
