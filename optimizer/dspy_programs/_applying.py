@@ -25,7 +25,9 @@ def frame_of(program: Any) -> str:
     parts = []
     for _, predictor in program.named_predictors():
         bare = predictor.signature.with_instructions(_NO_INSTRUCTIONS)
-        messages = adapter.format(bare, demos=predictor.demos, inputs=dict.fromkeys(bare.input_fields, ""))
+        # a conversation is none of its own words, and an empty text is no conversation
+        inputs = {name: "" for name, field in bare.input_fields.items() if field.annotation is not dspy.History}
+        messages = adapter.format(bare, demos=predictor.demos, inputs=inputs)
         parts += [str(message["content"]) for message in messages]
     return "\n".join(parts)
 

@@ -29,6 +29,7 @@ from psopt.evaluation import Evaluator
 from psopt.models.chat import stay_here
 from psopt.proposals.llm import LLMProposer
 from psopt.runs import MANIFEST, free_folder, held, recommendation_lines
+from psopt.search import open_storage
 from psopt.search_spaces import Prompt
 
 if TYPE_CHECKING:
@@ -87,6 +88,8 @@ def _search(student: Any, outcome: Outcome, data: ProgramData, compilation: Comp
     models, task = compilation.models, data.task
     folder = compilation.folder or free_folder(Path("runs"), type(student).__name__.lower())
     variants = _variants(student, outcome, task, compilation)
+    if compilation.settings.storage:
+        open_storage(compilation.settings.storage)  # before the first call
     untold = _untold(student, dict(next(iter(data.examples.values())).items()), compilation)
     model = ProgramModel(
         student,

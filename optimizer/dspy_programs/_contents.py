@@ -243,7 +243,8 @@ def _is_of_library(thing: Any) -> bool:
 
 def _says_how(kind: type) -> bool:
     """Whether a class says by itself how it is written down."""
-    return kind.__reduce__ is not object.__reduce__ or kind.__reduce_ex__ is not object.__reduce_ex__
+    plain: Any = object
+    return kind.__reduce__ is not plain.__reduce__ or kind.__reduce_ex__ is not plain.__reduce_ex__
 
 
 def _as_names(slots: Any) -> Iterable[str]:

@@ -7,7 +7,7 @@ import types
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union, get_args, get_origin
 
-from psopt.dspy_programs._outcome import Outcome, as_text
+from psopt.dspy_programs._outcome import NONE, Outcome, as_text
 from psopt.errors import InputError
 from psopt.tasks import LABELS, NUMBER, TEXT, AnswerSpec, are_mostly_rare
 
@@ -22,6 +22,7 @@ class _Output(NamedTuple):
     field: str
     labels: tuple[str, ...]
     spec: AnswerSpec = AnswerSpec()
+    is_optional: bool = False
 
 
 def find_outcome(
@@ -65,6 +66,9 @@ def find_outcome(
         return Outcome(output.step, output.field, labels if spec.has_labels else (), spec=spec)
     # The program's own code may make the class, or the type not say what it is.
     labels = output.labels or _labels_in(examples, output.field)
+    is_optional = any(other.is_optional for other in outputs if other.field == output.field)
+    if is_optional and any(output.field in example and example[output.field] is None for example in examples):
+        labels = (*labels, NONE)
     if len(labels) < 2:
         fields = ", ".join(other.field for other in outputs)
         raise InputError(
@@ -82,7 +86,7 @@ def _outputs(program: Any) -> list[_Output]:
             "the program has no predictor (dspy.Predict or a module built on it): there is nothing to mend"
         )
     return [
-        _Output(step, name, *_kind_of(field.annotation))
+        _Output(step, name, *_kind_of(field.annotation), is_optional=type(None) in get_args(field.annotation))
         for step, predictor in steps
         for name, field in predictor.signature.output_fields.items()
     ]

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pydantic
 from psopt.dspy_programs._contents import digest
 from psopt.dspy_programs._dspy import dspy
@@ -60,4 +61,6 @@ def _plain(value: Any) -> Any:
         return value.model_dump(mode="json")
     if isinstance(value, (set, frozenset, tuple)):
         return list(value)
+    if isinstance(value, np.generic):
+        return value.item()
     return as_text(value)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Equivalence = Callable[[str, str], bool]
 RIGHT = "right"
+NONE = str(None)
 NO_REFERENCE = "(what the metric says is right)"
 _ONE_LABEL = AnswerSpec()
 
@@ -56,6 +57,11 @@ class Outcome:
             return self.labels
         return self.labels or (RIGHT, *(f"other answer {number}" for number in range(1, n_rephrasings + 1)))
 
+    @property
+    def takes_none(self) -> bool:
+        """Whether to give no label is an answer, as with ``Optional[Literal[..]]``."""
+        return NONE in self.labels
+
     def truth(self, example: Any, where: str) -> str:
         """The class of an example.
 
@@ -66,7 +72,7 @@ class Outcome:
         """
         if not self.has_references:
             return NO_REFERENCE
-        if example.get(self.field) is None:
+        if example.get(self.field) is None and not (self.takes_none and self.field in example):
             fields = ", ".join(sorted(example.keys()))
             raise DataError(f"{where} has no {self.field!r}, which the program is to predict; it has {fields}")
         label = as_text(example[self.field])

@@ -170,10 +170,13 @@ class ProgramRunner:
             self.failures.add("program", text, error)
             return {"outcome": None, "merit": 0.0, "failed": True}
         value = _value(prediction, self.outcome.field)
-        outcome = None if value is None else as_text(value)
+        fields = [*prediction.keys()] if hasattr(prediction, "keys") else [self.outcome.field]
+        is_there = self.outcome.field in fields
+        outcome = as_text(value) if value is not None or (self.outcome.takes_none and is_there) else None
+        found = {"outcome": outcome} if is_there else {"outcome": outcome, "gave": ", ".join(map(str, fields))}
         if self._metric is None:
-            return {"outcome": outcome, "merit": None}
-        return {"outcome": outcome, **self._judged(example, prediction, text)}
+            return {**found, "merit": None}
+        return {**found, **self._judged(example, prediction, text)}
 
     def is_right(self, record: Record, text: str) -> bool:
         """Whether a run got to what may be shown as an example: by the metric, else by the example's own outcome."""
@@ -204,18 +207,25 @@ class ProgramRunner:
         records = self.records.get_many(first)
         if all(record.get("failed") for record in records.values()):
             self.failures.stop()
-        outcomes = [records[key]["outcome"] for key in first]
-        self._has_named_a_label = any(map(self.outcome.is_label, outcomes))
+        shown = [records[key] for key in first]
+        self._has_named_a_label = any(self.outcome.is_label(record["outcome"]) for record in shown)
         if not self._has_named_a_label:
-            raise self._no_labels(jobs[first[0]][0], outcomes)
+            raise self._no_labels(jobs[first[0]][0], shown)
         return set(first)
 
-    def _no_labels(self, program: Any, outcomes: Sequence[str | None]) -> NoLabelsError:
-        answers = ", ".join(repr(outcome[:_SHOWN]) for outcome in dict.fromkeys(filter(None, outcomes)))
+    def _no_labels(self, program: Any, records: Sequence[Record]) -> NoLabelsError:
+        field = self.outcome.field
+        answers = ", ".join(
+            repr(text[:_SHOWN]) for text in dict.fromkeys(filter(None, (of["outcome"] for of in records)))
+        )
         reason = f"they gave {answers[: 3 * _SHOWN]}" if answers else "no answer could be parsed"
+        cure = "raise max_tokens if its answers are cut off, or try another model"
+        if not answers and all("gave" in record for record in records):
+            reason = f"what it returns has no {field!r}, but {records[0]['gave'] or 'nothing'}"
+            cure = f"let forward return dspy.Prediction({field}=..), or name what it returns with label_field=.."
         return NoLabelsError(
             f"{name_of(program)}: none of the first {FIRST} runs of the program ended in one of its labels in "
-            f"{self.outcome.field!r}: {reason}; raise max_tokens if its answers are cut off, or try another model"
+            f"{field!r}: {reason}; {cure}"
         )
 
     def _run_all(self, jobs: Jobs, on_progress: OnProgress | None) -> None:

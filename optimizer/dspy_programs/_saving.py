@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Literal
 
+from psopt.dspy_programs._copying import copy_of
 from psopt.dspy_programs._dspy import dspy
+from psopt.dspy_programs._fingerprint import as_json_data
 from psopt.dspy_programs._template_signature import field_names, template_instructions
 from psopt.search_spaces import render_additions
 from psopt.tasks import FREE, JSON, LABELS, NUMBER, TEXT, AnswerSpec, as_value
@@ -24,7 +26,13 @@ def write_program(program: Any, folder: Path, prompt_id: str) -> Path:
     """Write a program's state to the run's programs/ID.json."""
     target = folder / PROGRAMS / f"{prompt_id}.json"
     target.parent.mkdir(exist_ok=True)
-    program.save(target)
+    try:
+        program.save(target)
+    except Exception:  # noqa: BLE001  # values that no JSON takes: as plain data they can be shown all the same
+        plain = copy_of(program)
+        for _, predictor in plain.named_predictors():
+            predictor.demos = [as_json_data(dict(demo.items())) for demo in predictor.demos]
+        plain.save(target)
     return target
 
 

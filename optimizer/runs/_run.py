@@ -59,6 +59,14 @@ class Run:
     recommendation: Recommendation | None = None
     draw: Callable[[Run], go.Figure] | None = None
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Run:
+        """Nothing of it changes: copies of what holds it share it."""
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the study, which is of this process: `psopt.load_run` opens it again."""
+        return {**vars(self), "study": None}
+
     def __repr__(self) -> str:
         """Where it is, and what it recommends: all that was found would fill screens."""
         chosen = "the seed prompt" if self.recommended.id == self.baseline.id else self.recommended.id

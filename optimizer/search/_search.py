@@ -264,7 +264,7 @@ class Search:
             self._on_new_best(self)
 
     def _is_complete(self) -> bool:
-        return self.state.n_done >= self.history.total or self.n_own == self._most_own
+        return self.study.is_to_stop or self.state.n_done >= self.history.total or self.n_own == self._most_own
 
     def _spend_what_was_saved(self) -> None:
         """Where only shorter prompts are left to try, search on as long as the limits pay for it."""

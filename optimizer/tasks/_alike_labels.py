@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from psopt.errors import DataError
 from psopt.tasks._answer_spec import LABELS, ORDINAL
 from psopt.tasks._references import set_written, written_set
+from psopt.text import shown_signs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 
 _WHOLE = re.compile(r"([+-]?\d+)\.0+")
 _MOST_NAMED = 5
-# Letters of other alphabets that look like Latin ones, and the Latin ones.
-_FOREIGN = "аеорсухіјѕһԁԛԝАВЕКМНОРСТУХІЈЅΑΒΕΖΗΙΚΜΝΟΡΤΥΧοαν"
-_LATIN = "aeopcyxijshdqwABEKMHOPCTYXIJSABEZHIKMNOPTYXoav"
-_LOOKS = str.maketrans(_FOREIGN, _LATIN)
 
 
 def merge_alike(splits: Splits, given: Sequence[str], spec: AnswerSpec) -> tuple[Splits, str]:
@@ -38,7 +34,7 @@ def merge_alike(splits: Splits, given: Sequence[str], spec: AnswerSpec) -> tuple
     sizes = Counter(
         name for split in splits for sample in split if sample.label is not None for name in _names(sample, spec)
     )
-    seen = _shown if spec.kind == ORDINAL else _as_number  # two places on a scale that are one number are a fault
+    seen = shown_signs if spec.kind == ORDINAL else _as_number  # two places on a scale that are one number are a fault
     by_form: dict[str, list[str]] = {}
     for name in sorted(sizes, key=lambda name: (name not in given, -sizes[name], name)):
         by_form.setdefault(seen(name), []).append(name)
@@ -58,24 +54,9 @@ def merge_alike(splits: Splits, given: Sequence[str], spec: AnswerSpec) -> tuple
     return merged, f"label {', '.join(said[:_MOST_NAMED])}, which looks the same{more}"
 
 
-def looks_like(label: str) -> str:
-    """A label as it looks, whatever alphabet its letters are of.
-
-    >>> looks_like("sраm") == looks_like("spam")
-    True
-    """
-    return unicodedata.normalize("NFKC", _shown(label)).translate(_LOOKS)
-
-
-def _shown(label: str) -> str:
-    """What is seen of a label: composed, without signs of no width, all white space alike."""
-    composed = unicodedata.normalize("NFC", label)
-    return " ".join("".join(sign for sign in composed if unicodedata.category(sign) != "Cf").split())
-
-
 def _as_number(label: str) -> str:
     """What is seen of a label, a whole number as such."""
-    shown = _shown(label)
+    shown = shown_signs(label)
     whole = _WHOLE.fullmatch(shown)
     return whole[1] if whole else shown
 

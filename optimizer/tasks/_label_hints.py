@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from psopt.tasks._alike_labels import looks_like
 from psopt.tasks._ordered import number_of
+from psopt.text import looks_like
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

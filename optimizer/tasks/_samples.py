@@ -104,11 +104,12 @@ def make_samples(
 
 def _names_beside(rows: Sequence[Record], columns: Columns) -> str | None:
     """The column that says the names of codes: called like the labels', and with one name for each whole number."""
-    pairs = [(row.values.get(columns.label), row.values) for row in rows]
+    coded = columns.label or ""
+    pairs = [(row.values.get(coded), row.values) for row in rows]
     if not all(_WHOLE_NUMBER.fullmatch(str(code)) for code, _ in pairs):
         return None
     for name in columns.others:
-        if re.fullmatch(rf"{re.escape(str(columns.label))}[ _-]?(?:text|name|title|str|string)s?", name, re.IGNORECASE):
+        if re.fullmatch(rf"{re.escape(coded)}[ _-]?(?:text|name|title|str|string)s?", name, re.IGNORECASE):
             both = {(str(code), str(values.get(name) or "").strip()) for code, values in pairs}
             if len(both) == len({code for code, _ in both}) == len({text for _, text in both}) and (
                 "" not in dict(both).values()

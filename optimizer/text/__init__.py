@@ -2,6 +2,7 @@
 
 from psopt.text._label_mentions import LabelMention, label_mentions, names_label, quoted_cues
 from psopt.text._line_changes import line_changes, unified_diff
+from psopt.text._looks import looks_like, shown_signs
 from psopt.text._markdown import escaped_markdown, fenced
 from psopt.text._normal_form import answer_words, normal_form
 from psopt.text._numbers import numbers_in, whole_number
@@ -34,6 +35,7 @@ __all__ = [
     "field_and_phrase",
     "label_mentions",
     "line_changes",
+    "looks_like",
     "names_label",
     "normal_form",
     "numbers_in",
@@ -44,6 +46,7 @@ __all__ = [
     "private_words",
     "quoted_cues",
     "shell_line",
+    "shown_signs",
     "shows",
     "statements",
     "tells_a_topic",

@@ -32,6 +32,16 @@ def open_storage(url: str) -> optuna.storages.BaseStorage:
         return make_storage(url)
 
 
+def _escaped(url: str) -> str:
+    """A URL whose password may hold an "@": its place is before the last one.
+
+    >>> _escaped("postgresql://u:p@ss@host/db"), _escaped("sqlite:///a@b.db")
+    ('postgresql://u:p%40ss@host/db', 'sqlite:///a@b.db')
+    """
+    found = re.fullmatch(r"([^:/]+://[^:/@]*):(.*)@([^@]*)", url)
+    return f"{found[1]}:{found[2].replace('@', '%40')}@{found[3]}" if found else url
+
+
 def make_storage(url: str) -> optuna.storages.BaseStorage:
     """Make the storage of a URL; ``journal:PATH`` is a journal file, which several processes may share."""
     if url.startswith("journal:"):
@@ -40,6 +50,9 @@ def make_storage(url: str) -> optuna.storages.BaseStorage:
         return JournalStorage(JournalFileBackend(str(path)))
     if url.startswith("sqlite:"):
         return optuna.storages.RDBStorage(url, engine_kwargs={"connect_args": {"timeout": _SQLITE_TIMEOUT}})
+    if "://" not in url:
+        raise InputError(f"the storage {url!r} is no URL: write sqlite:///{url}, or journal:{url}")
+    url = _escaped(url)
     scheme, _, rest = url.partition("://")
     if scheme in {"postgres", "postgresql"}:
         import_extra("psycopg", "a PostgreSQL storage", "postgres")
@@ -71,5 +84,9 @@ def opening(url: str) -> Iterator[None]:
 
 
 def without_password(url: str) -> str:
-    """A storage's URL without its password, which belongs into PGPASSWORD or ~/.pgpass and into no file of ours."""
-    return re.sub(r"(://[^:/@\s]*):[^@\s]*@", r"\1@", url)
+    """A storage's URL without its password, which belongs into PGPASSWORD or ~/.pgpass and into no file of ours.
+
+    >>> without_password("psopt worker --storage postgresql://u:p@ss:w@host/db --study-name s")
+    'psopt worker --storage postgresql://u@host/db --study-name s'
+    """
+    return re.sub(r"(://[^:/@\s]*):\S*@", r"\1@", url)

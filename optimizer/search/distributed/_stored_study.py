@@ -73,6 +73,11 @@ class StoredStudy(optuna.Study):
         self.storage = storage
         self.retry_policy = policy
         self._id = storage.get_study_id_from_name(name)
+        self.is_to_stop = False
+
+    def stop(self) -> None:
+        """Wish that nothing more is tried, as callbacks do: what was found is scored, and the run can go on later."""
+        self.is_to_stop = True
 
     def trials_in(self, *states: TrialState) -> list[FrozenTrial]:
         """Return the trials in these states, by number."""
