@@ -111,7 +111,7 @@ class RunOptions:
     gate_margin: float = rare(
         GATE_MARGIN, "By how much its F1 may be lower than yours, as a share.", _SEARCH, "X", least=0, most=0.99
     )
-    probe: str | None = option(
+    probe: str | None = rare(
         None,
         "Texts of your own, with labels or without: both prompts are put to them at the end.",
         "Data",

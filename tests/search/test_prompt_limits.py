@@ -14,6 +14,7 @@ from psopt.search._edit_worths import EditWorths, best_within, expected_gain
 from psopt.search._fitting import Fitting
 from psopt.search._new_edits import obvious_choices
 from psopt.search_spaces import CALIBRATE, Edit, Prompt, Provenance, SearchRestriction, apply_edits
+from psopt.settings import flat, of_flat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,8 +59,7 @@ def test_examples_have_room_where_that_is_asked_for() -> None:
     assert limits.are_too_many([*notes[:25], *examples])
     own = PromptLimits.of(PROMPT, AROUND, replace(restriction, max_prompt_tokens=90))
     assert (own.most_edits, own.most_tokens) == (None, 90)
-    assert SearchRestriction.from_dict(restriction.to_dict()) == restriction
-    assert "examples_allowed" not in SearchRestriction().to_dict()
+    assert of_flat(SearchRestriction, flat(restriction)) == restriction
     with pytest.raises(InputError, match="examples_allowed must be at least 0"):
         SearchRestriction(examples_allowed=-1)
 
