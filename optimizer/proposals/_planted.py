@@ -39,8 +39,8 @@ def planted_texts(notes: Iterable[Edit], task: Task, n: int = 8) -> list[Planted
             if sample.label != note.label and not any(phrase in sample.text.lower() for phrase in bare)
         ]
         rng = np.random.default_rng(list(note.id.encode()))
-        chosen = rng.permutation(len(others))[:n] if phrases else []
-        for number, plain in enumerate(others[place] for place in chosen):
+        places = rng.permutation(len(others))[: n if phrases else 0]
+        for number, plain in enumerate(others[place] for place in places):
             text = _with(plain.text, phrases[number % len(phrases)])
             made.append(Planted(note.label, plain, replace(plain, id=f"{plain.id}+{note.id}", text=text)))
     return made
