@@ -70,6 +70,7 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         recommendation=_recommendation(contents.run),
         headline=_headline(contents),
         lopsided=_lopsided(contents),
+        has_passed=(contents.run.get("recommended") or {}).get("verdict") == "better",
         facts=[
             *_prompt_facts(contents.run),
             *_facts(contents.run),
@@ -193,6 +194,8 @@ def _headline(contents: Contents) -> list[dict[str, Any]]:
         tested = compare_paired(first, second, contents.run["seed"])
     cards = []
     names = {"f1": quality_name(contents.run)}
+    # S and C of a prompt that always says the same say nothing, so others are neither better nor worse in them.
+    is_hollow = bool(before["test"].get("near_constant") or before["test"].get("constant"))
     for key, name, better, meaning in _MEASURES:
         if before["test"][key] is None:
             continue
@@ -204,7 +207,7 @@ def _headline(contents: Contents) -> list[dict[str, Any]]:
                 "before": before["test"][key],
                 "after": after["test"][key],
                 "ci": after["test"]["ci"].get(key),
-                "verdict": verdict(key, tested[key] if tested else None),
+                "verdict": "" if is_hollow and key != "f1" else verdict(key, tested[key] if tested else None),
                 "test": f"paired test: p {_p(tested[key].p_value)}" if tested else "not changed",
                 "val_before": before["val"][key],
                 "val_after": after["val"][key],

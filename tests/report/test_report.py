@@ -101,9 +101,9 @@ def test_the_verdict_stands_before_everything_else(run: Any) -> None:
     (run.path / "run.json").write_text(json.dumps(manifest), "utf-8")
     write_report(RunDirectory.open(run.path))
     page = (run.path / "report.html").read_text("utf-8")
-    places = [page.index(text) for text in ('<p class="note">', 'class="cards"', "186 of 398 samples", "<nav>")]
+    places = [page.index(text) for text in ('<p class="note', 'class="cards"', "186 of 398 samples", "<nav>")]
     assert places == sorted(places)
-    assert page[places[0] :].startswith(('<p class="note">Use prompt', '<p class="note">Keep yours'))
+    assert page[places[0] :].startswith(('<p class="note passed">Use prompt', '<p class="note">Keep yours'))
 
 
 def test_what_is_recommended_has_a_mark_of_its_own_unless_it_is_the_knee() -> None:
