@@ -73,6 +73,24 @@ def _triple(scores: Results) -> str:
     return " / ".join(f"{scores[name]:.3f}" for name in MEASURES)
 
 
+def label_map(results: Results) -> str:
+    """What a map learnt from labelled train texts adds to batch calibration, on val and on test."""
+    head = ("model", "set", "edits", "val, test", "val: batch", "with the map", "test: batch", "with the map")
+    rows = []
+    for cell in results["cells"]:
+        shown = [
+            [_scores_of(cell[part]["batch"]), f"{_scores_of(cell[part]['map'])} (sd {cell[part]['sd'][0]:.3f})"]
+            for part in ("val", "test")
+        ]
+        sizes = f"{cell['val']['n']}, {cell['test']['n']}"
+        rows.append((cell["model"], cell["dataset"], cell["kind"], sizes, *shown[0], *shown[1]))
+    return f"F1 / S / C; the standard deviation is that of F1 over the draws of labelled texts.\n\n{table(head, rows)}"
+
+
+def _scores_of(figures: list[float]) -> str:
+    return " / ".join(f"{figure:.3f}" for figure in figures)
+
+
 def near_constant(results: Results) -> str:
     """S, C and F1 by how lopsided answers are."""
     head = ("model", "set", "texts", "lopsidedness", "biases", "S", "C", "F1")
@@ -246,6 +264,7 @@ SECTIONS = {
     "transfer": ("Transfer of fronts", transfer),
     "racing": ("Racing: a front for fewer calls", racing),
     "lm_runs": ("Whole runs on real language models", lm_runs),
+    "label_map": ("Calibration that learns from labels", label_map),
     "near_constant": ("From when on a label prior decides", near_constant),
     "lm_edits": ("Kinds of edits on real language models", lm_edits),
 }
