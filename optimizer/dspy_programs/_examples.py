@@ -197,11 +197,15 @@ def _unseen(test: list[Given], train: list[Given], val: list[Given]) -> list[Giv
 
 
 def _parted(examples: list[Given], n_parts: int) -> tuple[list[Given], list[Given]]:
-    """All parts but one, and that one: drawn by chance, in the order that they had."""
-    order = random.Random(_PARTED).sample(range(len(examples)), len(examples))  # noqa: S311  # a draw, no secret
-    last = set(order[n_parts - 1 :: n_parts])
-    kept = [given for place, given in enumerate(examples) if place not in last]
-    return kept, [examples[place] for place in sorted(last)]
+    """All parts but one, and that one: drawn by chance, in the order that they had; equal inputs stay together."""
+    keys = [inputs_key(given.example) for given in examples]
+    distinct = [*dict.fromkeys(keys)]
+    order = random.Random(_PARTED).sample(range(len(distinct)), len(distinct))  # noqa: S311  # a draw, no secret
+    last = {distinct[place] for place in order[n_parts - 1 :: n_parts]}
+    parts: tuple[list[Given], list[Given]] = ([], [])
+    for key, given in zip(keys, examples, strict=True):
+        parts[key in last].append(given)
+    return parts
 
 
 def _apart(train: list[Given], val: list[Given]) -> tuple[list[Given], list[Given]]:
