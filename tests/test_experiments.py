@@ -25,6 +25,7 @@ BESIDES = (
     "dspy_equal_calls.py",
     "dspy_peers.py",
     "groups_on_trec.py",
+    "label_map.py",
     "lm_edits.py",
     "lm_runs.py",
     "meaning_threshold.py",
