@@ -224,5 +224,5 @@ def listed(text: str) -> tuple[str, ...]:
     """
     names = tuple(name.strip() for name in text.split(","))
     if not all(names):
-        raise ValueError(f"{text!r} is no list of names: LOW,MEDIUM,HIGH is expected")
+        raise ValueError(f"{text!r} is no list of labels: LOW,MEDIUM,HIGH is expected")
     return names

@@ -113,7 +113,7 @@ def test_free_models_are_asked_for_everything(folder: Path) -> None:
     assert psopt("optimize", "--dataset", "data.csv", "--model", "sim/accuracy=.8", *FEW, "--out", "run") == 0
     run = manifest(folder)
     assert "plan" not in run
-    assert "effort" not in run["settings"]
+    assert run["settings"]["effort"] == "full"
     assert len(run["rephrasings"]["heldout"]) == 10
 
 

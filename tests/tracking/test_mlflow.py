@@ -120,7 +120,7 @@ def test_the_command_line_keeps_the_tracker_and_can_drop_it(store: Any, tmp_path
             main(given)
         assert not end.value.code
         assert len(runs_of(store, "psopt")[1]) == n_nested
-    assert "log" not in json.loads((tmp_path / "run" / "run.json").read_text())["settings"]
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["settings"]["log"] == []
 
 
 @pytest.mark.parametrize(

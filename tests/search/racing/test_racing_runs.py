@@ -89,7 +89,7 @@ def test_a_model_that_costs_is_asked_less_for_the_same_front(
     assert "race" not in read(whole.path)
     assert "raced" not in read(whole.path, "trials.json")
     assert read(whole.path)["settings"]["race"] == "off"
-    assert "race" not in read(raced.path)["settings"]
+    assert read(raced.path)["settings"]["race"] == "auto"
 
     page = io.StringIO()
     show_result(raced, Console(file=page))
