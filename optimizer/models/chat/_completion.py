@@ -8,10 +8,11 @@ from typing import Any
 
 from psopt.models.chat._client import Answer
 from psopt.models.chat._confidence import confidence_of
-from psopt.models.chat._error_bodies import error_of
 from psopt.models.chat._errors import TransientError
 from psopt.models.chat._event_stream import merged_stream
-from psopt.models.chat._refusals import CONTENT_FILTER, REFUSED
+from psopt.models.chat._refusals import CONTENT_FILTER, REFUSED, status_of
+from psopt.models.chat._secrets import redacted
+from psopt.models.chat._server_json import read_json
 from psopt.models.chat._usage_report import TokenUsage, read_usage
 
 _LARGEST_ANSWER = 16_000_000  # bytes: log-probabilities of 128 alternatives for 1,500 tokens fit; more is a fault
@@ -52,12 +53,12 @@ def read_completion(content: bytes) -> Answer:
     if len(content) > _LARGEST_ANSWER:
         raise TransientError(f"an answer of {len(content):,} bytes")
     try:
-        body = merged_stream(content) or json.loads(content)
+        body = merged_stream(content) or read_json(content)
         _raise_error(body)
         choice = body["choices"][0]
         _raise_error(choice)
         answer = _read(choice, read_usage(body.get("usage")))
-        return replace(answer, model=str(body.get("model") or ""))
+        return replace(answer, model=redacted(str(body.get("model") or "")))
     except (ValueError, LookupError, TypeError, AttributeError):
         shown = content[:_SHOWN].decode("utf-8", "replace")
         raise TransientError(f"no chat completion: {shown!r}", unreadable=True) from None
@@ -152,8 +153,7 @@ def _raise_error(body: dict[str, Any]) -> None:
     failed = body.get("finish_reason") == "error"
     if not body.get("error") and not failed:
         return
-    error = error_of(body)
-    raise ErrorInAnswerError(error.status or 500, body)
+    raise ErrorInAnswerError(status_of(body), body)
 
 
 def _alternatives(logprobs: Any) -> list[tuple[str, list[tuple[str, float]]]] | None:

@@ -18,6 +18,7 @@ from psopt.models.chat._event_loop import run
 from psopt.models.chat._factory import CHAT_KINDS, chat_client
 from psopt.models.chat._name_hints import name_hint
 from psopt.models.chat._negotiation import Negotiation
+from psopt.models.chat._secrets import redacted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -126,7 +127,7 @@ class _ExaminedClient:
             request = self.client.request(query)
             start = time.perf_counter()
             try:
-                answer, headers = await asyncio.wait_for(self.client.exchange(request), self._timeout)
+                answer = await asyncio.wait_for(self.client.send(request), self._timeout)
             except UnsupportedError as error:
                 self._negotiation.refused(error.feature)
                 continue
@@ -139,8 +140,7 @@ class _ExaminedClient:
                         raise ModelError(f"{self.client.name}: {failure}") from None
                     continue
                 answer = failure.empty
-                headers = {}
-            self.calls.append(_Call(request, answer, headers, time.perf_counter() - start))
+            self.calls.append(_Call(request, answer, self.client.headers, time.perf_counter() - start))
             return answer
 
 
@@ -215,7 +215,7 @@ def _limits(calls: list[_Call]) -> Finding:
         if "ratelimit" in name.casefold() and "limit" in name.casefold().replace("ratelimit", "")
     }
     limits = ", ".join(f"{name.partition('ratelimit-')[2]} {value}" for name, value in sorted(seen.items()))
-    return Finding("limits", "-", limits or "no header says any")
+    return Finding("limits", "-", redacted(limits) or "no header says any")
 
 
 async def _batches(client: ChatClient, timeout: float) -> Finding:

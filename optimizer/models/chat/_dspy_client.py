@@ -7,8 +7,14 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, import_extra
-from psopt.models.chat._client import Answer
-from psopt.models.chat._errors import ModelRefusedError, TransientError, UnclearRefusalError, UnsupportedError
+from psopt.models.chat._client import Answer, ChatClient
+from psopt.models.chat._errors import (
+    ModelRefusedError,
+    TransientError,
+    UnclearRefusalError,
+    UnsupportedError,
+    is_unreachable,
+)
 from psopt.models.chat._event_loop import in_a_thread
 from psopt.models.chat._features import (
     FEATURES,
@@ -20,14 +26,11 @@ from psopt.models.chat._features import (
     without_system,
 )
 from psopt.models.chat._model_profiles import profile_of
-from psopt.models.chat._reconnect_policy import is_unreachable
 from psopt.models.chat._refusals import kind_of_refusal, read_refusal
 from psopt.models.chat._retry_after import retry_after
 from psopt.models.chat._secrets import is_secret, redacted, secret_values
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from psopt.models.chat._client import Query
     from psopt.models.chat._config import LMConfig
     from psopt.models.chat._features import Feature
@@ -37,7 +40,7 @@ _BAD_REQUEST = 400
 _NEGOTIABLE = frozenset({"temperature", "max_tokens", "messages"})
 
 
-class DspyClient:
+class DspyClient(ChatClient):
     """Asks a `dspy.LM`, in threads, without DSPy's own cache and retries: the engine does both.
 
     Parameters
@@ -65,17 +68,8 @@ class DspyClient:
                 raise InputError(f"dspy.LM does not take {lm!r}: {str(error).splitlines()[0]}") from error
         self._lm = lm.copy(cache=False, num_retries=0)
         self._options = options
+        self.name = f"dspy/{self._lm.model}"
         self.endpoint = _place(lm)
-        self.requested_pause = 0.0
-        self.slots: int | None = None
-
-    def prepare(self) -> None:
-        """Do nothing: DSPy is imported."""
-
-    @property
-    def name(self) -> str:
-        """``dspy/NAME``."""
-        return f"dspy/{self._lm.model}"
 
     def request(self, query: Query) -> dict[str, Any]:
         """Build what decides the answer: messages and the LM's settings."""
@@ -122,13 +116,6 @@ class DspyClient:
     async def send(self, request: dict[str, Any]) -> Answer:
         """Call the LM once; see `ChatClient.send`."""
         return await in_a_thread(lambda: self._call(request))
-
-    async def exchange(self, request: dict[str, Any]) -> tuple[Answer, Mapping[str, str]]:
-        """Call the LM once; dspy shows no headers."""
-        return await self.send(request), {}
-
-    async def close(self) -> None:
-        """Do nothing: the threads end with their calls, or with the process."""
 
     def _call(self, request: dict[str, Any]) -> Answer:
         import dspy
@@ -186,6 +173,7 @@ def stay_here() -> None:
 
 def _read(response: Any) -> Answer:
     text = response.text or _data_of(response)
+    text = text and text.encode("utf-8", "replace").decode()  # without halves of surrogate pairs
     usage = response.usage
     answer = Answer(
         text=text,

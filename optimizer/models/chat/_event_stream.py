@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
+
+from psopt.models.chat._server_json import read_json
 
 _DATA = b"data:"
 _FIRST = (_DATA, b"event:", b"id:", b"retry:", b":")
@@ -30,7 +31,7 @@ def merged_stream(content: bytes) -> dict[str, Any] | None:
     merged = _Merged()
     for event in events:
         if event != b"[DONE]":
-            merged.add(json.loads(event))
+            merged.add(read_json(event))
     if not merged.is_whole and b"[DONE]" not in events:
         raise ValueError("the stream breaks off")
     return merged.completion()

@@ -41,10 +41,12 @@ def chat_engine(
     Of the kind ``function`` the model is a callable.
     """
     options = options or LMConfig()
-    client = chat_client(kind, model, options)
     if kind == GGUF_KIND:
+        from psopt.models.chat._gguf_client import SLOTS
+
         # Nobody is away whom a time limit would find out, and what is sent beyond the slots would only wait in a queue.
-        options = options.changed(timeout=max(options.timeout, _IN_PROCESS), concurrency=client.slots)
+        options = options.changed(timeout=max(options.timeout, _IN_PROCESS), concurrency=SLOTS)
+    client = chat_client(kind, model, options)
     engine = Engine(client, cache, budget or Budget.of(options), options)
     if options.batch and kind in BATCH_KINDS:
         engine.batches = _batches(engine, client, cache)

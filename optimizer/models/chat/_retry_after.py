@@ -30,7 +30,6 @@ _LIMITS = (
 # Greater numbers are moments since 1970, not spans, as OpenRouter gives its resets in milliseconds.
 _FIRST_EPOCH = 1e9
 _FIRST_EPOCH_MS = 1e12
-_LONGEST_BREATHER = 60.0  # seconds: longer periods (a day's) refill bit by bit, so that their end says nothing
 
 
 def retry_after(headers: Mapping[str, str], message: str, now: Callable[[], datetime] | None = None) -> float | None:
@@ -52,18 +51,6 @@ def retry_after(headers: Mapping[str, str], message: str, now: Callable[[], date
     if exact is None:
         exact = _in_words(message)
     return _reset(headers, now) if exact is None else exact
-
-
-def requested_pause(headers: Mapping[str, str], now: Callable[[], datetime] | None = None) -> float:
-    """Seconds to wait after an answer that says that nothing more is left for now; 0 for none.
-
-    >>> requested_pause({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "20ms"})
-    0.02
-    """
-    if "ratelimit" not in " ".join(headers).lower():  # one look, for this is done with every answer
-        return 0.0
-    wait = max(_resets(headers, now, used_up=True), default=0.0)
-    return wait if wait <= _LONGEST_BREATHER else 0.0
 
 
 def duration(text: str) -> float | None:

@@ -13,6 +13,20 @@ if TYPE_CHECKING:
     from psopt.models.chat._address import Address
 
 
+class NoResponseError(Exception):
+    """No HTTP response came: the connection failed or broke, or what came is no HTTP. Its cause says how.
+
+    Attributes
+    ----------
+    is_no_http : bool
+        Whether something came that can't be read as HTTP.
+    """
+
+    def __init__(self, reason: str, *, is_no_http: bool) -> None:
+        super().__init__(reason)
+        self.is_no_http = is_no_http
+
+
 class Transport:
     """Sends requests to one address, and nowhere else: redirects are not followed.
 
@@ -43,7 +57,6 @@ class Transport:
         query = f"?{urlencode(address.query)}" if address.query else ""
         self._chat = httpx2.URL(f"{address.base}/chat/completions{query}")
         self._models = httpx2.URL(f"{address.base}/models{query}")
-        self._props = httpx2.URL(f"{address.base.removesuffix('/v1')}/props{query}")
         # Files and batches are the resource's at Azure, not the deployment's.
         self._beside = httpx2.URL(f"{address.base.partition('/deployments/')[0]}{query}")
 
@@ -52,18 +65,14 @@ class Transport:
 
         Raises
         ------
-        httpx2.HTTPError, OSError
-            If the connection fails.
+        NoResponseError
+            If there is none.
         """
-        return await self._http.post(self._chat, content=json.dumps(body).encode(), headers=self._headers)
+        return await self._send("POST", self._chat, content=json.dumps(body).encode(), headers=self._headers)
 
-    async def models(self, timeout: float) -> httpx2.Response:
-        """Ask which models there are, for so many seconds at most; raises as `post`."""
-        return await self._http.get(self._models, headers=self._headers, timeout=timeout)
-
-    async def props(self, timeout: float) -> httpx2.Response:
-        """Ask llama.cpp's server how it was started; raises as `post`."""
-        return await self._http.get(self._props, headers=self._headers, timeout=timeout)
+    async def models(self) -> httpx2.Response:
+        """Ask which models there are; raises as `post`."""
+        return await self._send("GET", self._models, headers=self._headers)
 
     async def call(
         self, method: str, path: str, *, params: Mapping[str, str] | None = None, body: Any = None, upload: bytes = b""
@@ -74,11 +83,22 @@ class Transport:
         url = self._beside.copy_with(path=self._beside.path.rstrip("/") + path).copy_merge_params(params or {})
         if not upload:
             content = None if body is None else json.dumps(body).encode()
-            return await self._http.request(method, url, content=content, headers=self._headers)
+            return await self._send(method, url, content=content, headers=self._headers)
         headers = httpx2.Headers(self._headers)
         headers.pop("Content-Type", None)  # the form's own, which names the boundary of its parts
         file = {"file": ("psopt.jsonl", upload, "application/jsonl")}
-        return await self._http.request(method, url, data={"purpose": "batch"}, files=file, headers=headers)
+        return await self._send(method, url, data={"purpose": "batch"}, files=file, headers=headers)
+
+    async def _send(self, method: str, url: httpx2.URL, **sent: Any) -> httpx2.Response:
+        import aiohttp
+        import httpx2
+
+        try:
+            return await self._http.request(method, url, **sent)
+        except aiohttp.ClientResponseError as error:  # the transport maps all others to httpx2's
+            raise NoResponseError(error.message, is_no_http=True) from error
+        except (httpx2.HTTPError, aiohttp.ClientError, OSError) as error:
+            raise NoResponseError(str(error), is_no_http=False) from error
 
     async def close(self) -> None:
         """Close the connections."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from psopt.models.chat._server_json import read_json
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -44,7 +46,7 @@ def read_results(content: bytes) -> Iterator[Result]:
     """
     for line in content.split(b"\n"):
         try:
-            result = json.loads(line)
+            result = read_json(line)
             key = bytes.fromhex(result["custom_id"])
             response = result.get("response") or {}
             yield Result(key, int(response.get("status_code") or 0), response.get("body"))

@@ -281,9 +281,8 @@ class BatchRunner:
         is_about_all = any(line is None or "model" in code for line, code, _ in state.errors)
         if not bad or is_about_all or len(bad) > max(1, len(keys) / 2):
             _, code, message = state.errors[0] if state.errors else (None, "", "it did not say why")
-            raise ModelRefusedError(
-                f"{self._client.endpoint} did not take {state.id} for {self._client.name}: {message} ({code})"
-            )
+            said = self._client.safe(f"{message} ({code})")
+            raise ModelRefusedError(f"{self._client.endpoint} did not take {state.id} for {self._client.name}: {said}")
         grid.alone |= bad & grid.waiting.keys()
 
     async def _cancel(self, grid: GridState) -> None:

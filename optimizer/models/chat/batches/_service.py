@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError
 from psopt.models.chat._errors import NotThereError, TransientError
+from psopt.models.chat._server_json import read_json
 
 if TYPE_CHECKING:
     from psopt.models.chat._openai_client import OpenAIClient
@@ -126,7 +126,7 @@ class BatchService:
 
 def _object(data: bytes) -> dict[str, Any]:
     try:
-        body = json.loads(data)
+        body = read_json(data)
     except ValueError:
         body = None
     if not isinstance(body, dict):
