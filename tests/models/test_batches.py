@@ -164,7 +164,10 @@ def test_a_batch_that_the_server_refuses_ends_the_run(server: FakeServer, tmp_pa
 def test_expired_batches_without_answers_end_the_grid(
     server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("psopt.models.chat.batches._runner.read_results", lambda _: iter(()))
+    async def nothing(*_: object) -> bytes:
+        return b""
+
+    monkeypatch.setattr(BatchService, "content", nothing)
     with pytest.raises(AnswersMissingError, match=r"3 batches in a row ended without an answer; the last, batch_\d+"):
         model_at(server, tmp_path).predict(PROMPTS, TEXTS)
 
@@ -512,7 +515,7 @@ def test_batches_at_azure_are_the_resources_own(
 
 def test_a_file_of_an_open_batch_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
     batches = OpenBatches(tmp_path, "http://server/v1")
-    batches.add(OpenBatch("tag", "http://server/v1", "openai/m", "owner", ("01",), "batch_1"))
+    batches.keep(OpenBatch("tag", "http://server/v1", "openai/m", "owner", ("01",), "batch_1"))
     assert [batch.id for batch in OpenBatches(tmp_path, "http://server/v1").holding({b"\x01"})] == ["batch_1"]
     assert OpenBatches(tmp_path, "http://other/v1").holding({b"\x01"}) == []
     (tmp_path / "batches" / "tag.json").write_text('{"tag": ')

@@ -149,9 +149,7 @@ class RequestScheduler:
         now = asyncio.get_running_loop().time()
         self.timeouts.answered(call, now)
         self.limit.answered(call.sent_at, now)
-        if self.notices.told("away"):
-            self.notices.tell("back", "the server answers again")
-            self.notices.told("back")
+        self.notices.tell_back()
 
     def _overloaded(self, call: Call, failure: TransientError) -> None:
         """The server refuses what is too much: ask less at once, and nothing while it asks to wait."""

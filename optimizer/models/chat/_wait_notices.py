@@ -35,6 +35,12 @@ class WaitNotices:
         """Whether something was said for a reason; it may then be said anew at once."""
         return self._told_at.pop(reason, None) is not None
 
+    def tell_back(self) -> None:
+        """Say that a server that was away answers again, where its absence was said."""
+        if self.told("away"):
+            self.tell("back", "the server answers again")
+            self.told("back")
+
 
 def clock(seconds: float = 0.0) -> str:
     """The time of day, so many seconds from now; with the date where that is another day's.
