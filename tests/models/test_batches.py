@@ -191,7 +191,7 @@ def test_an_interrupted_grid_is_gone_on_with_by_its_batch(server: FakeServer, tm
     batch = json.loads(file.read_text())
     assert (batch["server"], len(batch["keys"])) == (server.url, N - N_FIRST)
     assert "sk-" not in file.read_text()
-    assert model.engine.budget._reserved.made == 0
+    assert model.engine.budget._reserved.calls == 0
     server.change(batch_ms=10.0)
     model = model_at(server, tmp_path)
     assert (model.predict(PROMPTS, TEXTS) == expected).all()
@@ -354,7 +354,7 @@ def test_a_model_that_batches_do_not_have_ends_the_run(server: FakeServer, tmp_p
     server.change(model="other")
     with pytest.raises(ModelRefusedError, match="The provided model 'test' is not supported by the Batch API"):
         model.predict(PROMPTS, TEXTS)
-    assert model.engine.budget._reserved.made == 0
+    assert model.engine.budget._reserved.calls == 0
 
 
 def test_what_an_open_batch_may_cost_is_set_aside_by_whoever_goes_on(server: FakeServer, tmp_path: Path) -> None:
@@ -367,7 +367,7 @@ def test_what_an_open_batch_may_cost_is_set_aside_by_whoever_goes_on(server: Fak
     with pytest.raises(BudgetReachedError, match=f"--max-calls {n_open + 5} is reached"):
         model_at(server, tmp_path, budget).predict(PROMPTS, [*TEXTS, *more])
     assert budget.usage.made == n_open + 5  # not a line more than the open batch has left
-    assert budget._reserved.made == 0
+    assert budget._reserved.calls == 0
 
 
 def test_lines_of_a_batch_that_nobody_asks_for_yet_are_set_aside_too(server: FakeServer, tmp_path: Path) -> None:
@@ -484,7 +484,7 @@ def test_the_price_is_half_and_limits_hold(server: FakeServer, tmp_path: Path, m
     with pytest.raises(BudgetReachedError, match="--max-calls 45 is reached"):
         model_at(server, tmp_path / "limited", budget).predict(PROMPTS, TEXTS)
     assert budget.usage.made == 45
-    assert budget._reserved.made == 0
+    assert budget._reserved.calls == 0
 
 
 def test_progress_says_how_many_batches_are_open_and_done(

@@ -13,7 +13,6 @@ from psopt.models.chat._event_stream import merged_stream
 from psopt.models.chat._refusals import CONTENT_FILTER, REFUSED, status_of
 from psopt.models.chat._secrets import redacted
 from psopt.models.chat._server_json import read_json
-from psopt.models.chat._usage_report import TokenUsage, read_usage
 
 _LARGEST_ANSWER = 16_000_000  # bytes: log-probabilities of 128 alternatives for 1,500 tokens fit; more is a fault
 # DeepSeek, vLLM and llama.cpp say reasoning_content, OpenRouter and newer vLLM reasoning.
@@ -57,14 +56,14 @@ def read_completion(content: bytes) -> Answer:
         _raise_error(body)
         choice = body["choices"][0]
         _raise_error(choice)
-        answer = _read(choice, read_usage(body.get("usage")))
+        answer = _read(choice, body.get("usage"))
         return replace(answer, model=redacted(str(body.get("model") or "")))
     except (ValueError, LookupError, TypeError, AttributeError):
         shown = content[:_SHOWN].decode("utf-8", "replace")
         raise TransientError(f"no chat completion: {shown!r}", unreadable=True) from None
 
 
-def _read(choice: dict[str, Any], used: TokenUsage) -> Answer:
+def _read(choice: dict[str, Any], usage: Any) -> Answer:
     ending = choice.get("finish_reason")
     text, refusal, is_thought = _text(choice["message"])
     unanswered = REFUSED if refusal and not text else None
@@ -75,10 +74,7 @@ def _read(choice: dict[str, Any], used: TokenUsage) -> Answer:
         reason = "the answer was filtered"
     answer = Answer(
         text=text,
-        tokens_in=used.tokens_in,
-        tokens_out=used.tokens_out,
-        reasoning=used.reasoning,
-        cached_in=used.cached_in,
+        **_tokens(usage),
         logprobs=_alternatives(choice.get("logprobs")),
         truncated=ending == "length",
         unanswered=unanswered,
@@ -89,6 +85,34 @@ def _read(choice: dict[str, Any], used: TokenUsage) -> Answer:
     if not text and not unanswered and not answer.truncated:
         raise TransientError("an empty answer", empty=answer)
     return answer
+
+
+def _tokens(usage: Any) -> dict[str, int]:
+    """What an answer took, as `usage` reports it; 0 where it says nothing.
+
+    Reasoning tokens are a part of `completion_tokens` (OpenAI's protocol), unless the server's own figures show that
+    they stand beside them: `total_tokens` counts them once more, or there are more of them than of the whole answer.
+    Then they are added, since they are paid like the others.
+    """
+    usage = usage or {}
+    tokens_in = _count(usage, "prompt_tokens")
+    tokens_out = _count(usage, "completion_tokens")
+    # xAI and some gateways give the figure at the top level.
+    reasoning = _count(usage.get("completion_tokens_details"), "reasoning_tokens") or _count(usage, "reasoning_tokens")
+    cached = _count(usage.get("prompt_tokens_details"), "cached_tokens") or _count(usage, "prompt_cache_hit_tokens")
+    counted_beside = _count(usage, "total_tokens") == tokens_in + tokens_out + reasoning
+    if counted_beside or reasoning > tokens_out:
+        tokens_out += reasoning
+    cached_in = min(cached, tokens_in)
+    return {"tokens_in": tokens_in, "tokens_out": tokens_out, "reasoning": reasoning, "cached_in": cached_in}
+
+
+def _count(counts: Any, name: str) -> int:
+    """A count of a usage report; 0 for what is missing, null or no count."""
+    try:
+        return max(0, int(counts.get(name) or 0))
+    except (AttributeError, TypeError, ValueError, OverflowError):
+        return 0
 
 
 def _text(message: dict[str, Any]) -> tuple[str | None, str, bool]:

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 _BAD_REQUEST = 400
 # What a `dspy.LM` lets one change; it writes all else itself.
 _NEGOTIABLE = frozenset({"temperature", "max_tokens", "messages"})
+_GENERATION = frozenset(
+    {"temperature", "max_tokens", "top_p", "seed", "stop", "presence_penalty", "frequency_penalty", "response_format"}
+)
 
 
 class DspyClient(ChatClient):
@@ -204,17 +207,7 @@ def _place(lm: Any) -> str | None:
 
 
 def _generation(settings: dict[str, Any]) -> dict[str, Any]:
-    taken = (
-        "temperature",
-        "max_tokens",
-        "top_p",
-        "seed",
-        "stop",
-        "presence_penalty",
-        "frequency_penalty",
-        "response_format",
-    )
-    return {name: settings[name] for name in taken if settings.get(name) is not None}
+    return {name: settings[name] for name in _GENERATION if settings.get(name) is not None}
 
 
 def public_settings(settings: dict[str, Any]) -> dict[str, Any]:

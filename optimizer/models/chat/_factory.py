@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import InputError
 from psopt.models._answer_cache import AnswerCache
 from psopt.models.chat._address import public_address
-from psopt.models.chat._assessed_model import AssessedChatModel
 from psopt.models.chat._budget import Budget
 from psopt.models.chat._config import LMConfig
 from psopt.models.chat._engine import Engine
@@ -111,7 +110,7 @@ def chat_model(
     engine = chat_engine(kind, model, cache, options, budget)
     if engine.batches:
         engine.meter.price = engine.meter.price and engine.meter.price.in_batches()
-    return ChatModel(engine) if assessor is None else AssessedChatModel(engine, assessor)
+    return ChatModel(engine, assessor)
 
 
 def load_writer(
