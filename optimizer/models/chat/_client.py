@@ -61,18 +61,23 @@ class Answer:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as the cache keeps it."""
-        told = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
         return {
-            _KEPT_AS.get(name, name): value
-            for name, (value, default) in told.items()
-            if name in _ALWAYS_KEPT or (value != default and name not in _NOT_KEPT)
+            kept: value
+            for name, kept, default in _FIELDS
+            if (value := getattr(self, name)) != default or name in _ALWAYS_KEPT
         }
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Answer:
         """Read an answer from the cache."""
-        kept = {field.name: _KEPT_AS.get(field.name, field.name) for field in fields(cls)}
-        return cls(**{name: data[key] for name, key in kept.items() if key in data})
+        return cls(**{name: data[kept] for name, kept, _ in _FIELDS if kept in data})
+
+
+_FIELDS = tuple(
+    (field.name, _KEPT_AS.get(field.name, field.name), field.default)
+    for field in fields(Answer)
+    if field.name not in _NOT_KEPT
+)
 
 
 class Query(NamedTuple):

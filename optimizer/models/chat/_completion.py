@@ -23,20 +23,12 @@ _SHOWN = 80
 
 
 class ErrorInAnswerError(Exception):
-    """A server sent an error under HTTP 200, as OpenRouter does: it is to be taken as the status that it names.
+    """A server sent an error under HTTP 200, as OpenRouter does: it is to be taken as the status that it names."""
 
-    Attributes
-    ----------
-    status : int
-        The HTTP status that the error's code names, 500 where it names none.
-    body : Any
-        The error.
-    """
-
-    def __init__(self, status: int, body: Any) -> None:
-        super().__init__(f"HTTP 200 with error {status}")
-        self.status = status
+    def __init__(self, body: Any) -> None:
+        self.status = status_of(body)
         self.body = body
+        super().__init__(f"HTTP 200 with error {self.status}")
 
 
 def read_completion(content: bytes) -> Answer:
@@ -177,7 +169,7 @@ def _raise_error(body: dict[str, Any]) -> None:
     failed = body.get("finish_reason") == "error"
     if not body.get("error") and not failed:
         return
-    raise ErrorInAnswerError(status_of(body), body)
+    raise ErrorInAnswerError(body)
 
 
 def _alternatives(logprobs: Any) -> list[tuple[str, list[tuple[str, float]]]] | None:

@@ -42,17 +42,14 @@ class Batches(Protocol):
 
     async def check(self) -> None:
         """Make sure that it can be gone, before anything is spent."""
-        ...
 
     def holds(self, queries: Iterable[Query]) -> bool:
         """Whether it has been gone with one of these already."""
-        ...
 
     async def answer(
         self, queries: Sequence[Query], progress: Progress, monitor: AnswerMonitor[bytes] | None
     ) -> list[Answer]:
         """Answer all; raises as `Engine.answers`."""
-        ...
 
 
 class Engine:
@@ -117,8 +114,7 @@ class Engine:
             If a limit would be passed. In all three cases the calls under way are waited for and their answers kept.
         """
         n_asked = 0
-        keys, answers = self._keys_and_answers(queries)
-        missing = {key: query for key, query in zip(keys, queries, strict=True) if key not in answers}
+        keys, answers, missing = self._looked_up(queries)
         if missing and self.batches:
             run(self.batches.check())
         if missing and self.budget.in_whole:
@@ -126,8 +122,7 @@ class Engine:
         if missing and not answers:
             self._scheduler.progress = Progress(len(queries), 0, None).__str__
             n_asked = run(self._find_out(queries[:_MOST_FIRST]))
-            keys, answers = self._keys_and_answers(queries)
-            missing = {key: query for key, query in zip(keys, queries, strict=True) if key not in answers}
+            keys, answers, missing = self._looked_up(queries)
         self.budget.usage.cached += len(queries) - len(missing) - n_asked
         if monitor is not None:
             monitor.begin(len(answers) + len(missing), answers.values())
@@ -179,10 +174,11 @@ class Engine:
         which = {"sample": query.sample} if query.sample else {}
         return answer_key(endpoint=self.client.endpoint, request=self.client.request(query), **which)
 
-    def _keys_and_answers(self, queries: Sequence[Query]) -> tuple[list[bytes], dict[bytes, Answer]]:
-        """The queries' keys, and the answers that are in the cache."""
+    def _looked_up(self, queries: Sequence[Query]) -> tuple[list[bytes], dict[bytes, Answer], dict[bytes, Query]]:
+        """The queries' keys, the answers that are in the cache, and the queries that have none there."""
         keys = [self.key(query) for query in queries]
-        return keys, {key: Answer.from_dict(value) for key, value in self._cache.get_many(keys).items()}
+        answers = {key: Answer.from_dict(value) for key, value in self._cache.get_many(keys).items()}
+        return keys, answers, {key: query for key, query in zip(keys, queries, strict=True) if key not in answers}
 
     async def _find_out(self, queries: Sequence[Query]) -> int:
         """Answer a first query alone where it isn't known what the server takes; return how many were answered.

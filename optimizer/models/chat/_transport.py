@@ -14,13 +14,7 @@ if TYPE_CHECKING:
 
 
 class NoResponseError(Exception):
-    """No HTTP response came: the connection failed or broke, or what came is no HTTP. Its cause says how.
-
-    Attributes
-    ----------
-    is_no_http : bool
-        Whether something came that can't be read as HTTP.
-    """
+    """No HTTP response came: the connection failed or broke, or what came is no HTTP. Its cause says how."""
 
     def __init__(self, reason: str, *, is_no_http: bool) -> None:
         super().__init__(reason)

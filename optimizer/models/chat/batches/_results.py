@@ -18,20 +18,9 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Results:
-    """What came of a batch's lines.
+    """What came of a batch's lines: answers by key, those that say nothing apart; lines that the server failed at.
 
-    Attributes
-    ----------
-    answers : dict
-        By key.
-    failed : list of bytes
-        Lines that the server failed at, and may do better next time.
-    empty : dict
-        Lines whose answers say nothing, and those answers.
-    unsupported : set of str
-        Features that the server turned out not to take.
-    refusal : PsoptError or None
-        Why the server will not answer at all, the first time that it said so.
+    And the features that it turned out not to take, and why it will not answer at all, if it said so.
     """
 
     answers: dict[bytes, Answer] = field(default_factory=dict)
