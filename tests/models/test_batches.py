@@ -380,6 +380,16 @@ def test_lines_of_a_batch_that_nobody_asks_for_yet_are_set_aside_too(server: Fak
     assert model_at(server, tmp_path).engine.missing(model_at(server, tmp_path).queries(PROMPTS, TEXTS)) == []
 
 
+@pytest.mark.parametrize("content", [b"{}", b"[1]", b"5", b"not JSON", b"[" * 100_000, b'{"id": "b", "errors": [1]}'])
+def test_what_is_no_answer_of_the_api_may_pass(content: bytes) -> None:
+    async def call(*_: object, **__: object) -> bytes:
+        return content
+
+    service = BatchService(SimpleNamespace(call=call, is_azure=False), 1.0)  # type: ignore[arg-type]
+    with pytest.raises(TransientError, match="GET /batches/b was answered by"):
+        asyncio.run(service.state("b"))
+
+
 @pytest.mark.parametrize("keeps", [False, True])
 def test_files_are_deleted_once_their_answers_are_kept(server: FakeServer, tmp_path: Path, keeps: bool) -> None:
     server.change(batch_endings="partial,completed" if keeps else "partial")

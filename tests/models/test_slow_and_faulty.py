@@ -27,8 +27,8 @@ def model_at(server: FakeServer, tmp_path: Path, budget: Any = None, **options: 
 
 
 def test_a_server_that_takes_one_at_a_time_is_asked_once_for_each(tmp_path: Path) -> None:
-    with FakeServer(serial=True, delay_ms=30) as server:
-        model_at(server, tmp_path, concurrency=32, timeout=0.25).predict(PROMPTS, TEXTS)
+    with FakeServer(serial=True, delay_ms=60) as server:  # the last of 32 waits for two seconds
+        model_at(server, tmp_path, concurrency=32, timeout=1.0).predict(PROMPTS, TEXTS)
         seen = server.counts()
     assert seen["requests"] == len(PROMPTS) * len(TEXTS)
 

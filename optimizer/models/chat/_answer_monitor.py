@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections import Counter
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -20,12 +21,7 @@ if TYPE_CHECKING:
 # Answers of which one must name a label before the rest is asked for: where a label comes in one answer of five, twenty
 # without any come with a chance of about 1 %.
 FIRST = 20
-# Refusals after which it is enough that most texts are refused, however large the grid.
-_SYSTEMATIC = 20
 _EXAMPLES = 3  # answers that a message quotes
-# Steps of the golden section's share of a grid reach all its parts early: its multiples, modulo 1, stay far apart
-# (the three-distance theorem; Knuth, TAOCP 3, 6.4, on Fibonacci hashing).
-_GOLDEN = 0.6180339887498949
 # How reasoning begins: <think> and its like, Mistral's [THINK], gpt-oss's channel.
 _THINKS = re.compile(r"\s*(?:<(?:think|thinking|thought|reasoning)>|\[THINK\]|<\|channel\|>analysis)", re.IGNORECASE)
 _BEGINNING = 40  # characters, and tokens: more than the longest of these openings has
@@ -141,8 +137,7 @@ class AnswerMonitor(Generic[Key]):
         n_refused = self._refused.total()
         most = self._options.max_unanswered
         n_grid = self._total + self._n_left_out
-        is_systematic = n_refused >= _SYSTEMATIC and n_refused > self._n_seen / 2 and most < 1
-        if n_refused <= most * n_grid and not is_systematic:
+        if n_refused <= most * n_grid:
             return
         raise UnansweredError(
             f"{self._name} refuses texts for good: {_listed(self._refused)}, of {self._n_seen} answers so far"
@@ -213,11 +208,6 @@ def _listed(kinds: Counter[str]) -> str:
 
 
 def spread(keys: Sequence[Key], n: int) -> list[Key]:
-    """Choose `n` from all over a grid, in its order, so that neither one rephrasing nor one sample decides."""
-    places = (int(len(keys) * (step * _GOLDEN % 1.0)) for step in range(len(keys)))
-    chosen: dict[int, None] = {}
-    for place in places:
-        chosen[place] = None
-        if len(chosen) == n:
-            break
-    return [keys[place] for place in sorted(chosen)]
+    """Draw `n` from all over a grid, in its order and always the same, so that no one rephrasing or sample decides."""
+    drawn = random.Random(0).sample(range(len(keys)), min(n, len(keys)))  # noqa: S311  # nothing secret
+    return [keys[place] for place in sorted(drawn)]

@@ -79,7 +79,7 @@ def _read(choice: dict[str, Any], usage: Any) -> Answer:
     return answer
 
 
-def _tokens(usage: Any) -> dict[str, int]:
+def _tokens(usage: Any) -> dict[str, Any]:
     """What an answer took, as `usage` reports it; 0 where it says nothing.
 
     Reasoning tokens are a part of `completion_tokens` (OpenAI's protocol), unless the server's own figures show that

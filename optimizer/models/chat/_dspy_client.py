@@ -18,12 +18,10 @@ from psopt.models.chat._errors import (
 from psopt.models.chat._event_loop import in_a_thread
 from psopt.models.chat._features import (
     FEATURES,
-    LEAST_TEMPERATURE,
     about_the_form,
-    alternating,
     features_of,
     own_form_refused,
-    without_system,
+    without_refused,
 )
 from psopt.models.chat._model_profiles import profile_of
 from psopt.models.chat._refusals import kind_of_refusal, read_refusal
@@ -84,20 +82,9 @@ class DspyClient(ChatClient):
         if query.response_format:
             request["response_format"] = json.loads(query.response_format)
         request |= self._options.extra_body or {}
-        return self._with_what_is_taken(request)
-
-    def _with_what_is_taken(self, request: dict[str, Any]) -> dict[str, Any]:
-        refused = self._refused
-        for name in ("temperature", "max_tokens"):
-            if name in refused:
-                request.pop(name, None)
-        if "temperature 0" in refused and request.get("temperature") == 0:
-            request["temperature"] = LEAST_TEMPERATURE
-        if "system role" in refused:
-            request["messages"] = without_system(request["messages"])
-        if "consecutive roles" in refused:
-            request["messages"] = alternating(request["messages"])
-        return request
+        if "max_tokens" in self._refused:
+            request.pop("max_tokens", None)
+        return without_refused(request, self._refused)
 
     def uses(self, request: dict[str, Any]) -> list[str]:
         """Return the features that a request uses and can be made without."""

@@ -13,6 +13,17 @@ if TYPE_CHECKING:
 # How httpx and aiohttp call it; openai's client over aiohttp calls a connection that was cut a ConnectTimeout too.
 _NO_CONNECTION = {"ConnectError", "ConnectTimeout", "ClientConnectorError", "ClientConnectorDNSError"}
 
+# As the openai package retries them (408, 409, 429 and 5xx), and 425 Too Early (RFC 8470).
+_PASSING = frozenset({408, 409, 425, 429})
+_FAULTS_OF_SERVERS = 500
+# 529: Anthropic's "overloaded"; 504: a gateway in front of a server whose queue is too long.
+TOO_MANY = frozenset({429, 504, 529})
+
+
+def passes(status: int) -> bool:
+    """Whether what failed with an HTTP status may go well next time."""
+    return status in _PASSING or status >= _FAULTS_OF_SERVERS
+
 
 @dataclass(eq=False)
 class TransientError(Exception):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
 
     from psopt.search_spaces import Messages
 
@@ -74,11 +74,11 @@ def _has_form(*forms: str) -> Callable[[Body], bool]:
 
 
 def _more_alternatives_than(n: int) -> Callable[[Body], bool]:
-    return lambda body: body.get("top_logprobs", 0) > n
+    return lambda body: bool(body.get("top_logprobs", 0) > n)
 
 
 def _has_few_alternatives(body: Body) -> bool:
-    return 0 < body.get("top_logprobs", 0) <= FEWER_ALTERNATIVES
+    return bool(0 < body.get("top_logprobs", 0) <= FEWER_ALTERNATIVES)
 
 
 def _both(body: Body) -> bool:
@@ -140,6 +140,20 @@ def own_form_refused(endpoint: str, model: str, message: str) -> str:
 def features_of(body: Body) -> list[Feature]:
     """Return the features that a request uses."""
     return [feature for feature in FEATURES if feature.uses(body)]
+
+
+def without_refused(body: Body, lacks: Container[str]) -> Body:
+    """Write a request without what its server does not take of temperatures and roles."""
+    body = dict(body)
+    if "temperature" in lacks:
+        body.pop("temperature", None)
+    elif "temperature 0" in lacks and body.get("temperature") == 0:
+        body["temperature"] = LEAST_TEMPERATURE
+    if "system role" in lacks:
+        body["messages"] = without_system(body["messages"])
+    if "consecutive roles" in lacks:
+        body["messages"] = alternating(body["messages"])
+    return body
 
 
 def without_system(messages: Messages) -> Messages:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, PsoptError
 from psopt.models.chat._client import Answer, ChatClient
-from psopt.models.chat._errors import ModelRefusedError, TransientError
+from psopt.models.chat._errors import TOO_MANY, ModelRefusedError, TransientError, passes
 from psopt.models.chat._event_loop import in_a_thread
 from psopt.models.chat._secrets import redacted
 
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from psopt.models.chat._config import LMConfig
 
 KIND = "function"
-_TOO_MANY = 429
-_PASSING = frozenset({408, 409, _TOO_MANY})  # what openai's client sends again too, beside all from 500 on
-_FAULTS_OF_SERVERS = 500
 
 
 class FunctionClient(ChatClient):
@@ -82,9 +79,9 @@ class FunctionClient(ChatClient):
         """What a function has raised, as something that passes or that ends the work, in one line."""
         reason = redacted(f"{type(error).__name__}: {error}")
         status = getattr(error, "status_code", None)
-        by_status = isinstance(status, int) and (status in _PASSING or status >= _FAULTS_OF_SERVERS)
+        by_status = isinstance(status, int) and passes(status)
         if by_status or isinstance(error, (ConnectionError, TimeoutError)):
-            return TransientError(reason, overloaded=status == _TOO_MANY)
+            return TransientError(reason, overloaded=status in TOO_MANY)
         return ModelRefusedError(f"{self.name} raised {reason}{_line_of(error, self._function)}")
 
 

@@ -100,7 +100,7 @@ class _Judge(Generic[Verdict]):
 
     def _messages(self, item: tuple[str, str, str], *, turned: bool) -> Messages:
         text, *compared = item
-        parts = self._parts(compared, turned=turned)
+        parts: list[str] = self._parts(compared, turned=turned)
         content = "\n".join([_tagged("task", text), *parts, "", self.asked])
         return [{"role": "system", "content": f"{self.system} {_DATA}"}, {"role": "user", "content": content}]
 
@@ -161,10 +161,11 @@ class RatingJudge(_Judge[int]):
         Raises as `verdicts`.
         """
         read = [[rating for rating in both if rating is not None] for both in self.verdicts(answers)]
-        means = [(np.mean(ratings) - _LOWEST) / (_HIGHEST - _LOWEST) if ratings else np.nan for ratings in read]
-        known = [mean for mean in means if not np.isnan(mean)]
-        usual = np.mean(known) if known else 0.0
-        return [float(usual if np.isnan(mean) else mean) for mean in means]
+        span = _HIGHEST - _LOWEST
+        means = [(sum(ratings) / len(ratings) - _LOWEST) / span if ratings else None for ratings in read]
+        known = [mean for mean in means if mean is not None]
+        usual = sum(known) / len(known) if known else 0.0
+        return [usual if mean is None else mean for mean in means]
 
     def measures(self, answers: Sequence[Rated]) -> dict[str, float]:
         """Return how far the judge agrees with itself, and by how much it prefers what stands last, in ratings' range.

@@ -15,12 +15,14 @@ from psopt.models.chat._client import Answer, ChatClient
 from psopt.models.chat._completion import ErrorInAnswerError, read_completion
 from psopt.models.chat._dialect import Dialect, labels_asked_for
 from psopt.models.chat._errors import (
+    TOO_MANY,
     ModelRefusedError,
     NotThereError,
     TransientError,
     UnclearRefusalError,
     UnsupportedError,
     is_unreachable,
+    passes,
 )
 from psopt.models.chat._features import BOTH, FEATURES, about_the_form, asks_for_tokens_alone, own_form_refused
 from psopt.models.chat._label_probabilities import kept_places
@@ -40,12 +42,8 @@ if TYPE_CHECKING:
     from psopt.models.chat._config import LMConfig
     from psopt.models.chat._refusals import Refusal
 
-# As the openai package retries them (408, 409, 429 and 5xx), and 425 Too Early (RFC 8470).
-_PASSING = frozenset({408, 409, 425, 429})
 # No such address or thing, no such method (a proxy's way to say so), nothing of this key's, not made yet.
 _NOT_THERE = frozenset({403, 404, 405, 501})
-# 529: Anthropic's "overloaded"; 504: a gateway in front of a server whose queue is too long.
-_TOO_MANY = frozenset({429, 504, 529})
 _CONNECTING = 10.0  # seconds until a connection stands; a server that is there takes it within one
 _LISTING = 10.0  # seconds for the list of models, which only makes a message better
 _MOST_LISTED = 5
@@ -231,8 +229,8 @@ class OpenAIClient(ChatClient):
                 return UnsupportedError(feature.name, message)
             if self._dialect.has_own_form(request) and about_the_form(refusal.text):
                 return ModelRefusedError(own_form_refused(self.endpoint, self.name, message))
-        if status in _PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            overloaded = status in _TOO_MANY or (status == HTTPStatus.SERVICE_UNAVAILABLE and wait is not None)
+        if passes(status):
+            overloaded = status in TOO_MANY or (status == HTTPStatus.SERVICE_UNAVAILABLE and wait is not None)
             return TransientError(f"HTTP {status}: {message}", wait=wait, overloaded=overloaded, status=status)
         kind = UnclearRefusalError if refusal.is_about_the_request else ModelRefusedError
         return kind(f"{self.endpoint} answered HTTP {status} for {self.name}: {message}")

@@ -27,12 +27,6 @@ _WORTH_SAYING = 5.0  # seconds of waiting
 class RequestScheduler:
     """Lets requests go when there is a place, waits for their answers, and learns from what becomes of them.
 
-    Parameters
-    ----------
-    name : str
-        Whom the requests go to, for notices.
-    options : LMConfig
-
     Attributes
     ----------
     limit : ConcurrencyLimit

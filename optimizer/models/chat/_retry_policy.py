@@ -38,17 +38,7 @@ class Tries:
 
 
 class RetryPolicy:
-    """Says how long to wait until the next try, by what failed and by how the server fares with other requests.
-
-    Parameters
-    ----------
-    name : str
-        Of the model, for messages.
-    retries : int
-        How often a call is sent again.
-    scheduler : RequestScheduler
-        Knows how the server fares.
-    """
+    """Says how long to wait until the next try, by what failed and by how the server fares with other requests."""
 
     def __init__(self, name: str, retries: int, scheduler: RequestScheduler) -> None:
         self._name = name
@@ -57,12 +47,7 @@ class RetryPolicy:
         self._jitter = random.Random(0)  # noqa: S311  # spreads retries, nothing secret
 
     def wait_before_next(self, failure: TransientError, tries: Tries, *, is_over: bool) -> float:
-        """Return the seconds until the next try.
-
-        Parameters
-        ----------
-        is_over : bool
-            Whether nothing is to be sent any more, since another call has failed for good.
+        """Return the seconds until the next try; none is left if it `is_over`, since another call has failed for good.
 
         Raises
         ------
@@ -85,7 +70,10 @@ class RetryPolicy:
             raise ServerGoneError(
                 f"{self._name}: the server was not there at any of {n_tries} tries: {failure}"
             ) from None
-        raise AnswersMissingError(f"{self._name}: a call failed {n_tries} times, at last with: {failure}") from None
+        cure = "; if it takes longer, raise --timeout" if failure.given_up else ""
+        raise AnswersMissingError(
+            f"{self._name}: a call failed {n_tries} times, at last with: {failure}{cure}"
+        ) from None
 
     def _wait(self, failure: TransientError, n_failed: int) -> float:
         """Exponential backoff with jitter, or as long as the server asked.

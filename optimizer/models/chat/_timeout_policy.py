@@ -35,11 +35,6 @@ class TimeoutPolicy:
 
     The time allowed begins with the user's; longer answers lengthen it, and where the latest were much faster, it is
     shortened, so that a hang costs seconds and not minutes.
-
-    Parameters
-    ----------
-    start : float
-        Seconds, the user's time-out.
     """
 
     def __init__(self, start: float) -> None:

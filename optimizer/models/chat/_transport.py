@@ -27,12 +27,6 @@ class Transport:
     The openai package knows the headers (organization, project, `$OPENAI_CUSTOM_HEADERS`), proxies and certificates,
     and makes the HTTP client. Requests are sent by that client itself: what the package does around it takes half of
     the processor's time of a request, and is not needed here (retries, types, pages).
-
-    Parameters
-    ----------
-    address : Address
-    connect_timeout : float
-        Seconds; how long an answer is waited for is whoever's that sends.
     """
 
     def __init__(self, address: Address, *, connect_timeout: float) -> None:

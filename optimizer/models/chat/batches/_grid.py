@@ -18,14 +18,7 @@ _TRIES = 3  # of a line in batches, each of which may take a day; then it is ask
 class GridState:
     """The queries of a grid by the keys of their answers.
 
-    Parameters
-    ----------
-    queries : sequence of Query
-    key_of : callable
-        Returns the key of a query's answer, which changes when its request does.
-    progress : Progress
-    monitor : AnswerMonitor
-        Sees each answer.
+    `key_of` says the key of a query's answer, which changes when its request does; a monitor sees each answer.
 
     Attributes
     ----------

@@ -51,11 +51,7 @@ class OpenBatch:
 class OpenBatches:
     """The open batches of one server, a file each, beside the answer cache.
 
-    Parameters
-    ----------
-    folder : path or None
-        The answer cache's; None keeps them in memory only.
-    server : str
+    `folder` is the answer cache's; None keeps them in memory only.
     """
 
     def __init__(self, folder: Path | None, server: str) -> None:
@@ -70,10 +66,10 @@ class OpenBatches:
         if self._is_sending:
             yield False
             return
-        lock = self._folder and FileLock(self._folder.with_name(_LOCK), blocking=False)
+        lock = self._folder and FileLock(self._folder.with_name(_LOCK))
         try:
             if lock:
-                lock.acquire()
+                lock.acquire(timeout=0)
         except Timeout:
             yield False
             return

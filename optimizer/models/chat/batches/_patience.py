@@ -18,16 +18,7 @@ LONGEST_OUTAGE = 86_400.0  # seconds, a batch's window: who is away for longer h
 
 
 class Patience:
-    """Asks again at each tick while a server is away; by the loop's clock, which nobody sets.
-
-    Parameters
-    ----------
-    name : str
-        Who is waited for.
-    tick : float
-        Seconds between two tries.
-    notices : WaitNotices
-    """
+    """Asks again at each tick while a server is away; by the loop's clock, which nobody sets."""
 
     def __init__(self, name: str, tick: float, notices: WaitNotices) -> None:
         self._name = name

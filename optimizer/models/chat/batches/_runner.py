@@ -38,13 +38,7 @@ _CROWDED = "token_limit"  # OpenAI's token_limit_exceeded, Azure's token_limit_.
 class BatchRunner:
     """Answers the grids of an engine by batches of one server.
 
-    Parameters
-    ----------
-    engine : Engine
-        Whose cache, budget and requests they are; it asks alone what batches can't answer.
-    client : OpenAIClient
-    folder : path or None
-        The answer cache's, where open batches are kept too.
+    It asks through the engine, alone, what batches can't answer, and keeps open batches in the answer cache's folder.
     """
 
     def __init__(self, engine: Engine, client: OpenAIClient, folder: Path | None) -> None:
@@ -102,7 +96,7 @@ class BatchRunner:
             await self._cancel(grid)
             raise
         except asyncio.CancelledError:
-            self._notices.tell("open", "its batches stay open at the server, and are waited for by whoever goes on")
+            self._notices.say("its batches stay open at the server, and are waited for by whoever goes on")
             raise
         finally:
             held = (bytes.fromhex(key) for batch in self._batches.holding(grid.keys) for key in batch.keys)
@@ -286,6 +280,5 @@ class BatchRunner:
         """Say how many batches are open and done, when that has changed."""
         if (n_open, self._n_done) != self._told:
             self._told = (n_open, self._n_done)
-            self._notices.told("batches")
             are_open = f"{n_open} {'batch' if n_open == 1 else 'batches'} open, {self._n_done} done"
-            self._notices.tell("batches", f"{are_open}; {progress}")
+            self._notices.say(f"{are_open}; {progress}")
