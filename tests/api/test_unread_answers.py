@@ -9,7 +9,7 @@ import pytest
 from psopt.errors import InputError, NoLabelsError
 from psopt.models import AnswerCache
 from psopt.models.chat import Budget, ChatModel, Engine, LMConfig
-from psopt.models.chat._client import Answer
+from psopt.models.chat._client import Answer, ChatClient
 from psopt.search_spaces import Prompt
 from psopt.templates import Field, Message, Part, Template
 
@@ -19,32 +19,22 @@ if TYPE_CHECKING:
     from psopt.tasks import Task
 
 
-class FixedClient:
+class FixedClient(ChatClient):
     """Says the same to everything."""
 
     name = "openai/fixed"
     endpoint = "memory"
-    requested_pause = 0.0
-    slots = None
-    features: tuple[str, ...] = ()
 
     def __init__(self, answer: str) -> None:
         self.answer = answer
         self.n_calls = 0
 
-    def prepare(self) -> None: ...
-
     def request(self, query: Any) -> dict[str, Any]:
         return {"messages": query.messages}
-
-    def uses(self, _: Any) -> list[str]:
-        return []
 
     async def send(self, _: Any) -> Answer:
         self.n_calls += 1
         return Answer(self.answer, 10, 5)
-
-    async def close(self) -> None: ...
 
 
 @pytest.mark.parametrize(

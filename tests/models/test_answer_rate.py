@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from psopt.models.chat._answer_rate import _MOST, FILE, AnswerRate, AskingTime, keep_rate, kept_rate
+from psopt.models.chat._answer_rate import FILE, AnswerRate, AskingTime, keep_rate, kept_rate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,13 +38,6 @@ def test_what_can_not_be_written_is_done_without(tmp_path: Path) -> None:
     keep_rate(None, "openai/a", None, RATE)
     assert kept_rate(None, "openai/a", None) is None
     assert not any(tmp_path.iterdir())
-
-
-def test_the_latest_are_remembered(tmp_path: Path) -> None:
-    names = [f"openai/{number}" for number in range(_MOST + 1)]
-    (tmp_path / FILE).write_text(json.dumps({name: {"per_minute": 1.0} for name in names[:-1]}))
-    keep_rate(tmp_path, names[-1], None, RATE)
-    assert list(json.loads((tmp_path / FILE).read_text())) == names[1:]
 
 
 def test_time_that_overlaps_counts_once(monkeypatch: Any) -> None:

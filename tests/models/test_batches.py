@@ -164,7 +164,10 @@ def test_a_batch_that_the_server_refuses_ends_the_run(server: FakeServer, tmp_pa
 def test_expired_batches_without_answers_end_the_grid(
     server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("psopt.models.chat.batches._runner.read_results", lambda _: iter(()))
+    async def nothing(*_: object) -> bytes:
+        return b""
+
+    monkeypatch.setattr(BatchService, "content", nothing)
     with pytest.raises(AnswersMissingError, match=r"3 batches in a row ended without an answer; the last, batch_\d+"):
         model_at(server, tmp_path).predict(PROMPTS, TEXTS)
 
@@ -188,7 +191,7 @@ def test_an_interrupted_grid_is_gone_on_with_by_its_batch(server: FakeServer, tm
     batch = json.loads(file.read_text())
     assert (batch["server"], len(batch["keys"])) == (server.url, N - N_FIRST)
     assert "sk-" not in file.read_text()
-    assert model.engine.budget._reserved.made == 0
+    assert model.engine.budget._reserved.calls == 0
     server.change(batch_ms=10.0)
     model = model_at(server, tmp_path)
     assert (model.predict(PROMPTS, TEXTS) == expected).all()
@@ -351,7 +354,7 @@ def test_a_model_that_batches_do_not_have_ends_the_run(server: FakeServer, tmp_p
     server.change(model="other")
     with pytest.raises(ModelRefusedError, match="The provided model 'test' is not supported by the Batch API"):
         model.predict(PROMPTS, TEXTS)
-    assert model.engine.budget._reserved.made == 0
+    assert model.engine.budget._reserved.calls == 0
 
 
 def test_what_an_open_batch_may_cost_is_set_aside_by_whoever_goes_on(server: FakeServer, tmp_path: Path) -> None:
@@ -364,7 +367,7 @@ def test_what_an_open_batch_may_cost_is_set_aside_by_whoever_goes_on(server: Fak
     with pytest.raises(BudgetReachedError, match=f"--max-calls {n_open + 5} is reached"):
         model_at(server, tmp_path, budget).predict(PROMPTS, [*TEXTS, *more])
     assert budget.usage.made == n_open + 5  # not a line more than the open batch has left
-    assert budget._reserved.made == 0
+    assert budget._reserved.calls == 0
 
 
 def test_lines_of_a_batch_that_nobody_asks_for_yet_are_set_aside_too(server: FakeServer, tmp_path: Path) -> None:
@@ -375,6 +378,16 @@ def test_lines_of_a_batch_that_nobody_asks_for_yet_are_set_aside_too(server: Fak
     model_at(server, tmp_path, budget).predict(PROMPTS[:1], TEXTS)
     assert budget.usage.made == N - N_FIRST  # all of the batch is paid and kept
     assert model_at(server, tmp_path).engine.missing(model_at(server, tmp_path).queries(PROMPTS, TEXTS)) == []
+
+
+@pytest.mark.parametrize("content", [b"{}", b"[1]", b"5", b"not JSON", b"[" * 100_000, b'{"id": "b", "errors": [1]}'])
+def test_what_is_no_answer_of_the_api_may_pass(content: bytes) -> None:
+    async def call(*_: object, **__: object) -> bytes:
+        return content
+
+    service = BatchService(SimpleNamespace(call=call, is_azure=False), 1.0)  # type: ignore[arg-type]
+    with pytest.raises(TransientError, match="GET /batches/b was answered by"):
+        asyncio.run(service.state("b"))
 
 
 @pytest.mark.parametrize("keeps", [False, True])
@@ -481,7 +494,7 @@ def test_the_price_is_half_and_limits_hold(server: FakeServer, tmp_path: Path, m
     with pytest.raises(BudgetReachedError, match="--max-calls 45 is reached"):
         model_at(server, tmp_path / "limited", budget).predict(PROMPTS, TEXTS)
     assert budget.usage.made == 45
-    assert budget._reserved.made == 0
+    assert budget._reserved.calls == 0
 
 
 def test_progress_says_how_many_batches_are_open_and_done(
@@ -512,7 +525,7 @@ def test_batches_at_azure_are_the_resources_own(
 
 def test_a_file_of_an_open_batch_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
     batches = OpenBatches(tmp_path, "http://server/v1")
-    batches.add(OpenBatch("tag", "http://server/v1", "openai/m", "owner", ("01",), "batch_1"))
+    batches.keep(OpenBatch("tag", "http://server/v1", "openai/m", "owner", ("01",), "batch_1"))
     assert [batch.id for batch in OpenBatches(tmp_path, "http://server/v1").holding({b"\x01"})] == ["batch_1"]
     assert OpenBatches(tmp_path, "http://other/v1").holding({b"\x01"}) == []
     (tmp_path / "batches" / "tag.json").write_text('{"tag": ')

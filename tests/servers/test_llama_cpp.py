@@ -13,7 +13,6 @@ from psopt.models.chat import LMConfig, chat_model
 from psopt.search_spaces import Prompt
 
 from tests.real_models import smollm2_file
-from tests.servers.llama_cpp_server import SLOTS
 from tests.servers.serving import NotInstalledError, Server, serve_llama_cpp
 
 if TYPE_CHECKING:
@@ -56,12 +55,6 @@ def test_the_server_is_asked_for_structure_and_many_alternatives_at_once(server:
     body = model.engine.client.request(model.queries([PROMPT], TEXTS[:1])[0])
     assert body["response_format"]["type"] == "json_schema"
     assert body["top_logprobs"] == 128
-
-
-def test_no_more_is_asked_at_once_than_the_server_has_slots(server: Server, tmp_path: Path) -> None:
-    model = model_at(server, tmp_path, concurrency=32)
-    model.predict([PROMPT], TEXTS[:1])
-    assert model.engine._scheduler.limit.places == SLOTS
 
 
 def test_its_log_probabilities_are_those_before_the_grammar(server: Server, tmp_path: Path) -> None:

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
+import random
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from psopt.answers import ANSWER_FORMS, CUT_OFF, EMPTY, MENTION, UNKNOWN, shown
+from psopt.answers import ANSWER_FORMS, CUT_OFF, EMPTY, NO_LABEL_CURES, shown
 from psopt.errors import ModelError, NoLabelsError, UnansweredError
-from psopt.models.chat._na_kinds import begins_with_thoughts, kind_of
+from psopt.tasks import LABEL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from psopt.answers import AnswerReader
-    from psopt.models.chat._client import Answer
+    from psopt.models.chat._client import Alternatives, Answer
     from psopt.settings import LMConfig
 
 # Answers of which one must name a label before the rest is asked for: where a label comes in one answer of five, twenty
 # without any come with a chance of about 1 %.
 FIRST = 20
-# Refusals after which it is enough that most texts are refused, however large the grid.
-_SYSTEMATIC = 20
 _EXAMPLES = 3  # answers that a message quotes
-# Steps of the golden section's share of a grid reach all its parts early: its multiples, modulo 1, stay far apart
-# (the three-distance theorem; Knuth, TAOCP 3, 6.4, on Fibonacci hashing).
-_GOLDEN = 0.6180339887498949
+# How reasoning begins: <think> and its like, Mistral's [THINK], gpt-oss's channel.
+_THINKS = re.compile(r"\s*(?:<(?:think|thinking|thought|reasoning)>|\[THINK\]|<\|channel\|>analysis)", re.IGNORECASE)
+_BEGINNING = 40  # characters, and tokens: more than the longest of these openings has
 Key = TypeVar("Key")
 
 
@@ -137,8 +137,7 @@ class AnswerMonitor(Generic[Key]):
         n_refused = self._refused.total()
         most = self._options.max_unanswered
         n_grid = self._total + self._n_left_out
-        is_systematic = n_refused >= _SYSTEMATIC and n_refused > self._n_seen / 2 and most < 1
-        if n_refused <= most * n_grid and not is_systematic:
+        if n_refused <= most * n_grid:
             return
         raise UnansweredError(
             f"{self._name} refuses texts for good: {_listed(self._refused)}, of {self._n_seen} answers so far"
@@ -158,32 +157,21 @@ class AnswerMonitor(Generic[Key]):
 
     def _cure(self) -> str:
         kind, n = self._kinds.most_common(1)[0]
-        if kind != CUT_OFF and self._n_thoughts > n / 2:
+        if kind == CUT_OFF:
+            most_tokens = self._options.most_tokens(self._reader.spec if self._is_own_prompt else LABEL)
+            return f"all their tokens went before the label came: raise --max-tokens ({most_tokens}), or think less"
+        if self._n_thoughts > n / 2:
             return (
                 "the server sends them as reasoning and no answer beside: switch its reasoning parser off, "
                 "or the model's thinking"
             )
-        most_tokens = self._options.most_tokens(self._reader.spec) if self._is_own_prompt else self._options.max_tokens
-        if kind == CUT_OFF:
-            return f"all their tokens went before the label came: raise --max-tokens ({most_tokens}), or think less"
         if self._is_own_prompt and kind != EMPTY:
             return (
                 f"say by --answer where the label stands ({', '.join(ANSWER_FORMS)}), or look whether the labels are"
                 " those that the prompt asks for"
             )
-        return cure(kind, is_held=self._options.structured and not self._is_own_prompt)
-
-
-def cure(kind: str, *, is_held: bool) -> str:
-    """Say what most likely helps against a kind of N/A, where answers are held to the labels or are not."""
-    plain = "try --plain, " if is_held else ""
-    if kind == EMPTY:
-        return (
-            f"{plain}or raise --max-tokens if the model thinks before it answers" if plain else "see its server's log"
-        )
-    if kind in (UNKNOWN, MENTION):
-        return f"{plain}another prompt that says to answer with a label only, or look whether the labels are right"
-    return f"{plain}another model, or texts that it answers"
+        plain = "try --plain, or " if self._options.structured and not self._is_own_prompt else ""
+        return plain + NO_LABEL_CURES.get(kind, "take another model, or texts that it answers")
 
 
 def check_probabilities(name: str, answer: Answer) -> None:
@@ -196,11 +184,23 @@ def check_probabilities(name: str, answer: Answer) -> None:
     """
     if answer.logprobs is None:
         raise ModelError(f"{name} sent no probabilities with its answers: leave --logprobs out")
-    if begins_with_thoughts(answer.logprobs):
+    if _begins_with_thoughts(answer.logprobs):
         raise ModelError(
             f"{name} thinks before it answers ({shown(answer.text)!r}), so that the probabilities of its first tokens"
             " say nothing about the labels: leave --logprobs out, or switch its thinking off"
         )
+
+
+def _begins_with_thoughts(places: Alternatives) -> bool:
+    """Whether the tokens of an answer begin with reasoning, so that they say nothing about the labels."""
+    return _THINKS.match("".join(token for token, _ in places[:_BEGINNING])) is not None
+
+
+def kind_of(answer: Answer, reader: AnswerReader) -> str:
+    """Return the kind of an answer that names no label, as `NoLabel` has it."""
+    if answer.unanswered:
+        return answer.unanswered
+    return CUT_OFF if answer.truncated else reader.kind(answer.text)
 
 
 def _listed(kinds: Counter[str]) -> str:
@@ -208,11 +208,6 @@ def _listed(kinds: Counter[str]) -> str:
 
 
 def spread(keys: Sequence[Key], n: int) -> list[Key]:
-    """Choose `n` from all over a grid, in its order, so that neither one rephrasing nor one sample decides."""
-    places = (int(len(keys) * (step * _GOLDEN % 1.0)) for step in range(len(keys)))
-    chosen: dict[int, None] = {}
-    for place in places:
-        chosen[place] = None
-        if len(chosen) == n:
-            break
-    return [keys[place] for place in sorted(chosen)]
+    """Draw `n` from all over a grid, in its order and always the same, so that no one rephrasing or sample decides."""
+    drawn = random.Random(0).sample(range(len(keys)), min(n, len(keys)))  # noqa: S311  # nothing secret
+    return [keys[place] for place in sorted(drawn)]

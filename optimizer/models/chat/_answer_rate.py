@@ -5,20 +5,18 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import tempfile
 import time
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 FILE = "rates.json"
 # Chosen: fewer calls are mostly the first ones, which go out one by one.
 _ENOUGH = 50
-_MOST = 200  # models and servers that are remembered, the latest; chosen, so that the file stays small
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +92,11 @@ def keep_rate(folder: Path | None, model: str, server: str | None, rate: AnswerR
     """Remember how fast a model answered; where that can't be written nothing is lost but a plan's minutes."""
     if folder is None:
         return
-    rates = _read(folder)
-    rates.pop(_name(model, server), None)
-    rates[_name(model, server)] = asdict(rate)
-    latest = dict(list(rates.items())[-_MOST:])
+    rates = _read(folder) | {_name(model, server): asdict(rate)}
+    draft = folder / f"{FILE}.{os.getpid()}"  # a file of its own: several runs may end at once
     with contextlib.suppress(OSError):
-        _replace(folder / FILE, json.dumps(latest, indent=1, ensure_ascii=False))
+        draft.write_text(json.dumps(rates, indent=1, ensure_ascii=False), "utf-8")
+        draft.replace(folder / FILE)
 
 
 def _name(model: str, server: str | None) -> str:
@@ -112,15 +109,3 @@ def _read(folder: Path | None) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return rates if isinstance(rates, dict) else {}
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a file in whole or not at all: several runs may end at once."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(name).replace(path)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        raise

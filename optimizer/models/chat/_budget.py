@@ -96,7 +96,7 @@ class Budget:
     held_back: Need = field(default_factory=Need)
     in_whole: bool = False
     call_watcher: CallWatcher | None = None
-    _reserved: Usage = field(default_factory=Usage)
+    _reserved: Need = field(default_factory=Need)
 
     @classmethod
     def of(cls, options: LMConfig) -> Budget:
@@ -117,7 +117,7 @@ class Budget:
             If it is more than is left.
         """
         need = Need(calls, tokens, cost)
-        if reason := self._too_much(Usage(), need):
+        if reason := self._too_much(Need(), need):
             raise BudgetReachedError(reason)
         if self._too_much(self._reserved, need):
             return False
@@ -126,9 +126,7 @@ class Budget:
 
     def set_aside(self, tokens: int, cost: float, calls: int = 1) -> None:
         """Set aside what a request that is on its way already may take, whatever is left; `release` takes it back."""
-        self._reserved.made += calls
-        self._reserved.tokens_in += tokens
-        self._reserved.cost += cost
+        self._reserved += Need(calls, tokens, cost)
 
     def check_room(self, need: Need) -> None:
         """Refuse requests that can't all be paid, where that is asked for (`in_whole`).
@@ -141,38 +139,35 @@ class Budget:
         if self.in_whole and (reason := self._too_much(self._reserved, need)):
             raise BudgetReachedError(reason)
 
-    def _too_much(self, under_way: Usage, need: Need) -> str | None:
+    def _too_much(self, under_way: Need, need: Need) -> str | None:
         """Say which limit these requests would pass, beside what is set aside for others and held back."""
-        used = self.usage
-        back = self.held_back
-        calls = used.made + used.failed
-        tokens = used.tokens
-        if self.max_calls is not None and calls + under_way.made + need.calls + back.calls > self.max_calls:
-            return f"--max-calls {self.max_calls} is reached ({calls} made{_kept(f'{back.calls}', back)})"
-        if self.max_tokens is not None and tokens + under_way.tokens + need.tokens + back.tokens > self.max_tokens:
-            return f"--max-tokens-total {self.max_tokens} is reached ({tokens} used{_kept(f'{back.tokens}', back)})"
-        if self.max_cost is not None and used.cost + under_way.cost + need.cost + back.cost > self.max_cost:
-            spent = f"{used.cost:.4f} spent{_kept(f'{back.cost:.4f}', back)}"
-            return f"--max-cost {self.max_cost:g} USD is reached ({spent})"
-        return None
+        spent, back = self._spent, self.held_back
+        total = spent + under_way + need + back
+        if total.fits(self):
+            return None
+        held = ", {} held back for the test" if back != Need() else ""
+        if self.max_calls is not None and total.calls > self.max_calls:
+            return f"--max-calls {self.max_calls} is reached ({spent.calls} made{held.format(back.calls)})"
+        if self.max_tokens is not None and total.tokens > self.max_tokens:
+            return f"--max-tokens-total {self.max_tokens} is reached ({spent.tokens} used{held.format(back.tokens)})"
+        paid = f"{spent.cost:.4f} spent{held.format(f'{back.cost:.4f}')}"
+        return f"--max-cost {self.max_cost:g} USD is reached ({paid})"
 
     def pays_for(self, need: Need) -> float:
         """How many times as much can be paid beside what is set aside and held back; infinite without a limit."""
-        used, back = self.usage, self.held_back
+        taken = self._spent + self._reserved + self.held_back
         limits = (
-            (self.max_calls, used.made + used.failed + self._reserved.made + back.calls, need.calls),
-            (self.max_tokens, used.tokens + self._reserved.tokens + back.tokens, need.tokens),
-            (self.max_cost, used.cost + self._reserved.cost + back.cost, need.cost),
+            (self.max_calls, taken.calls, need.calls),
+            (self.max_tokens, taken.tokens, need.tokens),
+            (self.max_cost, taken.cost, need.cost),
         )
-        times = [(limit - taken) / amount for limit, taken, amount in limits if limit is not None and amount]
+        times = [(limit - used) / amount for limit, used, amount in limits if limit is not None and amount]
         return max(0.0, min(times, default=math.inf))
+
+    @property
+    def _spent(self) -> Need:
+        return Need(self.usage.made + self.usage.failed, self.usage.tokens, self.usage.cost)
 
     def release(self, tokens: int, cost: float, calls: int = 1) -> None:
         """Take a reservation back."""
-        self._reserved.made -= calls
-        self._reserved.tokens_in -= tokens
-        self._reserved.cost -= cost
-
-
-def _kept(amount: str, back: Need) -> str:
-    return f", {amount} held back for the test" if back != Need() else ""
+        self.set_aside(-tokens, -cost, -calls)

@@ -66,33 +66,20 @@ class CallEnd:
     def answered(cls, answer: Answer) -> CallEnd:
         """A call that was answered. Servers say more about its end than an `Answer` keeps, but not otherwise."""
         refused = "content_filter" if answer.unanswered or answer.text is None else "stop"
-        return cls(
-            answer.text,
-            answer.tokens_in,
-            answer.tokens_out,
-            answer.cached_in,
-            answer.reasoning,
-            "length" if answer.truncated else refused,
-        )
+        told = {name: getattr(answer, name) for name in ("text", "tokens_in", "tokens_out", "cached_in", "reasoning")}
+        return cls(**told, finish_reason="length" if answer.truncated else refused)
 
     @classmethod
     def failed(cls, error: BaseException) -> CallEnd:
         """A call that came to nothing; an empty answer is one all the same."""
-        if isinstance(error, TransientError) and error.empty is not None:
+        if not isinstance(error, TransientError):
+            name = "cancelled" if isinstance(error, asyncio.CancelledError) else type(error).__name__
+            return cls(error=name, message=str(error))
+        if error.empty is not None:
             return cls.answered(error.empty)
-        return cls(error=_error_name(error), message=str(error))
-
-
-def _error_name(error: BaseException) -> str:
-    if isinstance(error, asyncio.CancelledError):
-        return "cancelled"
-    if isinstance(error, TransientError):
-        if error.given_up:
-            return "timeout"
-        if error.status is not None:
-            return str(error.status)
-        return "connection" if error.unreachable else "transient"
-    return type(error).__name__
+        line = "connection" if error.unreachable else "transient"
+        name = "timeout" if error.given_up else str(error.status or line)
+        return cls(error=name, message=str(error))
 
 
 OnCallEnd = Callable[[CallEnd], None]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 
 Alternatives = list[tuple[str, list[tuple[str, float]]]]
 """For each token of an answer: its text, and the likeliest tokens at its place with their log-probabilities."""
+# As the cache has always called these fields of an answer.
+_KEPT_AS = {"tokens_in": "in", "tokens_out": "out", "is_thought": "thought"}
+_ALWAYS_KEPT = frozenset({"text", "tokens_in", "tokens_out"})
+_NOT_KEPT = frozenset({"cached_in"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,40 +61,23 @@ class Answer:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as the cache keeps it."""
-        data: dict[str, Any] = {"text": self.text, "in": self.tokens_in, "out": self.tokens_out}
-        if self.logprobs is not None:
-            data["logprobs"] = self.logprobs
-        if self.truncated:
-            data["truncated"] = True
-        if self.unanswered:
-            data["unanswered"] = self.unanswered
-            data["reason"] = self.reason
-        if self.reasoning:
-            data["reasoning"] = self.reasoning
-        if self.is_thought:
-            data["thought"] = True
-        if self.confidence is not None:
-            data["confidence"] = self.confidence
-        if self.model:
-            data["model"] = self.model
-        return data
+        return {
+            kept: value
+            for name, kept, default in _FIELDS
+            if (value := getattr(self, name)) != default or name in _ALWAYS_KEPT
+        }
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Answer:
         """Read an answer from the cache."""
-        return cls(
-            data["text"],
-            data["in"],
-            data["out"],
-            data.get("logprobs"),
-            data.get("truncated", False),
-            data.get("unanswered"),
-            data.get("reason", ""),
-            data.get("reasoning", 0),
-            is_thought=data.get("thought", False),
-            confidence=data.get("confidence"),
-            model=data.get("model", ""),
-        )
+        return cls(**{name: data[kept] for name, kept, _ in _FIELDS if kept in data})
+
+
+_FIELDS = tuple(
+    (field.name, _KEPT_AS.get(field.name, field.name), field.default)
+    for field in fields(Answer)
+    if field.name not in _NOT_KEPT
+)
 
 
 class Query(NamedTuple):
@@ -125,52 +112,44 @@ class Query(NamedTuple):
     is_own: bool = False
 
 
-class ChatClient(Protocol):
+class ChatClient:
     """Sends chat messages somewhere.
 
     The engine is the only caller: it caches, limits, retries and gives up, so that a client does none of that.
+
+    Attributes
+    ----------
+    name : str
+        The name under which `load_model` finds the model.
+    endpoint : str or None
+        Where requests go, as part of the cache's key; None if answers must not be kept on disk.
+    features : tuple of str
+        What requests may do without, should the server not take it; the most dispensable first.
+    headers : mapping
+        Of the last answer.
     """
 
-    @property
-    def name(self) -> str:
-        """The name under which `load_model` finds the model."""
-        ...
-
-    @property
-    def endpoint(self) -> str | None:
-        """Where requests go, as part of the cache's key; None if answers must not be kept on disk."""
-        ...
-
-    requested_pause: float
-    """Seconds that the last answers asked to wait before more is sent; the engine sets it back to 0."""
-
-    slots: int | None
-    """How many requests the server works on at once, where it was heard to say so; more would only queue."""
-
-    @property
-    def features(self) -> tuple[str, ...]:
-        """Names of what requests may do without, should the server not take it; the most dispensable first."""
-        ...
+    name: str
+    endpoint: str | None
+    features: tuple[str, ...] = ()
+    headers: Mapping[str, str] = {}
 
     def prepare(self) -> None:
         """Do what takes long, before the time until an answer counts."""
-        ...
 
     def request(self, query: Query) -> dict[str, Any]:
         """Build the request, JSON data that decide the answer, using no unsupported feature."""
-        ...
+        raise NotImplementedError
 
-    def uses(self, request: dict[str, Any]) -> list[str]:
+    def uses(self, request: dict[str, Any]) -> list[str]:  # noqa: ARG002  # for those that can do without something
         """Return those features that a request uses and can be made without."""
-        ...
+        return []
 
     def without(self, feature: str) -> None:
         """Build requests without a feature from now on."""
-        ...
 
     def take_back(self, feature: str) -> None:
         """Build requests with a feature again."""
-        ...
 
     async def send(self, request: dict[str, Any]) -> Answer:
         """Send a request once.
@@ -184,12 +163,7 @@ class ChatClient(Protocol):
         ModelRefusedError
             If it will never go well.
         """
-        ...
-
-    async def exchange(self, request: dict[str, Any]) -> tuple[Answer, Mapping[str, str]]:
-        """Send a request once, and return the response's headers too, as far as there are any; raises as `send`."""
-        ...
+        raise NotImplementedError
 
     async def close(self) -> None:
         """Close connections."""
-        ...

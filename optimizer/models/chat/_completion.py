@@ -8,11 +8,11 @@ from typing import Any
 
 from psopt.models.chat._client import Answer
 from psopt.models.chat._confidence import confidence_of
-from psopt.models.chat._error_bodies import error_of
 from psopt.models.chat._errors import TransientError
-from psopt.models.chat._event_stream import merged_stream, whole_signs
-from psopt.models.chat._refusals import CONTENT_FILTER, REFUSED
-from psopt.models.chat._usage_report import TokenUsage, read_usage
+from psopt.models.chat._event_stream import merged_stream
+from psopt.models.chat._refusals import CONTENT_FILTER, REFUSED, status_of
+from psopt.models.chat._secrets import redacted
+from psopt.models.chat._server_json import read_json
 
 _LARGEST_ANSWER = 16_000_000  # bytes: log-probabilities of 128 alternatives for 1,500 tokens fit; more is a fault
 # DeepSeek, vLLM and llama.cpp say reasoning_content, OpenRouter and newer vLLM reasoning.
@@ -23,20 +23,12 @@ _SHOWN = 80
 
 
 class ErrorInAnswerError(Exception):
-    """A server sent an error under HTTP 200, as OpenRouter does: it is to be taken as the status that it names.
+    """A server sent an error under HTTP 200, as OpenRouter does: it is to be taken as the status that it names."""
 
-    Attributes
-    ----------
-    status : int
-        The HTTP status that the error's code names, 500 where it names none.
-    body : Any
-        The error.
-    """
-
-    def __init__(self, status: int, body: Any) -> None:
-        super().__init__(f"HTTP 200 with error {status}")
-        self.status = status
+    def __init__(self, body: Any) -> None:
+        self.status = status_of(body)
         self.body = body
+        super().__init__(f"HTTP 200 with error {self.status}")
 
 
 def read_completion(content: bytes) -> Answer:
@@ -52,18 +44,18 @@ def read_completion(content: bytes) -> Answer:
     if len(content) > _LARGEST_ANSWER:
         raise TransientError(f"an answer of {len(content):,} bytes")
     try:
-        body = merged_stream(content) or json.loads(whole_signs(content))
+        body = merged_stream(content) or read_json(content)
         _raise_error(body)
         choice = body["choices"][0]
         _raise_error(choice)
-        answer = _read(choice, read_usage(body.get("usage")))
-        return replace(answer, model=str(body.get("model") or ""))
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):  # the last of brackets in brackets
+        answer = _read(choice, body.get("usage"))
+        return replace(answer, model=redacted(str(body.get("model") or "")))
+    except (ValueError, LookupError, TypeError, AttributeError):
         shown = content[:_SHOWN].decode("utf-8", "replace")
         raise TransientError(f"no chat completion: {shown!r}", unreadable=True) from None
 
 
-def _read(choice: dict[str, Any], used: TokenUsage) -> Answer:
+def _read(choice: dict[str, Any], usage: Any) -> Answer:
     ending = choice.get("finish_reason")
     text, refusal, is_thought = _text(choice["message"])
     unanswered = REFUSED if refusal and not text else None
@@ -74,10 +66,7 @@ def _read(choice: dict[str, Any], used: TokenUsage) -> Answer:
         reason = "the answer was filtered"
     answer = Answer(
         text=text,
-        tokens_in=used.tokens_in,
-        tokens_out=used.tokens_out,
-        reasoning=used.reasoning,
-        cached_in=used.cached_in,
+        **_tokens(usage),
         logprobs=_alternatives(choice.get("logprobs")),
         truncated=ending == "length",
         unanswered=unanswered,
@@ -88,6 +77,34 @@ def _read(choice: dict[str, Any], used: TokenUsage) -> Answer:
     if not text and not unanswered and not answer.truncated:
         raise TransientError("an empty answer", empty=answer)
     return answer
+
+
+def _tokens(usage: Any) -> dict[str, Any]:
+    """What an answer took, as `usage` reports it; 0 where it says nothing.
+
+    Reasoning tokens are a part of `completion_tokens` (OpenAI's protocol), unless the server's own figures show that
+    they stand beside them: `total_tokens` counts them once more, or there are more of them than of the whole answer.
+    Then they are added, since they are paid like the others.
+    """
+    usage = usage or {}
+    tokens_in = _count(usage, "prompt_tokens")
+    tokens_out = _count(usage, "completion_tokens")
+    # xAI and some gateways give the figure at the top level.
+    reasoning = _count(usage.get("completion_tokens_details"), "reasoning_tokens") or _count(usage, "reasoning_tokens")
+    cached = _count(usage.get("prompt_tokens_details"), "cached_tokens") or _count(usage, "prompt_cache_hit_tokens")
+    counted_beside = _count(usage, "total_tokens") == tokens_in + tokens_out + reasoning
+    if counted_beside or reasoning > tokens_out:
+        tokens_out += reasoning
+    cached_in = min(cached, tokens_in)
+    return {"tokens_in": tokens_in, "tokens_out": tokens_out, "reasoning": reasoning, "cached_in": cached_in}
+
+
+def _count(counts: Any, name: str) -> int:
+    """A count of a usage report; 0 for what is missing, null or no count."""
+    try:
+        return max(0, int(counts.get(name) or 0))
+    except (AttributeError, TypeError, ValueError, OverflowError):
+        return 0
 
 
 def _text(message: dict[str, Any]) -> tuple[str | None, str, bool]:
@@ -152,8 +169,7 @@ def _raise_error(body: dict[str, Any]) -> None:
     failed = body.get("finish_reason") == "error"
     if not body.get("error") and not failed:
         return
-    error = error_of(body)
-    raise ErrorInAnswerError(error.status or 500, body)
+    raise ErrorInAnswerError(body)
 
 
 def _alternatives(logprobs: Any) -> list[tuple[str, list[tuple[str, float]]]] | None:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 # A server that is full refuses what is above its capacity: at twice the capacity every second request. One that draws
 # its faults, or is unwell, refuses the same few however little it is asked. Below this share nothing is learnt about
 # capacity, and fewer requests would only be slower; TCP's fixed cut at each loss keeps about sqrt(1.5 / share) requests
 # going (Mathis et al. 1997: 6 of 64 at 4 %), whatever the line could carry.
 _TOLERATED = 0.1
 _SMALLEST_ROUND = 10  # refusals of fewer requests are no share: one of ten is what is tolerated
-# Set by hand, and tried on simulated servers that are full, that draw faults or that do both:
-# tests/models/test_server_load.py.
-_CHANCE = 2.0  # standard deviations of a binomial count that may be chance: small rounds of random faults vary much
+# Set by hand, and tried on simulated servers that are full or draw faults: tests/models/test_server_load.py.
 _LEAST_LEFT = 0.25  # of the limit after one cut: a server that refuses all for a moment is not found at one request
 _WON_BACK = 0.2  # of the limit, by a round with no more refusals than are tolerated; at least one request
 
@@ -24,10 +20,6 @@ class ConcurrencyLimit:
     judgement, so that one burst of refusals counts once. A round cuts the limit to the share that was taken, which is
     the capacity itself where the server refuses what is too much, and one with few refusals or none wins a fifth back.
 
-    Parameters
-    ----------
-    most : int
-
     Examples
     --------
     >>> limit = ConcurrencyLimit(32)
@@ -38,7 +30,7 @@ class ConcurrencyLimit:
     """
 
     def __init__(self, most: int) -> None:
-        self.most = most
+        self._most = float(most)
         self._value = float(most)
         self._since = -1.0
         self._n_answered = self._n_refused = 0
@@ -53,52 +45,25 @@ class ConcurrencyLimit:
         """Whether the refusals of this round are too many to be chance: then waiting is for all."""
         return self._n_refused > max(1.0, _TOLERATED * max(self._value, _SMALLEST_ROUND))
 
-    def hold(self, most: int) -> None:
-        """Allow no more from now on: the server has said how many it works on at once."""
-        self.most = min(self.most, most)
-        self._value = min(self._value, float(self.most))
-
-    def answered(self, sent_at: float, now: float, *, late: bool = False) -> None:
-        """A request was answered; a late answer does not ask for more requests."""
-        if sent_at <= self._since:
-            return
-        self._n_answered += 1
-        self._judge(now, may_grow=not late)
+    def answered(self, sent_at: float, now: float) -> None:
+        """A request was answered."""
+        if sent_at > self._since:
+            self._n_answered += 1
+            self._judge(now)
 
     def refused(self, sent_at: float, now: float) -> None:
         """The server said that it gets too many requests."""
-        if sent_at <= self._since:
-            return
-        self._n_refused += 1
-        self._judge(now, may_grow=False)
+        if sent_at > self._since:
+            self._n_refused += 1
+            self._judge(now)
 
-    def jammed(self, sent_at: float, now: float, n_served: int) -> bool:
-        """A request is overdue for which the queue is to blame: keep half of what was served in its time.
-
-        By Little's law, as many in flight as are served within the time-out wait just the time-out; half as many, half
-        of it. Returns whether that is news; all that were sent before are one jam.
-        """
-        if sent_at <= self._since:
-            return False
-        self._value = max(1.0, min(self._value, n_served / 2))
-        self._begin(now)
-        return True
-
-    def _judge(self, now: float, *, may_grow: bool) -> None:
+    def _judge(self, now: float) -> None:
         n = self._n_answered + self._n_refused
-        if n < (self.places if not self._n_refused else max(self.places, _SMALLEST_ROUND)):
+        if n < max(self.places, _SMALLEST_ROUND if self._n_refused else 1):
             return
-        if self._n_refused > _by_chance(n):
+        if self._n_refused > _TOLERATED * n:
             self._value = max(1.0, self._value * max(_LEAST_LEFT, 1 - self._n_refused / n))
-        elif self._n_refused <= _TOLERATED * n and may_grow:
-            self._value = min(float(self.most), self._value + max(1.0, _WON_BACK * self._value))
-        self._begin(now)
-
-    def _begin(self, now: float) -> None:
+        else:
+            self._value = min(self._most, self._value + max(1.0, _WON_BACK * self._value))
         self._since = now
         self._n_answered = self._n_refused = 0
-
-
-def _by_chance(n: float) -> float:
-    """The most refusals among `n` requests that may be the tolerated share of them."""
-    return _TOLERATED * n + _CHANCE * math.sqrt(_TOLERATED * (1 - _TOLERATED) * n)

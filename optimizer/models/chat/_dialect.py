@@ -11,12 +11,10 @@ from psopt.models.chat._features import (
     ALTERNATIVES,
     BOTH,
     FEWER_ALTERNATIVES,
-    LEAST_TEMPERATURE,
     MOST_ALTERNATIVES,
     TOKENS_ALONE,
-    alternating,
     features_of,
-    without_system,
+    without_refused,
 )
 from psopt.models.chat._model_profiles import profile_of
 
@@ -30,14 +28,7 @@ if TYPE_CHECKING:
 
 
 class Dialect:
-    """Writes requests, and learns what to leave out.
-
-    Parameters
-    ----------
-    model : str
-        The model's name at the server; None in `body` for a server that has it in its address.
-    options : LMConfig
-    """
+    """Writes requests, and learns what to leave out."""
 
     def __init__(self, model: str, options: LMConfig) -> None:
         self._model = model
@@ -72,8 +63,8 @@ class Dialect:
         ModelRefusedError
             If probabilities are wanted, and are not to be had.
         """
-        body: Body = {"model": self._model, "messages": query.messages}
-        self._add_temperature(body, query.temperature)
+        temperature = self._options.temperature if query.temperature is None else query.temperature
+        body: Body = {"model": self._model, "messages": query.messages, "temperature": temperature}
         seed = self._profile.seed
         if not self._lacks(seed):
             body[seed] = self._options.request_seed
@@ -89,7 +80,7 @@ class Dialect:
         if has_logprobs:
             n_alternatives = self._n_alternatives(is_held=bool(labels_asked_for(body)))
             body |= {"logprobs": True, "top_logprobs": n_alternatives}
-        body["messages"] = self._messages(body["messages"])
+        body = without_refused(body, self._refused | self._profile.lacks)
         if self._extra:
             body |= self._extra
             return {name: value for name, value in body.items() if value is not None}
@@ -97,11 +88,6 @@ class Dialect:
 
     def _lacks(self, feature: str) -> bool:
         return feature in self._refused or feature in self._profile.lacks
-
-    def _add_temperature(self, body: Body, wanted: float | None) -> None:
-        if not self._lacks("temperature"):
-            temperature = self._options.temperature if wanted is None else wanted
-            body["temperature"] = LEAST_TEMPERATURE if not temperature and self._lacks("temperature 0") else temperature
 
     def _add_length(self, body: Body, wanted: int | None) -> None:
         """The limit on tokens under the name that the server takes; a profile says only which to try first."""
@@ -139,11 +125,6 @@ class Dialect:
         elif not self._lacks("json_object"):
             body["response_format"] = {"type": "json_object"}
             body["messages"] = _asking_for_json(body["messages"])
-
-    def _messages(self, messages: Messages) -> Messages:
-        if self._lacks("system role"):
-            messages = without_system(messages)
-        return alternating(messages) if self._lacks("consecutive roles") else messages
 
 
 def labels_asked_for(body: Body) -> Sequence[str]:

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
-from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psopt.errors import InputError, ModelError
 from psopt.models._answer_cache import AnswerCache
 from psopt.models.chat._address import public_address
-from psopt.models.chat._client import Answer, Query
-from psopt.models.chat._errors import ModelRefusedError, TransientError, UnsupportedError
+from psopt.models.chat._budget import Budget
+from psopt.models.chat._client import Query
+from psopt.models.chat._errors import ModelRefusedError, TransientError
 from psopt.models.chat._event_loop import run
-from psopt.models.chat._factory import CHAT_KINDS, chat_client
+from psopt.models.chat._factory import CHAT_KINDS, chat_engine
 from psopt.models.chat._name_hints import name_hint
-from psopt.models.chat._negotiation import Negotiation
+from psopt.models.chat._secrets import redacted
 from psopt.settings import LMConfig
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from psopt.models.chat._client import ChatClient
+    from psopt.models.chat._call_watcher import CallEnd, CallStart, OnCallEnd
+    from psopt.models.chat._client import Answer, ChatClient
 
 _LABELS = ("animal", "plant")
 _TASK = "Is it an animal or a plant? Answer with exactly one of these labels and nothing else: animal, plant\n\n{}:"
@@ -31,8 +32,8 @@ _MARK = "marble-heron-48"
 # About 5,000 tokens: more than the 2,048 and 4,096 to which servers cut prompts unless told otherwise.
 _LONG = "The weather was mild that day, and nothing else was written down about it. " * 340
 _RECALL = f"The password is {_MARK}.\n\n{_LONG}\n\nWhat is the password? Answer with the password alone."
-_TRIES = 2  # a doctor waits for nobody: a server that fails twice is said to
 _LONGEST = 60  # characters of a reason
+_RETRIES = 1  # a doctor waits for nobody
 _YES = "yes"
 _NO = "no"
 
@@ -87,94 +88,68 @@ def examine(model: str, *, cache_dir: Path | None = None, options: LMConfig | No
         meant = name_hint(model) or ("" if "/" in model else f"did you mean openai/{model}?")
         known = "openai/NAME, azure/DEPLOYMENT and dspy/NAME"
         raise InputError(f"doctor looks at {known}, not at {model!r}{meant and f'; {meant}'}")
-    options = options or LMConfig()
+    options = replace(options or LMConfig(), retries=_RETRIES, batch=False)
     cache = AnswerCache(cache_dir)
-    plain = _ExaminedClient(kind, name, replace(options, logprobs=False, structured=True), cache, anew=True)
-    likely = _ExaminedClient(kind, name, replace(options, logprobs=True), cache)
-    return run(_examined(model, plain, likely, options.timeout))
+    plain = _Patient(kind, name, cache, replace(options, logprobs=False, structured=True, renegotiate=True))
+    likely = _Patient(kind, name, cache, replace(options, logprobs=True, renegotiate=False))
+    try:
+        first = plain.ask("A cat")
+        structured = plain.ask("A dog", _LABELS)
+        findings = (
+            _chat(first),
+            _structured(structured),
+            _seed(first, plain.ask("A cat")),
+            _logprobs(likely),
+            _long_prompts(plain),
+            _limits([*plain.headers, *likely.headers]),
+            run(_batches(plain.engine.client, options.timeout)),
+            _speed([*plain.seconds, *likely.seconds]),
+        )
+    finally:
+        plain.engine.close()
+        likely.engine.close()
+    return Examination(model, public_address(plain.engine.client.endpoint), findings)
 
 
-@dataclass(slots=True)
-class _Call:
-    """A call that was answered: its request, its answer, its headers and its seconds."""
+class _Call(NamedTuple):
+    """A request that was answered, and the answer."""
 
-    request: dict[str, Any] = field(default_factory=dict)
-    answer: Answer = field(default_factory=lambda: Answer(None))
-    headers: Mapping[str, str] = field(default_factory=dict)
-    seconds: float = 0.0
+    request: Mapping[str, Any]
+    answer: Answer
 
 
-class _ExaminedClient:
-    """A client and what is learnt of its server; keeps the calls that were answered."""
+class _Patient:
+    """A model that is asked a few times, each time anew; keeps how long that took, and what headers say."""
 
-    def __init__(self, kind: str, name: str, options: LMConfig, cache: AnswerCache, *, anew: bool = False) -> None:
-        self.client: ChatClient = chat_client(kind, name, options)
-        self._negotiation = Negotiation(self.client, cache, anew=anew)
-        self._timeout = options.timeout
-        self.calls: list[_Call] = []
+    def __init__(self, kind: str, name: str, cache: AnswerCache, options: LMConfig) -> None:
+        self.engine = chat_engine(kind, name, cache, options, Budget(call_watcher=self._watch))
+        self.seconds: list[float] = []
+        self.headers: list[Mapping[str, str]] = []
+        self._request: Mapping[str, Any] = {}
 
-    async def ask(self, text: str, labels: tuple[str, ...] = ()) -> _Call:
+    def ask(self, text: str, labels: tuple[str, ...] = ()) -> _Call:
         """Ask for the class of a text."""
-        return await self.ask_this(_TASK.format(text), labels)
+        return self.ask_this(_TASK.format(text), labels)
 
-    async def ask_this(self, prompt: str, labels: tuple[str, ...] = ()) -> _Call:
+    def ask_this(self, prompt: str, labels: tuple[str, ...] = ()) -> _Call:
         """Ask once, with what the server takes; that is remembered."""
-        self._negotiation.recall()
         messages = [
             {"role": "system", "content": "You are a text classifier."},
             {"role": "user", "content": prompt},
         ]
-        query = Query(messages, labels)
-        answer = await self._negotiation.find_out(query, self._answered)
-        if not answer.unanswered:
-            self._negotiation.answered(query)
-        return self.calls[-1]
+        (answer,) = self.engine.answers([Query(messages, labels, sample=time.time_ns())])
+        return _Call(self._request, answer)
 
-    async def _answered(self, query: Query) -> Answer:
-        tries = 0
-        while True:
-            request = self.client.request(query)
-            start = time.perf_counter()
-            try:
-                answer, headers = await asyncio.wait_for(self.client.exchange(request), self._timeout)
-            except UnsupportedError as error:
-                self._negotiation.refused(error.feature)
-                continue
-            except TimeoutError:
-                raise ModelError(f"{self.client.name}: no answer within {self._timeout:g} s") from None
-            except TransientError as failure:
-                tries += 1
-                if failure.empty is None:
-                    if tries >= _TRIES:
-                        raise ModelError(f"{self.client.name}: {failure}") from None
-                    continue
-                answer = failure.empty
-                headers = {}
-            self.calls.append(_Call(request, answer, headers, time.perf_counter() - start))
-            return answer
+    def _watch(self, call: CallStart) -> OnCallEnd:
+        self._request = call.request
+        start = time.perf_counter()
 
+        def end(ended: CallEnd) -> None:
+            if not ended.error:
+                self.seconds.append(time.perf_counter() - start)
+                self.headers.append(self.engine.client.headers)
 
-async def _examined(model: str, plain: _ExaminedClient, likely: _ExaminedClient, timeout: float) -> Examination:
-    try:
-        first = await plain.ask("A cat")
-        structured = await plain.ask("A dog", _LABELS)
-        again = await plain.ask("A cat")
-        logprobs = await _logprobs(likely)
-        short = [*plain.calls, *likely.calls]
-        findings = (
-            _chat(first),
-            _structured(structured),
-            _seed(first, again),
-            logprobs,
-            await _long_prompts(plain),
-            _limits(short),
-            await _batches(plain.client, timeout),
-            _speed(short),
-        )
-        return Examination(model, public_address(plain.client.endpoint), findings)
-    finally:
-        await plain.client.close()
-        await likely.client.close()
+        return end
 
 
 def _chat(call: _Call) -> Finding:
@@ -206,10 +181,10 @@ def _seed(first: _Call, again: _Call) -> Finding:
     return Finding("seed", _YES if name else _NO, f"{name or 'no seed'}; {same}")
 
 
-async def _logprobs(likely: _ExaminedClient) -> Finding:
+def _logprobs(likely: _Patient) -> Finding:
     try:
-        call = await likely.ask("An oak", _LABELS)
-    except (ModelRefusedError, ModelError):
+        call = likely.ask("An oak", _LABELS)
+    except ModelError:
         return Finding("log-probabilities", _NO, "leave --logprobs out")
     if "top_logprobs" not in call.request or not call.answer.logprobs:
         return Finding("log-probabilities", _NO, "none were sent: leave --logprobs out")
@@ -219,11 +194,11 @@ async def _logprobs(likely: _ExaminedClient) -> Finding:
     )
 
 
-async def _long_prompts(plain: _ExaminedClient) -> Finding:
+def _long_prompts(plain: _Patient) -> Finding:
     """Whether the front of a long prompt is read: it holds a word that is asked for at the end."""
     what = "long prompts"
     try:
-        answer = (await plain.ask_this(_RECALL)).answer
+        answer = plain.ask_this(_RECALL).answer
     except (ModelRefusedError, ModelError) as error:
         return Finding(what, _NO, f"one of 5,000 tokens is refused: {error}"[:_LONGEST])
     if answer.unanswered:
@@ -234,16 +209,15 @@ async def _long_prompts(plain: _ExaminedClient) -> Finding:
     return Finding(what, _NO, f"the front is not read{counted}")
 
 
-def _limits(calls: list[_Call]) -> Finding:
+def _limits(headers: Sequence[Mapping[str, str]]) -> Finding:
     """What the headers say: the limits of OpenAI and those who follow it, and of Anthropic."""
-    seen = {
-        name.casefold(): value
-        for call in calls
-        for name, value in call.headers.items()
-        if "ratelimit" in name.casefold() and "limit" in name.casefold().replace("ratelimit", "")
-    }
-    limits = ", ".join(f"{name.partition('ratelimit-')[2]} {value}" for name, value in sorted(seen.items()))
-    return Finding("limits", "-", limits or "no header says any")
+    seen = {name.casefold(): value for told in headers for name, value in told.items()}
+    limits = [
+        f"{name.partition('ratelimit-')[2]} {value}"
+        for name, value in sorted(seen.items())
+        if "ratelimit" in name and "limit" in name.replace("ratelimit", "")
+    ]
+    return Finding("limits", "-", redacted(", ".join(limits)) or "no header says any")
 
 
 async def _batches(client: ChatClient, timeout: float) -> Finding:
@@ -262,6 +236,6 @@ async def _batches(client: ChatClient, timeout: float) -> Finding:
     return Finding("batches", _YES, "--batch, within a day; OpenAI and Azure ask half the price")
 
 
-def _speed(calls: list[_Call]) -> Finding:
-    seconds = sorted(call.seconds for call in calls)[len(calls) // 2]
-    return Finding("speed", "-", f"{seconds:.2f} s a call, one at a time ({len(calls)} calls)")
+def _speed(seconds: Sequence[float]) -> Finding:
+    middle = sorted(seconds)[len(seconds) // 2]
+    return Finding("speed", "-", f"{middle:.2f} s a call, one at a time ({len(seconds)} calls)")

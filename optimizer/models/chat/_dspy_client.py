@@ -7,27 +7,28 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, import_extra
-from psopt.models.chat._client import Answer
-from psopt.models.chat._errors import ModelRefusedError, TransientError, UnclearRefusalError, UnsupportedError
+from psopt.models.chat._client import Answer, ChatClient
+from psopt.models.chat._errors import (
+    ModelRefusedError,
+    TransientError,
+    UnclearRefusalError,
+    UnsupportedError,
+    is_unreachable,
+)
 from psopt.models.chat._event_loop import in_a_thread
 from psopt.models.chat._features import (
     FEATURES,
-    LEAST_TEMPERATURE,
     about_the_form,
-    alternating,
     features_of,
     own_form_refused,
-    without_system,
+    without_refused,
 )
 from psopt.models.chat._model_profiles import profile_of
-from psopt.models.chat._reconnect_policy import is_unreachable
 from psopt.models.chat._refusals import kind_of_refusal, read_refusal
 from psopt.models.chat._retry_after import retry_after
 from psopt.models.chat._secrets import is_secret, redacted, secret_values
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from psopt.models.chat._client import Query
     from psopt.models.chat._features import Feature
     from psopt.settings import LMConfig
@@ -35,9 +36,12 @@ if TYPE_CHECKING:
 _BAD_REQUEST = 400
 # What a `dspy.LM` lets one change; it writes all else itself.
 _NEGOTIABLE = frozenset({"temperature", "max_tokens", "messages"})
+_GENERATION = frozenset(
+    {"temperature", "max_tokens", "top_p", "seed", "stop", "presence_penalty", "frequency_penalty", "response_format"}
+)
 
 
-class DspyClient:
+class DspyClient(ChatClient):
     """Asks a `dspy.LM`, in threads, without DSPy's own cache and retries: the engine does both.
 
     Parameters
@@ -65,17 +69,8 @@ class DspyClient:
                 raise InputError(f"dspy.LM does not take {lm!r}: {str(error).splitlines()[0]}") from error
         self._lm = lm.copy(cache=False, num_retries=0)
         self._options = options
+        self.name = f"dspy/{self._lm.model}"
         self.endpoint = _place(lm)
-        self.requested_pause = 0.0
-        self.slots: int | None = None
-
-    def prepare(self) -> None:
-        """Do nothing: DSPy is imported."""
-
-    @property
-    def name(self) -> str:
-        """``dspy/NAME``."""
-        return f"dspy/{self._lm.model}"
 
     def request(self, query: Query) -> dict[str, Any]:
         """Build what decides the answer: messages and the LM's settings."""
@@ -87,20 +82,9 @@ class DspyClient:
         if query.response_format:
             request["response_format"] = json.loads(query.response_format)
         request |= self._options.extra_body or {}
-        return self._with_what_is_taken(request)
-
-    def _with_what_is_taken(self, request: dict[str, Any]) -> dict[str, Any]:
-        refused = self._refused
-        for name in ("temperature", "max_tokens"):
-            if name in refused:
-                request.pop(name, None)
-        if "temperature 0" in refused and request.get("temperature") == 0:
-            request["temperature"] = LEAST_TEMPERATURE
-        if "system role" in refused:
-            request["messages"] = without_system(request["messages"])
-        if "consecutive roles" in refused:
-            request["messages"] = alternating(request["messages"])
-        return request
+        if "max_tokens" in self._refused:
+            request.pop("max_tokens", None)
+        return without_refused(request, self._refused)
 
     def uses(self, request: dict[str, Any]) -> list[str]:
         """Return the features that a request uses and can be made without."""
@@ -122,13 +106,6 @@ class DspyClient:
     async def send(self, request: dict[str, Any]) -> Answer:
         """Call the LM once; see `ChatClient.send`."""
         return await in_a_thread(lambda: self._call(request))
-
-    async def exchange(self, request: dict[str, Any]) -> tuple[Answer, Mapping[str, str]]:
-        """Call the LM once; dspy shows no headers."""
-        return await self.send(request), {}
-
-    async def close(self) -> None:
-        """Do nothing: the threads end with their calls, or with the process."""
 
     def _call(self, request: dict[str, Any]) -> Answer:
         import dspy
@@ -186,6 +163,7 @@ def stay_here() -> None:
 
 def _read(response: Any) -> Answer:
     text = response.text or _data_of(response)
+    text = text and text.encode("utf-8", "replace").decode()  # without halves of surrogate pairs
     usage = response.usage
     answer = Answer(
         text=text,
@@ -216,17 +194,7 @@ def _place(lm: Any) -> str | None:
 
 
 def _generation(settings: dict[str, Any]) -> dict[str, Any]:
-    taken = (
-        "temperature",
-        "max_tokens",
-        "top_p",
-        "seed",
-        "stop",
-        "presence_penalty",
-        "frequency_penalty",
-        "response_format",
-    )
-    return {name: settings[name] for name in taken if settings.get(name) is not None}
+    return {name: settings[name] for name in _GENERATION if settings.get(name) is not None}
 
 
 def public_settings(settings: dict[str, Any]) -> dict[str, Any]:

@@ -13,12 +13,10 @@ from psopt.models.chat._answer_monitor import FIRST
 from psopt.models.chat._answer_rate import AskingTime, keep_rate, kept_rate
 from psopt.models.chat._call_watcher import CallEnd, CallStart
 from psopt.models.chat._client import Answer
-from psopt.models.chat._empty_answers import EmptyAnswers
 from psopt.models.chat._errors import TransientError, UnsupportedError
 from psopt.models.chat._event_loop import run, run_soon
 from psopt.models.chat._negotiation import Negotiation
 from psopt.models.chat._prices import check_price, price_of
-from psopt.models.chat._rate_limiter import RateLimiter
 from psopt.models.chat._request_scheduler import RequestScheduler
 from psopt.models.chat._retry_policy import RetryPolicy, Tries
 from psopt.models.chat._token_counts import most_tokens_in, most_tokens_out
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
     from psopt.settings import LMConfig
 
 _SETTLING = 0.01  # seconds between two looks whether reservations of the budget have been settled
-_WORKERS_A_PLACE = 4  # three that wait for their next try to one that is sent; set by hand
 _MOST_FIRST = 5  # texts asked alone, one after another, until one shows what the server takes
 
 
@@ -45,17 +42,14 @@ class Batches(Protocol):
 
     async def check(self) -> None:
         """Make sure that it can be gone, before anything is spent."""
-        ...
 
     def holds(self, queries: Iterable[Query]) -> bool:
         """Whether it has been gone with one of these already."""
-        ...
 
     async def answer(
         self, queries: Sequence[Query], progress: Progress, monitor: AnswerMonitor[bytes] | None
     ) -> list[Answer]:
         """Answer all; raises as `Engine.answers`."""
-        ...
 
 
 class Engine:
@@ -92,9 +86,8 @@ class Engine:
             check_price(client.name)
         self._scheduler = RequestScheduler(client.name, options)
         self._retries = RetryPolicy(client.name, options.retries, self._scheduler)
-        self._rate_limiter = RateLimiter(options.requests_per_minute)
         self._in_flight: dict[bytes, asyncio.Future[Answer]] = {}
-        self._empty = EmptyAnswers()
+        self._has_spoken = False
         self._closing = weakref.finalize(self, _close, client)
         self._negotiation = Negotiation(client, self._cache, anew=options.renegotiate)
 
@@ -121,8 +114,7 @@ class Engine:
             If a limit would be passed. In all three cases the calls under way are waited for and their answers kept.
         """
         n_asked = 0
-        keys, answers = self._keys_and_answers(queries)
-        missing = {key: query for key, query in zip(keys, queries, strict=True) if key not in answers}
+        keys, answers, missing = self._looked_up(queries)
         if missing and self.batches:
             run(self.batches.check())
         if missing and self.budget.in_whole:
@@ -130,8 +122,7 @@ class Engine:
         if missing and not answers:
             self._scheduler.progress = Progress(len(queries), 0, None).__str__
             n_asked = run(self._find_out(queries[:_MOST_FIRST]))
-            keys, answers = self._keys_and_answers(queries)
-            missing = {key: query for key, query in zip(keys, queries, strict=True) if key not in answers}
+            keys, answers, missing = self._looked_up(queries)
         self.budget.usage.cached += len(queries) - len(missing) - n_asked
         if monitor is not None:
             monitor.begin(len(answers) + len(missing), answers.values())
@@ -183,10 +174,11 @@ class Engine:
         which = {"sample": query.sample} if query.sample else {}
         return answer_key(endpoint=self.client.endpoint, request=self.client.request(query), **which)
 
-    def _keys_and_answers(self, queries: Sequence[Query]) -> tuple[list[bytes], dict[bytes, Answer]]:
-        """The queries' keys, and the answers that are in the cache."""
+    def _looked_up(self, queries: Sequence[Query]) -> tuple[list[bytes], dict[bytes, Answer], dict[bytes, Query]]:
+        """The queries' keys, the answers that are in the cache, and the queries that have none there."""
         keys = [self.key(query) for query in queries]
-        return keys, {key: Answer.from_dict(value) for key, value in self._cache.get_many(keys).items()}
+        answers = {key: Answer.from_dict(value) for key, value in self._cache.get_many(keys).items()}
+        return keys, answers, {key: query for key, query in zip(keys, queries, strict=True) if key not in answers}
 
     async def _find_out(self, queries: Sequence[Query]) -> int:
         """Answer a first query alone where it isn't known what the server takes; return how many were answered.
@@ -237,9 +229,8 @@ class Engine:
             if monitor is not None:
                 monitor.observe(answers[index])
 
-        n_places = self._options.concurrency
         with self._asking_time.asking():
-            await run_workers(len(queries), ask, n_places, _WORKERS_A_PLACE * n_places, self._options.timeout)
+            await run_workers(len(queries), ask, self._options.concurrency, self._options.timeout)
         self._asking_time.calls += len(queries)
         return [answers[index] for index in range(len(queries))]
 
@@ -273,7 +264,7 @@ class Engine:
                 raise
             except TransientError as failure:
                 tries.count(failure)
-                self.budget.usage.failed += 1
+                self.budget.usage.failed += not failure.unreachable  # nothing was sent
                 await asyncio.sleep(self._retries.wait_before_next(failure, tries, is_over=worker.batch.is_over))
             else:
                 self._cache.put(self.key(query), answer.to_dict())
@@ -282,33 +273,36 @@ class Engine:
     async def _send(self, query: Query, worker: Worker, tries: Tries) -> Answer:
         """Send once, within the limits."""
         tokens, cost = self.most(query)
-        await self._scheduler.enter()
-        try:
-            worker.batch.stop_if_over()
+        async with self._scheduler.place():
+            if worker.batch.is_over:
+                raise asyncio.CancelledError
             while not self.budget.reserve(tokens, cost):
                 await asyncio.sleep(_SETTLING)
+            worker.is_sending = True
             try:
-                await self._rate_limiter.wait()
-                worker.is_sending = True
                 answer = await self._send_watched(self.client.request(query), tries)
             except TransientError as failure:
-                if failure.empty is None or not self._empty.is_final(tries.empty):
-                    self._pay(failure.empty or Answer(None), self._price)
+                if failure.empty is None:
                     raise
                 answer = failure.empty
+                if not self._is_final(tries.empty):
+                    self._pay(answer, self._price)
+                    raise
             finally:
                 worker.is_sending = False
                 self.budget.release(tokens, cost)
-        finally:
-            self._scheduler.leave()
-        self._pause_if_asked()
-        if self.client.slots:
-            self._scheduler.hold(self.client.slots)
-        self._empty.answered(answer.text, tries.empty)
+        self._has_spoken |= bool(answer.text)
         self.budget.usage.made += 1
         self._pay(answer, self._price)
         self.meter.learn(query, answer)
         return answer
+
+    def _is_final(self, n_empty: int) -> bool:
+        """Whether an empty answer is the answer: it is asked for once more, twice where the model says something else.
+
+        Each of them is paid, and servers send empty ones by fault too.
+        """
+        return n_empty >= 1 + self._has_spoken
 
     async def _send_watched(self, request: dict[str, Any], tries: Tries) -> Answer:
         """Send once, and tell whoever watches."""
@@ -323,12 +317,6 @@ class Engine:
             raise
         tell_end(CallEnd.answered(answer))
         return answer
-
-    def _pause_if_asked(self) -> None:
-        """Wait before more is sent, if the answers' headers say that nothing is left for now."""
-        if self.client.requested_pause:
-            self._scheduler.pause(self.client.requested_pause, "the server's limits to begin anew")
-            self.client.requested_pause = 0.0
 
     def learn_refused(self, feature: str) -> None:
         """Write requests without a feature from now on, since the server does not take it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from psopt.errors import ModelError
@@ -9,12 +10,28 @@ from psopt.errors import ModelError
 if TYPE_CHECKING:
     from psopt.models.chat._client import Answer
 
+# How httpx and aiohttp call it; openai's client over aiohttp calls a connection that was cut a ConnectTimeout too.
+_NO_CONNECTION = {"ConnectError", "ConnectTimeout", "ClientConnectorError", "ClientConnectorDNSError"}
 
+# As the openai package retries them (408, 409, 429 and 5xx), and 425 Too Early (RFC 8470).
+_PASSING = frozenset({408, 409, 425, 429})
+_FAULTS_OF_SERVERS = 500
+# 529: Anthropic's "overloaded"; 504: a gateway in front of a server whose queue is too long.
+TOO_MANY = frozenset({429, 504, 529})
+
+
+def passes(status: int) -> bool:
+    """Whether what failed with an HTTP status may go well next time."""
+    return status in _PASSING or status >= _FAULTS_OF_SERVERS
+
+
+@dataclass(eq=False)
 class TransientError(Exception):
     """A call failed in a way that may pass: it is sent again.
 
     Attributes
     ----------
+    reason : str
     wait : float or None
         How many seconds the server asked to wait.
     overloaded : bool
@@ -29,31 +46,19 @@ class TransientError(Exception):
         Whether no answer came in time.
     status : int or None
         The HTTP status, where it was one that said so.
-    final : bool
-        Whether trying again has been tried for long enough.
     """
 
-    def __init__(
-        self,
-        reason: str,
-        *,
-        wait: float | None = None,
-        overloaded: bool = False,
-        unreachable: bool = False,
-        empty: Answer | None = None,
-        unreadable: bool = False,
-        given_up: bool = False,
-        status: int | None = None,
-    ) -> None:
-        super().__init__(reason)
-        self.wait = wait
-        self.overloaded = overloaded
-        self.unreachable = unreachable
-        self.empty = empty
-        self.unreadable = unreadable
-        self.given_up = given_up
-        self.status = status
-        self.final = False
+    reason: str
+    wait: float | None = None
+    overloaded: bool = False
+    unreachable: bool = False
+    empty: Answer | None = None
+    unreadable: bool = False
+    given_up: bool = False
+    status: int | None = None
+
+    def __str__(self) -> str:
+        return self.reason
 
 
 class UnsupportedError(Exception):
@@ -65,13 +70,7 @@ class UnsupportedError(Exception):
 
 
 class NotThereError(ModelError):
-    """A server doesn't have what it was asked for: an address, or something under it.
-
-    Attributes
-    ----------
-    status : int
-        The HTTP status.
-    """
+    """A server doesn't have what it was asked for: an address, or something under it, by its HTTP status."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
@@ -88,3 +87,15 @@ class ServerGoneError(ModelError):
 
 class UnclearRefusalError(ModelRefusedError):
     """The server will not have the request, and doesn't say which part of it; the others may do."""
+
+
+def is_unreachable(error: BaseException) -> bool:
+    """Whether no connection came about, by the errors that an error comes from."""
+    causes: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in causes:
+        causes.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    if any(isinstance(cause, ConnectionResetError | BrokenPipeError) for cause in causes):
+        return False
+    return any(isinstance(cause, ConnectionRefusedError) or type(cause).__name__ in _NO_CONNECTION for cause in causes)

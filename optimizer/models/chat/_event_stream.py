@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
+
+from psopt.models.chat._server_json import read_json
 
 _DATA = b"data:"
 _FIRST = (_DATA, b"event:", b"id:", b"retry:", b":")
 _TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
-
-
-def whole_signs(content: bytes) -> bytes:
-    """JSON without halves of surrogate pairs, which no file and no terminal can hold: "?" in their place."""
-    if b"\\ud" not in content.lower():
-        return content
-    return json.dumps(json.loads(content), ensure_ascii=False).encode("utf-8", "replace")
 
 
 def merged_stream(content: bytes) -> dict[str, Any] | None:
@@ -34,52 +28,22 @@ def merged_stream(content: bytes) -> dict[str, Any] | None:
         return None
     lines = (line.strip() for line in content.splitlines())
     events = [line.removeprefix(_DATA).strip() for line in lines if line.startswith(_DATA)]
-    merged = _Merged()
-    for event in events:
-        if event != b"[DONE]":
-            merged.add(json.loads(whole_signs(event)))
-    if not merged.is_whole and b"[DONE]" not in events:
-        raise ValueError("the stream breaks off")
-    return merged.completion()
-
-
-class _Merged:
-    """What the chunks have said so far."""
-
-    def __init__(self) -> None:
-        self._choice: dict[str, Any] = {"message": {}, "finish_reason": None}
-        self._places: list[Any] = []
-        self._rest: dict[str, Any] = {}
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the end was said, or an error."""
-        return bool(self._choice["finish_reason"] or self._rest.get("error"))
-
-    def add(self, chunk: dict[str, Any]) -> None:
-        """Take the next chunk into account."""
-        for name in ("usage", "error"):
-            if chunk.get(name):
-                self._rest[name] = chunk[name]
+    message: dict[str, Any] = {}
+    places: list[Any] = []
+    ends: dict[str, Any] = {}
+    whole: dict[str, Any] = {}
+    for chunk in (read_json(event) for event in events if event != b"[DONE]"):
+        whole |= {name: chunk[name] for name in ("usage", "error", "model") if chunk.get(name)}
         for choice in chunk.get("choices") or []:
-            if not choice.get("index"):
-                self._add_choice(choice)
-
-    def _add_choice(self, choice: dict[str, Any]) -> None:
-        delta = choice.get("delta") or choice.get("message") or {}
-        message = self._choice["message"]
-        for name in _TEXTS:
-            if delta.get(name):
-                message[name] = _joined(message.get(name), delta[name])
-        self._places += (choice.get("logprobs") or {}).get("content") or []
-        for name in ("finish_reason", "error"):
-            if choice.get(name):
-                self._choice[name] = choice[name]
-
-    def completion(self) -> dict[str, Any]:
-        """The completion that would have come without streaming."""
-        choice = {**self._choice, "logprobs": {"content": self._places} if self._places else None}
-        return {**self._rest, "choices": [choice]}
+            if choice.get("index"):
+                continue
+            delta = choice.get("delta") or choice.get("message") or {}
+            message |= {name: _joined(message.get(name), delta[name]) for name in _TEXTS if delta.get(name)}
+            places += (choice.get("logprobs") or {}).get("content") or []
+            ends |= {name: choice[name] for name in ("finish_reason", "error") if choice.get(name)}
+    if not ends.get("finish_reason") and not whole.get("error") and b"[DONE]" not in events:
+        raise ValueError("the stream breaks off")
+    return {**whole, "choices": [{"message": message, "logprobs": {"content": places} if places else None, **ends}]}
 
 
 def _joined(before: Any, after: Any) -> Any:
@@ -88,8 +52,4 @@ def _joined(before: Any, after: Any) -> Any:
         return after
     if isinstance(before, str) and isinstance(after, str):
         return before + after
-    return [*_as_parts(before), *_as_parts(after)]
-
-
-def _as_parts(content: Any) -> list[Any]:
-    return content if isinstance(content, list) else [content]
+    return [part for said in (before, after) for part in (said if isinstance(said, list) else [said])]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from psopt.errors import InputError
 from psopt.models._answer_cache import AnswerCache
 from psopt.models.chat._address import public_address
-from psopt.models.chat._assessed_model import AssessedChatModel
 from psopt.models.chat._budget import Budget
 from psopt.models.chat._engine import Engine
 from psopt.models.chat._function_client import KIND, FunctionClient
@@ -41,10 +40,12 @@ def chat_engine(
     Of the kind ``function`` the model is a callable.
     """
     options = options or LMConfig()
-    client = chat_client(kind, model, options)
     if kind == GGUF_KIND:
+        from psopt.models.chat._gguf_client import SLOTS
+
         # Nobody is away whom a time limit would find out, and what is sent beyond the slots would only wait in a queue.
-        options = options.changed(timeout=max(options.timeout, _IN_PROCESS), concurrency=client.slots)
+        options = options.changed(timeout=max(options.timeout, _IN_PROCESS), concurrency=SLOTS)
+    client = chat_client(kind, model, options)
     engine = Engine(client, cache, budget or Budget.of(options), options)
     if options.batch and kind in BATCH_KINDS:
         engine.batches = _batches(engine, client, cache)
@@ -109,7 +110,7 @@ def chat_model(
     engine = chat_engine(kind, model, cache, options, budget)
     if engine.batches:
         engine.meter.price = engine.meter.price and engine.meter.price.in_batches()
-    return ChatModel(engine) if assessor is None else AssessedChatModel(engine, assessor)
+    return ChatModel(engine, assessor)
 
 
 def load_writer(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
 
     from psopt.search_spaces import Messages
 
@@ -39,8 +39,6 @@ class Feature:
         The field of a request that holds it.
     called : str
         Regular expression: what refusals call it, as the place of an error or in its words.
-    instead : str
-        What is done without it, for people.
     words : str
         Regular expression that the words of a refusal must fit as well; empty for any.
     """
@@ -49,7 +47,6 @@ class Feature:
     uses: Callable[[Body], bool]
     field: str
     called: str
-    instead: str
     words: str = ""
 
     def named_in(self, text: str) -> re.Match[str] | None:
@@ -62,79 +59,64 @@ class Feature:
 
 
 _STRUCTURED = r"response_?format|json_schema|\bstructured|\bguided|\bgrammar|json.?(mode|object)"
-_FORMS = frozenset({"json_schema", "json_object"})
 _LOGPROBS = r"log_?prob(abilitie)?s"
 _LENGTH = r"\bmax_(completion_)?tokens\b"
 _ROLES = r"\balternat\w+|\bconsecutive\b|same role"
 _SYSTEM = rf"\broles?\b|\bsystem (message|prompt|instruction)|\bdeveloper (message|instruction)|{_ROLES}"
 
+
+def _has(field: str) -> Callable[[Body], bool]:
+    return lambda body: field in body
+
+
+def _has_form(*forms: str) -> Callable[[Body], bool]:
+    return lambda body: (body.get("response_format") or {}).get("type") in forms
+
+
+def _more_alternatives_than(n: int) -> Callable[[Body], bool]:
+    return lambda body: bool(body.get("top_logprobs", 0) > n)
+
+
+def _has_few_alternatives(body: Body) -> bool:
+    return bool(0 < body.get("top_logprobs", 0) <= FEWER_ALTERNATIVES)
+
+
+def _both(body: Body) -> bool:
+    return _has_form("json_schema", "json_object")(body) and bool(body.get("top_logprobs"))
+
+
+def asks_for_tokens_alone(body: Body) -> bool:
+    """Whether a request asks for the log-probabilities of the tokens that are written, and for no others."""
+    return bool(body.get("logprobs")) and not body.get("top_logprobs")
+
+
+def _has_system(body: Body) -> bool:
+    return any(message["role"] == "system" for message in body["messages"])
+
+
+def _repeats_a_role(body: Body) -> bool:
+    return any(before["role"] == message["role"] for before, message in itertools.pairwise(body["messages"]))
+
+
+_IN_BOTH = rf"(?s)(?=.*({_STRUCTURED}))(?=.*{_LOGPROBS})"
+_POSITIVE = r"positive|greater than 0|> ?0|above 0|non-?zero"
 # In the order in which they are given up where a refusal does not say what it is about: the most dispensable first.
 FEATURES = (
-    Feature(
-        "most logprobs",
-        lambda body: body.get("top_logprobs", 0) > ALTERNATIVES,
-        "top_logprobs",
-        _LOGPROBS,
-        f"top_logprobs {ALTERNATIVES}",
-    ),
-    Feature(
-        BOTH,
-        lambda body: _form(body) in _FORMS and bool(body.get("top_logprobs")),
-        "response_format",
-        f"{_STRUCTURED}|{_LOGPROBS}",
-        "free answers",
-        rf"(?s)(?=.*({_STRUCTURED}))(?=.*{_LOGPROBS})",
-    ),
-    Feature("json_schema", lambda body: _form(body) == "json_schema", "response_format", _STRUCTURED, "json_object"),
-    Feature("json_object", lambda body: _form(body) == "json_object", "response_format", _STRUCTURED, "free answers"),
-    Feature("seed", lambda body: "seed" in body, "seed", r"\bseed\b", "no seed"),
-    Feature("random_seed", lambda body: "random_seed" in body, "random_seed", r"\b(random_)?seed\b", "no seed"),
-    Feature(
-        "many logprobs",
-        lambda body: body.get("top_logprobs", 0) > FEWER_ALTERNATIVES,
-        "top_logprobs",
-        _LOGPROBS,
-        f"top_logprobs {FEWER_ALTERNATIVES}",
-    ),
-    Feature(
-        "logprobs",
-        lambda body: 0 < body.get("top_logprobs", 0) <= FEWER_ALTERNATIVES,
-        "top_logprobs",
-        _LOGPROBS,
-        "answers alone",
-    ),
-    Feature(TOKENS_ALONE, lambda body: asks_for_tokens_alone(body), "logprobs", _LOGPROBS, "answers alone"),
-    Feature(
-        "temperature 0",
-        lambda body: body.get("temperature") == 0,
-        "temperature",
-        r"\btemperature\b",
-        f"temperature {LEAST_TEMPERATURE:g}",
-        r"positive|greater than 0|> ?0|above 0|non-?zero",
-    ),
-    Feature("temperature", lambda body: "temperature" in body, "temperature", r"\btemperature\b", "no temperature"),
-    Feature("max_tokens", lambda body: "max_tokens" in body, "max_tokens", _LENGTH, "max_completion_tokens"),
-    Feature(
-        "max_completion_tokens",
-        lambda body: "max_completion_tokens" in body,
-        "max_completion_tokens",
-        _LENGTH,
-        "max_tokens",
-    ),
-    Feature(
-        "consecutive roles",
-        lambda body: _repeats_a_role(body["messages"]),
-        "messages",
-        _ROLES,
-        "messages of one role, joined",
-    ),
-    Feature(
-        "system role",
-        lambda body: _has_system(body["messages"]),
-        "messages",
-        _SYSTEM,
-        "a part of the user's message",
-    ),
+    Feature("most logprobs", _more_alternatives_than(ALTERNATIVES), "top_logprobs", _LOGPROBS),
+    Feature(BOTH, _both, "response_format", f"{_STRUCTURED}|{_LOGPROBS}", _IN_BOTH),
+    Feature("json_schema", _has_form("json_schema"), "response_format", _STRUCTURED),
+    Feature("json_object", _has_form("json_object"), "response_format", _STRUCTURED),
+    Feature("seed", _has("seed"), "seed", r"\bseed\b"),
+    Feature("random_seed", _has("random_seed"), "random_seed", r"\b(random_)?seed\b"),
+    Feature("many logprobs", _more_alternatives_than(FEWER_ALTERNATIVES), "top_logprobs", _LOGPROBS),
+    Feature("logprobs", _has_few_alternatives, "top_logprobs", _LOGPROBS),
+    Feature(TOKENS_ALONE, asks_for_tokens_alone, "logprobs", _LOGPROBS),
+    Feature("temperature 0", lambda body: body.get("temperature") == 0, "temperature", r"\btemperature\b", _POSITIVE),
+    Feature("temperature", _has("temperature"), "temperature", r"\btemperature\b"),
+    Feature("max_tokens", _has("max_tokens"), "max_tokens", _LENGTH),
+    Feature("max_completion_tokens", _has("max_completion_tokens"), "max_completion_tokens", _LENGTH),
+    Feature("consecutive roles", _repeats_a_role, "messages", _ROLES),
+    Feature("system role", _has_system, "messages", _SYSTEM),
 )
 
 
@@ -160,6 +142,20 @@ def features_of(body: Body) -> list[Feature]:
     return [feature for feature in FEATURES if feature.uses(body)]
 
 
+def without_refused(body: Body, lacks: Container[str]) -> Body:
+    """Write a request without what its server does not take of temperatures and roles."""
+    body = dict(body)
+    if "temperature" in lacks:
+        body.pop("temperature", None)
+    elif "temperature 0" in lacks and body.get("temperature") == 0:
+        body["temperature"] = LEAST_TEMPERATURE
+    if "system role" in lacks:
+        body["messages"] = without_system(body["messages"])
+    if "consecutive roles" in lacks:
+        body["messages"] = alternating(body["messages"])
+    return body
+
+
 def without_system(messages: Messages) -> Messages:
     """Put what a system message says before the first message of the user."""
     system = "\n\n".join(message["content"] for message in messages if message["role"] == "system")
@@ -168,11 +164,6 @@ def without_system(messages: Messages) -> Messages:
         return [{"role": "user", "content": system}, *others]
     others[0]["content"] = f"{system}\n\n{others[0]['content']}"
     return others
-
-
-def asks_for_tokens_alone(body: Body) -> bool:
-    """Whether a request asks for the log-probabilities of the tokens that are written, and for no others."""
-    return bool(body.get("logprobs")) and not body.get("top_logprobs")
 
 
 def alternating(messages: Messages) -> Messages:
@@ -184,15 +175,3 @@ def alternating(messages: Messages) -> Messages:
         else:
             joined.append(message)
     return joined
-
-
-def _form(body: Body) -> Any:
-    return (body.get("response_format") or {}).get("type")
-
-
-def _has_system(messages: Messages) -> bool:
-    return any(message["role"] == "system" for message in messages)
-
-
-def _repeats_a_role(messages: Messages) -> bool:
-    return any(before["role"] == message["role"] for before, message in itertools.pairwise(messages))

@@ -11,23 +11,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import InputError, PsoptError
-from psopt.models.chat._client import Answer
-from psopt.models.chat._errors import ModelRefusedError, TransientError
+from psopt.models.chat._client import Answer, ChatClient
+from psopt.models.chat._errors import TOO_MANY, ModelRefusedError, TransientError, passes
 from psopt.models.chat._event_loop import in_a_thread
+from psopt.models.chat._secrets import redacted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from psopt.models.chat._client import Query
     from psopt.settings import LMConfig
 
 KIND = "function"
-_TOO_MANY = 429
-_PASSING = frozenset({408, 409, _TOO_MANY})  # what openai's client sends again too, beside all from 500 on
-_FAULTS_OF_SERVERS = 500
 
 
-class FunctionClient:
+class FunctionClient(ChatClient):
     """Asks a function: one that blocks in a thread of its own, a coroutine function in the loop that all models share.
 
     Answers are kept on disk only where the function says by an attribute `cache_key`, a text, what they depend on
@@ -45,33 +43,16 @@ class FunctionClient:
         Its `concurrency` is the most calls at once; 1 is for functions that are not safe in several threads.
     """
 
-    features: tuple[str, ...] = ()
-
     def __init__(self, function: Callable[[list[dict[str, str]]], Any], options: LMConfig) -> None:
         if options.headers or options.extra_body:
             raise InputError("a function of your own sends no headers and no extra_body: leave them out of lm")
         self._function = function
         self.name = function_name(function)
         self.endpoint = _place(function)
-        self.requested_pause = 0.0
-        self.slots: int | None = None
-
-    def prepare(self) -> None:
-        """Do nothing: the function is there."""
 
     def request(self, query: Query) -> dict[str, Any]:
         """Build what the function gets, under its name."""
         return {"model": self.name, "messages": query.messages}
-
-    def uses(self, request: dict[str, Any]) -> list[str]:  # noqa: ARG002  # of every request
-        """Return nothing: a function gets the messages alone."""
-        return []
-
-    def without(self, feature: str) -> None:
-        """Do nothing: there is nothing to do without."""
-
-    def take_back(self, feature: str) -> None:
-        """Do nothing: nothing was left out."""
 
     async def send(self, request: dict[str, Any]) -> Answer:
         """Call the function once; see `ChatClient.send`."""
@@ -92,22 +73,15 @@ class FunctionClient:
                 f"{self.name} returned {_article(said)}: a function that is a model takes chat messages and returns "
                 "the answer as a str"
             )
-        return Answer(said)
-
-    async def exchange(self, request: dict[str, Any]) -> tuple[Answer, Mapping[str, str]]:
-        """Call the function once; there are no headers."""
-        return await self.send(request), {}
-
-    async def close(self) -> None:
-        """Do nothing: what the function has opened is its own."""
+        return Answer(said.encode("utf-8", "replace").decode())  # without halves of surrogate pairs
 
     def _failure(self, error: BaseException) -> Exception:
         """What a function has raised, as something that passes or that ends the work, in one line."""
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        reason = redacted(f"{type(error).__name__}: {error}")
         status = getattr(error, "status_code", None)
-        by_status = isinstance(status, int) and (status in _PASSING or status >= _FAULTS_OF_SERVERS)
+        by_status = isinstance(status, int) and passes(status)
         if by_status or isinstance(error, (ConnectionError, TimeoutError)):
-            return TransientError(reason, overloaded=status == _TOO_MANY)
+            return TransientError(reason, overloaded=status in TOO_MANY)
         return ModelRefusedError(f"{self.name} raised {reason}{_line_of(error, self._function)}")
 
 

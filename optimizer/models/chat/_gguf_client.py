@@ -9,23 +9,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psopt.errors import ModelError, import_extra
+from psopt.models.chat._client import ChatClient
 from psopt.models.chat._completion import ErrorInAnswerError, read_completion
 from psopt.models.chat._errors import ModelRefusedError
 from psopt.models.chat._event_loop import in_a_thread
 from psopt.models.gguf import check_is_gguf
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from psopt.models.chat._client import Answer, Query
     from psopt.settings import LMConfig
 
-_SLOTS = min(8, os.cpu_count() or 2)  # texts written at once: one a processor, as far as memory for contexts goes
+SLOTS = min(8, os.cpu_count() or 2)  # texts written at once: one a processor, as far as memory for contexts goes
 _CONTEXT = 4096  # tokens of a slot, what is written among them
 
 
-class GGUFClient:
-    """A `ChatClient` of a GGUF file, which answers in this process.
+class GGUFClient(ChatClient):
+    """Answers from a GGUF file, in this process.
 
     Where a conversation ends by asking for JSON the answer is held to that form by a grammar, and to a schema where
     there is one: small models like to write a sentence before it.
@@ -38,8 +37,6 @@ class GGUFClient:
         If xllamacpp is not installed.
     """
 
-    features: tuple[str, ...] = ()
-
     def __init__(self, name: str, path: Path, options: LMConfig) -> None:
         import_extra("xllamacpp", f"the model {name}", "gguf")
         self._path = Path(path).expanduser()
@@ -48,8 +45,6 @@ class GGUFClient:
         stat = self._path.stat()
         self.name = name
         self.endpoint = f"gguf:{stat.st_size}:{stat.st_mtime_ns}"
-        self.requested_pause = 0.0
-        self.slots: int | None = _SLOTS
 
     def prepare(self) -> None:
         """Load the file: that takes seconds, which the first answer must not seem to take."""
@@ -70,16 +65,6 @@ class GGUFClient:
         asks_for_json = "JSON" in query.messages[-1]["content"]
         return {**body, "response_format": {"type": "json_object"}} if asks_for_json else body
 
-    def uses(self, request: dict[str, Any]) -> list[str]:  # noqa: ARG002  # of every request
-        """Return nothing: llama.cpp takes all of it."""
-        return []
-
-    def without(self, feature: str) -> None:
-        """Do nothing: there is nothing to do without."""
-
-    def take_back(self, feature: str) -> None:
-        """Do nothing: nothing was left out."""
-
     async def send(self, request: dict[str, Any]) -> Answer:
         """Write one text; see `ChatClient.send`."""
         completion = await in_a_thread(lambda: self._server.handle_chat_completions(request))
@@ -87,13 +72,6 @@ class GGUFClient:
             return read_completion(json.dumps(completion).encode())
         except ErrorInAnswerError as error:
             raise ModelRefusedError(f"{self.name} can't write: {completion['error']['message']}") from error
-
-    async def exchange(self, request: dict[str, Any]) -> tuple[Answer, Mapping[str, str]]:
-        """Write one text; there are no headers."""
-        return await self.send(request), {}
-
-    async def close(self) -> None:
-        """Do nothing: the file is in memory as long as the client."""
 
     @cached_property
     def _server(self) -> Any:
@@ -103,8 +81,8 @@ class GGUFClient:
         parameters.model.path = str(self._path)
         parameters.hostnames = ["127.0.0.1"]
         parameters.port = 0
-        parameters.n_parallel = _SLOTS
-        parameters.n_ctx = _CONTEXT * _SLOTS
+        parameters.n_parallel = SLOTS
+        parameters.n_ctx = _CONTEXT * SLOTS
         parameters.verbosity = -1
         try:
             return xllamacpp.Server(parameters)

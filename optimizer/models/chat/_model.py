@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import logging
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,14 +14,12 @@ from psopt.errors import InputError
 from psopt.models._capabilities import Capabilities, capabilities_of
 from psopt.models._cells import NOT_ASKED
 from psopt.models.chat._address import public_address
-from psopt.models.chat._answer_monitor import FIRST, AnswerMonitor, check_probabilities
-from psopt.models.chat._answer_tokens import tokens_of_answer
+from psopt.models.chat._answer_monitor import FIRST, AnswerMonitor, check_probabilities, kind_of
 from psopt.models.chat._client import Query
 from psopt.models.chat._confidence import check_confidence
 from psopt.models.chat._label_probabilities import label_probabilities
-from psopt.models.chat._na_kinds import kind_of
 from psopt.models.chat._response_format import read_response_format
-from psopt.models.chat._token_counts import tokens_of_query, unread_line
+from psopt.models.chat._token_counts import tokens_of_answer, tokens_of_query, unread_line
 from psopt.search_spaces import render
 from psopt.tasks import LABEL
 
@@ -28,10 +27,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+    from psopt.models._assessor import Assessment, Assessor
     from psopt.models._base import Model, OnProgress
     from psopt.models.chat._client import Answer
     from psopt.models.chat._engine import Engine
     from psopt.search_spaces import Prompt
+    from psopt.tasks import Sample
     from typing_extensions import TypeIs
 
 _LOGGER = logging.getLogger("psopt.waiting")  # the command line shows what it says
@@ -46,6 +47,8 @@ class ChatModel:
     Parameters
     ----------
     engine : Engine
+    assessor : Assessor, optional
+        Says which free answers are the same, or what they are worth.
 
     Attributes
     ----------
@@ -65,8 +68,11 @@ class ChatModel:
         has_confidences=True,
     )
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, assessor: Assessor | None = None) -> None:
         self.engine = engine
+        self._assessor = assessor
+        if assessor is not None:
+            self.capabilities = replace(self.capabilities, is_assessed=True)
         self.few_may_fail = False
         self.answered_by: Counter[str] = Counter()
         self._is_read_in_whole = True
@@ -207,6 +213,11 @@ class ChatModel:
         by_prompt = np.full((len(prompts), len(texts)), np.nan)  # as queries are: prompt by prompt
         by_prompt[asked.T] = np.array(told, dtype=np.float64)
         return by_prompt.T
+
+    def assess(self, array: NDArray[np.int64], samples: Sequence[Sample]) -> Assessment:
+        """Return what an assessor says of answers; see `AssessedModel.assess`."""
+        assert self._assessor is not None  # noqa: S101  # `capabilities` says so
+        return self._assessor.assess(array, samples)
 
     def _ask(
         self,

@@ -27,14 +27,7 @@ _NEEDED = frozenset({"logprobs", TOKENS_ALONE})
 class Negotiation:
     """What is known of one server and model.
 
-    Parameters
-    ----------
-    client : ChatClient
-        Is told what to leave out.
-    cache : AnswerCache
-        Keeps what was learnt.
-    anew : bool
-        Forget what was learnt before.
+    The client is told what to leave out, the cache keeps what was learnt; `anew` forgets what was learnt before.
     """
 
     def __init__(self, client: ChatClient, cache: AnswerCache, *, anew: bool = False) -> None:

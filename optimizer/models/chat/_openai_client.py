@@ -11,24 +11,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psopt.errors import nearest
 from psopt.models.chat._address import openai_address
-from psopt.models.chat._client import Answer
+from psopt.models.chat._client import Answer, ChatClient
 from psopt.models.chat._completion import ErrorInAnswerError, read_completion
 from psopt.models.chat._dialect import Dialect, labels_asked_for
-from psopt.models.chat._error_bodies import error_of
 from psopt.models.chat._errors import (
+    TOO_MANY,
     ModelRefusedError,
     NotThereError,
     TransientError,
     UnclearRefusalError,
     UnsupportedError,
+    is_unreachable,
+    passes,
 )
 from psopt.models.chat._features import BOTH, FEATURES, about_the_form, asks_for_tokens_alone, own_form_refused
 from psopt.models.chat._label_probabilities import kept_places
-from psopt.models.chat._reconnect_policy import is_unreachable
 from psopt.models.chat._refusals import read_refusal
-from psopt.models.chat._retry_after import requested_pause, retry_after
+from psopt.models.chat._retry_after import retry_after
 from psopt.models.chat._secrets import redacted
-from psopt.models.chat._transport import Transport
+from psopt.models.chat._server_json import read_json
+from psopt.models.chat._transport import NoResponseError, Transport
 from psopt.models.chat._wait_notices import span
 
 if TYPE_CHECKING:
@@ -40,11 +42,8 @@ if TYPE_CHECKING:
     from psopt.models.chat._refusals import Refusal
     from psopt.settings import LMConfig
 
-# As the openai package retries them (408, 409, 429 and 5xx), and 425 Too Early (RFC 8470).
-_PASSING = frozenset({408, 409, 425, 429})
 # No such address or thing, no such method (a proxy's way to say so), nothing of this key's, not made yet.
 _NOT_THERE = frozenset({403, 404, 405, 501})
-_TOO_MANY = frozenset({429, 529})  # 529: Anthropic's "overloaded"
 _CONNECTING = 10.0  # seconds until a connection stands; a server that is there takes it within one
 _LISTING = 10.0  # seconds for the list of models, which only makes a message better
 _MOST_LISTED = 5
@@ -59,7 +58,7 @@ class HTTPError(NamedTuple):
     headers: Mapping[str, str]
 
 
-class OpenAIClient:
+class OpenAIClient(ChatClient):
     """Chat completions at temperature 0 and seed 42, held to the labels where the server can.
 
     A server that does not take a part of the request is asked without it from then on.
@@ -74,6 +73,13 @@ class OpenAIClient:
     kind : str
         What stands before the model's name in psopt's: ``openai`` or ``azure``.
 
+    Attributes
+    ----------
+    is_azure : bool
+        Whether the server is one of Azure's resources.
+    owner : str
+        A hash of the key: tells keys apart, and nothing of what they are.
+
     Raises
     ------
     InputError
@@ -83,34 +89,15 @@ class OpenAIClient:
     features = tuple(feature.name for feature in FEATURES)
 
     def __init__(self, model: str, options: LMConfig, address: Address | None = None, kind: str = "openai") -> None:
-        self.model = model
-        self._options = options
-        self._kind = kind
         self._address = address or openai_address(model, options)
+        self.model = model
+        self.name = f"{kind}/{model}"
+        self.endpoint: str = self._address.endpoint
+        self.is_azure = kind == "azure" or bool(self._address.key_header)
+        self.owner = hashlib.sha256("\n".join(self._address.secrets).encode()).hexdigest()[:16]
+        self._options = options
         self._dialect = Dialect(model, options)
         self._transport: Transport | None = None
-        self.requested_pause = 0.0
-        self.slots: int | None = None
-
-    @property
-    def name(self) -> str:
-        """``openai/NAME`` or ``azure/DEPLOYMENT``."""
-        return f"{self._kind}/{self.model}"
-
-    @property
-    def endpoint(self) -> str:
-        """The server's address, without keys."""
-        return self._address.endpoint
-
-    @property
-    def is_azure(self) -> bool:
-        """Whether the server is one of Azure's resources."""
-        return self._kind == "azure" or bool(self._address.key_header)
-
-    @property
-    def owner(self) -> str:
-        """A hash of the key: tells keys apart, and nothing of what they are."""
-        return hashlib.sha256("\n".join(self._address.secrets).encode()).hexdigest()[:16]
 
     def request(self, query: Query) -> dict[str, Any]:
         """Build the body of a chat completion."""
@@ -135,39 +122,14 @@ class OpenAIClient:
 
     async def send(self, request: dict[str, Any]) -> Answer:
         """Send one chat completion; see `ChatClient.send`."""
-        answer, _ = await self.exchange(request)
-        return answer
-
-    async def exchange(self, request: dict[str, Any]) -> tuple[Answer, Mapping[str, str]]:
-        """Send one chat completion; return the answer and the response's headers; raises as `ChatClient.send`."""
-        import httpx2
-
         try:
             response = await self._connected().post(request)
-        except (httpx2.HTTPError, OSError) as error:
+        except NoResponseError as error:
             raise self._broken(error) from None
-        if not response.is_success:
-            refused = HTTPError(response.status_code, _json(response), response.text, response.headers)
-            return await self._answer_of(refused, request), response.headers
-        self.requested_pause = max(self.requested_pause, requested_pause(response.headers))
-        if self.slots is None and response.headers.get("server") == "llama.cpp":
-            self.slots = await self._slots()
-        return await self._read(response.content, request), response.headers
-
-    async def _read(self, content: bytes, request: dict[str, Any]) -> Answer:
-        """Read a completion, or the error that came in its place."""
-        try:
-            answer = read_completion(content)
-        except ErrorInAnswerError as error:
-            return await self._answer_of(HTTPError(error.status, error.body, "the answer is an error", {}), request)
-        if asks_for_tokens_alone(request):
-            # llama.cpp sends alternatives all the same: kept for each token they would take most of the cache
-            return replace(answer, logprobs=None)
-        if not (answer.text and request.get("logprobs")) or BOTH not in self.uses(request):
-            return answer
-        if answer.logprobs is None:
-            raise UnsupportedError(BOTH, "no log-probabilities came with a structured answer")
-        return replace(answer, logprobs=kept_places(answer.logprobs, labels_asked_for(request)))
+        self.headers = response.headers
+        if response.is_success:
+            return await self._read(response.content, request)
+        return await self._answer_of(_error_of_response(response), request)
 
     async def read_response(self, status: int, body: Any, request: dict[str, Any]) -> Answer:
         """Read a response that came in a batch, by its HTTP status and body; raises as `ChatClient.send`."""
@@ -186,54 +148,30 @@ class OpenAIClient:
         TransientError, ModelRefusedError
             As `ChatClient.send`.
         """
-        import httpx2
-
         try:
             async with asyncio.timeout(timeout):
                 response = await self._connected().call(method, path, **sent)
         except TimeoutError:
             raise TransientError(f"no answer within {span(timeout)}", given_up=True) from None
-        except (httpx2.HTTPError, OSError) as error:
+        except NoResponseError as error:
             raise self._broken(error) from None
         if response.is_success:
             return response.content
-        refused = HTTPError(response.status_code, _json(response), response.text, response.headers)
-        if refused.status < HTTPStatus.BAD_REQUEST:
-            raise ModelRefusedError(self._sent_elsewhere(refused))
-        refusal = read_refusal(refused.status, refused.body, refused.text)
-        told = error_of(refused.body, refusal.text)
-        message = self._safe(f"{told.message} {told.code}").strip()
+        refused = _error_of_response(response)
+        refusal, message, wait = self._told(refused)
         if refused.status in _NOT_THERE:
             raise NotThereError(refused.status, f"{self.endpoint} answered HTTP {refused.status} for {path}: {message}")
-        raise self._explained(refusal, message, {}, retry_after(refused.headers, told.message))
-
-    async def models(self) -> list[str]:
-        """Return the names that the server lists; none where it can't."""
-        import httpx2
-
-        try:
-            body = _json(await self._connected().models(_LISTING))
-        except (httpx2.HTTPError, OSError):
-            return []
-        listed = body.get("data") if isinstance(body, dict) else None
-        return [entry["id"] for entry in listed or () if isinstance(entry, dict) and isinstance(entry.get("id"), str)]
-
-    async def _slots(self) -> int:
-        """How many requests llama.cpp's server works on at once; 0 where it doesn't tell."""
-        import httpx2
-
-        try:
-            body = _json(await self._connected().props(_LISTING))
-        except (httpx2.HTTPError, OSError):
-            return 0
-        slots = body.get("total_slots") if isinstance(body, dict) else None
-        return slots if isinstance(slots, int) else 0
+        raise self._explained(refusal, message, {}, wait)
 
     async def close(self) -> None:
         """Close the connections."""
         if self._transport is not None:
             await self._transport.close()
             self._transport = None
+
+    def safe(self, text: str) -> str:
+        """What the server says, as it may be shown."""
+        return redacted(text, self._address.secrets)
 
     def _connected(self) -> Transport:
         """The transport belongs to the event loop it was first used in."""
@@ -242,18 +180,43 @@ class OpenAIClient:
             self._transport = Transport(self._address, connect_timeout=min(_CONNECTING, self._options.timeout))
         return self._transport
 
+    async def _read(self, content: bytes, request: dict[str, Any]) -> Answer:
+        """Read a completion, or the error that came in its place."""
+        try:
+            answer = read_completion(content)
+        except ErrorInAnswerError as error:
+            return await self._answer_of(HTTPError(error.status, error.body, "the answer is an error", {}), request)
+        if asks_for_tokens_alone(request):
+            # llama.cpp sends alternatives all the same: kept for each token they would take most of the cache
+            return replace(answer, logprobs=None)
+        if not (answer.text and request.get("logprobs")) or BOTH not in self.uses(request):
+            return answer
+        if answer.logprobs is None:
+            raise UnsupportedError(BOTH, "no log-probabilities came with a structured answer")
+        return replace(answer, logprobs=kept_places(answer.logprobs, labels_asked_for(request)))
+
     async def _answer_of(self, refused: HTTPError, request: dict[str, Any]) -> Answer:
         """Take an HTTP error as the answer that this text gets for good, or raise what else it is."""
-        if refused.status < HTTPStatus.BAD_REQUEST:
-            raise ModelRefusedError(self._sent_elsewhere(refused))
-        refusal = read_refusal(refused.status, refused.body, refused.text)
-        told = error_of(refused.body, refusal.text)
-        message = self._safe(f"{told.message} {told.code}")
+        refusal, message, wait = self._told(refused)
         if refusal.text_kind is not None:
             return Answer(None, unanswered=refusal.text_kind, reason=message)
         if refusal.is_about_the_model or refusal.status == HTTPStatus.NOT_FOUND:
             raise await self._no_such_model(refusal, message)
-        raise self._explained(refusal, message, request, retry_after(refused.headers, told.message))
+        raise self._explained(refusal, message, request, wait)
+
+    def _told(self, refused: HTTPError) -> tuple[Refusal, str, float | None]:
+        """What an HTTP error says, how that may be shown, and how long the server asks to wait.
+
+        A redirect is not followed: what is asked is meant for the server that the user has named.
+        """
+        if refused.status < HTTPStatus.BAD_REQUEST:
+            place = self.safe(refused.headers.get("location", "an address that it does not name"))
+            raise ModelRefusedError(
+                f"{self.endpoint} answered HTTP {refused.status}: it sends requests on to {place}; "
+                "if they may go there, give its address with --api-base"
+            )
+        refusal = read_refusal(refused.status, refused.body, refused.text)
+        return refusal, self.safe(refusal.message), retry_after(refused.headers, refusal.message)
 
     def _explained(self, refusal: Refusal, message: str, request: dict[str, Any], wait: float | None) -> Exception:
         """Say which of the failures an HTTP error is."""
@@ -266,8 +229,8 @@ class OpenAIClient:
                 return UnsupportedError(feature.name, message)
             if self._dialect.has_own_form(request) and about_the_form(refusal.text):
                 return ModelRefusedError(own_form_refused(self.endpoint, self.name, message))
-        if status in _PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            overloaded = status in _TOO_MANY or (status == HTTPStatus.SERVICE_UNAVAILABLE and wait is not None)
+        if passes(status):
+            overloaded = status in TOO_MANY or (status == HTTPStatus.SERVICE_UNAVAILABLE and wait is not None)
             return TransientError(f"HTTP {status}: {message}", wait=wait, overloaded=overloaded, status=status)
         kind = UnclearRefusalError if refusal.is_about_the_request else ModelRefusedError
         return kind(f"{self.endpoint} answered HTTP {status} for {self.name}: {message}")
@@ -275,49 +238,50 @@ class OpenAIClient:
     async def _no_such_model(self, refusal: Refusal, message: str) -> ModelRefusedError:
         """Say whether it is the model's name or the address that is wrong."""
         told = f"{self.endpoint} answered HTTP {refusal.status} for {self.name}: {message}"
-        names = await self.models()
+        names = await self._models()
         if names and self.model not in names:
             others = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
-            return ModelRefusedError(
-                f"{told}{nearest(self.model, names)}; it has {', '.join(names[:_MOST_LISTED])}{others}"
-            )
-        if (
-            refusal.status == HTTPStatus.NOT_FOUND
-            and not names
-            and self._address.lacks_a_version
-            and self._kind == "openai"
-        ):
+            listed = self.safe(", ".join(names[:_MOST_LISTED]))
+            return ModelRefusedError(f"{told}{nearest(self.model, names)}; it has {listed}{others}")
+        is_elsewhere = refusal.status == HTTPStatus.NOT_FOUND and not names and self._address.lacks_a_version
+        if is_elsewhere and self.name.startswith("openai/"):
             return ModelRefusedError(f"{told}; most addresses end in /v1: --api-base {self._address.base}/v1")
         return ModelRefusedError(told)
 
-    def _broken(self, error: Exception) -> Exception:
+    async def _models(self) -> list[str]:
+        """The names that the server lists; none where it can't."""
+        try:
+            async with asyncio.timeout(_LISTING):
+                body = _error_of_response(await self._connected().models()).body
+        except (NoResponseError, TimeoutError):
+            return []
+        listed = body.get("data") if isinstance(body, dict) else None
+        ids = [entry.get("id") for entry in listed or () if isinstance(entry, dict)]
+        return [redacted(name) for name in ids if isinstance(name, str)]
+
+    def _broken(self, error: NoResponseError) -> Exception:
         """Say how a connection failed; a cut one comes as a time-out over aiohttp, so that its first cause is said."""
+        if error.is_no_http:
+            return TransientError(
+                f"{self.endpoint} answered no HTTP ({self.safe(str(error)).rstrip(' ^')}): is it the right address?",
+                unreadable=True,
+            )
         cause: BaseException = error
         while cause.__cause__ is not None:
             cause = cause.__cause__
         if "certificate" in str(cause).casefold():
             return ModelRefusedError(
-                f"the certificate of {self.endpoint} is not trusted ({self._safe(str(cause))}): "
+                f"the certificate of {self.endpoint} is not trusted ({self.safe(str(cause))}): "
                 "set SSL_CERT_FILE to the file of the authority that signed it"
             )
         if is_unreachable(error):
             return TransientError(f"no connection to {self.endpoint}: is the server running?", unreachable=True)
-        return TransientError(self._safe(f"{type(cause).__name__}: {cause}"))
-
-    def _sent_elsewhere(self, refused: HTTPError) -> str:
-        """A redirect is not followed: what is asked is meant for the server that the user has named."""
-        place = self._safe(refused.headers.get("location", "an address that it does not name"))
-        return (
-            f"{self.endpoint} answered HTTP {refused.status}: it sends requests on to {place}; "
-            "if they may go there, give its address with --api-base"
-        )
-
-    def _safe(self, text: str) -> str:
-        return redacted(text, self._address.secrets)
+        return TransientError(self.safe(f"{type(cause).__name__}: {cause}"))
 
 
-def _json(response: httpx2.Response) -> Any:
+def _error_of_response(response: httpx2.Response) -> HTTPError:
     try:
-        return json.loads(response.content)
-    except (ValueError, RecursionError):
-        return None
+        body = read_json(response.content)
+    except ValueError:
+        body = None
+    return HTTPError(response.status_code, body, response.text, response.headers)

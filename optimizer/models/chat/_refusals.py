@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ REFUSED = "refused"
 
 _FINAL = frozenset({400, 413, 422})
 _SERVER_ERROR = 500  # llama-cpp-python says it so
+_STATUSES = range(400, 600)
+_NAMES = ("code", "type", "status", "param")  # how errors call what they are
 # How servers say it, in their codes or in words. Sources: OpenAI (context_length_exceeded, content_filter), Azure
 # (content_filter, ResponsibleAIPolicyViolation, "content management policy"), vLLM and SGLang ("maximum context
 # length", "longer than the model's context length"), llama.cpp (exceed_context_size_error, "available context
@@ -72,11 +74,14 @@ class Refusal:
         Its words, without what it repeats of the request.
     places : tuple of str
         The places in the request that it names, as ``body.response_format.type``.
+    message : str
+        What it says to people, and how it names the error.
     """
 
     status: int
     text: str
     places: tuple[str, ...] = ()
+    message: str = field(default="", compare=False, repr=False)
 
     @property
     def text_kind(self) -> str | None:
@@ -144,23 +149,58 @@ def read_refusal(status: int, body: Any, text: str) -> Refusal:
         if name in {"loc", "param", "field"}:
             places.append(value)
         words.append(value)
-    message = _INPUT.sub("", " ".join(dict.fromkeys(words)) or text)[:_LONGEST_MESSAGE]
-    places += [re.sub(r"\W+", ".", first or second).strip(".") for first, second in _PLACES.findall(message)]
-    return Refusal(status, message, tuple(dict.fromkeys(places)))
+    said = _INPUT.sub("", " ".join(dict.fromkeys(words)) or text)[:_LONGEST_MESSAGE]
+    places += [re.sub(r"\W+", ".", first or second).strip(".") for first, second in _PLACES.findall(said)]
+    return Refusal(status, said, tuple(dict.fromkeys(places)), message_of(body, said))
 
 
-def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+def message_of(body: Any, text: str) -> str:
+    r"""Return what an error says to people, and its code, type and status, whatever of them is a text.
+
+    >>> message_of([{"error": {"code": 400, "message": "Unknown name \"seed\"", "status": "INVALID_ARGUMENT"}}], "")
+    'Unknown name "seed" INVALID_ARGUMENT'
+    """
+    error = _innermost(body)
+    if isinstance(error, str):
+        return error
+    if not isinstance(error, dict):
+        return text
+    message = error.get("message")
+    inner = error.get("innererror") or error.get("inner_error") or {}
+    values = [*(error.get(name) for name in _NAMES), inner.get("code") if isinstance(inner, dict) else None]
+    codes = [value for value in values if isinstance(value, str) and not value.isdigit()]
+    return " ".join([message if isinstance(message, str) else text, *codes])
+
+
+def status_of(body: Any) -> int:
+    """Return the HTTP status that an error under HTTP 200 names; 500 where it names none."""
+    error = _innermost(body)
+    named = [error.get(name) for name in ("code", "status", "status_code")] if isinstance(error, dict) else []
+    digits = [int(value) for value in map(str, named) if value.isdecimal() and len(value) == len("500")]
+    return next((status for status in digits if status in _STATUSES), _SERVER_ERROR)
+
+
+def _innermost(body: Any) -> Any:
+    """An error as it is, out of a list and out of what says ``error`` around it."""
+    while True:
+        if isinstance(body, list) and body:
+            body = body[0]
+        elif isinstance(body, dict) and isinstance(body.get("error"), (dict, list, str)) and body["error"]:
+            body = body["error"]
+        else:
+            return body
+
+
+def _leaves(body: Any) -> Iterator[tuple[str, str]]:
     """The strings of an error body with the names of their fields; a location is one string."""
-    if isinstance(value, str):
-        if value:
+    waiting: list[tuple[str, Any]] = [("", body)]
+    while waiting:  # no recursion: a body may be nested as deep as JSON can be read
+        name, value = waiting.pop()
+        if isinstance(value, str) and value:
             yield name, value
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            if key not in _ECHOES:
-                yield from _leaves(inner, key)
-    elif isinstance(value, list):
-        if name == "loc":
+        elif isinstance(value, list) and name == "loc":
             yield name, ".".join(map(str, value))
-            return
-        for inner in value:
-            yield from _leaves(inner, name)
+        elif isinstance(value, list):
+            waiting += [(name, inner) for inner in reversed(value)]
+        elif isinstance(value, dict):
+            waiting += [(key, inner) for key, inner in reversed(value.items()) if key not in _ECHOES]

@@ -19,7 +19,7 @@ _FIRST_WAIT = 0.25  # seconds; doubles with each try
 _LONGEST_WAIT = 30.0
 _LONGEST_SERVED = 1.0  # seconds before the next try at a server that answers
 _LONGEST_ASKED = 86_400.0  # a server that asks to wait longer than a day will not answer this run
-_TRIES_UNANSWERED = 4  # of a request, at a server that never answered any: it is likely the wrong address
+_RETRIES_UNANSWERED = 3  # at a server that has answered nothing yet: it is likely the wrong address
 
 
 @dataclass(slots=True)
@@ -38,17 +38,7 @@ class Tries:
 
 
 class RetryPolicy:
-    """Says how long to wait until the next try, by what failed and by how the server fares with other requests.
-
-    Parameters
-    ----------
-    name : str
-        Of the model, for messages.
-    retries : int
-        How often a call is sent again.
-    scheduler : RequestScheduler
-        Knows how the server fares.
-    """
+    """Says how long to wait until the next try, by what failed and by how the server fares with other requests."""
 
     def __init__(self, name: str, retries: int, scheduler: RequestScheduler) -> None:
         self._name = name
@@ -57,50 +47,40 @@ class RetryPolicy:
         self._jitter = random.Random(0)  # noqa: S311  # spreads retries, nothing secret
 
     def wait_before_next(self, failure: TransientError, tries: Tries, *, is_over: bool) -> float:
-        """Return the seconds until the next try.
-
-        Parameters
-        ----------
-        is_over : bool
-            Whether nothing is to be sent any more, since another call has failed for good.
+        """Return the seconds until the next try; none is left if it `is_over`, since another call has failed for good.
 
         Raises
         ------
         AnswersMissingError, ServerGoneError, ModelRefusedError
             If there is no next try.
         """
-        if is_over or self._is_enough(failure, tries.failed):
+        if is_over or tries.failed > self._most(failure):
             self._give_up(failure, tries.failed)
         wait = self._wait(failure, tries.failed)
-        self._scheduler.say_wait(wait, f"the next try after: {failure}")
+        self._scheduler.say_wait(wait, failure)
         return wait
 
-    def _is_enough(self, failure: TransientError, n_failed: int) -> bool:
-        """Whether a call has failed for good; for a server that is away the looks count, not each query's tries."""
-        if failure.final:
-            return True
-        if failure.unreachable and self._scheduler.reconnection.since is not None:
-            return False
-        most = self._retries
-        if (failure.given_up or failure.unreadable) and not self._scheduler.timeouts.n_answers:
-            most = min(most, _TRIES_UNANSWERED - 1)
-        return n_failed > most
+    def _most(self, failure: TransientError) -> int:
+        is_silent = failure.given_up or failure.unreadable or failure.unreachable
+        has_answered = self._scheduler.timeouts.n_answers > 0
+        return self._retries if has_answered or not is_silent else min(self._retries, _RETRIES_UNANSWERED)
 
-    def _give_up(self, failure: TransientError, n_failed: int) -> NoReturn:
-        n_looks = self._scheduler.reconnection.n_tries
-        if failure.final and self._scheduler.timeouts.n_answers:
+    def _give_up(self, failure: TransientError, n_tries: int) -> NoReturn:
+        if failure.unreachable and self._scheduler.timeouts.n_answers:
             raise ServerGoneError(
-                f"{self._name}: the server was not there at any of {n_looks} tries: {failure}"
+                f"{self._name}: the server was not there at any of {n_tries} tries: {failure}"
             ) from None
-        n_tries = n_looks if failure.unreachable else n_failed
-        raise AnswersMissingError(f"{self._name}: a call failed {n_tries} times, at last with: {failure}") from None
+        cure = "; if it takes longer, raise --timeout" if failure.given_up else ""
+        raise AnswersMissingError(
+            f"{self._name}: a call failed {n_tries} times, at last with: {failure}{cure}"
+        ) from None
 
     def _wait(self, failure: TransientError, n_failed: int) -> float:
         """Exponential backoff with jitter, or as long as the server asked.
 
         An empty answer asks for no patience, and a server for no more than it has been silent: while it answers others,
-        it is not the server that needs time. Half of a wait is drawn ("equal jitter": M. Brooker, *Exponential Backoff
-        And Jitter*, AWS Architecture Blog, 2015), so that calls which failed together don't come back together.
+        it is not the server that needs time. A part of a wait is drawn (M. Brooker, *Exponential Backoff And Jitter*,
+        AWS Architecture Blog, 2015), so that calls which failed together don't come back together.
         """
         if failure.empty is not None:
             return _FIRST_WAIT
@@ -109,5 +89,5 @@ class RetryPolicy:
             raise ModelRefusedError(f"{self._name} asks to wait until {clock(asked)}: {failure}") from None
         silence = self._scheduler.timeouts.silence(asyncio.get_running_loop().time())
         longest = min(_LONGEST_WAIT, max(_LONGEST_SERVED, silence))
-        backoff = min(longest, _FIRST_WAIT * 2.0 ** (n_failed - 1)) * self._jitter.uniform(0.5, 1.0)
+        backoff = min(longest, _FIRST_WAIT * 2.0 ** (n_failed - 1)) * self._jitter.uniform(0.75, 1.25)
         return max(backoff, asked)

@@ -20,6 +20,7 @@ _SHOWN = 300  # characters: two or three lines of a terminal
 # (max_completion_tokens) and hold neither digits nor upper case. "sk-1234" (7) is what LiteLLM's guide starts with.
 _SHORTEST = 6
 _LONG = 16
+_ESCAPE = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?")  # ECMA-48: CSI and OSC
 _VERY_LONG = 24
 
 
@@ -35,6 +36,8 @@ def is_secret(name: str) -> bool:
 def redacted(text: str, secrets: Iterable[str] = ()) -> str:
     """Return a message as it can be shown, on one line and not too long, without these secrets and the environment's.
 
+    What moves a cursor or colours a screen is cut out too: it is others who say it.
+
     A secret is cut out wherever it stands if it is so long and mixed that no other text holds it by chance; a shorter
     one where it stands alone. One that might be a plain word, such as a local server's dummy key, stays: cut out of
     "max_tokens", the key "token" would make the message unreadable.
@@ -42,6 +45,8 @@ def redacted(text: str, secrets: Iterable[str] = ()) -> str:
     >>> redacted("wrong key: sk-a1B2c3D4e5F6g7H8, 'max_tokens'", ["sk-a1B2c3D4e5F6g7H8", "token"])
     "wrong key: ***, 'max_tokens'"
     """
+    text = _ESCAPE.sub("", text)
+    text = "".join(character if character.isprintable() else " " for character in text)
     for secret in sorted({*secrets, *secret_values(os.environ)}, key=len, reverse=True):
         if _is_unmistakable(secret):
             text = text.replace(secret, _CUT)

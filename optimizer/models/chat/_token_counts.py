@@ -8,10 +8,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from psopt.tasks import FREE, JSON, LABEL, LABELS, NUMBER, TEXT
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from psopt.models.chat._client import Query
+    from psopt.search_spaces import Prompt
 
 # What a server may add to a conversation by itself: signs around each message (three or four tokens at OpenAI), the
 # date and a default system text in the chat templates of Llama 3 and Qwen (20 to 40).
@@ -61,6 +64,20 @@ class TokenRange:
     def times(self, low: float, high: float | None = None) -> TokenRange:
         """So often, or between so often and so often."""
         return TokenRange(self.low * low, self.high * (low if high is None else high))
+
+
+_JSON = 8  # tokens that structured output puts around a label, at most
+# Tokens of what a prompt of the user's own asks for beside the label, fewest and most: a word or a paragraph of
+# reasons. A choice, not a measurement: twenty answers of the server's replace it.
+_REASONS = (8, 200)
+# Of answers that are no single label; a choice too.
+_OPEN = {
+    LABELS: TokenRange(3.0, 40.0),
+    NUMBER: TokenRange(1.0, 20.0),
+    TEXT: TokenRange(2.0, 100.0),
+    JSON: TokenRange(10.0, 400.0),
+    FREE: TokenRange(20.0, 500.0),
+}
 
 
 def tokens_of_text(text: str) -> TokenRange:
@@ -146,3 +163,17 @@ def unread_line(counted: Iterable[tuple[float, int]]) -> str:
         f"{max(lengths):,.0f} at the least: what it leaves out is mostly the front, with the instructions, so that S "
         "and F1 say nothing of them; give the model more context (num_ctx, --ctx-size, --max-model-len), or shorten it"
     )
+
+
+def tokens_of_answer(prompt: Prompt) -> TokenRange:
+    """Return about how many tokens an answer takes: a bare label, one in JSON, or one with reasons beside it."""
+    if prompt.asks != LABEL:
+        return _OPEN[prompt.asks]
+    ranges = [tokens_of_text(label) for label in prompt.labels]
+    low = sum(tokens.low for tokens in ranges) / len(ranges)
+    high = sum(tokens.high for tokens in ranges) / len(ranges)
+    if prompt.template is None or prompt.answer == "label":
+        return TokenRange(max(1.0, low), high + _JSON)
+    is_label_alone = len(prompt.template.example.keys) == 1
+    fewest, most = (_JSON / 2, 2 * _JSON) if is_label_alone else _REASONS
+    return TokenRange(low + fewest, high + most)

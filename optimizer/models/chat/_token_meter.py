@@ -21,12 +21,7 @@ ANSWER = TokenRange(1, 12)
 
 
 class TokenMeter:
-    """Learns from answers how many tokens a model's texts and answers have.
-
-    Parameters
-    ----------
-    price : Price or None
-    """
+    """Learns from answers how many tokens a model's texts and answers have."""
 
     def __init__(self, price: Price | None) -> None:
         self.price = price

@@ -7,12 +7,18 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Mapping
+    from collections.abc import Mapping
 
     import httpx2
     from psopt.models.chat._address import Address
 
-_SHOWN = 80  # characters of what a library says of a response
+
+class NoResponseError(Exception):
+    """No HTTP response came: the connection failed or broke, or what came is no HTTP. Its cause says how."""
+
+    def __init__(self, reason: str, *, is_no_http: bool) -> None:
+        super().__init__(reason)
+        self.is_no_http = is_no_http
 
 
 class Transport:
@@ -21,12 +27,6 @@ class Transport:
     The openai package knows the headers (organization, project, `$OPENAI_CUSTOM_HEADERS`), proxies and certificates,
     and makes the HTTP client. Requests are sent by that client itself: what the package does around it takes half of
     the processor's time of a request, and is not needed here (retries, types, pages).
-
-    Parameters
-    ----------
-    address : Address
-    connect_timeout : float
-        Seconds; how long an answer is waited for is whoever's that sends.
     """
 
     def __init__(self, address: Address, *, connect_timeout: float) -> None:
@@ -45,7 +45,6 @@ class Transport:
         query = f"?{urlencode(address.query)}" if address.query else ""
         self._chat = httpx2.URL(f"{address.base}/chat/completions{query}")
         self._models = httpx2.URL(f"{address.base}/models{query}")
-        self._props = httpx2.URL(f"{address.base.removesuffix('/v1')}/props{query}")
         # Files and batches are the resource's at Azure, not the deployment's.
         self._beside = httpx2.URL(f"{address.base.partition('/deployments/')[0]}{query}")
 
@@ -54,19 +53,14 @@ class Transport:
 
         Raises
         ------
-        httpx2.HTTPError, OSError
-            If the connection fails.
+        NoResponseError
+            If there is none.
         """
-        content = json.dumps(body).encode()
-        return await _in_http(self._http.post(self._chat, content=content, headers=self._headers))
+        return await self._send("POST", self._chat, content=json.dumps(body).encode(), headers=self._headers)
 
-    async def models(self, timeout: float) -> httpx2.Response:
-        """Ask which models there are, for so many seconds at most; raises as `post`."""
-        return await _in_http(self._http.get(self._models, headers=self._headers, timeout=timeout))
-
-    async def props(self, timeout: float) -> httpx2.Response:
-        """Ask llama.cpp's server how it was started; raises as `post`."""
-        return await _in_http(self._http.get(self._props, headers=self._headers, timeout=timeout))
+    async def models(self) -> httpx2.Response:
+        """Ask which models there are; raises as `post`."""
+        return await self._send("GET", self._models, headers=self._headers)
 
     async def call(
         self, method: str, path: str, *, params: Mapping[str, str] | None = None, body: Any = None, upload: bytes = b""
@@ -77,28 +71,26 @@ class Transport:
         url = self._beside.copy_with(path=self._beside.path.rstrip("/") + path).copy_merge_params(params or {})
         if not upload:
             content = None if body is None else json.dumps(body).encode()
-            return await _in_http(self._http.request(method, url, content=content, headers=self._headers))
+            return await self._send(method, url, content=content, headers=self._headers)
         headers = httpx2.Headers(self._headers)
         headers.pop("Content-Type", None)  # the form's own, which names the boundary of its parts
         file = {"file": ("psopt.jsonl", upload, "application/jsonl")}
-        sent = self._http.request(method, url, data={"purpose": "batch"}, files=file, headers=headers)
-        return await _in_http(sent)
+        return await self._send(method, url, data={"purpose": "batch"}, files=file, headers=headers)
+
+    async def _send(self, method: str, url: httpx2.URL, **sent: Any) -> httpx2.Response:
+        import aiohttp
+        import httpx2
+
+        try:
+            return await self._http.request(method, url, **sent)
+        except aiohttp.ClientResponseError as error:  # the transport maps all others to httpx2's
+            raise NoResponseError(error.message, is_no_http=True) from error
+        except (httpx2.HTTPError, aiohttp.ClientError, OSError) as error:
+            raise NoResponseError(str(error), is_no_http=False) from error
 
     async def close(self) -> None:
         """Close the connections."""
         await self._http.aclose()
-
-
-async def _in_http(sending: Awaitable[httpx2.Response]) -> httpx2.Response:
-    """Wait for a response; what is none by the rules of HTTP is a connection that failed."""
-    import aiohttp
-    import httpx2
-
-    try:
-        return await sending
-    except (aiohttp.ClientError, aiohttp.http_exceptions.HttpProcessingError) as error:
-        what = str(getattr(error, "message", "") or error).partition("\n")[0].strip(" :")
-        raise httpx2.RemoteProtocolError(f"no answer in HTTP ({what[:_SHOWN]})") from None
 
 
 def _overridden(headers: dict[str, str], own: Mapping[str, str]) -> dict[str, str]:

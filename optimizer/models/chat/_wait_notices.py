@@ -11,29 +11,27 @@ _AGAIN = 30.0  # seconds between two words on the same thing
 
 
 class WaitNotices:
-    """Tells by the logger ``psopt.waiting``, which the command line shows and a program may listen to.
-
-    Parameters
-    ----------
-    name : str
-        Who is waited for.
-    """
+    """Tells by the logger ``psopt.waiting``, which the command line shows and a program may listen to."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._told_at: dict[str, float] = {}
 
+    def say(self, text: str) -> None:
+        """Say a thing."""
+        LOGGER.warning("%s: %s", self._name, text)
+
     def tell(self, reason: str, text: str) -> None:
         """Say a thing, unless something was said for the same reason a moment ago."""
         now = time.monotonic()
-        if now - self._told_at.get(reason, -_AGAIN) < _AGAIN:
-            return
-        self._told_at[reason] = now
-        LOGGER.warning("%s: %s", self._name, text)
+        if now - self._told_at.get(reason, -_AGAIN) >= _AGAIN:
+            self._told_at[reason] = now
+            self.say(text)
 
-    def told(self, reason: str) -> bool:
-        """Whether something was said for a reason; it may then be said anew at once."""
-        return self._told_at.pop(reason, None) is not None
+    def tell_back(self) -> None:
+        """Say that a server that was away answers again, where its absence was said."""
+        if self._told_at.pop("away", None) is not None:
+            self.say("the server answers again")
 
 
 def clock(seconds: float = 0.0) -> str:

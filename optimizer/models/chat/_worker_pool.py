@@ -9,23 +9,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+_WORKERS_A_PLACE = 4  # three that wait for their next try to one that is sent; set by hand
+
 
 class Batch:
-    """What the workers on some queries share.
-
-    Attributes
-    ----------
-    is_over : bool
-        Whether a query has failed, so that nothing more is to be sent.
-    """
+    """What the workers on some queries share: whether a query has failed, so that nothing more is to be sent."""
 
     def __init__(self) -> None:
         self.is_over = False
-
-    def stop_if_over(self) -> None:
-        """Leave, quietly, if it is over."""
-        if self.is_over:
-            raise asyncio.CancelledError
 
 
 class Worker:
@@ -56,12 +47,11 @@ class Progress:
     def count_answer(self) -> None:
         """One more query is answered."""
         self._done += 1
-        if self._on_progress is not None:
-            self._on_progress(self._done, self._total)
+        self.show(0)
 
     def show(self, n_ahead: int) -> None:
-        """Show answers that the server has and that are yet to come here."""
-        if self._on_progress is not None and n_ahead:
+        """Show how far it is, with answers that the server has and that are yet to come here."""
+        if self._on_progress is not None:
             self._on_progress(self._done + n_ahead, self._total)
 
     def __str__(self) -> str:
@@ -71,9 +61,7 @@ class Progress:
         return f"{self._done} of {self._total} answered; Ctrl-C saves"
 
 
-async def run_workers(
-    n: int, ask: Callable[[int, Worker], Awaitable[None]], n_places: int, n_workers: int, last_calls: float
-) -> None:
+async def run_workers(n: int, ask: Callable[[int, Worker], Awaitable[None]], n_places: int, last_calls: float) -> None:
     """Ask for the numbers below n; after a failure the calls under way are the last, and waited for so many seconds.
 
     There are more workers than places, so that those which wait for their next try keep nobody from a first; but
@@ -86,7 +74,7 @@ async def run_workers(
     """
     waiting = deque(range(n))
     batch = Batch()
-    workers = [Worker(batch) for _ in range(min(n_workers, n))]
+    workers = [Worker(batch) for _ in range(min(_WORKERS_A_PLACE * n_places, n))]
     first_is_done = asyncio.Event()
 
     async def work(number: int, worker: Worker) -> None:

@@ -18,19 +18,14 @@ _TRIES = 3  # of a line in batches, each of which may take a day; then it is ask
 class GridState:
     """The queries of a grid by the keys of their answers.
 
-    Parameters
-    ----------
-    queries : sequence of Query
-    key_of : callable
-        Returns the key of a query's answer, which changes when its request does.
-    progress : Progress
-    monitor : AnswerMonitor
-        Sees each answer.
+    `key_of` says the key of a query's answer, which changes when its request does; a monitor sees each answer.
 
     Attributes
     ----------
     answers : dict
         By the query's place.
+    waiting : dict
+        Places of queries without an answer, by their keys.
     alone : set of bytes
         What batches can't answer.
     """
@@ -44,21 +39,20 @@ class GridState:
     ) -> None:
         self._queries = queries
         self._key_of = key_of
-        self._progress = progress
+        self.progress = progress
         self._monitor = monitor
         self.answers: dict[int, Answer] = {}
         self.alone: set[bytes] = set()
-        self._failures: Counter[bytes] = Counter()
         self.waiting: dict[bytes, int] = {}
+        self._failures: Counter[bytes] = Counter()
         self._former: set[bytes] = set()
         self.write_keys()
 
     def write_keys(self) -> None:
         """Find the keys anew, after requests are written in another way: what failed before may do now."""
         self._former |= self.waiting.keys()
-        self.waiting = {
-            self._key_of(query): place for place, query in enumerate(self._queries) if place not in self.answers
-        }
+        places = (place for place in range(len(self._queries)) if place not in self.answers)
+        self.waiting = {self._key_of(self._queries[place]): place for place in places}
 
     @property
     def keys(self) -> set[bytes]:
@@ -81,14 +75,6 @@ class GridState:
         if place is None:
             return
         self.answers[place] = answer
-        self._progress.count_answer()
+        self.progress.count_answer()
         if self._monitor is not None:
             self._monitor.observe(answer)
-
-    def __str__(self) -> str:
-        """How far it has come, for notices."""
-        return str(self._progress)
-
-    def show(self, n_ahead: int) -> None:
-        """Show answers that the server has and that are not fetched yet."""
-        self._progress.show(min(n_ahead, len(self.waiting)))

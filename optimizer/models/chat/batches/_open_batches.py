@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import time
-from dataclasses import asdict, dataclass, replace
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING
 
+from filelock import FileLock, Timeout
 from psopt.errors import InputError
 
 if TYPE_CHECKING:
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FOLDER = "batches"
-# Seconds after which nobody is taken to be sending a batch's file any more; 200 MB take minutes. A choice.
-_LONGEST_SENDING = 3_600.0
+_LOCK = "batches.lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +34,6 @@ class OpenBatch:
         Those of the answers, hexadecimal, in the order of the lines.
     id : str
         The server's name for it; empty until the server has said it.
-    process : int
-        Who sends it.
     most_tokens, most_cost
         What all its lines together can't pass.
     """
@@ -47,7 +44,6 @@ class OpenBatch:
     owner: str
     keys: tuple[str, ...]
     id: str = ""
-    process: int = 0
     most_tokens: int = 0
     most_cost: float = 0.0
 
@@ -55,82 +51,84 @@ class OpenBatch:
 class OpenBatches:
     """The open batches of one server, a file each, beside the answer cache.
 
-    Parameters
-    ----------
-    folder : path or None
-        The answer cache's; None keeps them in memory only.
-    server : str
+    `folder` is the answer cache's; None keeps them in memory only.
     """
 
     def __init__(self, folder: Path | None, server: str) -> None:
         self._folder = folder and folder / FOLDER
         self._server = server
         self._batches: dict[str, OpenBatch] = {}
+        self._is_sending = False
+
+    @contextmanager
+    def sending(self) -> Iterator[bool]:
+        """Say whether nobody else opens batches here; if so, nobody does until this ends, in whatever process."""
+        if self._is_sending:
+            yield False
+            return
+        lock = self._folder and FileLock(self._folder.with_name(_LOCK))
+        try:
+            if lock:
+                lock.acquire(timeout=0)
+        except Timeout:
+            yield False
+            return
+        self._is_sending = True
+        try:
+            yield True
+        finally:
+            self._is_sending = False
+            if lock:
+                lock.release()
 
     def holding(self, keys: Container[bytes]) -> list[OpenBatch]:
         """Those that hold one of these keys, whichever process sent them."""
-        self._batches |= {batch.tag: batch for batch in self._read() if batch.tag not in self._batches}
-        batches = self._batches.values()
-        return [batch for batch in batches if any(bytes.fromhex(key) in keys for key in batch.keys)]
+        if self._folder:
+            files = {file.stem: file for file in sorted(self._folder.glob("*.json"))}
+            known = {tag: batch for tag, batch in self._batches.items() if tag in files and batch.id}
+            read = {tag: self._read(file) for tag, file in files.items() if tag not in known}
+            self._batches = known | {tag: batch for tag, batch in read.items() if batch}
+        own = [batch for batch in self._batches.values() if batch.server == self._server]
+        return [batch for batch in own if any(bytes.fromhex(key) in keys for key in batch.keys)]
 
-    def add(self, batch: OpenBatch) -> None:
-        """Keep a batch, before it is sent."""
+    def keep(self, batch: OpenBatch) -> None:
+        """Keep a batch before it is sent, and once the server has named it."""
         self._batches[batch.tag] = batch
-        self._write(batch)
-
-    def name(self, batch: OpenBatch, id: str) -> OpenBatch:  # noqa: A002  # the API's word
-        """Keep what the server calls a batch."""
-        named = replace(batch, id=id)
-        self.add(named)
-        return named
+        if self._folder is None:
+            return
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            draft = self._folder / f"{batch.tag}.part"
+            draft.write_text(json.dumps(asdict(batch)), "utf-8")
+            draft.replace(self._file(self._folder, batch))
+        except OSError as error:
+            raise InputError(f"{self._folder} can't be written: {error}; choose another --cache-dir") from error
 
     def drop(self, batch: OpenBatch) -> None:
         """Forget a batch: its answers are kept, or there are none."""
         self._batches.pop(batch.tag, None)
         if self._folder:
-            self.place(batch).unlink(missing_ok=True)
+            self._file(self._folder, batch).unlink(missing_ok=True)
 
-    def refresh(self, batch: OpenBatch) -> OpenBatch | None:
-        """A batch as it is on disk now, where another process may have named or dropped it."""
-        if self._folder is None:
-            return self._batches.get(batch.tag)
-        now = self._read_file(self.place(batch))
-        self._batches.pop(batch.tag, None)
-        if now:
-            self._batches[now.tag] = now
-        return now
-
-    def is_being_sent(self, batch: OpenBatch) -> bool:
-        """Whether another process that still runs is about to send it."""
-        if batch.process == os.getpid() or not _is_running(batch.process):
-            return False
-        try:
-            return time.time() - self.place(batch).stat().st_mtime < _LONGEST_SENDING
-        except OSError:
-            return False
-
-    def place(self, batch: OpenBatch) -> Path:
-        """The file that a batch is kept in."""
-        if self._folder is None:
-            raise InputError("batches that are kept in memory have no file")
-        return self._folder / f"{batch.tag}.json"
+    def is_open(self, batch: OpenBatch) -> bool:
+        """Whether a batch is still to be answered; another process may just have taken it in."""
+        return self._file(self._folder, batch).exists() if self._folder else batch.tag in self._batches
 
     def where(self, batch: OpenBatch) -> str:
-        """That file, for messages."""
-        return str(self.place(batch)) if self._folder else "memory"
+        """The file that a batch is kept in, for messages."""
+        return str(self._file(self._folder, batch)) if self._folder else "memory"
 
-    def _read(self) -> Iterator[OpenBatch]:
-        """Those on disk that are not in memory yet."""
-        files = sorted(self._folder.glob("*.json")) if self._folder and self._folder.is_dir() else []
-        for file in files:
-            if file.stem not in self._batches and (batch := self._read_file(file)) and batch.server == self._server:
-                yield batch
+    @staticmethod
+    def _file(folder: Path, batch: OpenBatch) -> Path:
+        return folder / f"{batch.tag}.json"
 
-    def _read_file(self, file: Path) -> OpenBatch | None:
+    @staticmethod
+    def _read(file: Path) -> OpenBatch | None:
         """Read a file; None where there is none any more."""
         try:
             data = json.loads(file.read_text())
-            return OpenBatch(**{**data, "keys": tuple(data["keys"])})
+            known = {field.name: data[field.name] for field in fields(OpenBatch) if field.name in data}
+            return OpenBatch(**{**known, "keys": tuple(data["keys"])})
         except FileNotFoundError:
             return None
         except (OSError, ValueError, LookupError, TypeError) as error:
@@ -138,25 +136,3 @@ class OpenBatches:
                 f"{file} should say which batch is open, and can't be read ({error}): delete it, and what the batch"
                 " holds is asked again"
             ) from None
-
-    def _write(self, batch: OpenBatch) -> None:
-        """Write a file whole or not at all."""
-        if self._folder is None:
-            return
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            draft = self.place(batch).with_suffix(".part")
-            draft.write_text(json.dumps(asdict(batch)), "utf-8")
-            draft.replace(self.place(batch))
-        except OSError as error:
-            raise InputError(f"{self._folder} can't be written: {error}; choose another --cache-dir") from error
-
-
-def _is_running(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # it is another user's
-        return True
-    return process > 0

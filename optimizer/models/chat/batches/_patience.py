@@ -14,21 +14,11 @@ if TYPE_CHECKING:
     from psopt.models.chat._wait_notices import WaitNotices
 
 T = TypeVar("T")
-# Seconds: a batch's window. Who is away for longer has let every batch expire.
-LONGEST_OUTAGE = 86_400.0
+LONGEST_OUTAGE = 86_400.0  # seconds, a batch's window: who is away for longer has let every batch expire
 
 
 class Patience:
-    """Asks again at each tick while a server is away; by the loop's clock, which nobody sets.
-
-    Parameters
-    ----------
-    name : str
-        Who is waited for.
-    tick : float
-        Seconds between two tries.
-    notices : WaitNotices
-    """
+    """Asks again at each tick while a server is away; by the loop's clock, which nobody sets."""
 
     def __init__(self, name: str, tick: float, notices: WaitNotices) -> None:
         self._name = name
@@ -56,22 +46,18 @@ class Patience:
     def count(self, failure: TransientError) -> float:
         """Take note that a try has failed; return the seconds that the server asked to wait."""
         now = asyncio.get_running_loop().time()
-        if self._since is None:
-            self._since = now
+        self._since = now if self._since is None else self._since
         away = now - self._since
         if away > LONGEST_OUTAGE:
             raise ServerGoneError(
                 f"{self._name}: no word of its batches for {span(away)}: {failure}; they are kept, and asked for again"
                 " by whoever goes on"
             ) from None
-        self._notices.tell(
-            "away", f"no word of its batches since {clock(-away)} ({failure}); asking again; Ctrl-C saves"
-        )
+        said = f"no word of its batches since {clock(-away)} ({failure}); asking again; Ctrl-C saves"
+        self._notices.tell("away", said)
         return min(failure.wait or 0.0, LONGEST_OUTAGE)
 
     def answered(self) -> None:
         """Take note that the server is there."""
         self._since = None
-        if self._notices.told("away"):
-            self._notices.tell("back", "the server answers again")
-            self._notices.told("back")
+        self._notices.tell_back()

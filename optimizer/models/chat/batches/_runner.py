@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from psopt.errors import AnswersMissingError, BudgetReachedError, InputError, ModelError, PsoptError
 from psopt.models.chat._errors import ModelRefusedError, NotThereError, ServerGoneError, TransientError
 from psopt.models.chat._wait_notices import WaitNotices
 from psopt.models.chat.batches._grid import GridState
-from psopt.models.chat.batches._lines import read_results
 from psopt.models.chat.batches._open_batches import OpenBatches
 from psopt.models.chat.batches._patience import Patience
-from psopt.models.chat.batches._reading import read_all
+from psopt.models.chat.batches._results import Results
 from psopt.models.chat.batches._sending import Sender
 from psopt.models.chat.batches._service import BatchService
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
     from psopt.models.chat._answer_monitor import AnswerMonitor
@@ -38,13 +38,7 @@ _CROWDED = "token_limit"  # OpenAI's token_limit_exceeded, Azure's token_limit_.
 class BatchRunner:
     """Answers the grids of an engine by batches of one server.
 
-    Parameters
-    ----------
-    engine : Engine
-        Whose cache, budget and requests they are; it asks alone what batches can't answer.
-    client : OpenAIClient
-    folder : path or None
-        The answer cache's, where open batches are kept too.
+    It asks through the engine, alone, what batches can't answer, and keeps open batches in the answer cache's folder.
     """
 
     def __init__(self, engine: Engine, client: OpenAIClient, folder: Path | None) -> None:
@@ -55,7 +49,6 @@ class BatchRunner:
         self._batches = OpenBatches(folder, client.endpoint)
         self._patience = Patience(client.name, engine.options.batch_tick, self._notices)
         self._sender = Sender(engine, client, self._service, self._batches, self._patience)
-        self._lock = asyncio.Lock()
         self._is_checked = False
         self._is_crowded = False
         self._n_fruitless = 0
@@ -103,7 +96,7 @@ class BatchRunner:
             await self._cancel(grid)
             raise
         except asyncio.CancelledError:
-            self._notices.tell("open", "its batches stay open at the server, and are waited for by whoever goes on")
+            self._notices.say("its batches stay open at the server, and are waited for by whoever goes on")
             raise
         finally:
             held = (bytes.fromhex(key) for batch in self._batches.holding(grid.keys) for key in batch.keys)
@@ -115,47 +108,56 @@ class BatchRunner:
 
     async def _step(self, grid: GridState) -> bool:
         """Open what may be opened and look at what is open; return whether one of them has ended."""
-        async with self._lock:  # grids that are asked side by side must not both send what they share
-            batches = await self._under_way(grid)
-            batches += await self._send_more(grid, batches)
-        named = [batch for batch in batches if batch.id]
-        self._tell(len(batches), grid)
+        with (
+            self._batches.sending() as may_send
+        ):  # grids that are asked side by side must not both send what they share
+            batches = await self._under_way(grid, may_find=may_send)
+            if may_send:
+                batches += await self._send_more(grid, batches)
+        self._tell(len(batches), grid.progress)
         n_ahead = 0
         has_ended = False
-        for batch in named:
-            state = await self._state(batch)
+        for batch in batches:
+            state = await self._state(batch) if batch.id else None
             if state and state.has_ended:
                 has_ended |= await self._take_in(batch, state, grid, n_others=len(batches) - 1)
             elif state:
                 n_ahead += state.n_answered
-        grid.show(n_ahead)
+        grid.progress.show(min(n_ahead, len(grid.waiting)))
         return has_ended
 
-    async def _under_way(self, grid: GridState) -> list[OpenBatch]:
-        """The open batches that hold some of a grid; one without an id is looked for by its tag."""
+    async def _under_way(self, grid: GridState, *, may_find: bool) -> list[OpenBatch]:
+        """The open batches that hold some of a grid; one without an id that nobody is opening is looked for."""
         batches = []
         for batch in self._batches.holding(grid.keys):
-            now = batch if batch.id else self._batches.refresh(batch)
-            if now and not now.id and not self._sender.is_sending(now):
-                now = await self._found(now)
-            if now:
-                self._sender.hold(now, grid)
-                batches.append(now)
+            found: OpenBatch | None = batch
+            if not batch.id and may_find:
+                found = await self._found(batch)
+            if found:
+                self._sender.hold(found, grid)
+                batches.append(found)
         return batches
 
     async def _found(self, batch: OpenBatch) -> OpenBatch | None:
-        """A batch that was being opened when its process ended."""
+        """A batch that was being opened when its process ended; None where that did not come about."""
         opened = await self._patience.insist(lambda: self._service.find(batch.tag))
-        if opened:
-            return self._batches.name(batch, opened)
-        self._batches.drop(batch)
-        return None
+        if not opened:
+            self._batches.drop(batch)
+            return None
+        named = replace(batch, id=opened)
+        self._batches.keep(named)
+        return named
 
     async def _send_more(self, grid: GridState, batches: Collection[OpenBatch]) -> list[OpenBatch]:
         """Open batches for what is in none, up to the most; what another process was answered meanwhile is taken."""
         held = {bytes.fromhex(key) for batch in batches for key in batch.keys}
-        queue = [key for key in grid.waiting if key not in held and key not in grid.alone]
-        queue = self._still_missing(queue, grid)
+        free = [key for key in grid.waiting if key not in held and key not in grid.alone]
+        kept = self._engine.kept_by_key(free)
+        for key, answer in kept.items():
+            if answer is not None:
+                self._engine.budget.usage.cached += 1
+                grid.answered(key, answer)
+        queue = [key for key in free if kept[key] is None]
         sent: list[OpenBatch] = []
         while queue and len(batches) + len(sent) < self._engine.options.max_batches:
             if self._is_crowded and (batches or sent):
@@ -171,18 +173,6 @@ class BatchRunner:
             sent.append(await self._sender.send(lines))
             queue = [key for key in queue if key not in lines]
         return sent
-
-    def _still_missing(self, keys: list[bytes], grid: GridState) -> list[bytes]:
-        kept = self._engine.kept_by_key(keys)
-        self._take_over(kept, grid)
-        return [key for key in keys if kept[key] is None]
-
-    def _take_over(self, kept: Mapping[bytes, Answer | None], grid: GridState) -> None:
-        """Take in answers that others have been given; for this one they are free."""
-        for key, answer in kept.items():
-            if answer is not None and key in grid.waiting:
-                self._engine.budget.usage.cached += 1
-                grid.answered(key, answer)
 
     async def _state(self, batch: OpenBatch) -> BatchState | None:
         """How a batch stands; None while the server is away."""
@@ -209,14 +199,11 @@ class BatchRunner:
         """Take in what became of a batch, keep its answers, forget it; False while its files can't be fetched."""
         keys = [bytes.fromhex(key) for key in batch.keys]
         if state.status == "failed":
-            self._forget(batch, keys)
-            await self._delete_files(state)
+            await self._forget(batch, keys, state)
             self._learn_from_failure(keys, state, grid, n_others)
             return True
-        kept = self._engine.kept_by_key(keys)
-        if all(kept.values()):  # another process has taken it in, and counted it
-            self._forget(batch, keys)
-            self._take_over(kept, grid)
+        if all(self._engine.kept_by_key(keys).values()):  # another process has taken it in, and counted it
+            await self._forget(batch, keys)
             return True
         try:
             contents = [await self._service.content(file, len(keys)) for file in state.files]
@@ -224,41 +211,38 @@ class BatchRunner:
             self._patience.count(failure)
             return False
         except NotThereError as error:
-            if self._batches.refresh(batch) is None:  # another process has just taken it in, and its files are deleted
-                self._forget(batch, keys)
-                self._take_over(self._engine.kept_by_key(keys), grid)
-                return True
-            raise self._not_ours(batch, error) from None
+            if self._batches.is_open(batch):
+                raise self._not_ours(batch, error) from None
+            await self._forget(batch, keys)  # another process has just taken it in, and deleted its files
+            return True
+        results = Results()
         asked = set(keys)
-        results = [result for content in contents for result in read_results(content) if result.key in asked]
-        read = await read_all(results, self._client, grid.query)
-        self._engine.keep_batched(read.answers, read.empty.values(), len(read.failed), grid.query)
-        self._forget(batch, keys)
-        await self._delete_files(state)
-        for key, answer in read.answers.items():
+        for line in b"\n".join(contents).split(b"\n"):
+            await results.read(line, asked, self._client, grid.query)
+        self._engine.keep_batched(results.answers, results.empty.values(), len(results.failed), grid.query)
+        await self._forget(batch, keys, state)
+        for key, answer in results.answers.items():
             grid.answered(key, answer)
-        grid.alone |= read.empty.keys() & grid.waiting.keys()  # asked alone, an empty answer is looked at twice
-        grid.failed(read.failed)
-        for feature in read.unsupported:
+        grid.alone |= results.empty.keys() & grid.waiting.keys()  # asked alone, an empty answer is looked at twice
+        grid.failed(results.failed)
+        for feature in results.unsupported:
             self._engine.learn_refused(feature)
             grid.write_keys()
-        if read.refusal:
-            raise read.refusal
-        self._count_fruits(len(read.answers), state)
+        if results.refusal:
+            raise results.refusal
+        self._count_fruits(len(results.answers), state)
         return True
 
-    async def _delete_files(self, state: BatchState) -> None:
-        """Leave nothing behind at the server, as far as it lets us: the answers are kept, and nobody asks for them."""
-        if self._engine.options.batch_keep_files:
-            return
-        for file in (state.input_file, *state.files):
-            with contextlib.suppress(TransientError, NotThereError, PsoptError):
-                await self._service.delete(file)
-
-    def _forget(self, batch: OpenBatch, keys: Iterable[bytes]) -> None:
+    async def _forget(self, batch: OpenBatch, keys: Iterable[bytes], state: BatchState | None = None) -> None:
+        """Forget a batch and, as far as the server lets us, its files: the answers are kept, or there are none."""
         self._sender.settle(keys)
         self._batches.drop(batch)
         self._n_done += 1
+        if state is None or self._engine.options.batch_keep_files:
+            return
+        for file in (state.input_file, *state.files):
+            with contextlib.suppress(TransientError, PsoptError):
+                await self._service.delete(file)
 
     def _count_fruits(self, n_answers: int, state: BatchState) -> None:
         self._n_fruitless = 0 if n_answers else self._n_fruitless + 1
@@ -272,33 +256,29 @@ class BatchRunner:
 
     def _learn_from_failure(self, keys: list[bytes], state: BatchState, grid: GridState, n_others: int) -> None:
         """A batch did not pass the validation: send fewer lines, or some alone, or give up."""
-        bad = {keys[line - 1] for line, _, _ in state.errors if line and 0 < line <= len(keys)}
         if any(_CROWDED in code for _, code, _ in state.errors) and (n_others or len(keys) > 1):
             self._is_crowded = True
             if not n_others:
                 self._sender.most_lines = len(keys) // 2
             return
+        bad = {keys[line - 1] for line, _, _ in state.errors if line and 0 < line <= len(keys)}
         is_about_all = any(line is None or "model" in code for line, code, _ in state.errors)
         if not bad or is_about_all or len(bad) > max(1, len(keys) / 2):
             _, code, message = state.errors[0] if state.errors else (None, "", "it did not say why")
-            raise ModelRefusedError(
-                f"{self._client.endpoint} did not take {state.id} for {self._client.name}: {message} ({code})"
-            )
+            said = self._client.safe(f"{message} ({code})")
+            raise ModelRefusedError(f"{self._client.endpoint} did not take {state.id} for {self._client.name}: {said}")
         grid.alone |= bad & grid.waiting.keys()
 
     async def _cancel(self, grid: GridState) -> None:
         """End the batches that were sent for a grid; whoever goes on takes in what they were answered."""
         for batch in self._batches.holding(grid.keys):
-            if batch.id and self._sender.has_sent(batch):
-                try:
+            if batch.id and batch.tag in self._sender.sent:
+                with contextlib.suppress(TransientError, PsoptError):  # it has ended, or can't be reached: as well
                     await self._service.cancel(batch.id)
-                except (TransientError, NotThereError, PsoptError):  # it has ended, or can't be reached: as well
-                    continue
 
-    def _tell(self, n_open: int, grid: GridState) -> None:
+    def _tell(self, n_open: int, progress: Progress) -> None:
         """Say how many batches are open and done, when that has changed."""
         if (n_open, self._n_done) != self._told:
             self._told = (n_open, self._n_done)
-            self._notices.told("batches")
             are_open = f"{n_open} {'batch' if n_open == 1 else 'batches'} open, {self._n_done} done"
-            self._notices.tell("batches", f"{are_open}; {grid}")
+            self._notices.say(f"{are_open}; {progress}")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
+import json
 import uuid
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from psopt.errors import BudgetReachedError, PsoptError
-from psopt.models.chat.batches._lines import request_line
 from psopt.models.chat.batches._open_batches import OpenBatch
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 MOST_LINES = 50_000  # OpenAI's limits (platform.openai.com/docs/guides/batch), and Azure's
 MOST_BYTES = 200_000_000
-_SENDING: set[str] = set()  # tags of what this process is opening, whichever engine does
 
 
 class Sender:
@@ -34,6 +33,8 @@ class Sender:
     ----------
     most_lines : int
         In one batch; the runner lowers it where the server finds that too many.
+    sent : set of str
+        Tags of the batches that were opened here.
     """
 
     def __init__(
@@ -45,11 +46,13 @@ class Sender:
         self._batches = batches
         self._patience = patience
         self.most_lines = min(engine.options.batch_size, MOST_LINES)
+        self.sent: set[str] = set()
         self._reserved: dict[bytes, tuple[int, float]] = {}
-        self._sent: set[str] = set()
 
     def next_lines(self, keys: Iterable[bytes], grid: GridState) -> dict[bytes, bytes]:
         """Write the lines of one batch, as many as the limits allow; none while the budget is set aside for others.
+
+        A line's `custom_id` is its answer's key, by which anyone can tell what it answers.
 
         Raises
         ------
@@ -62,20 +65,22 @@ class Sender:
             query = grid.query(key)
             if query is None:
                 continue
-            line = request_line(key, self._service.url, self._client.request(query))
+            request = self._client.request(query)
+            wish = {"custom_id": key.hex(), "method": "POST", "url": self._service.url, "body": request}
+            line = json.dumps(wish).encode() + b"\n"
             n_bytes += len(line)
             if len(lines) == self.most_lines or (lines and n_bytes > MOST_BYTES):
                 break
-            tokens, dollars = self._engine.most(query, in_batch=True)
+            most = self._engine.most(query, in_batch=True)
             try:
-                has_room = self._engine.budget.reserve(tokens, dollars)
+                has_room = self._engine.budget.reserve(*most)
             except BudgetReachedError:
                 if not lines:
                     raise
                 break
             if not has_room:
                 break
-            self._reserved[key] = tokens, dollars
+            self._reserved[key] = most
             lines[key] = line
         return lines
 
@@ -96,32 +101,27 @@ class Sender:
 
     async def send(self, lines: dict[bytes, bytes]) -> OpenBatch:
         """Open a batch of these lines; whoever is interrupted meanwhile finds it again by its tag."""
-        tag = uuid.uuid4().hex
         keys = tuple(key.hex() for key in lines)
-        server = self._client.endpoint
         tokens, costs = zip(*(self._reserved[key] for key in lines), strict=True)
         batch = OpenBatch(
-            tag,
-            server,
+            uuid.uuid4().hex,
+            self._client.endpoint,
             self._client.name,
             self._client.owner,
             keys,
-            process=os.getpid(),
             most_tokens=sum(tokens),
             most_cost=sum(costs),
         )
-        _SENDING.add(tag)
-        self._sent.add(tag)
+        self.sent.add(batch.tag)
         try:
-            self._batches.add(batch)  # before anything else: who asks for the same meanwhile is to wait for it
+            self._batches.keep(batch)
             file = await self._patience.insist(lambda: self._service.upload(b"".join(lines.values())))
-            opened = await self._open(file, tag)
-            return self._batches.name(batch, opened)
+            batch = replace(batch, id=await self._open(file, batch.tag))
+            self._batches.keep(batch)
         except PsoptError:  # refused: nothing is open
             self._batches.drop(batch)
             raise
-        finally:
-            _SENDING.discard(tag)
+        return batch
 
     async def _open(self, file: str, tag: str) -> str:
         """Open a batch; a try that seemed to fail may have opened it, so look before the next."""
@@ -134,11 +134,3 @@ class Sender:
             return opened or await self._service.create(file, tag)
 
         return await self._patience.insist(attempt)
-
-    def has_sent(self, batch: OpenBatch) -> bool:
-        """Whether it was this process that sent a batch."""
-        return batch.tag in self._sent
-
-    def is_sending(self, batch: OpenBatch) -> bool:
-        """Whether a batch that has no id is on its way to the server."""
-        return batch.tag in _SENDING or self._batches.is_being_sent(batch)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from psopt.errors import InputError
 from psopt.models.chat._errors import NotThereError, TransientError
+from psopt.models.chat._secrets import redacted
+from psopt.models.chat._server_json import read_json
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from psopt.models.chat._openai_client import OpenAIClient
 
 _ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 _LISTED = 100  # the most that the API lists at once
 # Bytes a second of a line that is slow, by which the time for a file is counted.
 _SLOW_LINE = 100_000
+_BYTES_A_LINE = 10_000  # of a result with probabilities; others have some thousand
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +54,7 @@ class BatchState:
 
 
 class BatchService:
-    """Files and batches at one server; see `OpenAIClient.call` for what is raised.
-
-    Parameters
-    ----------
-    client : OpenAIClient
-    timeout : float
-        Seconds to wait for an answer that is short.
-    """
+    """Files and batches at one server; see `OpenAIClient.call` for what is raised."""
 
     def __init__(self, client: OpenAIClient, timeout: float) -> None:
         self._client = client
@@ -72,69 +70,69 @@ class BatchService:
         InputError
             If it has none.
         """
+        answered = "something else"
         try:
-            listed = await self._call("GET", "/batches", {"limit": "1"})
+            if await self._call(lambda data: isinstance(data["data"], list), "GET", "/batches", params={"limit": "1"}):
+                return
         except NotThereError as error:
-            raise self._none(f"HTTP {error.status}") from None
-        if not isinstance(listed.get("data"), list):
-            raise self._none("something else")
-
-    def _none(self, answered: str) -> InputError:
-        where = f"{self._client.endpoint} has no batches (GET /batches answered {answered})"
-        return InputError(f"--batch needs a server with OpenAI's batch API, and {where}: leave --batch out")
+            answered = f"HTTP {error.status}"
+        except TransientError as failure:
+            if not failure.unreadable:
+                raise
+        raise InputError(
+            f"--batch needs a server with OpenAI's batch API, and {self._client.endpoint} has no batches"
+            f" (GET /batches answered {answered}): leave --batch out"
+        )
 
     async def upload(self, content: bytes) -> str:
         """Send a file of requests; return its name."""
-        timeout = self._timeout + len(content) / _SLOW_LINE
-        data = await self._client.call("POST", "/files", timeout, upload=content)
-        return str(_object(data)["id"])
+        return await self._call(_id, "POST", "/files", len(content), upload=content)
 
     async def create(self, file: str, tag: str) -> str:
         """Open a batch on a file of requests, under a tag of ours; return its id."""
         wish = {"input_file_id": file, "endpoint": self.url, "completion_window": "24h", "metadata": {"psopt": tag}}
-        return str((await self._call("POST", "/batches", body=wish))["id"])
+        return await self._call(_id, "POST", "/batches", body=wish)
 
     async def find(self, tag: str) -> str | None:
         """Return the id of the batch under a tag, among the last hundred; None where there is none."""
-        listed = await self._call("GET", "/batches", {"limit": str(_LISTED)})
-        own = (batch for batch in listed["data"] if (batch.get("metadata") or {}).get("psopt") == tag)
-        return next((str(batch["id"]) for batch in own), None)
+
+        def own(listed: Any) -> str | None:
+            tagged = (batch for batch in listed["data"] if (batch.get("metadata") or {}).get("psopt") == tag)
+            return next(map(_id, tagged), None)
+
+        return await self._call(own, "GET", "/batches", params={"limit": str(_LISTED)})
 
     async def state(self, id: str) -> BatchState:  # noqa: A002  # the API's word
         """Ask how a batch stands."""
-        return _state(await self._call("GET", f"/batches/{id}"))
+        return await self._call(_state, "GET", f"/batches/{id}")
 
     async def content(self, file: str, n_lines: int) -> bytes:
         """Fetch a file of so many results."""
-        # A result with its envelope has some thousand bytes, with probabilities ten thousand.
-        return await self._client.call("GET", f"/files/{file}/content", self._timeout + n_lines * 10_000 / _SLOW_LINE)
+        timeout = self._timeout + n_lines * _BYTES_A_LINE / _SLOW_LINE
+        return await self._client.call("GET", f"/files/{file}/content", timeout)
 
     async def delete(self, file: str) -> None:
         """Delete a file."""
-        await self._call("DELETE", f"/files/{file}")
+        await self._call(bool, "DELETE", f"/files/{file}")
 
     async def cancel(self, id: str) -> None:  # noqa: A002
         """Ask for a batch to be ended; what is answered stays."""
-        await self._call("POST", f"/batches/{id}/cancel")
+        await self._call(bool, "POST", f"/batches/{id}/cancel")
 
-    async def _call(
-        self, method: str, path: str, params: dict[str, str] | None = None, body: Any = None
-    ) -> dict[str, Any]:
-        data = await self._client.call(method, path, self._timeout, params=params, body=body)
-        return _object(data)
-
-
-def _object(data: bytes) -> dict[str, Any]:
-    try:
-        body = json.loads(data)
-    except ValueError:
-        body = None
-    if not isinstance(body, dict):
-        raise TransientError(f"no JSON object: {data[:80]!r}", unreadable=True)
-    return body
+    async def _call(self, read: Callable[[Any], T], method: str, path: str, n_bytes: int = 0, **sent: Any) -> T:
+        """Ask, and read the JSON that is answered; what has another form than the API's may pass."""
+        content = await self._client.call(method, path, self._timeout + n_bytes / _SLOW_LINE, **sent)
+        try:
+            return read(read_json(content))
+        except (ValueError, LookupError, TypeError, AttributeError):
+            raise TransientError(f"{method} {path} was answered by {content[:80]!r}", unreadable=True) from None
 
 
-def _state(data: dict[str, Any]) -> BatchState:
+def _id(data: Any) -> str:
+    return redacted(str(data["id"]))
+
+
+def _state(data: Any) -> BatchState:
     """Read a batch; an error's line may be missing, and so may all counts."""
     counts = data.get("request_counts") or {}
     listed = (data.get("errors") or {}).get("data") or []
@@ -142,11 +140,5 @@ def _state(data: dict[str, Any]) -> BatchState:
         (error.get("line"), f"{error.get('code') or ''}", f"{error.get('message') or ''}") for error in listed
     )
     files = tuple(str(file) for file in (data.get("output_file_id"), data.get("error_file_id")) if file)
-    return BatchState(
-        str(data.get("id")),
-        str(data.get("status")),
-        int(counts.get("completed") or 0),
-        files,
-        errors,
-        str(data.get("input_file_id") or ""),
-    )
+    n_answered = int(counts.get("completed") or 0)
+    return BatchState(_id(data), str(data["status"]), n_answered, files, errors, str(data.get("input_file_id") or ""))
