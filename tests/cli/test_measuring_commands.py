@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from psopt.api import MeasureOptions
+from psopt import MeasureOptions
 from psopt.search_spaces import seed_prompt
 from psopt.testing import assert_robust
 

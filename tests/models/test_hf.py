@@ -192,7 +192,7 @@ def test_mean_and_sum_pick_other_labels_and_share_no_answers(folder: Path, task:
 def test_another_likelihood_is_refused(folder: Path) -> None:
     with pytest.raises(InputError, match="mean or sum, not 'median'"):
         HFModel(str(folder), likelihood="median")
-    with pytest.raises(InputError, match="mean or sum, not 'median'"):
+    with pytest.raises(InputError, match="unknown hf_likelihood 'median'"):
         LMConfig(hf_likelihood="median")
 
 

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import optuna
@@ -260,11 +258,6 @@ def test_parts_that_make_no_sense_are_refused() -> None:
         SearchRestriction(kinds=())
     with pytest.raises(InputError, match="negative"):
         SearchRestriction(margin=-0.1)
-
-
-def test_parts_survive_json() -> None:
-    parts = SearchRestriction(views=("accuracy",), kinds=("note",), margin=0.5)
-    assert SearchRestriction.from_dict(json.loads(json.dumps(asdict(parts)))) == parts
 
 
 def test_a_trial_that_others_took_over_meanwhile_is_let_go(
