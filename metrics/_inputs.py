@@ -165,7 +165,7 @@ def _read_distributions(array: NDArray[Any], name: str) -> NDArray[np.float64]:
 
 def _refuse_nan(array: NDArray[Any], name: str) -> None:
     if not np.isfinite(array).all():
-        raise ValueError(f"{name} holds NaN or infinity; drop or mend those entries first")
+        raise ValueError(f"{name} holds NaN or infinity; drop or fix those entries first")
 
 
 def read_n_classes(n_classes: int) -> int:

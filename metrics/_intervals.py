@@ -72,8 +72,8 @@ def score_intervals(
     Measured (benchmarks/coverage.md: 60 cells of 400 data sets, so within 1.1 points; N 20 to 500, Q 5 to 30, F1 .78 to
     .98, S .01 to .25, accuracy scattering by 0 and .05 over wordings): 95 % intervals cover the truth in 93 to 98 % of
     the cases for F1, 94 to 98 % for C, and 92 to 98 % for S, at Q = 5 in 91 to 98 %; on average in 96 %. The truth lies
-    beyond the bad end of F1 in 4 %, of C in 3 %, and of S in 6 % at most (where one wording in ten shakes samples that
-    are sure otherwise), in 2 % on average.
+    beyond the bad end of F1 in 4 %, of C in 3 %, and of S in 6 % at most (where one wording in ten
+    changes the answers to samples that are sure otherwise), in 2 % on average.
 
     Of ordered labels, with their similarities (benchmarks/coverage_ordered.md: 24 cells of 400 data sets), S is covered
     in 92 to 99 %, and the mean closeness (`mean_interval`) in 94 to 99 %; of prompts that are equal in truth the paired

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class PsoptError(Exception):
-    """Base of every error psopt raises on purpose; its text says what, where and how to mend it."""
+    """Base of every error psopt raises on purpose; its text says what, where and how to fix it."""
 
     exit_code = 2
 

@@ -1,4 +1,4 @@
-"""The paper's three prompting strategies: the seed prompt that a search starts from."""
+"""The paper's three prompting strategies: the original prompt that a search starts from."""
 
 from __future__ import annotations
 

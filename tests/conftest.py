@@ -171,7 +171,7 @@ class KeywordModel:
     """Obeys quoted notes; otherwise answers "who" and "how many" right, and the rest by the wording's length.
 
     So under the bare prompt half of the questions get a label that depends on the rephrasing alone, and a note that
-    quotes "when" or "whose" mends a quarter of them.
+    quotes "when" or "whose" fixes a quarter of them.
     """
 
     name = "keyword"

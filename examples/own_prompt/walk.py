@@ -1,4 +1,4 @@
-"""Five prompts of one's own, each in another style: measured, mended, and handed back as the file that it was.
+"""Five prompts of one's own, each in another style: measured, fixed, and handed back as the file that it was.
 
 Asks psopt's simulated model, which reads prompts as a small model would; no key, no network. With a server of your own
 give its address and a model: ``python walk.py http://localhost:8000/v1 openai/my-model``.
@@ -20,7 +20,7 @@ PROMPTS = ("plain.txt", "sections.md", "tagged.json", "turns.yaml", "reasoned.js
 SMALL: dict[str, Any] = {"trials": 6, "rounds": 1, "rephrasings": 5}
 
 
-def mend(name: str, folder: Path, url: str, model: str, **options: Any) -> psopt.Run:
+def fix(name: str, folder: Path, url: str, model: str, **options: Any) -> psopt.Run:
     """Search for additions to a prompt of this folder; the run lies in `folder`."""
     task = psopt.Task.from_csv(MAIL, **COLUMNS)
     lm = psopt.LMConfig(api_base=url or None)
@@ -32,7 +32,7 @@ def walk(url: str, model: str) -> None:
     """Mend every prompt, print what that did, and write the new ones beside their runs."""
     folder = Path(tempfile.mkdtemp(prefix="own_prompt"))
     for name in PROMPTS:
-        run = mend(name, folder, url, model, **SMALL)
+        run = fix(name, folder, url, model, **SMALL)
         before, after = run.baseline.test, run.pick("knee").test
         exported = psopt.export(run.path, "knee")
         (folder / name).write_bytes(exported.text.encode())

@@ -75,7 +75,7 @@ def compare(
     task : Task
         With labels.
     prompts : dict of name to Prompt or path, or sequence of paths, optional
-        Prompts, their files or Python functions ``MODULE:NAME``; by default the seed prompt of `strategy`.
+        Prompts, their files or Python functions ``MODULE:NAME``; by default the original prompt of `strategy`.
     prompt_options : PromptOptions, optional
         How the prompts' files are read, where they don't say so themselves.
     models : sequence of str, callable, dspy.LM or Model, optional
@@ -126,7 +126,7 @@ def _compared(
     seed: int,
     options: PromptOptions | None,
 ) -> dict[str, Prompt]:
-    """The prompts by name; without any, the seed prompt of a strategy."""
+    """The prompts by name; without any, the original prompt of a strategy."""
     if not prompts:
         return {strategy: prompt_for(task, None, strategy, seed, options)}
     named = prompts if isinstance(prompts, Mapping) else {str(path): path for path in prompts}

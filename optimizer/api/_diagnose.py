@@ -1,4 +1,4 @@
-"""`psopt.diagnose`: where does a prompt shake?"""
+"""`psopt.diagnose`: where is a prompt unstable?"""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ def diagnose(
     progress: bool | None = None,
     **settings: Any,
 ) -> PromptReport:
-    """Measure a prompt under rephrasings, and say which samples shake and what they have in common.
+    """Measure a prompt under rephrasings, and say which samples are unstable and what they have in common.
 
     Parameters
     ----------
     task : Task
     prompt : Prompt, path, str or list of messages, optional
         A prompt, its file, a Python function ``MODULE:NAME``, a text with a line break or a brace, or chat messages; by
-        default the seed prompt of `strategy`.
+        default the original prompt of `strategy`.
     prompt_options : PromptOptions, optional
         How a prompt's file is read, where it does not say so itself.
     model : str, callable, dspy.LM or Model
         A name, or a model that is made already; `lm` says how a language model is asked.
     strategy : {"simple", "detail", "1-shot"}
-        What the seed prompt holds.
+        What the original prompt holds.
     options : MeasureOptions, optional
         On what it is measured; of train, unless they or the keywords say otherwise: what is learnt from a
         diagnosis must not come from val or test.

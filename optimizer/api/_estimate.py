@@ -56,7 +56,7 @@ def estimate(
     Parameters
     ----------
     prompt : Prompt or path, optional
-        What would be measured, or what the run would start from; by default the seed prompt of `strategy`.
+        What would be measured, or what the run would start from; by default the original prompt of `strategy`.
     trials : int, "planned" or None
         None for what `measure`, `check` or `diagnose` of test would ask; by default as many as the effort allows.
     task, prompt_options, model, cache_dir, **settings

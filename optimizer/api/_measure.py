@@ -47,14 +47,14 @@ def measure(
     task : Task
     prompt : Prompt, path, str or list of messages, optional
         A prompt, its file, a Python function ``MODULE:NAME``, a text with a line break or a brace, or chat messages; by
-        default the seed prompt of `strategy`.
+        default the original prompt of `strategy`.
     prompt_options : PromptOptions, optional
         How a prompt's file is read, where it does not say so itself.
     model : str, callable, dspy.LM or Model
         A name; a function that takes chat messages and returns the answer's text, at once or as a coroutine; or a
         model that is made already.
     strategy : {"simple", "detail", "1-shot"}
-        What the seed prompt holds.
+        What the original prompt holds.
     options : MeasureOptions, optional
         On what it is measured.
     on_progress : callable, optional

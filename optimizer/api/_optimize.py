@@ -51,7 +51,7 @@ def optimize(
     task : Task
     prompt : Prompt, path, str or list of messages, optional
         What the run starts from: a prompt, its file, a Python function ``MODULE:NAME``, a text with a line break or a
-        brace, or chat messages; by default the seed prompt of `strategy`.
+        brace, or chat messages; by default the original prompt of `strategy`.
     prompt_options : PromptOptions, optional
         How the prompt's file is read, where it does not say so itself.
     model : str, callable, dspy.LM or Model

@@ -1,4 +1,4 @@
-"""The prompt that a verb was given: a prompt, its file, or a Python function; else the seed prompt of a strategy."""
+"""The prompt that a verb was given: a prompt, its file, or a Python function; else that of a strategy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def prompt_for(
     task: Task, prompt: AnyPrompt | None, strategy: str, seed: int, options: PromptOptions | None = None
 ) -> Prompt:
-    """Return the prompt that a verb was given, by default the seed prompt of `strategy`; raises as `own_prompt`."""
+    """Return the prompt that a verb was given, by default the original prompt of `strategy`; raises as `own_prompt`."""
     return own_prompt(task, prompt, strategy, options) or seed_prompt(task, strategy, seed=seed)
 
 

@@ -48,7 +48,7 @@ class SearchSetup:
     task : Task
     settings : RunSettings
     baseline : Prompt
-        The seed prompt.
+        The original prompt.
     evaluator : Evaluator
         Compares prompts.
     proposer : LLMProposer or None

@@ -66,7 +66,7 @@ def check_bounds(
     Raises
     ------
     InputError
-        One line that says which bound, and how to mend it.
+        One line that says which bound, and how to fix it.
     """
     given = given_bounds(bounds)
     if "max_sensitivity" in given and n_rephrasings == 1:

@@ -30,7 +30,7 @@ def kept_pace(model: Model, models: ModelProvider) -> Pace | None:
 
 
 def timed_pace(evaluator: Evaluator, prompt: Prompt, models: ModelProvider) -> Pace | None:
-    """Time answers that a run asks for anyway, those to the seed prompt as it is on val, and keep how fast they came.
+    """Time answers that a run asks for anyway, those to the original prompt on val, and keep how fast they came.
 
     Where they are in the cache, what was kept before tells it.
     """

@@ -13,7 +13,7 @@ from psopt.cli._typer import SETTINGS, Group, get_command
 COMMANDS = {
     "diagnose": (
         "psopt.cli._diagnose",
-        "Measure a prompt's sensitivity and consistency, and find the samples that shake.",
+        "Measure a prompt's sensitivity and consistency, and find the unstable samples.",
     ),
     "optimize": ("psopt.cli._optimize", "Search for prompts that are right, insensitive to wording and consistent."),
     "compare": (
@@ -67,14 +67,14 @@ FIRST = ("diagnose", "optimize", "compare", "check", "classify", "export", "repo
 _GUIDE = """makes the prompts of LLM classifiers robust
 
 Say a task in other words, and a prompt's answers change. psopt measures that
-(sensitivity S, consistency C, beside F1), finds the samples that shake, and
-searches for edits that mend the prompt.
+(sensitivity S, consistency C, beside F1), finds the unstable samples, and
+searches for edits that fix the prompt.
 
   psopt optimize --dataset trec             try it: offline, free, some minutes
   psopt diagnose --dataset my.csv --prompt my.txt --model openai/gpt-4o-mini
-                                            where does my prompt shake?
+                                            where is my prompt unstable?
   psopt optimize --dataset my.csv --model openai/gpt-4o-mini --dry-run
-                                            what would mending it cost?
+                                            what would fixing it cost?
   psopt select runs/my 'max F1 with S<=.05' choose from what was found
   psopt export runs/my                      use it: text, JSON, DSPy, OpenAI
   psopt check --dataset my.csv --prompt p.json --max-sensitivity .1

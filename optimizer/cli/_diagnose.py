@@ -54,7 +54,7 @@ def diagnose(
     dry_run: DryRun = False,
     output: OutputOptions,
 ) -> int:
-    """Measure a prompt's sensitivity and consistency, and find the samples that shake.
+    """Measure a prompt's sensitivity and consistency, and find the unstable samples.
 
     Labels are optional: without them only the sensitivity is known. A prompt of a run is measured with the run's model,
     server and options, unless others are named.

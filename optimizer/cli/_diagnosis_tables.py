@@ -81,7 +81,7 @@ def slices_table(report: PromptReport) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title="What shaking or wrong samples share", title_justify="left")
+    table = Table(title="What unstable or wrong samples share", title_justify="left")
     is_open = report.predictions.answers.open is not None
     table.add_column("topic", overflow="fold", min_width=20)
     if is_open:

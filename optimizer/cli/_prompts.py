@@ -44,7 +44,7 @@ def read_prompts(prompts: Sequence[str | Path], options: PromptOptions) -> list[
 
 
 def prompt_for_task(sources: Sequence[PromptSource], task: Task, strategy: str, seed: int, *, silent: bool) -> Prompt:
-    """Return the prompt that --prompt names, else the strategy's seed prompt."""
+    """Return the prompt that --prompt names, else the strategy's original prompt."""
     from psopt.search_spaces import seed_prompt
 
     if not sources:

@@ -106,7 +106,7 @@ def _show(console: Console, runs: TwoRuns) -> None:
     from rich.text import Text
 
     names = names_of(runs)
-    table = Table(box=SIMPLE_HEAD, title="On test, in percent: seed prompt -> prompt", title_justify="left")
+    table = Table(box=SIMPLE_HEAD, title="On test, in percent: original prompt -> prompt", title_justify="left")
     table.add_column("")
     for name in (*names, "difference"):
         table.add_column(Text(name), justify="right", overflow="fold")

@@ -56,10 +56,10 @@ def show_result(run: Run, console: Console, spent: str = "") -> None:
     if note:
         print_sentences(console, [f"S: {note}."], style="yellow")
     print_sentences(console, _choice_lines(run, knee, manifest))
-    print_sentences(console, size_lines({"seed prompt": run.baseline, name: chosen}))
+    print_sentences(console, size_lines({"original prompt": run.baseline, name: chosen}))
     print_sentences(console, _beside_quality(run.baseline, name, chosen))
     before, after = prices[run.baseline.id], prices[chosen.id]
-    print_sentences(console, [f"Length, seed prompt -> {name}: {price_line(before, after)}."])
+    print_sentences(console, [f"Length, original prompt -> {name}: {price_line(before, after)}."])
     if race := manifest.get("race"):
         line = racing_line(race)
         print_sentences(console, [f"{line[0].upper()}{line[1:]}."])
@@ -101,7 +101,7 @@ def _choice_lines(run: Run, knee: Candidate, manifest: Mapping[str, Any]) -> lis
 
 def _beside_quality(baseline: Candidate, name: str, chosen: Candidate) -> list[str]:
     """What stands beside quality on test; nothing of labels without an order."""
-    shown = {"seed prompt": baseline} if chosen.id == baseline.id else {"seed prompt": baseline, name: chosen}
+    shown = {"original prompt": baseline} if chosen.id == baseline.id else {"original prompt": baseline, name: chosen}
     measured = [candidate.test.to_dict() for candidate in shown.values() if candidate.test]
     line = beside_quality_line(*measured) if len(measured) == len(shown) else ""
     return [f"On test, {' -> '.join(shown)}: {line}."] if line else []
@@ -158,7 +158,7 @@ def _sign(run: Run, knee: Candidate, candidate: Candidate) -> str:
 
 
 def _notes(run: Run, found: Candidate) -> list[str]:
-    """What answers that name no label said: all of it for the seed prompt and the chosen one, a line for the others."""
+    """What answers that name no label said: all for the original prompt and the chosen one, a line for others."""
     chosen = {"baseline": run.baseline, found.id: found} if found.id != run.baseline.id else {"": run.baseline}
     notes = []
     for name, candidate in chosen.items():

@@ -3,7 +3,7 @@
 The clusters are the blocks of the consistency matrix (figure 4 of Errica et al. shows them for Entity: colours against
 animals); the texts only name them.
 
-The constants were measured on 500 questions of TREC's train with minilm's seed prompt, whose classes fall into 24
+The constants were measured on 500 questions of TREC's train with minilm's original prompt, whose classes fall into 24
 clusters of 479 samples, against chance: each class's answers shuffled among its samples, five times.
 """
 

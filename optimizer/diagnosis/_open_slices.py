@@ -1,4 +1,4 @@
-"""Slices of samples whose answers are no single labels: what shaking or wrong ones share, and steady ones do not.
+"""Slices of samples whose answers are no single labels: what unstable or wrong ones share, and steady ones do not.
 
 No class says here what a phrase is a sign of, so that it must stand out by severity alone, and surely: of hundreds of
 phrases some are always shown by the weakest samples.

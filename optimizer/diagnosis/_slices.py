@@ -1,6 +1,6 @@
 """Slices: failing samples that share a phrase, by which a person or a note can name them.
 
-The constants were measured on TREC's train with minilm's seed prompt: slices found in 500 questions, and their
+The constants were measured on TREC's train with minilm's original prompt: slices found in 500 questions, and their
 *precision*, the share of a slice's label among those of 1,935 other train questions that show its phrases.
 """
 

@@ -23,7 +23,7 @@ class Embed(Protocol):
     def __call__(self, texts: Sequence[str], /) -> NDArray[np.float32]: ...
 
 
-# Measured on 500 questions of TREC's train with minilm's seed prompt and latent semantic analysis: how many samples
+# Measured on 500 questions of TREC's train with minilm's original prompt and latent semantic analysis: how many samples
 # slices hold, and the share of pairs in a slice that are of the same one of TREC's 50 fine classes.
 _LEAST_MEMBERS = 3  # 2, 3, 4: 246, 166, 118 samples, .55 to .56 of the pairs alike; a pair alone shows no pattern
 _FARTHEST = 0.75  # mean cosine distance. .65: 128 samples, .64 alike; .75: 166, .55; .85: 225, .46; .95: 285, .25

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 _LEAST_TO_HALVE = 4
-# Chosen: two thirds of so many are still enough to find out where a program shakes, and a third can tell large effects.
+# Chosen: two thirds of so many still tell where a program is unstable, and a third can tell large effects.
 _LEAST_TO_TAKE_A_TEST_FROM = 60
 _NAMED = 3  # examples that an error names
 _LETTERS = str.maketrans("0123456789", "ghijklmnop")

@@ -82,9 +82,7 @@ def _outputs(program: Any) -> list[_Output]:
     """The outputs of all steps, in the order in which the program names them."""
     steps = list(program.named_predictors())
     if not steps:
-        raise InputError(
-            "the program has no predictor (dspy.Predict or a module built on it): there is nothing to mend"
-        )
+        raise InputError("the program has no predictor (dspy.Predict or a module built on it): there is nothing to fix")
     return [
         _Output(step, name, *_kind_of(field.annotation), is_optional=type(None) in get_args(field.annotation))
         for step, predictor in steps

@@ -43,7 +43,7 @@ class CallsExpected:
         """What is said of it before the first call."""
         parts = {"to diagnose on train": self.diagnoses, "to compare on val": self.candidates, "to test": self.test}
         if self.steps:
-            parts = {"to find the step that shakes": self.steps, **parts}
+            parts = {"to find the unstable step": self.steps, **parts}
         return f"about {self.total:,} calls: {', '.join(f'{n:,} {what}' for what, n in parts.items())}"
 
 

@@ -1,4 +1,4 @@
-"""S among readable answers: how much of what shakes is what the model means, and not how its answers are read."""
+"""S among readable answers: how much of what is unstable is what the model means, and not how its answers are read."""
 
 from __future__ import annotations
 

@@ -27,15 +27,15 @@ class Contents:
     run : dict
         run.json.
     chosen : dict
-        The entry of the prompt that is shown beside the seed prompt.
+        The entry of the prompt that is shown beside the original prompt.
     name : str
         What that is called: ``knee``, ``recommended``, ``short``, or by its id.
     prompts : dict of prompt id to Prompt
-        The seed prompt, the front's and the short one.
+        The original prompt, the front's and the short one.
     texts : dict of prompt id to text
         The same as they are written to be read.
     predictions : dict of name to Predictions
-        Of the seed prompt and of the chosen one, on test under the held-out rephrasings.
+        Of the original prompt and of the chosen one, on test under the held-out rephrasings.
     failures, trials, contributions
         weak_spots.json, and the lists of trials.json and contributions.json; without what is of another prompt.
     """
@@ -76,7 +76,7 @@ def read_contents(directory: RunDirectory, pick: str = "recommended", *, beside_
     chosen = _chosen(run, front, pick, beside_baseline=beside_baseline)
     name = _name_of(chosen, run, front)
     samples = directory.read_json(SAMPLES)
-    names = {"seed prompt": run["baseline"]["id"], name: chosen["id"]}
+    names = {"original prompt": run["baseline"]["id"], name: chosen["id"]}
     weak_spots = directory.read_json(WEAK_SPOTS)
     contributions = directory.read_json(CONTRIBUTIONS)
     if weak_spots.get("prompt", knee_id(run)) != chosen["id"]:

@@ -22,13 +22,13 @@ def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], qu
 
     layers = _layers(run, trials)
     symbols = {
-        "seed prompt": "diamond",
+        "original prompt": "diamond",
         "knee": "star",
         "recommended": "hexagram",
         "front": "circle",
         "evaluated": "circle",
     }
-    sizes = {"seed prompt": 15, "knee": 19, "recommended": 19, "front": 13}
+    sizes = {"original prompt": 15, "knee": 19, "recommended": 19, "front": 13}
     quality = quality or quality_name(run)
     plot = go.Figure()
     for name, layer in layers.items():
@@ -66,7 +66,7 @@ def front_figure(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], qu
 
 
 def fronts_figure(runs: Mapping[str, Mapping[str, Any]]) -> Figure:
-    """F1 against S on test of several runs' fronts and seed prompts, by the runs' names."""
+    """F1 against S on test of several runs' fronts and original prompts, by the runs' names."""
     import plotly.graph_objects as go
 
     plot = go.Figure()
@@ -111,7 +111,7 @@ def _layers(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]]) -> dict
         "infeasible: too little F1": [],
         "evaluated": [],
         "front": [],
-        "seed prompt": [],
+        "original prompt": [],
         "knee": [],
         "recommended": [],
     }
@@ -119,7 +119,7 @@ def _layers(run: Mapping[str, Any], trials: Sequence[Mapping[str, Any]]) -> dict
         if trial["id"] == knee:
             layers["knee"].append(trial)
         if trial["id"] == baseline:
-            layers["seed prompt"].append(trial)
+            layers["original prompt"].append(trial)
         elif trial["id"] == recommended != knee:
             layers["recommended"].append(trial)
         elif not trial["feasible"]:

@@ -21,7 +21,7 @@ def history(trials: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     Parameters
     ----------
     trials : sequence of mapping
-        As trials.json has them: the objectives on val, and the edits of each prompt; the first is the seed prompt.
+        As trials.json has them: the objectives on val, and the edits of each prompt; the first is the original prompt.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""A prompt beside the seed prompt: which of its lines were added."""
+"""A prompt beside the original prompt: which of its lines were added."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class PromptPanel:
     def of(
         cls, prompt: Prompt, text: str, seed_prompt: Prompt | None = None, seed_text: str | None = None
     ) -> PromptPanel:
-        """Put a prompt beside the seed prompt; `text` and `seed_text` are how psopt's own form is shown.
+        """Put a prompt beside the original prompt; `text` and `seed_text` are how psopt's own form is shown.
 
-        Without a seed prompt a template is beside what its author wrote, and psopt's own form beside itself.
+        Without a original prompt a template is beside what its author wrote, and psopt's own form beside itself.
         """
         if prompt.template is None:
             return cls(text, [ShownMessage("", tuple(marked(text, text if seed_text is None else seed_text)))])
@@ -41,7 +41,7 @@ class PromptPanel:
 
 
 def marked(prompt: str, seed_prompt: str) -> list[ShownLine]:
-    r"""Mark the lines of a prompt that the seed prompt doesn't have.
+    r"""Mark the lines of a prompt that the original prompt doesn't have.
 
     >>> [line.added for line in marked("Sort it.\nA is first.", "Sort it.")]
     [False, True]

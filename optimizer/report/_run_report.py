@@ -74,7 +74,7 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         facts=[
             *_prompt_facts(contents.run),
             *_facts(contents.run),
-            ("length", f"seed prompt → {contents.name}: {length.replace('->', '→')}"),
+            ("length", f"original prompt → {contents.name}: {length.replace('->', '→')}"),
             *_choice_facts(contents),
             *_suspects_fact(directory),
         ],
@@ -123,22 +123,22 @@ def _choice_facts(contents: Contents) -> list[tuple[str, str]]:
 
 
 def _beside_quality(contents: Contents) -> str:
-    """What stands beside closeness, or another quality, on test, of the seed prompt and of what is shown."""
+    """What stands beside closeness, or another quality, on test, of the original prompt and of what is shown."""
     line = beside_quality_line(contents.run["baseline"]["test"], contents.chosen["test"])
     if not line:
         return ""
-    return f"On test, seed prompt -> {contents.name}: {line}".replace("->", "→")
+    return f"On test, original prompt -> {contents.name}: {line}".replace("->", "→")
 
 
 def _panels(contents: Contents) -> dict[str, PromptPanel]:
-    """Each prompt beside the seed prompt, by id."""
+    """Each prompt beside the original prompt, by id."""
     seed = contents.run["baseline"]["id"]
     beside = (contents.prompts[seed], contents.texts[seed])
     return {name: PromptPanel.of(prompt, contents.texts[name], *beside) for name, prompt in contents.prompts.items()}
 
 
 def _beside_seed_prompt(contents: Contents) -> dict[str, list[DiffRow]]:
-    """Each prompt and the seed prompt in two columns, by id; nothing of the seed prompt itself."""
+    """Each prompt and the original prompt in two columns, by id; nothing of the original prompt itself."""
     seed = contents.run["baseline"]["id"]
     original = contents.texts[seed]
     return {name: [] if name == seed else side_by_side(original, text) for name, text in contents.texts.items()}
@@ -155,12 +155,12 @@ def _gallery(contents: Contents) -> dict[str, list[Figure]]:
     run = contents.run
     prompts = contents.predictions
     if contents.chosen["id"] == run["baseline"]["id"]:
-        prompts = {"seed prompt": prompts["seed prompt"]}
-    scores = {"seed prompt": run["baseline"]["test"], contents.name: contents.chosen["test"]}
+        prompts = {"original prompt": prompts["original prompt"]}
+    scores = {"original prompt": run["baseline"]["test"], contents.name: contents.chosen["test"]}
     sections: dict[str, list[Figure | None]] = {
         "front": [front_figure(run, contents.trials)],
         "shook": [confusion(prompts), sample_sensitivity(prompts), joint_view(prompts), *class_figures(prompts)],
-        "mended": [
+        "fixed": [
             changed_samples(*prompts.items()) if len(prompts) > 1 else None,
             contributions_figure(contents.contributions),
         ],
@@ -246,7 +246,7 @@ def _without_self_pairs(contents: Contents) -> str:
     evaluated = contents.run["dataset"]["evaluated"]
     if evaluated["val"] == evaluated["test"]:
         return ""
-    compared = {"seed prompt": contents.run["baseline"], "the chosen one": contents.chosen}
+    compared = {"original prompt": contents.run["baseline"], "the chosen one": contents.chosen}
     parts = []
     for name, row in compared.items():
         val, test = ((row[split] or {}).get("consistency_no_self_pairs") for split in ("val", "test"))
@@ -342,7 +342,7 @@ def _rows(contents: Contents) -> list[dict[str, Any]]:
     on_front = {entry["id"] for entry in run["front"]}
     rows = [{**entry, "name": entry["id"]} for entry in run["front"]]
     if run["baseline"]["id"] not in on_front:
-        rows.insert(0, {**run["baseline"], "name": "seed prompt", "edits": [], "knee": False})
+        rows.insert(0, {**run["baseline"], "name": "original prompt", "edits": [], "knee": False})
     short = run.get("short")
     if short and short["id"] not in {row["id"] for row in rows}:
         rows.append({**short, "name": f"{short['id']} (short)"})

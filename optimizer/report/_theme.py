@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 COLORS = ("#8b93a1", "#1a9c5f", "#2f6fde", "#d97706")
-"""Of the prompts, the seed prompt first."""
+"""Of the prompts, the original prompt first."""
 SCALE = "Viridis"
 _LINES = "rgba(128,128,128,.25)"
 _AROUND_PANELS, _LEAST_PANEL = 140, 190  # pixels, chosen by eye: the labels of classes, and a title of 24 characters

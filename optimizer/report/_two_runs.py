@@ -197,7 +197,7 @@ def _facts(run: Mapping[str, Any]) -> dict[str, Any]:
     facts = {"psopt": run["psopt_version"], "data": f"{data['name']}, sha256 {data['sha256'][:12]}"}
     facts |= {f"{split} samples": n for split, n in data["evaluated"].items()}
     facts |= {f"{kind} rephrasings": len(run["rephrasings"][kind]) for kind in ("search", "heldout")}
-    facts |= {"seed prompt": run["baseline"]["id"]}
+    facts |= {"original prompt": run["baseline"]["id"]}
     return {**facts, **_flat(run["settings"])}
 
 

@@ -89,7 +89,7 @@ def flips(prompts: Mapping[str, Predictions]) -> Figure | None:
         )
     styled(plot, 110 + 34 * max(1, len(most)), barmode="group", xaxis_title="samples")
     plot.update_layout(margin={"l": 190, "r": 20, "t": 30, "b": 50})
-    caption = "The two answers that a shaking sample is given most often."
+    caption = "The two answers that an unstable sample is given most often."
     return Figure("flips", "Between which classes answers flip", caption, plot)
 
 

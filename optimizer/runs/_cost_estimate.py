@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from psopt.models.chat import AnswerRate, LMConfig, Price
     from psopt.runs._racing_estimate import RacingEstimate
 
-BASELINE = "seed prompt on val"
-BASELINE_TEST = "seed prompt on test"
+BASELINE = "original prompt on val"
+BASELINE_TEST = "original prompt on test"
 FRONT_TEST = "front on test"
 CANDIDATES = "candidates on val"
 DIAGNOSES = "diagnoses on train"
@@ -116,7 +116,7 @@ class CostEstimate:
     test : FinalTestSize or None
         How large the final test is; None for commands that don't search.
     candidates : int
-        How many are to be evaluated, the seed prompt not among them.
+        How many are to be evaluated, the original prompt not among them.
     """
 
     phases: tuple[Phase, ...]

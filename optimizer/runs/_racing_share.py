@@ -11,7 +11,7 @@ from psopt.search.racing import Schedule
 
 FEWEST_TO_RACE = 20
 """Samples; on fewer nobody races."""
-_WHOLE = 3  # of those held until the end, about: as many as a front has beside the seed prompt
+_WHOLE = 3  # of those held until the end, about: as many as a front has beside the original prompt
 # The share of racing candidates that stop, from 15 searches in which simulated models and minilm answered, on TREC:
 # .47 of 9 and .68 of 37 with 200 samples, .41 of 17 with 100, .19 of 9 with 50. The more are known the better are those
 # that others are compared with, and fewer samples show less. Half of the rest stopped at each rung.

@@ -264,9 +264,9 @@ class RunRecorder:
         self._save_suspects(baseline, diagnoses)
 
     def _save_suspects(self, baseline: Candidate, diagnoses: TrainDiagnoses) -> None:
-        """Write which labels of train and val are suspect, by the answers to the seed prompt.
+        """Write which labels of train and val are suspect, by the answers to the original prompt.
 
-        Test is left out: who mends its labels where a model disagrees makes the model look better than it is.
+        Test is left out: who fixes its labels where a model disagrees makes the model look better than it is.
         """
         splits: dict[str, Any] = {}
         with contextlib.suppress(BudgetReachedError):  # what was not paid is not known
@@ -310,7 +310,7 @@ class RunRecorder:
         self.directory.write_json(CONTRIBUTIONS, contributions)
 
     def _weak_spots(self, baseline: Candidate, chosen: Candidate, diagnoses: TrainDiagnoses) -> dict[str, Any]:
-        """What shook under the seed prompt on train, and how every train sample fares under the chosen one.
+        """What was unstable under the original prompt on train, and how every train sample fares under the chosen one.
 
         Where diagnoses grow, that is said of the samples that were asked about, and how many they are. Where a limit
         does not pay the latter, or even the former, it is left empty.

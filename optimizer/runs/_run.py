@@ -34,7 +34,7 @@ class Run:
     path : Path
         The run directory.
     baseline : Candidate
-        The seed prompt, scored on val and test.
+        The original prompt, scored on val and test.
     front : tuple of Candidate
         The Pareto front by falling F1 on val, scored on val and test; `test` is None where a limit did not allow it.
     short : Candidate
@@ -69,7 +69,7 @@ class Run:
 
     def __repr__(self) -> str:
         """Where it is, and what it recommends: all that was found would fill screens."""
-        chosen = "the seed prompt" if self.recommended.id == self.baseline.id else self.recommended.id
+        chosen = "the original prompt" if self.recommended.id == self.baseline.id else self.recommended.id
         return f"<Run {str(self.path)!r}: {len(self.front)} prompts on the front, recommended {chosen}>"
 
     def _repr_html_(self) -> str:
@@ -104,15 +104,15 @@ class Run:
     def to_frame(self, *, seed_prompt: bool = False) -> pd.DataFrame:
         """Return a row a prompt of the front, as a DataFrame of pandas, by falling F1 on val.
 
-        Columns are ``id``; ``role`` (``seed prompt``, ``knee``, ``short``, ``recommended``); ``trial``; ``edits``, as
-        people read them, and ``n_edits``; ``tokens``, about how many the prompt has without the text; and of val and
+        Columns are ``id``; ``role`` (``original prompt``, ``knee``, ``short``, ``recommended``); ``trial``;
+        ``edits``, as people read them, and ``n_edits``; ``tokens``, about how many the prompt has without the text; and of val and
         test ``f1``, ``macro_f1``, ``sensitivity``, ``consistency`` and ``na_rate``, each in [0, 1] and with its
         interval: ``test_f1``, ``test_f1_low``, ``test_f1_high``. What was not measured is missing.
 
         Parameters
         ----------
         seed_prompt : bool
-            Put the seed prompt first, where it is not on the front.
+            Put the original prompt first, where it is not on the front.
 
         Raises
         ------
@@ -147,13 +147,13 @@ class Run:
 
     @property
     def _candidates(self) -> tuple[Candidate, ...]:
-        """The seed prompt, the front, and what is recommended or short beside it; each once."""
+        """The original prompt, the front, and what is recommended or short beside it; each once."""
         listed = (self.baseline, *self.front, self.recommended, self.short)
         return tuple({candidate.id: candidate for candidate in listed}.values())
 
     def _role(self, candidate: Candidate) -> str:
         roles = {
-            "seed prompt": self.baseline.id,
+            "original prompt": self.baseline.id,
             "knee": self.pick("knee").id,
             "short": self.short.id,
             "recommended": self.recommended.id,

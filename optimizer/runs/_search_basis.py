@@ -1,4 +1,4 @@
-"""What a search is counted from: what the seed prompt takes on each split, and by how much edits lengthen it."""
+"""What a search is counted from: what the original prompt takes on each split, and by how much edits lengthen it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class SearchBasis:
     Attributes
     ----------
     grids : mapping of split to Grid
-        The seed prompt's.
+        The original prompt's.
     shapes : mapping of split to (int, int)
         Samples and wordings.
     growth : TokenRange

@@ -48,7 +48,7 @@ _FEW_TRIALS = 10
 _GROWTH_OF_FRONT = (0.0, 0.3, 1.0)
 _AS_DIAGNOSES_GROW = (0.7, 1.0, 1.6)  # chosen: what is expected is already the most of three models
 _WORDINGS_OF_STOPPED = 2  # the first rungs of a race (psopt.search.racing)
-_FRONT = (0, 3, 8)  # prompts beside the seed prompt; the fewer samples, the more tie
+_FRONT = (0, 3, 8)  # prompts beside the original prompt; the fewer samples, the more tie
 
 
 def estimate_search(
@@ -65,7 +65,7 @@ def estimate_search(
 def estimate_from(
     basis: SearchBasis, task: Task, settings: RunSettings, baseline: Prompt, n_done: int = 0
 ) -> CostEstimate:
-    """Count the same from what the seed prompt takes; of the settings, samples and wordings are the basis's."""
+    """Count the same from what the original prompt takes; of the settings, samples and wordings are the basis's."""
     price = basis.price
     grids = basis.grids
     trials = settings.search.trials
@@ -123,7 +123,7 @@ def _diagnoses(basis: SearchBasis, n_labels: int, rounds: int) -> tuple[float, S
 
 
 def _first_diagnosis(grid: Grid, share: float, price: Price | None) -> Phase:
-    """The seed prompt's diagnosis, which may be of a part of train."""
+    """The original prompt's diagnosis, which may be of a part of train."""
     calls = min(grid.calls, round(grid.calls * share))
     cached = min(calls, grid.cached)
     least, need, most = (

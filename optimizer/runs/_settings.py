@@ -98,7 +98,7 @@ class RunSettings(RunOptions):
         return load_data(self.data, self.seed)
 
     def baseline(self, task: Task) -> Prompt:
-        """The prompt that the run starts from: the user's own, else the seed prompt of the strategy."""
+        """The prompt that the run starts from: the user's own, else the original prompt of the strategy."""
         prompt = self.prompt or seed_prompt(task, self.strategy, seed=self.seed)
         return apply_edits(prompt, [CALIBRATE]) if self.lm.calibration == "batch" else prompt
 

@@ -56,11 +56,11 @@ class StudyNote:
         """Say what came out, and how to take it from there."""
         chosen, start = run.recommended, run.baseline
         is_kept = chosen.id == start.id
-        head = f"## Recommended: trial {chosen.trial}{', the seed prompt' if is_kept else ''}"
+        head = f"## Recommended: trial {chosen.trial}{', the original prompt' if is_kept else ''}"
         verdict = run.recommendation.to_dict() if run.recommendation else None
         sentences = recommendation_lines(verdict, self._quality) if verdict else []
         knee = run.pick("knee")
-        rows = {"seed prompt, val": start.val, "seed prompt, test": start.test}
+        rows = {"original prompt, val": start.val, "original prompt, test": start.test}
         other = knee if is_kept else chosen
         if other.id != start.id:
             name = f"trial {other.trial}{' (knee)' if is_kept else ''}"
@@ -86,7 +86,7 @@ class StudyNote:
         """Say which prompt is the best so far."""
         best, start = search.state.best, search.state.baseline
         estimated = "" if best in search.candidates else ", by estimates: it was asked about a part of val"
-        rows: dict[str, Objectives] = {"seed prompt, val": start.val}
+        rows: dict[str, Objectives] = {"original prompt, val": start.val}
         if best.id != start.id:
             rows[f"trial {best.trial}, val"] = best.val
         lines = [
@@ -121,7 +121,7 @@ class StudyNote:
         if len(ways) > 2:
             terms.append("C (consistency) how alike the samples of a class are answered")
         meaning = (
-            f"{', '.join(terms)}. Each trial is the seed prompt with some edits; its parameters say which. In "
+            f"{', '.join(terms)}. Each trial is the original prompt with some edits; its parameters say which. In "
             "`psopt dashboard` one trial bears the badge: the one below."
         )
         return "\n\n".join([title, "\n".join(["| | |", "|---|---|", *rows]), meaning, head, *lines]) + "\n"

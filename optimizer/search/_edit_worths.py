@@ -87,7 +87,7 @@ class EditWorths:
 
 
 def expected_gain(edits: Iterable[Edit]) -> float:
-    """Return what proposers expect of edits together: those of one label mend the same samples, so the best counts."""
+    """Return what proposers expect of edits together: those of one label fix the same samples, so the best counts."""
     best: dict[str, float] = {}
     for edit in edits:
         best[edit.label] = max(best.get(edit.label, 0.0), edit.gain)

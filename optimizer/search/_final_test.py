@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def scoring_order(baseline: R, front: Sequence[R], shortest: R | None = None, nominated: Sequence[R] = ()) -> list[R]:
     """Return who is scored on test, those first without whom the others are worth least.
 
-    The seed prompt and those that are nominated, without whom the gate can say nothing, the knee, the best in each
+    The original prompt and those that are nominated, without whom the gate can say nothing, the knee, the best in each
     objective that is defined, the shortest prompt, and the rest of the front by falling F1.
     """
     best = [_best_in(place, front) for place in range(len(baseline.val.gains))]
@@ -51,7 +51,7 @@ def score_on_test(
             test = search.problem.evaluator.predictions(candidate.prompt, "test")
         except BudgetReachedError:
             if not scored:
-                raise  # not even the seed prompt
+                raise  # not even the original prompt
             unpaid.append(candidate)
             continue
         val = search.problem.evaluator.predictions(candidate.prompt, "val")

@@ -80,7 +80,7 @@ class Ranked(Protocol):
 
     @property
     def edits(self) -> tuple[Edit, ...]:
-        """What it adds to the seed prompt."""
+        """What it adds to the original prompt."""
 
     @property
     def val(self) -> RankedScores:

@@ -35,7 +35,7 @@ def tokens_of_all_edits(
     *,
     drafted: bool = False,
 ) -> TokenRange:
-    """Return by how many tokens the seed prompt grows with all edits of a first round, about; no model is asked.
+    """Return by how many tokens the original prompt grows with all edits of a first round, about; no model is asked.
 
     Parameters
     ----------

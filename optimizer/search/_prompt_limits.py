@@ -53,7 +53,7 @@ class PromptLimits:
         most_tokens, most_edits = restriction.max_prompt_tokens, restriction.max_prompt_edits
         if most_tokens is not None and most_tokens < (of_baseline := _tokens(baseline, around)):
             raise InputError(
-                f"--max-prompt-tokens {most_tokens} does not allow the seed prompt: a call of it takes about "
+                f"--max-prompt-tokens {most_tokens} does not allow the original prompt: a call of it takes about "
                 f"{of_baseline}"
             )
         if most_edits is None and most_tokens is None:

@@ -39,7 +39,7 @@ def read_study(url: str, name: str) -> StoredStudy:
 
 
 def keep_baseline(study: StoredStudy, prompt: Prompt) -> None:
-    """Write the seed prompt to its study, so that whoever loads it can build every prompt."""
+    """Write the original prompt to its study, so that whoever loads it can build every prompt."""
     study.set_hidden_attr(BASELINE, prompt.to_dict())
 
 
@@ -51,7 +51,7 @@ def example_orders(study: StoredStudy) -> dict[int, str]:
 def candidates_in(study: StoredStudy) -> list[Candidate]:
     """Return the candidates that were evaluated in whole, by trial, with the scores that their trials tell.
 
-    They are in a study since psopt 0.2; the seed prompt is the first, and without it there are none. Scores have no
+    They are in a study since psopt 0.2; the original prompt is the first, and without it there are none. Scores have no
     intervals, and nothing is known of how their answers are compared.
     """
     kept = study.hidden_attrs().get(BASELINE)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from psopt.search._search import Search
     from psopt.search_spaces import Prompt
 
-# Searching finds better prompts, test only tells how good they are: beyond the seed prompt and the knee the front holds
-# back at most this share of a limit.
+# Searching finds better prompts, test only tells how good they are: beyond the original prompt and the knee the front
+# holds back at most this share of a limit.
 _MOST_FOR_THE_REST = 1 / 3
 _FEWEST_TO_FORESEE = 4  # the baseline and three that raced
 _ROOM = 1.25  # times what candidates took so far: for chance, and since prompts grow
@@ -91,7 +91,7 @@ class Reserve:
     n_left_out : int
         How many edits of the knee are left out at the end, beside each kind of them.
     n_other_wordings : int
-        How many wordings of another source the seed prompt and the one that is handed back are put to.
+        How many wordings of another source the original prompt and the one that is handed back are put to.
     """
 
     def __init__(self, evaluator: Evaluator, n_left_out: int = 0, n_other_wordings: int = 0) -> None:
@@ -238,7 +238,7 @@ def _sum(needs: Iterable[Need]) -> Need:
 
 
 def check_limits(evaluator: Evaluator, prompt: Prompt, *, has_val: bool = False, effort: str = "") -> None:
-    """Refuse limits under which not even the seed prompt is scored on val and test.
+    """Refuse limits under which not even the original prompt is scored on val and test.
 
     What is in the cache costs nothing. Tokens are estimated at their most, so that a limit that passes here will do.
 
@@ -246,7 +246,7 @@ def check_limits(evaluator: Evaluator, prompt: Prompt, *, has_val: bool = False,
     ----------
     evaluator : Evaluator
     prompt : Prompt
-        The seed prompt.
+        The original prompt.
     has_val : bool
         Whether val has been answered in an earlier part of the run.
     effort : str

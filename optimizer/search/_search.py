@@ -187,7 +187,7 @@ class Search:
             self.coordinator.wait()
             return True
         if not self.candidates:
-            self.problem.observer.phase("evaluating the seed prompt")
+            self.problem.observer.phase("evaluating the original prompt")
         return self._evaluate_a_new_candidate()
 
     def _depends_on_others(self) -> bool:

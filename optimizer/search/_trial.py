@@ -93,7 +93,9 @@ def complete_trial(study: StoredStudy, trial: optuna.Trial, scores: Scores, leas
     """Finish a trial with its scores, if nobody else has; it is feasible if its F1 reaches `least_f1`."""
     trial.set_constraint("f1", least_f1 - scores.f1)
     if scores.f1 < least_f1:
-        trial.set_user_attr(INFEASIBLE, f"F1 {scores.f1:.4f} is below {least_f1:.4f}, the seed prompt's less a margin")
+        trial.set_user_attr(
+            INFEASIBLE, f"F1 {scores.f1:.4f} is below {least_f1:.4f}, the original prompt's less a margin"
+        )
     values = list(objective_values(scores).values())
     # With the state said, a value that is no number is an error; without it, Optuna fails the trial and goes on.
     study.tell(trial, values, state=TrialState.COMPLETE, skip_if_finished=True)

@@ -104,7 +104,7 @@ def record_stopped(trial: optuna.Trial, stopped: StoppedCandidate, effort: Effor
 
 
 def note(candidate: Candidate, baseline: Candidate, predictions: Predictions) -> str:
-    """Say in Markdown what a prompt is, what it adds to the seed prompt, and where it is weak.
+    """Say in Markdown what a prompt is, what it adds to the original prompt, and where it is weak.
 
     Whatever comes from data is escaped or fenced: it may read like Markdown or HTML.
     """
@@ -116,7 +116,7 @@ def note(candidate: Candidate, baseline: Candidate, predictions: Predictions) ->
     elif lopsided := shares_line(candidate.val.to_dict(), "It"):
         parts.append(escaped_markdown(lopsided))
     added = [f"- {edit.kind}: {escaped_markdown(str(edit))}" for edit in candidate.edits]
-    parts += ["## Added to the seed prompt", "\n".join(added) or "Nothing: this is the seed prompt."]
+    parts += ["## Added to the original prompt", "\n".join(added) or "Nothing: this is the original prompt."]
     parts += ["## Where it is weak", _classes(candidate), _weak_samples(predictions)]
     parts += ["## The prompt", _prompt(candidate.prompt)]
     return "\n\n".join(parts) + "\n"
@@ -124,7 +124,7 @@ def note(candidate: Candidate, baseline: Candidate, predictions: Predictions) ->
 
 def _scores(candidate: Candidate, baseline: Candidate, quality: str) -> str:
     rows = [f"| | {quality} | S | C | N/A |", "|---|--:|--:|--:|--:|"]
-    for name, val in (("this", candidate.val), ("seed prompt", baseline.val)):
+    for name, val in (("this", candidate.val), ("original prompt", baseline.val)):
         cells = (val.f1, val.sensitivity, val.consistency, val.na_rate)
         rows.append(f"| {name} | {' | '.join('–' if cell is None else f'{cell:.3f}' for cell in cells)} |")
     return "\n".join(rows)
@@ -141,7 +141,7 @@ def _classes(candidate: Candidate) -> str:
 
 
 def _weak_samples(predictions: Predictions) -> str:
-    """The samples of val that shake most."""
+    """The least stable samples of val."""
     order = np.argsort(-predictions.sensitivities, kind="stable")[:_MOST_WEAK]
     shaking = [index for index in order if predictions.sensitivities[index] > 0]
     if not shaking:
@@ -202,7 +202,7 @@ def class_plot(candidate: Candidate, baseline: Candidate) -> str:
     for column, (_, name, color) in enumerate(_MEASURES):
         x = _LABEL + column * (_BAR + 2 * _GAP)
         parts.append(f'<text x="{x}" y="18">{name} <tspan fill="{color}">this prompt</tspan>')
-        parts.append(f'<tspan fill="{_GREY}"> seed prompt</tspan></text>')
+        parts.append(f'<tspan fill="{_GREY}"> original prompt</tspan></text>')
     for row, (label, scores) in enumerate(rows.items()):
         top = 34 + row * (2 * _HIGH + 12)
         parts.append(f'<text x="{_LABEL - 8}" y="{top + 13}" text-anchor="end">{html.escape(_short(label))}</text>')

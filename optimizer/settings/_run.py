@@ -70,7 +70,7 @@ class RunOptions:
 
     data: DataOptions
     model: str = first("minilm", f"{MODELS}.", "Model", "M")
-    strategy: str = option("simple", "Seed prompt: simple, detail or 1-shot.", "Prompt", "S")
+    strategy: str = option("simple", "Original prompt: simple, detail or 1-shot.", "Prompt", "S")
     rephrasing: RephrasingOptions = field(default_factory=RephrasingOptions)
     search: SearchOptions = field(default_factory=SearchOptions)
     lm: LMConfig = field(default_factory=LMConfig)

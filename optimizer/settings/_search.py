@@ -93,7 +93,7 @@ def _check_names(kind: str, names: Iterable[str], allowed: tuple[str, ...]) -> N
 class SearchOptions:
     """How to search.
 
-    `trials` are evaluated candidates in total, the seed prompt among them; resuming runs what is left of them. In each
+    `trials` are evaluated candidates in total, the original prompt among them; resuming runs what is left. In each
     of the `rounds` the best candidate so far is diagnosed and new edits are proposed, at most `most_edits`: those with
     most to gain. Where candidates race, diagnoses grow too, and ask about a part of train: for at most
     `most_diagnosis_calls` answers, two samples of each class always; and a race goes on up to `most_trials` while its

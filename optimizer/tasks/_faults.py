@@ -1,4 +1,4 @@
-"""What is wrong with rows: all of it in one message, kind by kind, so that a file is mended at one go."""
+"""What is wrong with rows: all of it in one message, kind by kind, so that a file is fixed at one go."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ class RowError(DataError):
         The data and the place of the row in them.
     fault : str
         What is wrong, with the row's own value.
-    mend : str
-        How to mend it.
+    fix : str
+        How to fix it.
     kind : str
         What is wrong, in the words that all rows of this fault share.
     """
 
-    def __init__(self, where: str, fault: str, mend: str, kind: str | None = None) -> None:
-        super().__init__(f"{where}: {fault}; {mend}")
+    def __init__(self, where: str, fault: str, fix: str, kind: str | None = None) -> None:
+        super().__init__(f"{where}: {fault}; {fix}")
         self.where = where
         self.fault = fault
-        self.mend = mend
+        self.fix = fix
         self.kind = fault if kind is None else kind
 
 
@@ -63,11 +63,11 @@ def of_each_row(source: str, rows: Sequence[Record], read: Callable[[int, Record
 
 
 def _told(found: Sequence[tuple[Record, RowError]]) -> str:
-    """Tell one kind of fault, the rows that show it, and how to mend them."""
+    """Tell one kind of fault, the rows that show it, and how to fix them."""
     row, first = found[0]
     if len(found) == 1:
-        return f"{row.where}: {first.fault}; {first.mend}"
+        return f"{row.where}: {first.fault}; {first.fix}"
     places = ", ".join(row.where for row, _ in found[:MOST_NAMED])
     others = f" and {len(found) - MOST_NAMED:,} more" if len(found) > MOST_NAMED else ""
     example = "" if first.fault == first.kind else f" (the first: {first.fault})"
-    return f"{first.kind} in {len(found):,} rows: {places}{others}{example}; {first.mend}"
+    return f"{first.kind} in {len(found):,} rows: {places}{others}{example}; {first.fix}"

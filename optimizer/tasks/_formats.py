@@ -102,7 +102,7 @@ def _by_name(path: Path, line: int, header: list[str], fields: list[str]) -> dic
 
 
 def in_words(error: csv.Error) -> str:
-    """What a csv error means, and how to mend it."""
+    """What a csv error means, and how to fix it."""
     if "unexpected end of data" in str(error):
         return 'a quote is opened and never closed; write a quote inside a quoted text twice: ""'
     return f'{error}; write a quote inside a quoted text twice: ""'

@@ -67,7 +67,7 @@ def load_task(
     Raises
     ------
     DataError, UnknownNameError, InputError
-        If the data can't be used: one line that says what, where, and how to mend it.
+        If the data can't be used: one line that says what, where, and how to fix it.
     """
     fields = read_dataset(
         dataset,

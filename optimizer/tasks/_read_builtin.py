@@ -33,12 +33,12 @@ def read_builtin(builtin: Builtin, *, seed: int, strict: bool) -> TaskFields:
         train, test = builtin.read(origin.path)
     except DownloadError as error:
         missing = f"{builtin.name.upper()}'s files are not at hand ({where_looked(builtin)}; {error})"
-        mend = f"psopt data fetch {builtin.name}, or set PSOPT_DATA_DIR"
+        fix = f"psopt data fetch {builtin.name}, or set PSOPT_DATA_DIR"
         if strict:
-            raise DataError(f"{missing}: {mend}") from error
+            raise DataError(f"{missing}: {fix}") from error
         train, test = builtin.read_bundled(package)
         own = f"using psopt's own sample of {len(train) + len(test)} {described.noun}s in their place"
-        origin = Origin(package, "bundled", f"{missing}; {own}. For the real data: {mend}")
+        origin = Origin(package, "bundled", f"{missing}; {own}. For the real data: {fix}")
     placed = [*(Placed(sample, "train") for sample in train), *(Placed(sample, "test") for sample in test)]
     splits = make_splits(builtin.name, placed, None, seed=seed)
     return assemble(builtin.name, described, splits, source=origin.source, notes=[origin.note])

@@ -218,8 +218,8 @@ def _pinned(value: Any, where: str, column: str) -> bool:
     said = "" if is_empty(value) else str(value).strip().lower().removesuffix(".0")  # pandas' floats
     if said not in _PINNED:
         kind = f"the column {column!r} says neither yes nor no"
-        mend = "it must be true or false (1, 0, yes, no); rename the column if it is about something else"
-        raise RowError(where, f"{kind}: {reprlib.repr(value)}", mend, kind)
+        fix = "it must be true or false (1, 0, yes, no); rename the column if it is about something else"
+        raise RowError(where, f"{kind}: {reprlib.repr(value)}", fix, kind)
     return _PINNED[said]
 
 

@@ -117,7 +117,7 @@ def test_reprs_of_what_they_hold_are_a_line(run: psopt.Run, diagnosis: psopt.Pro
 def test_a_run_shows_its_front_and_what_it_recommends(run: psopt.Run) -> None:
     html = run._repr_html_()
     assert all(candidate.id in html for candidate in run.front)
-    assert "seed prompt" in html
+    assert "original prompt" in html
     assert html.count("<circle") == len({run.baseline.id, run.short.id, *(candidate.id for candidate in run.front)})
 
 
@@ -132,7 +132,7 @@ def test_a_row_a_prompt_of_the_front(run: psopt.Run) -> None:
         assert row["n_edits"] == len(candidate.edits) == len(row["edits"])
     assert frame["role"].str.contains("knee").sum() == 1
     with_seed = run.to_frame(seed_prompt=True)
-    assert with_seed["role"].str.contains("seed prompt").sum() == 1
+    assert with_seed["role"].str.contains("original prompt").sum() == 1
     assert psopt.load_run(run.path).to_frame().equals(frame)
 
 

@@ -30,7 +30,7 @@ def test_what_a_run_takes_is_within_the_range(data: Any) -> None:
         assert low <= run["calls"][took] <= high
         assert high < 12 * low  # what decides is how many prompts the front has: seven at most, of which each is tested
     n_cells = 90
-    asked = run["race"]["calls"] - n_cells  # of candidates, the seed prompt not among them
+    asked = run["race"]["calls"] - n_cells  # of candidates, the original prompt not among them
     least, about, most = plan["racing"]["calls"]
     assert least <= asked <= most <= plan["racing"]["calls_without"] == 7 * n_cells
     assert least < about < 7 * n_cells

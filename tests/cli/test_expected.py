@@ -48,7 +48,7 @@ def racing_run() -> Any:
     needs = Need(480, 0, 0.0), Need(800, 0, 0.0)
     candidates = Phase("candidates on val", 640, 0, 0, "", *needs)
     diagnoses = Phase("diagnoses on train", 60, 0, 0, "", Need(), Need(60))
-    test = Phase("seed prompt on test", 500, 0, 0, "", Need(500), Need(500))
+    test = Phase("original prompt on test", 500, 0, 0, "", Need(500), Need(500))
     return Expected(CostEstimate((candidates, diagnoses, test), None, trials=9, candidates=8))
 
 
@@ -89,7 +89,7 @@ def test_a_diagnosis_is_no_candidate_s_and_the_end_is_counted_down() -> None:
 def test_what_was_planned_stands_beside_what_was_spent() -> None:
     price = Price(1.0, 4.0)
     need = Need(100, 1000, 0.001)
-    estimate = CostEstimate((Phase("seed prompt on val", 100, 0, 1000, "", need, need, 0.001),), price)
+    estimate = CostEstimate((Phase("original prompt on val", 100, 0, 1000, "", need, need, 0.001),), price)
     usage = Usage(made=90, cost=0.0012, failed=3)
     assert spent_line(estimate, usage) == (
         "Planned: about 100 calls for 0.001 USD. Asked: 90 calls, 3 more that failed, 0.0012 USD."

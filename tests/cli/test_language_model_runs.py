@@ -155,7 +155,7 @@ def test_a_server_that_dies_fails_the_run_in_one_line_and_it_can_be_gone_on_with
 
 
 def test_a_trial_that_fails_is_recorded_and_the_study_goes_on(data: Path) -> None:
-    """After the seed prompt the server fails for a while: some trials fail, later ones don't."""
+    """After the original prompt the server fails for a while: some trials fail, later ones don't."""
     import optuna
 
     with FakeServer(delay_ms=5) as server:
@@ -186,7 +186,7 @@ def test_a_dry_run_sends_nothing_and_counts_the_calls_of_the_real_run(data: Path
         done = optimize(data, server, "--race", "off")
         assert done.returncode == 0, done.stderr
         calls = {phase["what"]: phase["calls"] for phase in plan["phases"]}
-        assert calls["seed prompt on val"] == 90
+        assert calls["original prompt on val"] == 90
         assert 2 * 90 < calls["candidates on val"] <= 3 * 90  # the third may stop in its race
         n_on_test = len(read(data)["front"]) + (
             read(data)["baseline"]["id"] not in {p["id"] for p in read(data)["front"]}
@@ -194,7 +194,7 @@ def test_a_dry_run_sends_nothing_and_counts_the_calls_of_the_real_run(data: Path
         n_diagnoses = (read(data)["calls"]["made"] - 4 * 90 - n_on_test * 120) // 90
         assert 1 <= n_diagnoses <= 3
         again = json.loads(optimize(data, server, "--dry-run", "--json").stdout)
-    assert {phase["what"]: phase["cached"] for phase in again["phases"]}["seed prompt on val"] == 90
+    assert {phase["what"]: phase["cached"] for phase in again["phases"]}["original prompt on val"] == 90
 
 
 def test_probabilities_are_measured_with(data: Path) -> None:

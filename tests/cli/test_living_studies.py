@@ -74,7 +74,7 @@ def test_a_trials_note_shows_hostile_text_as_text(data: Path) -> None:
     first = next(trial for trial in study.trials if trial.values)
     note = note_of(study, first)
     assert note.startswith("# Prompt ")
-    assert "## Added to the seed prompt" in note
+    assert "## Added to the original prompt" in note
     assert "\\<script>" in note
     table = note.partition("## The prompt")[0]
     assert "<script>" not in table.replace("\\<", "")

@@ -57,7 +57,7 @@ def test_a_diagnosis_names_the_kind_of_question_that_fails(costs: Finished) -> N
 
 def test_the_screen_and_the_page_show_the_topic_with_its_evidence(costs: Finished) -> None:
     done = costs.psopt("diagnose", *costs.data, *costs.model, *_DIAGNOSED, "--html", "page.html")
-    assert "What shaking or wrong samples share" in done.stdout
+    assert "What unstable or wrong samples share" in done.stdout
     lines = done.stdout.splitlines()
     (place,) = [number for number, line in enumerate(lines) if line.lstrip("│ ").startswith('"cost"')]  # one row
     row = " ".join(lines[place : place + 10])  # at this width its cells may stand one below the other
@@ -70,7 +70,7 @@ def test_the_screen_and_the_page_show_the_topic_with_its_evidence(costs: Finishe
 def test_the_report_shows_the_topic_under_what_shook(costs: Finished) -> None:
     assert costs.done.returncode == 0, costs.done.stderr
     page = (costs.folder / "run" / "report.html").read_text()
-    shook = page.partition("What shook</h2>")[2].partition("What mended it</h2>")[0]
+    shook = page.partition("Unstable samples</h2>")[2].partition("What fixed it</h2>")[0]
     assert "&#34;cost&#34;" in shook
 
 

@@ -59,7 +59,7 @@ def test_the_table_shows_the_baseline_first_and_what_to_do_next(user: Any) -> No
     assert "baseline" in rows[0]
     assert any(sign in row for row in rows for sign in "*>")  # the knee, or what is recommended
     assert "psopt export run" in user.done.stdout
-    length = r"Length, seed prompt -> (knee|recommended): about \d+( -> [\d,]+)? tokens a call"
+    length = r"Length, original prompt -> (knee|recommended): about \d+( -> [\d,]+)? tokens a call"
     assert re.search(length, user.done.stdout)
     assert "psopt dashboard run" in user.done.stdout
     assert max(len(line) for line in lines) <= 110

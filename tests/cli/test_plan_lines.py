@@ -16,7 +16,7 @@ from psopt.runs._racing_estimate import RacingEstimate
 from psopt.runs.planning import DifferenceSpread, ShownDifferences, shorter_line
 
 LM = LMConfig()
-VAL = Phase("seed prompt on val", 5000, 1000, 400_000, "", Need(4000, 0, 0.1), Need(4000, 0, 0.1), 0.1)
+VAL = Phase("original prompt on val", 5000, 1000, 400_000, "", Need(4000, 0, 0.1), Need(4000, 0, 0.1), 0.1)
 MANY = Phase(
     "candidates on val", 96_633, 0, 45_701_316, "39 of them", Need(31_164, 0, 2.0), Need(167_250, 0, 20.0), 7.0
 )

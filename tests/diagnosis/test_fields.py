@@ -20,7 +20,7 @@ def row(subject: str, body: str) -> Row:
 @pytest.fixture
 def predictions() -> Any:
     """Bills are said in the subject and taken for sales by half; sales mails say "invoice" in the body only."""
-    texts = [(row(f"Invoice {word}", f"please mend {word}"), 0) for word in ("oak", "elm", "ash", "fir", "yew", "bay")]
+    texts = [(row(f"Invoice {word}", f"please fix {word}"), 0) for word in ("oak", "elm", "ash", "fir", "yew", "bay")]
     texts += [(row(f"Offer {word}", f"with invoice later {word}"), 1) for word in ("red", "tan", "sky", "pea", "gem")]
     truth = np.array([label for _, label in texts])
     array = np.repeat(truth[:, None], 4, axis=1)
@@ -73,6 +73,6 @@ def test_clusters_are_named_by_fields(predictions: Any) -> None:
     array[:3] = 1
     array[3:] = predictions.truth[3:, None]
     samples = list(predictions.samples)
-    samples[:3] = [Sample(str(i), row(f"Refund {i}", f"mend {i}"), "billing") for i in range(3)]
+    samples[:3] = [Sample(str(i), row(f"Refund {i}", f"fix {i}"), "billing") for i in range(3)]
     (cluster, *_) = diagnose_predictions(Predictions(array, tuple(samples), LABELS)).clusters
     assert cluster.phrases == ("subject: refund",)

@@ -229,11 +229,11 @@ def test_the_rules_proposals_mend_it(task: Task) -> None:
     on_train = evaluate(model, prompt, [f"wording {i}" for i in range(10)], task.train)
     edits = propose_edits(task, prompt, on_train, diagnose_predictions(on_train))
     texts, labels = zip(*[(sample.text, sample.label) for sample in task.val], strict=True)
-    bare, mended = (
+    bare, fixed = (
         model.expected_scores(one, texts, labels).f1
         for one in (prompt, apply_edits(prompt, [e for e in edits if e.kind == "note"]))
     )
-    assert mended > bare + 0.1
+    assert fixed > bare + 0.1
 
 
 def test_probabilities_are_those_the_answers_are_drawn_from() -> None:

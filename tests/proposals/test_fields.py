@@ -30,7 +30,7 @@ def task() -> Any:
     words = ["oak", "elm", "ash", "fir", "yew", "bay", "fig", "box", "rye", "oat", "pea", "hop", "gum", "may", "tea"]
     records = []
     for number, word in enumerate(words):
-        billing = {"subject": f"Invoice {word}", "body": f"mend {word} {{subject}}", "reason": f"pays {word}"}
+        billing = {"subject": f"Invoice {word}", "body": f"fix {word} {{subject}}", "reason": f"pays {word}"}
         sales = {"subject": f"Offer {word}", "body": f"an invoice, later: {word}", "reason": f"buys {word}"}
         records += [{**billing, "team": "billing", "id": 2 * number}, {**sales, "team": "sales", "id": 2 * number + 1}]
     return Task.from_records(records, inputs=("subject", "body"), label_column="team", noun="mail")

@@ -33,7 +33,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def shaking(task: Task, keyword_model: Any) -> tuple[Any, Any]:
-    """The seed prompt's predictions on train: half of them depend on the wording."""
+    """The original prompt's predictions on train: half of them depend on the wording."""
     prompt = seed_prompt(task)
     array = keyword_model.predict([prompt.described_as(one) for one in WORDINGS], [one.text for one in task.train])
     return prompt, Predictions(array, task.train, task.labels)

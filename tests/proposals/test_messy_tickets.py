@@ -199,9 +199,9 @@ def test_no_example_is_nearly_a_text_of_val_or_test(edits: Any, tickets: Task, o
 @pytest.mark.parametrize(
     ("text", "is_near"),
     [
-        ("my invoice shows ten dollars too much, please mend it", True),  # the same
-        ("MY INVOICE shows eleven dollars too much; please mend it!", True),
-        ("Fwd: I wrote last week: my invoice shows ten dollars too much, please mend it. What now?", True),
+        ("my invoice shows ten dollars too much, please fix it", True),  # the same
+        ("MY INVOICE shows eleven dollars too much; please fix it!", True),
+        ("Fwd: I wrote last week: my invoice shows ten dollars too much, please fix it. What now?", True),
         ("my invoice shows nothing", False),
         ("where does my parcel stay", False),
         ("", False),
@@ -209,7 +209,7 @@ def test_no_example_is_nearly_a_text_of_val_or_test(edits: Any, tickets: Task, o
 )
 def test_a_near_copy_is_told_by_its_words(text: str, is_near: bool) -> None:
     assert (
-        NearCopies(["my invoice shows ten dollars too much, please mend it", "when did it end"]).holds(text) is is_near
+        NearCopies(["my invoice shows ten dollars too much, please fix it", "when did it end"]).holds(text) is is_near
     )
 
 

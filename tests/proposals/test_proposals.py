@@ -32,9 +32,9 @@ def test_notes_send_the_shaking_questions_where_they_belong(task: Task, on_train
 
 def test_applying_the_notes_mends_the_keyword_model(task: Task, on_train: Any, keyword_model: Any) -> None:
     notes = [edit for edit in propose(task, on_train) if edit.kind == "note"]
-    mended = evaluate(keyword_model, apply_edits(seed_prompt(task), notes), REPHRASINGS, task.val)
+    fixed = evaluate(keyword_model, apply_edits(seed_prompt(task), notes), REPHRASINGS, task.val)
     assert (on_train.array == on_train.truth[:, None]).mean() == 0.75
-    assert (mended.array == mended.truth[:, None]).mean() == 1.0
+    assert (fixed.array == fixed.truth[:, None]).mean() == 1.0
 
 
 def test_every_edit_names_train_samples_only(task: Task, on_train: Any) -> None:

@@ -58,7 +58,10 @@ def pair() -> dict[str, Any]:
     samples = tuple(Sample(f"s{number}", f"text {number}", "ab"[label]) for number, label in enumerate(labels))
     first = np.array([[0, 0, 0, 0], [0, 1, 0, 1], [1, 1, 1, 1], [1, 1, 1, 0]])
     second = np.repeat(np.array(labels)[:, None], 4, axis=1)
-    return {"seed prompt": Predictions(first, samples, ("a", "b")), "knee": Predictions(second, samples, ("a", "b"))}
+    return {
+        "original prompt": Predictions(first, samples, ("a", "b")),
+        "knee": Predictions(second, samples, ("a", "b")),
+    }
 
 
 def test_the_report_is_one_file_that_loads_nothing(run: Any) -> None:
@@ -111,10 +114,10 @@ def test_what_is_recommended_has_a_mark_of_its_own_unless_it_is_the_knee() -> No
     trials = [{"id": name, "trial": number, **scores} for number, name in enumerate("abc")]
     run: dict[str, Any] = {"baseline": {"id": "a"}, "front": [{"id": "b", "knee": True}], "recommended": {"id": "c"}}
     marks = {trace.name: trace.marker.symbol for trace in front_figure(run, trials, "F1").plot.data}
-    assert marks == {"seed prompt": "diamond", "knee": "star", "recommended": "hexagram"}
+    assert marks == {"original prompt": "diamond", "knee": "star", "recommended": "hexagram"}
     run["recommended"]["id"] = "b"
     names = [trace.name for trace in front_figure(run, trials, "F1").plot.data]
-    assert names == ["evaluated", "seed prompt", "knee"]
+    assert names == ["evaluated", "original prompt", "knee"]
 
 
 def test_leaving_edits_out_is_measured_where_that_costs_nothing(run: Any) -> None:
@@ -223,7 +226,7 @@ def test_a_sample_that_the_prompt_shows_is_not_said_to_be_mended(run: Any) -> No
 
 
 def test_samples_that_never_change_are_counted_in_the_caption(pair: dict[str, Any]) -> None:
-    assert "seed prompt 50%, knee 100%" in sample_sensitivity(pair).caption
+    assert "original prompt 50%, knee 100%" in sample_sensitivity(pair).caption
 
 
 def test_the_most_changed_samples_come_with_their_answers(pair: dict[str, Any]) -> None:
@@ -243,7 +246,7 @@ def test_matrices_hold_the_consistency_of_each_pair(pair: dict[str, Any]) -> Non
 
 
 def test_the_worst_wording_is_named(pair: dict[str, Any]) -> None:
-    figure = damage({"seed prompt": pair["seed prompt"]}, ["one", "two", "three", "four"])
+    figure = damage({"original prompt": pair["original prompt"]}, ["one", "two", "three", "four"])
     assert figure is not None
     assert "number 4: “four”" in figure.caption
 
@@ -263,7 +266,7 @@ def test_enough_says_how_many(pair: dict[str, Any]) -> None:
 
 
 def test_one_wording_has_no_figures_that_compare_wordings(pair: dict[str, Any]) -> None:
-    prompts = {"seed prompt": pair["seed prompt"].under([0])}
+    prompts = {"original prompt": pair["original prompt"].under([0])}
     assert damage(prompts, ["one"]) is None
     assert enough(prompts, 1) is None
 
@@ -274,7 +277,7 @@ def test_of_open_answers_are_the_figures_that_need_no_classes(spec: str, is_grad
     samples = tuple(Sample(f"s{number}", f"text {number}", '["a"]') for number in range(3))
     array = np.array([[code_of('["a"]'), code_of('["b"]')]] * 3)
     answers = Predictions(array, samples, labels, answers=AnswerType(spec=AnswerSpec.read("test", spec)))
-    prompts = {"seed prompt": answers, "knee": answers}
+    prompts = {"original prompt": answers, "knee": answers}
     assert joint_view(prompts) is None
     assert changed_samples(*prompts.items()) is None
     assert flips(prompts) is None

@@ -72,7 +72,7 @@ def test_what_is_expected_is_within_the_limits_the_end_included_or_it_is_said(
     sizes = next(plans.choices())
     estimate = plans.estimate(sizes)
     phases = {phase.what: phase.calls for phase in estimate.phases}
-    assert phases["seed prompt on test"] == sizes.test * sizes.heldout
+    assert phases["original prompt on test"] == sizes.test * sizes.heldout
     assert phases["front on test"] >= min(3, sizes.trials - 1) * sizes.test * sizes.heldout
     if limits.pay(estimate):
         assert plans.warnings(sizes) == ()

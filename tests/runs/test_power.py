@@ -46,11 +46,11 @@ def test_simulated_tests_see_it_in_four_of_five_cases(n: int, q: int, by_wording
     assert seen(noise) < 0.08
 
 
-def grids(rng: Any, n: int, q: int, mended: float) -> Any:
-    """Right (0) and wrong (1) answers to two prompts: samples differ in difficulty, some are mended by the second."""
+def grids(rng: Any, n: int, q: int, fixed: float) -> Any:
+    """Right (0) and wrong (1) answers to two prompts: samples differ in difficulty, some are fixed by the second."""
     difficulty = rng.beta(0.4, 0.8, (n, 1))
     before = rng.random((n, q)) < difficulty
-    is_mended = rng.random((n, 1)) < mended
+    is_mended = rng.random((n, 1)) < fixed
     after = np.where(is_mended, False, rng.random((n, q)) < difficulty)
     return before.astype(np.int64), after.astype(np.int64), np.zeros(n, dtype=np.int64)
 

@@ -84,7 +84,9 @@ def test_a_limit_of_ones_own_takes_the_place_of_the_default_and_has_room_for_the
     small = PromptLimits.of(PROMPT, AROUND, SearchRestriction(max_prompt_tokens=limits.tokens(PROMPT)))
     assert small.allow(PROMPT, ())
     assert not small.allow(apply_edits(PROMPT, NOTES), NOTES)
-    with pytest.raises(InputError, match="--max-prompt-tokens 9 does not allow the seed prompt: a call of it takes"):
+    with pytest.raises(
+        InputError, match="--max-prompt-tokens 9 does not allow the original prompt: a call of it takes"
+    ):
         PromptLimits.of(PROMPT, AROUND, SearchRestriction(max_prompt_tokens=9))
     with pytest.raises(InputError, match="max_prompt_edits must be at least 1"):
         SearchRestriction(max_prompt_edits=0)

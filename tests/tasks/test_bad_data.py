@@ -1,4 +1,4 @@
-"""Bad input: one clear line that says what is wrong, where, and how to mend it."""
+"""Bad input: one clear line that says what is wrong, where, and how to fix it."""
 
 from __future__ import annotations
 

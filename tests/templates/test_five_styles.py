@@ -1,4 +1,4 @@
-"""Prompts of five styles, on a real socket: measured, mended, and written back as the originals with additions."""
+"""Prompts of five styles, on a real socket: measured, fixed, and written back as the originals with additions."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def run(style: str, server: FakeServer, tmp_path_factory: pytest.TempPathFactory
     """A run that started from the file of one style."""
     folder = tmp_path_factory.mktemp("own")
     cache = folder / "cache"
-    started: psopt.Run = EXAMPLE["mend"](style, folder, server.url, "openai/small", cache_dir=cache, **SMALL)
+    started: psopt.Run = EXAMPLE["fix"](style, folder, server.url, "openai/small", cache_dir=cache, **SMALL)
     return started
 
 

@@ -1,8 +1,8 @@
 """minilm as a language model for DSPy: an engine that reads the messages of DSPy's adapters and answers in their form.
 
 It fills outputs of a class (Literal, Enum, bool) as the task model minilm would, and any other with the words of the
-inputs that fit the instructions best. So DSPy programs run offline, free and deterministically, and shake as they do
-with language models; but it is none.
+inputs that fit the instructions best. So DSPy programs run offline, free and deterministically, and change their
+answers as they do with language models; but it is none.
 """
 
 from __future__ import annotations

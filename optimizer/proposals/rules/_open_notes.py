@@ -60,7 +60,7 @@ class FormNote(NamedTuple):
 
 
 def notes_on_open_answers(task: Task, predictions: Predictions) -> list[Edit]:
-    """Return the notes that a prompt may need; none where nothing is wrong and nothing shakes."""
+    """Return the notes that a prompt may need; none where nothing is wrong and nothing is unstable."""
     if not (predictions.share_wrong.any() or predictions.sensitivities.any()):
         return []
     edits = []

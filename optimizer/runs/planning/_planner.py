@@ -33,7 +33,7 @@ class Planner:
         What is asked beside the sizes: who writes rephrasings and edits, what is left out at the end.
     baseline : Prompt
     basis : SearchBasis
-        What the seed prompt takes; of any size.
+        What the original prompt takes; of any size.
     asked : AskedSizes
         The user's, which are kept.
     available : mapping of size to number

@@ -95,9 +95,9 @@ def smallest_difference(
     return min(1.0, threshold + float(stdtrit(freedom, power)) * math.sqrt(varies))
 
 
-# The most that was seen between seed prompts and prompts of the front, about: TREC, DBpedia and CB, 56 to 200 samples,
-# Q = 3 and 10, simulated models and minilm. Of F1 at the most .13, .002 (.018 with 56 samples) and .17. S of a sample
-# with two answers half and half is log 2 / log C; in squares of that .29, .018 and .84.
+# The most that was seen between original prompts and prompts of the front, about: TREC, DBpedia and CB, 56 to 200
+# samples, Q = 3 and 10, simulated models and minilm. Of F1 at the most .13, .002 (.018 with 56 samples) and .17. S of a
+# sample with two answers half and half is log 2 / log C; in squares of that .29, .018 and .84.
 _WORST_F1 = (0.15, 0.002, 0.15)
 _WORST_S = (0.3, 0.015, 0.8)
 

@@ -25,7 +25,7 @@ class Sizes:
     rephrasings, heldout : int
         Wordings: for train and val, and for test.
     trials : int
-        Candidates in total, the seed prompt among them.
+        Candidates in total, the original prompt among them.
     rounds : int
         How many times to diagnose and propose.
     """

@@ -24,7 +24,7 @@ class StudyMetadata:
     dataset_sha256 : str
         Of the samples; a worker brings its own.
     prompt : dict
-        The seed prompt.
+        The original prompt.
     rephrasings : dict
         The set, as in rephrasings.json.
     psopt_version : str

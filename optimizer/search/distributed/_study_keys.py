@@ -6,7 +6,7 @@ names of parameters stand in `psopt.search_spaces`.
 
 # Of the study
 METADATA = "psopt:shared"  # all that a worker elsewhere needs, as JSON
-BASELINE = "psopt:baseline"  # hidden; the seed prompt's data
+BASELINE = "psopt:baseline"  # hidden; the original prompt's data
 EDITS = "psopt:edits"  # ":ROUND" or ":ROUND:WORKER" follows; the new edits of that round, as JSON
 ANSWERED_LATER = "psopt:further"  # ":PROMPT_ID" follows, hidden; answers on val that came after its trial was finished
 TRAIN = (

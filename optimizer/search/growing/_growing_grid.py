@@ -1,15 +1,15 @@
 """The part of train's grid that a prompt is asked about: it grows where it is not clear what fails.
 
-Measured on 500 questions of TREC's train under ten wordings, with minilm (the seed prompt and the prompt that a search
-ended with) and a simulated model, three orders each: what share of the notes that a whole diagnosis leads to, weighted
-by their gain, is found, and for what share of its calls.
+Measured on 500 questions of TREC's train under ten wordings, with minilm (the original prompt and the one that a
+search ended with) and a simulated model, three orders each: what share of the notes that a whole diagnosis leads to,
+weighted by their gain, is found, and for what share of its calls.
 
 - 167 samples under all wordings: a third of the calls, .14 to .77 of the notes. A slice has two to five members among
   500 samples, and a third of the samples has one of them. So samples come first, and wordings last.
 - All samples under two wordings: a fifth, .86 to .94. A third of the samples shares no phrase that could name a slice.
 - What is done here: .24 and .23 of the calls in a first diagnosis (minilm, sim), .98 and .93 of the notes, .98 and .99
-  of the definitions; in the last prompt's diagnosis after that of the seed prompt .2, .91 and .96. Of a simulated model
-  that is right in .88 of all answers .2, .94 and .99.
+  of the definitions; in the last prompt's diagnosis after that of the original one .2, .91 and .96. Of a simulated
+  model that is right in .88 of all answers .2, .94 and .99.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ _FEWEST_OF_CLASS = 2
 # The chance that a group fails, above which it is asked about. In a first diagnosis .05 finds .98, .94 and .84 of the
 # gain (minilm, sim, and the prompt at a search's end), .1 .98, .94 and .79, for a fortieth fewer calls.
 _LEAST_CHANCE = 0.05
-_WIDE = 2  # wordings: whether a sample shakes needs two
+_WIDE = 2  # wordings: whether a sample is unstable needs two
 # With 2 there, .51 to .8 of the severity by sensitivity is in slices that are found, with 4 .51 to .97.
 _DEEP = 4
 # Failing members of a group that is asked about under no more wordings. 3: .229 of the calls, .96 of the notes with

@@ -38,7 +38,7 @@ def races(race: RaceMode, evaluator: Evaluator) -> bool:
 
 
 def check_wordings(race: RaceMode, n_wordings: int) -> None:
-    """Refuse a race under one wording: nothing is known of how a candidate shakes.
+    """Refuse a race under one wording: nothing is known of how stable a candidate is.
 
     Raises
     ------

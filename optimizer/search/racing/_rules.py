@@ -19,7 +19,7 @@ _EARLY = ((80, 2.33), (160, 1.64))
 _LATE = 1.28
 # When the search ends and whole grids are shared out: 1.28 there took .6 % of the answers more for .1 % of the
 # hypervolume, and 2.7 % for .04 % where candidates are near-ties. And how much better a candidate might still be and be
-# left without a whole grid: of the hypervolume beyond the seed prompt's that a search's own candidates hold, .01 kept
+# left without a whole grid: of the hypervolume beyond the original prompt's that a search's candidates hold, .01 kept
 # 90 % (69 in the worst) for 16.0 % of the plain search's answers, .005 99.9 % (99.7) for 18.4 %, and 0 as much for
 # 25.1 %: four recorded searches of a simulated model with trade-offs, and one of minilm on TREC, 500 x 10.
 _AT_THE_END = 1.0

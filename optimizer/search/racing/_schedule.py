@@ -50,7 +50,7 @@ class Schedule:
     Raises
     ------
     InputError
-        If there is one wording only: nothing is known of how a candidate shakes.
+        If there is one wording only: nothing is known of how stable a candidate is.
     """
 
     def __init__(self, truth: Sequence[int] | NDArray[np.int64], n_wordings: int, seed: int) -> None:
