@@ -105,9 +105,9 @@ class Run:
         """Return a row a prompt of the front, as a DataFrame of pandas, by falling F1 on val.
 
         Columns are ``id``; ``role`` (``original prompt``, ``knee``, ``short``, ``recommended``); ``trial``;
-        ``edits``, as people read them, and ``n_edits``; ``tokens``, about how many the prompt has without the text; and of val and
-        test ``f1``, ``macro_f1``, ``sensitivity``, ``consistency`` and ``na_rate``, each in [0, 1] and with its
-        interval: ``test_f1``, ``test_f1_low``, ``test_f1_high``. What was not measured is missing.
+        ``edits``, as people read them, and ``n_edits``; ``tokens``, about how many the prompt has without the text; and
+        of val and test ``f1``, ``macro_f1``, ``sensitivity``, ``consistency`` and ``na_rate``, each in [0, 1] and with
+        its interval: ``test_f1``, ``test_f1_low``, ``test_f1_high``. What was not measured is missing.
 
         Parameters
         ----------
