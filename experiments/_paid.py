@@ -95,6 +95,10 @@ class RememberedTexts:
             self._matrices[key] = self._encoder.encode(texts, on_progress)
         return self._matrices[key]
 
+    def n_longer(self, texts: Sequence[str]) -> int:
+        """As `Encoder.n_longer`."""
+        return int(self._encoder.n_longer(texts))
+
 
 class TradingModel(SimulatedModel):
     """A simulated model under which no prompt is best in everything.
