@@ -60,11 +60,9 @@ def finish(
     if chosen.test is None:
         raise stopped or BudgetReachedError("the limit does not pay the knee's test")
     _measure_elsewhere(recorder, search, start, chosen)
-    with contextlib.suppress(BudgetReachedError):  # what matters is done
-        recorder.planted = planted_flips(search.problem.evaluator, search.problem.task, start.prompt, chosen)
-        if probes := probes_of(settings, search.problem.task):
-            search.problem.observer.phase(f"answering the {len(probes)} texts of {settings.probe}")
-            recorder.probe = on_probes(search.problem.evaluator, start.prompt, chosen, probes, str(settings.probe))
+    if not settings.program:  # which is asked about its examples alone
+        with contextlib.suppress(BudgetReachedError):  # what matters is done
+            _measure_on_other_texts(recorder, search, start, chosen)
     recorder.calibration = next((_apart(scored.get(of.id, of)) for of in alone), None)
     most = _most_left_out(recorder) if settings.leave_one_out or not stopped else 0  # if asked for, it is held back
     contributions = recorder.earlier_contributions(chosen, most)
@@ -105,6 +103,15 @@ def _measure_elsewhere(recorder: RunRecorder, search: Search, baseline: Candidat
         recorder.other_wordings = under_other_wordings(search.problem.evaluator, baseline, chosen, settings)
     except BudgetReachedError:
         observer.phase("the limit is reached: nothing is said of wordings of another source")
+
+
+def _measure_on_other_texts(recorder: RunRecorder, search: Search, baseline: Candidate, chosen: Candidate) -> None:
+    """Put both prompts to texts with planted phrases, and to the user's own."""
+    problem, probe = search.problem, recorder.settings.probe
+    recorder.planted = planted_flips(problem.evaluator, problem.task, baseline.prompt, chosen)
+    if probes := probes_of(recorder.settings, problem.task):
+        problem.observer.phase(f"answering the {len(probes)} texts of {probe}")
+        recorder.probe = on_probes(problem.evaluator, baseline.prompt, chosen, probes, str(probe))
 
 
 def _most_left_out(recorder: RunRecorder) -> int:
