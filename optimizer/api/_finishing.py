@@ -108,7 +108,12 @@ def _measure_elsewhere(recorder: RunRecorder, search: Search, baseline: Candidat
 def _measure_on_other_texts(recorder: RunRecorder, search: Search, baseline: Candidate, chosen: Candidate) -> None:
     """Put both prompts to texts with planted phrases, and to the user's own."""
     problem, probe = search.problem, recorder.settings.probe
-    recorder.planted = planted_flips(problem.evaluator, problem.task, baseline.prompt, chosen)
+    try:
+        recorder.planted = planted_flips(problem.evaluator, problem.task, baseline.prompt, chosen)
+    except BudgetReachedError:
+        raise
+    except Exception as error:  # noqa: BLE001 a model of the caller's own may take no text that is not of the data
+        problem.observer.phase(f"planted phrases are not measured: {type(error).__name__}: {error}")
     if probes := probes_of(recorder.settings, problem.task):
         problem.observer.phase(f"answering the {len(probes)} texts of {probe}")
         recorder.probe = on_probes(problem.evaluator, baseline.prompt, chosen, probes, str(probe))
