@@ -45,7 +45,7 @@ def test_it_says_what_works_and_what_will_be_used(doctor: Any) -> None:
     assert "tokens counted" in lines["long prompts"]
     assert "no header says any" in lines["limits"]
     assert lines["batches"].split(maxsplit=1)[0] == "yes"
-    assert "4 calls" in lines["speed"]
+    assert "5 calls" in lines["speed"]
     assert max(map(len, said.splitlines())) <= 80
 
 
