@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from psopt.answers import AnswerType, answers_line
 from psopt.diagnosis import suspects_line
-from psopt.evaluation import beside_quality_line, compare_paired, na_lines, objective_values, shares_line, verdict
+from psopt.evaluation import beside_quality_line, na_lines, objective_values
 from psopt.rephrasings import tame_note
 from psopt.report._class_figures import class_figures
 from psopt.report._confusion_figure import confusion
 from psopt.report._contents import Contents, read_contents
 from psopt.report._edit_figure import contributions_figure
 from psopt.report._front_figure import front_figure
+from psopt.report._headline import headline, lopsided_lines
 from psopt.report._history import history
 from psopt.report._marked import PromptPanel
 from psopt.report._page import render_page
@@ -43,11 +44,6 @@ if TYPE_CHECKING:
 
 _WEAK_ROWS = 10
 _SLICE_ROWS = 15
-_MEASURES = (
-    ("f1", "F1", "higher", ""),
-    ("sensitivity", "S, sensitivity", "lower", "How far answers to a sample differ between wordings: 0 if never."),
-    ("consistency", "C, consistency", "higher", "How alike samples of one class are answered: 100 if all are."),
-)
 
 
 def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Figure]:
@@ -68,8 +64,8 @@ def write_report(directory: RunDirectory, pick: str = "recommended") -> list[Fig
         chosen=contents.chosen,
         name=contents.name,
         recommendation=_recommendation(contents.run),
-        headline=_headline(contents),
-        lopsided=_lopsided(contents),
+        headline=headline(contents),
+        lopsided=lopsided_lines(contents),
         has_passed=(contents.run.get("recommended") or {}).get("verdict") == "better",
         facts=[
             *_prompt_facts(contents.run),
@@ -182,50 +178,6 @@ def most_severe(slices: list[dict[str, Any]]) -> list[dict[str, Any]]:
         if failing["view"] not in row["view"].split(", "):
             row["view"] = f"{row['view']}, {failing['view']}"
     return list(topics.values())[:_SLICE_ROWS]
-
-
-def _headline(contents: Contents) -> list[dict[str, Any]]:
-    """The three measures before and after, and whether the difference is chance."""
-    before = contents.run["baseline"]
-    after = contents.chosen
-    first, second = contents.predictions.values()
-    tested = None
-    if len(first.samples) > 1 and after["id"] != before["id"]:
-        tested = compare_paired(first, second, contents.run["seed"])
-    cards = []
-    names = {"f1": quality_name(contents.run)}
-    # S and C of a prompt that always says the same say nothing, so others are neither better nor worse in them.
-    is_hollow = bool(before["test"].get("near_constant") or before["test"].get("constant"))
-    for key, name, better, meaning in _MEASURES:
-        if before["test"][key] is None:
-            continue
-        cards.append(
-            {
-                "name": names.get(key, name),
-                "better": better,
-                "meaning": meaning,
-                "before": before["test"][key],
-                "after": after["test"][key],
-                "ci": after["test"]["ci"].get(key),
-                "verdict": "" if is_hollow and key != "f1" else verdict(key, tested[key] if tested else None),
-                "test": f"paired test: p {_p(tested[key].p_value)}" if tested else "not changed",
-                "val_before": before["val"][key],
-                "val_after": after["val"][key],
-            }
-        )
-    return cards
-
-
-def _lopsided(contents: Contents) -> list[str]:
-    """Which of the prompts on the cards answer one label to most texts, on test."""
-    shown = {"The original prompt": contents.run["baseline"]}
-    if contents.chosen["id"] != contents.run["baseline"]["id"]:
-        shown[f"The {contents.name}"] = contents.chosen
-    return [line for name, of in shown.items() if (line := shares_line(of["test"], name))]
-
-
-def _p(value: float) -> str:
-    return "< .001" if value < 0.001 else f"= {value:.3f}"
 
 
 def _recommendation(run: dict[str, Any]) -> list[str]:

@@ -1,0 +1,61 @@
+"""The head of a run's page: F1, S and C before and after, and which prompt answers one label to most texts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from psopt.evaluation import compare_paired, shares_line, verdict
+from psopt.runs import quality_name
+
+if TYPE_CHECKING:
+    from psopt.report._contents import Contents
+
+_MEASURES = (
+    ("f1", "F1", "higher", ""),
+    ("sensitivity", "S, sensitivity", "lower", "How far answers to a sample differ between wordings: 0 if never."),
+    ("consistency", "C, consistency", "higher", "How alike samples of one class are answered: 100 if all are."),
+)
+
+
+def headline(contents: Contents) -> list[dict[str, Any]]:
+    """The three measures before and after, and whether the difference is chance."""
+    before = contents.run["baseline"]
+    after = contents.chosen
+    first, second = contents.predictions.values()
+    tested = None
+    if len(first.samples) > 1 and after["id"] != before["id"]:
+        tested = compare_paired(first, second, contents.run["seed"])
+    cards = []
+    names = {"f1": quality_name(contents.run)}
+    # S and C of a prompt that always says the same say nothing, so others are neither better nor worse in them.
+    is_hollow = bool(before["test"].get("near_constant") or before["test"].get("constant"))
+    for key, name, better, meaning in _MEASURES:
+        if before["test"][key] is None:
+            continue
+        cards.append(
+            {
+                "name": names.get(key, name),
+                "better": better,
+                "meaning": meaning,
+                "before": before["test"][key],
+                "after": after["test"][key],
+                "ci": after["test"]["ci"].get(key),
+                "verdict": "" if is_hollow and key != "f1" else verdict(key, tested[key] if tested else None),
+                "test": f"paired test: p {_p(tested[key].p_value)}" if tested else "not changed",
+                "val_before": before["val"][key],
+                "val_after": after["val"][key],
+            }
+        )
+    return cards
+
+
+def lopsided_lines(contents: Contents) -> list[str]:
+    """Which of the prompts on the cards answer one label to most texts, on test."""
+    shown = {"The original prompt": contents.run["baseline"]}
+    if contents.chosen["id"] != contents.run["baseline"]["id"]:
+        shown[f"The {contents.name}"] = contents.chosen
+    return [line for name, of in shown.items() if (line := shares_line(of["test"], name))]
+
+
+def _p(value: float) -> str:
+    return "< .001" if value < 0.001 else f"= {value:.3f}"
