@@ -256,7 +256,7 @@ def test_parts_that_make_no_sense_are_refused() -> None:
         SearchRestriction(kinds=("notes",))
     with pytest.raises(InputError, match="at least one kind"):
         SearchRestriction(kinds=())
-    with pytest.raises(InputError, match="negative"):
+    with pytest.raises(InputError, match="at least 0"):
         SearchRestriction(margin=-0.1)
 
 
