@@ -55,6 +55,7 @@ def _missed(wanted: dict[str, Any], root: Path) -> list[Threshold]:
     """
     from psopt.api import check
     from psopt.errors import InputError
+    from psopt.settings import BoundOptions, MeasureOptions, all_leaves
     from psopt.tasks import Task, load_task
 
     bounds = {name: _found(value, root) if name in _PATHS else value for name, value in wanted.items()}
@@ -63,7 +64,8 @@ def _missed(wanted: dict[str, Any], root: Path) -> list[Threshold]:
     dataset = bounds.pop("dataset", None)
     if dataset is None:
         raise InputError("the marker lacks a dataset: a file, a built-in name or a psopt.Task")
-    of_data, of_check = _names(load_task), _names(check)
+    options = {leaf.key for group in (MeasureOptions, BoundOptions) for leaf in all_leaves(group)}
+    of_data, of_check = _names(load_task), _names(check) | options
     if unknown := bounds.keys() - of_data - of_check:
         raise InputError(f"the marker knows no argument {min(unknown)!r}")
     task = dataset
@@ -84,4 +86,10 @@ def _found(value: Any, root: Path) -> Any:
 
 
 def _names(function: Any) -> set[str]:
-    return set(inspect.signature(function).parameters) - {"task", "on_progress", "progress", "require_labels"}
+    return set(inspect.signature(function).parameters) - {
+        "task",
+        "on_progress",
+        "progress",
+        "require_labels",
+        "settings",
+    }

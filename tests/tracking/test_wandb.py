@@ -101,7 +101,7 @@ def test_a_resumed_run_has_the_same_id_and_logs_what_is_new(tmp_path: Path) -> N
     assert first.name.rpartition("-")[2] == second.name.rpartition("-")[2]
     trials = [step["trial"] for step in history(second)]
     assert len(trials) == 2
-    assert min(trials) == 4  # the numbers of trials that tell nothing new are left out
+    assert min(trials) >= 4  # the numbers of trials that tell nothing new are left out
 
 
 def test_an_interrupted_run_ends_as_wandb_ends_one(tmp_path: Path) -> None:
