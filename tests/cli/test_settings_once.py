@@ -106,7 +106,7 @@ def test_every_flag_of_optimize_is_a_keyword() -> None:
 )
 def test_a_keyword_of_another_type_is_refused(name: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        psopt.optimize(psopt.load_task("trec"), **{name: "x"})
+        psopt.optimize(psopt.load_task("trec"), **{name: "x"})  # type: ignore[arg-type]
 
 
 def test_help_all_shows_what_help_does_not(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -128,7 +128,7 @@ def test_calibration_is_part_of_a_prompt_and_its_id_and_the_measured_prior_is_no
 
 
 @pytest.mark.parametrize("calibration", ["auto", "off", "batch"])
-def test_models_with_label_probabilities_are_calibrated_as_asked(calibration: str) -> None:
+def test_models_with_label_probabilities_are_calibrated_as_asked(calibration: Any) -> None:
     model = ModelProvider(lm=LMConfig(calibration=calibration)).answering(Biased(), _task())
     answers = model.predict([PROMPT, CALIBRATED], ["x"]).tolist()
     assert answers == {"auto": [[0, 1]], "off": [[0, 0]], "batch": [[1, 1]]}[calibration]
@@ -138,7 +138,7 @@ def test_a_model_without_probabilities_can_not_be_calibrated_by_force() -> None:
     with pytest.raises(InputError, match="needs the probabilities of labels, and function/"):
         ModelProvider(lm=LMConfig(calibration="batch")).answering(lambda messages: "A", _task())
     with pytest.raises(InputError, match="unknown calibration 'yes'"):
-        LMConfig(calibration="yes")
+        LMConfig(calibration="yes")  # type: ignore[arg-type]
 
 
 def _labelled(n: int = 48) -> LabelledTexts:

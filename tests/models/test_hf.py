@@ -193,7 +193,7 @@ def test_another_likelihood_is_refused(folder: Path) -> None:
     with pytest.raises(InputError, match="mean or sum, not 'median'"):
         HFModel(str(folder), likelihood="median")
     with pytest.raises(InputError, match="unknown hf_likelihood 'median'"):
-        LMConfig(hf_likelihood="median")
+        LMConfig(hf_likelihood="median")  # type: ignore[arg-type]
 
 
 def test_labels_that_tie_give_the_first(tmp_path: Path) -> None:

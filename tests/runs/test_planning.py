@@ -160,7 +160,7 @@ def test_an_effort_limits_a_run_where_the_user_does_not() -> None:
 @pytest.mark.parametrize("name", ["trials", "samples", "test_samples", "rephrasings", "heldout", "rounds"])
 def test_nothing_of_a_size_is_refused(name: str) -> None:
     with pytest.raises(InputError, match=f"{name} must be at least [12], not 0"):
-        SizeOptions(**{name: 0})
+        SizeOptions(**{name: 0})  # type: ignore[arg-type]
 
 
 def test_a_run_that_is_resumed_keeps_its_sizes_and_what_is_left_of_its_efforts_calls() -> None:

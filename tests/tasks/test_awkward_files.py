@@ -10,6 +10,7 @@ from psopt.errors import DataError
 from psopt.tasks import load_task
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from psopt.tasks import Task
@@ -30,7 +31,7 @@ def loaded(path: Path, content: str, **options: object) -> Task:
     return load_task(path, **options)  # type: ignore[arg-type]
 
 
-def lines(rows: list[tuple[str, ...]], delimiter: str, header: str) -> str:
+def lines(rows: Sequence[tuple[str, ...]], delimiter: str, header: str) -> str:
     return "\n".join([header, *(delimiter.join(row) for row in rows)]) + "\n"
 
 
