@@ -12,20 +12,18 @@ Each set is saved when it is done, and not measured again.
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from _lm_rules import label_scores
-from _lm_sets import NAMES, enough, lm_task, wordings_by_people
+from _lm_cells import KeptResults, lm_parser
+from _lm_sets import enough, lm_task, wordings_by_people
 from psopt.metrics import consistency, micro_f1, prediction_counts, sensitivity
 from psopt.models import load_model
 from psopt.models._label_map import fit_label_map, identity_map, scores_by
-from psopt.models.hf._shared_prefix import score_behind_prefix
-from psopt.search_spaces import Edit, Provenance, apply_edits, render, seed_prompt
+from psopt.search_spaces import Edit, Provenance, apply_edits, seed_prompt
 from psopt.tasks import subset
 
 if TYPE_CHECKING:
@@ -43,26 +41,17 @@ _N_PRIOR, _N_LABELLED, _N_POOL, _N_HELD, _N_WORDINGS, _N_DRAWS = 30, 200, 300, 1
 
 def main() -> None:
     """Measure the cells that are not there yet."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("models", nargs="+")
-    parser.add_argument("--sets", nargs="+", default=NAMES)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--results", type=Path, default=Path(__file__).parent / "results")
-    words = parser.parse_args()
-    words.results.mkdir(parents=True, exist_ok=True)
-    file = words.results / "label_map.json"
-    results: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.exists() else {"cells": []}
-    results["setting"] = {
-        "words": f"Priors on {_N_PRIOR} train texts, maps on {_N_LABELLED} labelled ones, drawn {_N_DRAWS} times of at "
+    words = lm_parser(__doc__).parse_args()
+    setting = (
+        f"Priors on {_N_PRIOR} train texts, maps on {_N_LABELLED} labelled ones, drawn {_N_DRAWS} times of at "
         f"most {_N_POOL} (two thirds of fewer); at most {_N_HELD} samples of val and of test, {_N_WORDINGS} "
         "wordings by people; GGUF files in single precision."
-    }
-    done = {(cell["model"], cell["dataset"]) for cell in results["cells"]}
+    )
+    kept = KeptResults(words.results, "label_map", "cells", setting)
     for name in words.models:
         for dataset in words.sets:
-            if (Path(name).stem, dataset) not in done:
-                results["cells"] += _cells(name, dataset, words.data)
-                file.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
+            if not kept.has(model=Path(name).stem, dataset=dataset):
+                kept.add(*_cells(name, dataset, words.data))
 
 
 def _cells(name: str, dataset: str, data: Path) -> list[dict[str, Any]]:
@@ -132,15 +121,8 @@ def _prompts(task: Task, train: Sequence[Sample]) -> dict[str, Prompt]:
 
 
 def _scores(model: HFModel, prompt: Prompt, samples: Sequence[Sample]) -> Floats:
-    """Log-probabilities among the labels, (n, C), by the mean of their tokens'."""
-    scorer = model.scorer
-    conversations = [render(prompt, sample.text) for sample in samples]
-    prompts, tree = scorer._tokenizer.scored(conversations, prompt.labels)
-    steps = np.empty((len(samples), len(tree.nodes)))
-    for indices, scored in score_behind_prefix(scorer._network, prompts, tree, scorer._limit):
-        steps[indices] = scored
-    scores = label_scores(tree, steps, "mean")
-    return np.asarray(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
+    """The labels' scores under one prompt, (n, C)."""
+    return model.label_scores([prompt], [sample.text for sample in samples])[:, 0]
 
 
 def _evidence(scores: Floats, prior: Floats) -> Floats:

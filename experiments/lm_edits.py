@@ -12,7 +12,6 @@ Each cell is saved when it is done, as a letter for each answer, and not measure
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from dataclasses import replace
@@ -20,8 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from _lm_cells import KeptResults, lm_parser
 from _lm_rules import CONTENT_FREE, PRIORS, SCORES, Scored, answers, as_letters, label_scores
-from _lm_sets import NAMES, enough, lm_task, wordings_by_people
+from _lm_sets import enough, lm_task, wordings_by_people
 from psopt.diagnosis import diagnose_predictions
 from psopt.evaluation import evaluate
 from psopt.models import ModelProvider
@@ -35,6 +35,7 @@ from psopt.search_spaces import WEAK_SPOT, Edit, apply_edits, render, seed_promp
 from psopt.tasks import subset
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterator, Sequence
 
     from psopt.evaluation import Predictions
@@ -51,36 +52,28 @@ _WRITTEN = 4  # groups and labels that the writer is asked for
 
 def main() -> None:
     """Measure what is not measured yet."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("models", nargs="+")
-    parser.add_argument("--sets", nargs="+", default=NAMES)
+    parser = lm_parser(__doc__)
     parser.add_argument("--kinds", nargs="+", help="by default all")
     parser.add_argument("--writer", default="")
     parser.add_argument("--samples", type=int, default=60)
     parser.add_argument("--unlabelled", type=int, default=30)
     parser.add_argument("--wordings", type=int, default=3)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--results", type=Path, default=Path(__file__).parent / "results")
     words = parser.parse_args()
-    words.results.mkdir(parents=True, exist_ok=True)
-    file = words.results / "lm_edits.json"
-    results = json.loads(file.read_text("utf-8")) if file.exists() else {"setting": {}, "sets": {}, "cells": []}
-    results["setting"] = {
-        "words": f"At most {words.samples} val samples, {words.wordings} wordings by people, the prior on "
+    setting = (
+        f"At most {words.samples} val samples, {words.wordings} wordings by people, the prior on "
         f"{words.unlabelled} train texts; GGUF files in single precision; edits of a kind at once, at most "
         f"{_MOST_OF_A_KIND} notes or definitions."
-    }
+    )
+    kept = KeptResults(words.results, "lm_edits", "cells", setting, sets={})
     for name in words.models:
         for dataset in words.sets:
-            for cell in _cells_of(name, dataset, words, results):
-                results["cells"].append(cell)
-                file.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
+            for cell in _cells_of(name, dataset, words, kept):
+                kept.add(cell)
                 print(f"{cell['model']} {dataset} {cell['kind']}: {cell['seconds']} s", flush=True)
 
 
-def _cells_of(name: str, dataset: str, words: argparse.Namespace, results: dict[str, Any]) -> Iterator[Cell]:
+def _cells_of(name: str, dataset: str, words: argparse.Namespace, kept: KeptResults) -> Iterator[Cell]:
     """The cells of a model and a set that are not there yet."""
-    known = {(cell["model"], cell["dataset"], cell["kind"]) for cell in results["cells"]}
     model_name = Path(name).stem
     task = lm_task(dataset, words.data)
     drafted = Path.home() / ".cache" / "psopt-experiments" / f"lm_edits_{dataset}.json"  # texts of the set: not ours
@@ -88,7 +81,7 @@ def _cells_of(name: str, dataset: str, words: argparse.Namespace, results: dict[
     models = ModelProvider(lm=LMConfig(calibration="batch"))
     model = _loaded(name, task, models)
     val = subset(enough(task), words.samples, seed=0)
-    results["sets"][dataset] = {
+    kept.content["sets"][dataset] = {
         "labels": list(task.labels),
         "truth": as_letters([task.labels.index(str(s.label)) for s in val]),
     }
@@ -103,7 +96,7 @@ def _cells_of(name: str, dataset: str, words: argparse.Namespace, results: dict[
     shares = np.bincount([task.labels.index(str(s.label)) for s in unlabelled], minlength=len(task.labels))
     texts = [[sample.text for sample in val], [sample.text for sample in unlabelled], list(CONTENT_FREE)]
     for kind, prompt in prompts.items():
-        if (model_name, dataset, kind) in known or (words.kinds and kind not in words.kinds):
+        if kept.has(model=model_name, dataset=dataset, kind=kind) or (words.kinds and kind not in words.kinds):
             continue
         started = time.monotonic()
         columns: dict[str, list[str]] = {}

@@ -12,13 +12,13 @@ texts a second a run takes 4 to 7 minutes.
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import Any
 
 import psopt
-from _lm_sets import NAMES, lm_task, wordings_by_people
+from _lm_cells import KeptResults, lm_parser
+from _lm_sets import lm_task, wordings_by_people
 
 MEASURES = ("f1", "sensitivity", "consistency")
 _N_WORDINGS = 3  # by people
@@ -27,29 +27,21 @@ _RUNS = Path.home() / ".cache" / "psopt-experiments" / "lm_runs"  # whole runs h
 
 def main() -> None:
     """Make the runs that are not there yet."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("models", nargs="+")
-    parser.add_argument("--sets", nargs="+", default=NAMES)
+    parser = lm_parser(__doc__)
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--results", type=Path, default=Path(__file__).parent / "results")
     words = parser.parse_args()
-    words.results.mkdir(parents=True, exist_ok=True)
-    file = words.results / "lm_runs.json"
-    results: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.exists() else {"runs": []}
-    results["setting"] = {
-        "words": f"`psopt optimize` with its defaults (effort light), {_N_WORDINGS} wordings by people beside psopt's "
+    setting = (
+        f"`psopt optimize` with its defaults (effort light), {_N_WORDINGS} wordings by people beside psopt's "
         "own held-out ones; all on test, which no choice has seen."
-    }
-    done = {(run["model"], run["dataset"], run["seed"]) for run in results["runs"]}
+    )
+    kept = KeptResults(words.results, "lm_runs", "runs", setting)
     for model in words.models:
         for dataset in words.sets:
             for seed in words.seeds:
-                if (Path(model).stem, dataset, seed) in done:
+                if kept.has(model=Path(model).stem, dataset=dataset, seed=seed):
                     continue
                 row = _run(model, dataset, seed, words.data)
-                results["runs"].append(row)
-                file.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
+                kept.add(row)
                 print(json.dumps(row), flush=True)
 
 

@@ -9,12 +9,11 @@ label far more often than its class comes up looks steadier the more it does so,
 
 from __future__ import annotations
 
-import argparse
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from _lm_cells import KeptResults, lm_parser
 from _lm_sets import lm_task, wordings_by_people
 from psopt.evaluation import lopsidedness
 from psopt.metrics import consistency, micro_f1, prediction_counts, sensitivity
@@ -29,25 +28,16 @@ _N_TEXTS, _N_WORDINGS = 80, 4
 
 def main() -> None:
     """Measure each model on each set."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("models", nargs="+")
-    parser.add_argument("--sets", nargs="+", default=["trec", "cb"])
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--results", type=Path, default=Path(__file__).parent / "results")
-    words = parser.parse_args()
-    words.results.mkdir(parents=True, exist_ok=True)
-    file = words.results / "near_constant.json"
-    results: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.exists() else {"rows": []}
-    results["setting"] = {
-        "words": f"At most {_N_TEXTS} val samples (of CB, test), {_N_WORDINGS} wordings by people; biases of 0 to 12 "
+    words = lm_parser(__doc__, ["trec", "cb"]).parse_args()
+    setting = (
+        f"At most {_N_TEXTS} val samples (of CB, test), {_N_WORDINGS} wordings by people; biases of 0 to 12 "
         "nats towards each label, on scores with the label prior taken out."
-    }
-    done = {(row["model"], row["dataset"]) for row in results["rows"]}
+    )
+    kept = KeptResults(words.results, "near_constant", "rows", setting)
     for model in words.models:
         for dataset in words.sets:
-            if (Path(model).stem, dataset) not in done:
-                results["rows"] += _biased(model, dataset, words.data)
-                file.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
+            if not kept.has(model=Path(model).stem, dataset=dataset):
+                kept.add(*_biased(model, dataset, words.data))
 
 
 def _biased(model: str, dataset: str, data: Path) -> list[dict[str, Any]]:

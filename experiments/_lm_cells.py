@@ -1,0 +1,43 @@
+"""What the experiments on language models have in common: their options, and results that are kept part by part."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from _lm_sets import NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def lm_parser(doc: str | None, sets: Sequence[str] = NAMES) -> argparse.ArgumentParser:
+    """A parser of the options that all have: models, sets, and the folders of data and of results."""
+    parser = argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
+    parser.add_argument("models", nargs="+")
+    parser.add_argument("--sets", nargs="+", default=sets)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--results", type=Path, default=Path(__file__).parent / "results")
+    return parser
+
+
+class KeptResults:
+    """Results in a JSON file: `rows` under a name, written whenever some are added, and read where they are there."""
+
+    def __init__(self, folder: Path, name: str, rows: str, words: str, **more: Any) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._file = folder / f"{name}.json"
+        kept = json.loads(self._file.read_text("utf-8")) if self._file.exists() else {}
+        self.content: dict[str, Any] = {**more, rows: [], **kept, "setting": {"words": words}}
+        self.rows: list[dict[str, Any]] = self.content[rows]
+
+    def has(self, **fields: Any) -> bool:
+        """Whether there is a row with these values."""
+        return any(all(row[name] == value for name, value in fields.items()) for row in self.rows)
+
+    def add(self, *rows: dict[str, Any]) -> None:
+        """Add rows, and write all down."""
+        self.rows += rows
+        self._file.write_text(json.dumps(self.content, indent=1) + "\n", "utf-8")
