@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from psopt.api._drawing import draw_run
 from psopt.api._other_wordings import under_other_wordings
 from psopt.api._planted_phrases import planted_flips
-from psopt.api._probes import on_probes, probes_of
+from psopt.api._probes import on_probes
 from psopt.api._recommending import recommend
 from psopt.errors import BudgetReachedError
 from psopt.models import calibrates, capabilities_of
@@ -25,12 +24,17 @@ if TYPE_CHECKING:
     from psopt.runs import RunRecorder
     from psopt.search import Candidate, Search
     from psopt.search_spaces import Prompt
+    from psopt.tasks import Sample
 
 _LEFT_OUT = 8  # edits whose contribution is measured where a further evaluation costs next to nothing
 
 
 def finish(
-    recorder: RunRecorder, search: Search, baseline: Prompt, stopped: BudgetReachedError | None
+    recorder: RunRecorder,
+    search: Search,
+    baseline: Prompt,
+    stopped: BudgetReachedError | None,
+    probes: tuple[Sample, ...] = (),
 ) -> tuple[Run, str]:
     """Score the front on test, let the gate decide, measure what edits add, write it down; say if a limit was met."""
     settings = recorder.settings
@@ -60,9 +64,9 @@ def finish(
     if chosen.test is None:
         raise stopped or BudgetReachedError("the limit does not pay the knee's test")
     _measure_elsewhere(recorder, search, start, chosen)
+    _measure_on_probes(recorder, search, start, chosen, probes)
     if not settings.program:  # which is asked about its examples alone
-        with contextlib.suppress(BudgetReachedError):  # what matters is done
-            _measure_on_other_texts(recorder, search, start, chosen)
+        _plant_phrases(recorder, search, start, chosen)
     recorder.calibration = next((_apart(scored.get(of.id, of)) for of in alone), None)
     most = _most_left_out(recorder) if settings.leave_one_out or not stopped else 0  # if asked for, it is held back
     contributions = recorder.earlier_contributions(chosen, most)
@@ -105,18 +109,29 @@ def _measure_elsewhere(recorder: RunRecorder, search: Search, baseline: Candidat
         observer.phase("the limit is reached: nothing is said of wordings of another source")
 
 
-def _measure_on_other_texts(recorder: RunRecorder, search: Search, baseline: Candidate, chosen: Candidate) -> None:
-    """Put both prompts to texts with planted phrases, and to the user's own."""
-    problem, probe = search.problem, recorder.settings.probe
+def _measure_on_probes(
+    recorder: RunRecorder, search: Search, baseline: Candidate, chosen: Candidate, probes: tuple[Sample, ...]
+) -> None:
+    """Put both prompts to the user's own texts, where there are some and the budget pays for it."""
+    if not probes:
+        return
+    problem, name = search.problem, str(recorder.settings.probe)
+    problem.observer.phase(f"answering the {len(probes)} texts of {name}")
+    try:
+        recorder.probe = on_probes(problem.evaluator, baseline.prompt, chosen, probes, name)
+    except BudgetReachedError:
+        problem.observer.phase(f"the limit is reached: nothing is said of the texts of {name}")
+
+
+def _plant_phrases(recorder: RunRecorder, search: Search, baseline: Candidate, chosen: Candidate) -> None:
+    """Plant phrases of the chosen prompt's notes in texts of other classes, where the budget pays for it."""
+    problem = search.problem
     try:
         recorder.planted = planted_flips(problem.evaluator, problem.task, baseline.prompt, chosen)
     except BudgetReachedError:
-        raise
+        problem.observer.phase("the limit is reached: nothing is said of planted phrases")
     except Exception as error:  # noqa: BLE001 a model of the caller's own may take no text that is not of the data
         problem.observer.phase(f"planted phrases are not measured: {type(error).__name__}: {error}")
-    if probes := probes_of(recorder.settings, problem.task):
-        problem.observer.phase(f"answering the {len(probes)} texts of {probe}")
-        recorder.probe = on_probes(problem.evaluator, baseline.prompt, chosen, probes, str(probe))
 
 
 def _most_left_out(recorder: RunRecorder) -> int:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from psopt.evaluation import Evaluator, compare_paired, score
+from psopt.evaluation import compare_paired, score
 from psopt.rephrasings import n_parts_of, of_another_source
 
 if TYPE_CHECKING:
+    from psopt.evaluation import Evaluator
     from psopt.runs import RunSettings
     from psopt.search import Candidate
     from psopt.search_spaces import Prompt
@@ -25,20 +26,6 @@ def check_other_wordings(baseline: Prompt, settings: RunSettings) -> None:
         of_another_source(baseline.description, settings.heldout_from, n_parts_of(baseline))
 
 
-def _elsewhere(evaluator: Evaluator, baseline: Prompt, settings: RunSettings) -> Evaluator:
-    """The evaluator's like, with the settings' other wordings as what test is put to; both pay from one budget."""
-    original = evaluator.rephrasings.original
-    rephrasings = of_another_source(original, settings.heldout_from, n_parts_of(baseline))
-    return Evaluator(
-        evaluator.model,
-        rephrasings,
-        evaluator.samples,
-        from_probabilities=evaluator.from_probabilities,
-        budget=evaluator.budget,
-        answer_type=evaluator.answer_type,
-    )
-
-
 def under_other_wordings(
     evaluator: Evaluator, baseline: Candidate, chosen: Candidate, settings: RunSettings
 ) -> dict[str, Any]:
@@ -49,7 +36,8 @@ def under_other_wordings(
     BudgetReachedError
         If a limit does not pay for it.
     """
-    elsewhere = _elsewhere(evaluator, baseline.prompt, settings)
+    original, n_parts = evaluator.rephrasings.original, n_parts_of(baseline.prompt)
+    elsewhere = evaluator.on_other(rephrasings=of_another_source(original, settings.heldout_from, n_parts))
     before = elsewhere.predictions(baseline.prompt, "test")
     own = {"before": baseline.test.sensitivity if baseline.test else None}
     measured = {

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from psopt.evaluation import Evaluator
 from psopt.proposals import planted_texts
 from psopt.rephrasings import RephrasingSet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from psopt.evaluation import Evaluator
     from psopt.proposals import Planted
     from psopt.search import Candidate
     from psopt.search_spaces import Prompt
@@ -36,7 +36,7 @@ def planted_flips(evaluator: Evaluator, task: Task, original: Prompt, chosen: Ca
     of_parts = evaluator.rephrasings.n_parts
     alone = RephrasingSet(description, (description,), (), evaluator.rephrasings.source, n_parts=of_parts)
     samples = tuple({sample.id: sample for pair in planted for sample in (pair.plain, pair.planted)}.values())
-    asking = Evaluator(evaluator.model, alone, {"train": samples}, budget=evaluator.budget)
+    asking = evaluator.on_other(rephrasings=alone, samples={"train": samples})
     return {
         "n_texts": len(planted),
         "n_notes": len({pair.planted.id.partition("+")[2] for pair in planted}),

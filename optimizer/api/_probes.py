@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from psopt.errors import InputError
-from psopt.evaluation import Evaluator, score
+from psopt.evaluation import score
 from psopt.tasks import read_samples
 
 if TYPE_CHECKING:
-    from psopt.evaluation import Predictions
+    from psopt.evaluation import Evaluator, Predictions
     from psopt.runs import RunSettings
     from psopt.search import Candidate
     from psopt.search_spaces import Prompt
@@ -46,14 +46,7 @@ def on_probes(
     BudgetReachedError
         If a limit does not pay for it.
     """
-    asking = Evaluator(
-        evaluator.model,
-        evaluator.rephrasings,
-        {"test": samples},
-        from_probabilities=evaluator.from_probabilities,
-        budget=evaluator.budget,
-        answer_type=evaluator.answer_type,
-    )
+    asking = evaluator.on_other(samples={"test": samples})
     before = asking.predictions(original, "test")
     measured = {"file": file, "n_texts": len(samples), "n_wordings": before.array.shape[1], "original": _scores(before)}
     if chosen.prompt.id == original.id:

@@ -69,7 +69,7 @@ def run(
     """
     baseline = settings.baseline(task)
     check_other_wordings(baseline, settings)
-    probes_of(settings, task)  # refused before anything is asked
+    probes = probes_of(settings, task)
     models = ModelProvider(cache_dir, settings.lm)
     folder = run_folder(settings.model, task, out, resume=resume)
     if resume:
@@ -87,7 +87,8 @@ def run(
             on_estimate = None
         evaluator = _evaluator(task, settings, baseline, models, answering, directory, on_estimate, resume=resume)
         proposer = make_proposer(settings, models)
-        setup = SearchSetup(task, settings, baseline, evaluator, proposer, plan=plan.to_dict() if plan else None)
+        told = plan.to_dict() if plan else None
+        setup = SearchSetup(task, settings, baseline, evaluator, proposer, plan=told, probes=probes)
         if capabilities_of(answering).costs_time:
             n_done = n_evaluated(directory.path / STUDY) if resume else 0
             estimate = plan.estimate if plan else estimate_search(task, settings, baseline, evaluator, n_done)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from psopt.runs import Run, RunDirectory, RunSettings
     from psopt.search import Propose, StoredStudy
     from psopt.search_spaces import Prompt
-    from psopt.tasks import Task
+    from psopt.tasks import Sample, Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +57,8 @@ class SearchSetup:
         Proposes edits by rule.
     plan : dict or None
         The run's plan, as run.json keeps it, where one was made now.
+    probes : tuple of Sample
+        What the user wants both prompts to be put to at the end.
     """
 
     task: Task
@@ -66,6 +68,7 @@ class SearchSetup:
     proposer: LLMProposer | None = None
     propose: Propose = propose_edits
     plan: dict[str, Any] | None = None
+    probes: tuple[Sample, ...] = ()
 
 
 def search_in(
@@ -103,7 +106,7 @@ def search_in(
         reserve = Reserve(setup.evaluator, settings.leave_one_out or 0, len(settings.heldout_from))
         search = _search(setup, study, observer, directory.path / ARTIFACTS, reserve, note)
         stopped = _run(search, reserve)
-        result, limit = finish(recorder, search, setup.baseline, stopped)
+        result, limit = finish(recorder, search, setup.baseline, stopped, setup.probes)
         note.end(study, result)
     except BaseException as error:
         if _is_for_nothing(error, setup, search) and not recorder.before:

@@ -13,11 +13,8 @@ from psopt.runs import (
     CallPrice,
     RunDirectory,
     asked_about,
-    calibration_lines,
-    other_wordings_lines,
-    planted_lines,
+    beside_verdict_lines,
     price_line,
-    probe_lines,
     quality_name,
     recommendation_lines,
     short_line,
@@ -48,10 +45,7 @@ def show_result(run: Run, console: Console, spent: str = "") -> None:
         console.print(line, style="yellow", markup=False, soft_wrap=True)
     console.print()
     print_sentences(console, _recommended(run, quality), style="bold")
-    print_sentences(console, calibration_lines(manifest))
-    print_sentences(console, other_wordings_lines(manifest))
-    print_sentences(console, planted_lines(manifest))
-    print_sentences(console, probe_lines(manifest))
+    print_sentences(console, beside_verdict_lines(manifest))
     note = tame_note((manifest["rephrasings"].get("diversity") or {}).get("heldout"))
     if note:
         print_sentences(console, [f"S: {note}."], style="yellow")

@@ -66,6 +66,19 @@ class Evaluator:
         self._answers: dict[tuple[str, Split], PartialAnswers] = {}
         self._n_recalled: Counter[tuple[str, Split]] = Counter()
 
+    def on_other(
+        self, *, rephrasings: RephrasingSet | None = None, samples: Mapping[Split, tuple[Sample, ...]] | None = None
+    ) -> Evaluator:
+        """The same with other rephrasings or samples, which asks the same model and pays from the same budget."""
+        return Evaluator(
+            self.model,
+            self.rephrasings if rephrasings is None else rephrasings,
+            self.samples if samples is None else samples,
+            from_probabilities=self.from_probabilities,
+            budget=self.budget,
+            answer_type=self.answer_type,
+        )
+
     def show_progress(self, on_progress: OnProgress) -> None:
         """Tell of answers from now on, as they come in."""
         self._on_progress = on_progress

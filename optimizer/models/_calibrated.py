@@ -30,8 +30,6 @@ which 30 they are moves it by .013 (standard deviation), which 10 by .025 (150 q
 """
 _FEWEST_TEXTS = 10  # under these a prior is mostly the noise of single texts
 _UNLISTED = 1e-6  # of a label that a server does not list among the likeliest tokens: nobody knows how improbable it is
-
-
 FEWEST_LABELLED = 40  # CB's 45 texts are worth a map, see docs/decisions.md; nothing smaller was measured
 MOST_LABELLED = 200  # on TREC 400 are as good, 100 have half of the gain
 
@@ -48,8 +46,8 @@ class CalibratedModel:
     """Batch calibration around a model with label probabilities (see `psopt.search_spaces.Calibration`).
 
     From the log-probability of each label its mean over unlabelled texts of the task is subtracted, under the same
-    wording; the answer is the label with most left. No label is looked at. N/A stays as probable as it was. All else is
-    the model's own.
+    wording; the answer is the label with most left. N/A stays as probable as it was. All else is the model's own. Where
+    there are labelled texts, what is left goes through a map that is learnt from them; else no label is looked at.
 
     Parameters
     ----------
@@ -179,7 +177,7 @@ class CalibratedModel:
             for prompt in prompts
             if self.calibrates(prompt) and not self._brings_prior(prompt) and prompt.id not in self._priors
         }
-        is_to_learn = bool(unmeasured) and self._labelled is not None and "_learnt" not in self.__dict__
+        is_to_learn = unmeasured and "_learnt" not in self.__dict__
         return len(unmeasured) * len(self._texts) + (self.n_labelled if is_to_learn else 0)
 
     @property
@@ -200,14 +198,14 @@ class CalibratedModel:
         calibration = prompt.calibration
         if calibration and calibration.label_map and calibration.model == self.name:
             return np.array(calibration.label_map)
-        return self._learnt if self._labelled and not self._brings_prior(prompt) else None
+        return None if self._brings_prior(prompt) else self._learnt
 
     @cached_property
-    def _learnt(self) -> NDArray[np.float64]:
+    def _learnt(self) -> NDArray[np.float64] | None:
         """One map for all wordings and edits: what it corrects is the model's, and answers for one are enough."""
         labelled = self._labelled
         if labelled is None:
-            raise LookupError("a label map is learnt from labelled texts")
+            return None
         probabilities = self._asked(labelled.prompt, labelled.texts)
         evidence = _evidence(probabilities, self._prior(labelled.prompt))
         return fit_label_map(evidence, np.array(labelled.labels))

@@ -26,12 +26,9 @@ from psopt.runs import (
     SUSPECTS,
     CallPrice,
     asked_about,
-    calibration_lines,
+    beside_verdict_lines,
     limits_line,
-    other_wordings_lines,
-    planted_lines,
     price_line,
-    probe_lines,
     quality_name,
     recommendation_lines,
     short_line,
@@ -186,10 +183,7 @@ def _recommendation(run: dict[str, Any]) -> list[str]:
         return ["This run recommends no prompt yet: no test has compared what is shown with yours."]
     return [
         *recommendation_lines(run["recommended"], quality_name(run)),
-        *calibration_lines(run),
-        *other_wordings_lines(run),
-        *planted_lines(run),
-        *probe_lines(run),
+        *beside_verdict_lines(run),
     ]
 
 

@@ -1,7 +1,7 @@
 """Run directories: what a run leaves on disk."""
 
 from psopt.runs._answers_file import read_answers
-from psopt.runs._calibration_line import calibration_lines
+from psopt.runs._beside_verdict import beside_verdict_lines
 from psopt.runs._call_price import CallPrice, asked_about, price_line
 from psopt.runs._choice import limits_line, short_line
 from psopt.runs._cost_estimate import CostEstimate, Pace, Phase
@@ -28,9 +28,6 @@ from psopt.runs._front_file import front_entry, front_file, pick_entry, pick_not
 from psopt.runs._holding import has_found_nothing, held
 from psopt.runs._manifest import manifest
 from psopt.runs._measured import Measured, measured
-from psopt.runs._other_wordings import other_wordings_lines
-from psopt.runs._planted_line import planted_lines
-from psopt.runs._probe_line import probe_lines
 from psopt.runs._prompt_files import is_prompt_text, read_prompt, read_source
 from psopt.runs._prompt_fit import check_fits
 from psopt.runs._prompt_options import with_prompt_options
@@ -121,7 +118,7 @@ __all__ = [
     "WrittenPrompt",
     "asked_about",
     "asks_the_same",
-    "calibration_lines",
+    "beside_verdict_lines",
     "check_fits",
     "check_same_prompt",
     "difference",
@@ -144,13 +141,10 @@ __all__ = [
     "messages_of",
     "n_evaluated",
     "n_looks",
-    "other_wordings_lines",
     "pick_entry",
     "pick_note",
     "picked_prompt",
-    "planted_lines",
     "price_line",
-    "probe_lines",
     "quality_name",
     "read_answers",
     "read_back",

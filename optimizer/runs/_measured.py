@@ -26,7 +26,6 @@ PACE = frozenset({"concurrency", "timeout", "retries", "requests_per_minute"})
 """Options that decide when an answer comes, and not what it says."""
 ONE_START = LIMITS | BATCHES | {"renegotiate"}
 """Options that hold for one start of a run."""
-_OF_DATA = ("name", "sha256", "answers", "order")
 _SCORES = (*OBJECTIVES, "na_rate")
 
 

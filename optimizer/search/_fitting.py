@@ -63,6 +63,13 @@ class Fitting:
         """Choose what is worth most within the limits; all of the edits if they fit."""
         return tuple(edits) if self._allows(edits) else self._best_within(edits, self._worths)
 
+    def objection(self, edits: Sequence[Edit]) -> str:
+        """Say why others are tried in place of a draw; empty for one that may be tried."""
+        if self._needs_calibration(edits):
+            return UNCALIBRATED
+        is_held_to = self._problem.limits.most_tokens is not None and self._state.history.candidates
+        return TOO_LARGE if is_held_to and not self._allows(edits) else ""
+
     def in_place_of(self, prompt: Prompt, edits: Sequence[Edit]) -> tuple[Edit, ...] | None:
         """Return what is tried in place of a draw; None for one that may be tried.
 
@@ -70,11 +77,11 @@ class Fitting:
         that is larger than the user's limit, the draw and the edits of the best prompt are what is chosen from, by
         worths that are drawn from what is known of them; equal draws get equal ones.
         """
-        if self._needs_calibration(edits):
+        objection = self.objection(edits)
+        if objection == UNCALIBRATED:
             calibrated = (CALIBRATE, *edits)
             return self.in_place_of(self._prompt(calibrated), calibrated) or calibrated
-        is_held_to = self._problem.limits.most_tokens is not None and self._state.history.candidates
-        if not is_held_to or self._allows(edits):
+        if not objection:
             return None
         worths = self._worths.drawn(np.random.default_rng([self._problem.options.seed, int(prompt.id, 16)]))
         chosen = {*edits, *self._state.best.edits}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, Self
 
-from psopt.search._fitting import TOO_LARGE, UNCALIBRATED, Fitting
+from psopt.search._fitting import Fitting
 from psopt.search._history import History
 from psopt.search._queue import CandidateQueue, drop_queued
 from psopt.search._rounds import RoundsOfEdits
@@ -214,9 +214,7 @@ class Search:
             prompt = apply_edits(self.problem.baseline_prompt, edits, order)
             fitting = self._fitting.in_place_of(prompt, edits)
             twin = self.history.find(prompt.id)
-            reason = f"duplicate of trial {twin.trial}" if twin else None
-            if fitting:
-                reason = UNCALIBRATED if len(fitting) > len(edits) else TOO_LARGE
+            reason = self._fitting.objection(edits) or (f"duplicate of trial {twin.trial}" if twin else None)
             reason = reason or self.coordinator.claim(trial.number, prompt.id)
             if reason is None:
                 self._evaluate(trial, prompt, edits, order)
