@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 KEY = "sk-very-secret-0123456789"
 SMALL = ["--effort", "full", "--trials", "4", "--samples", "30", "--rephrasings", "3", "--rounds", "2"]
 SMALL += ["--heldout", "4", "--concurrency", "8"]
-FAULTS = "429,500,503,hang,half,badjson,empty,null,nochoices,slow,reset"
+# Not "empty" and "null": what is empty three times is the answer, and by chance some request of hundreds meets it.
+FAULTS = "429,500,503,hang,half,badjson,nochoices,slow,reset"
 N_KILLS = 4
 
 
